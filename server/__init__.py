@@ -1,0 +1,1 @@
+"""Gradbox: run a PyTorch program, record what it did to memory and to its gradients, and draw it."""

@@ -1,0 +1,1 @@
+"""Every value that crosses a process or the network, declared once; imports pydantic and nothing of ours."""

@@ -1,0 +1,38 @@
+"""What the HTTP interface takes and answers besides traces."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from server.wire.base import Model
+
+
+class Job(Model):
+    """A run as a worker gets it."""
+
+    source: str
+    device: Literal["cpu", "cuda"] = "cpu"
+    seed: int = 0
+    limits: dict[str, int | float] = {}
+
+
+class RunRequest(Model):
+    """A program to run, exactly as pasted."""
+
+    source: str = Field(examples=["a = torch.tensor([1., 2.], requires_grad=True)\na.clone().sum().backward()\n"])
+    device: Literal["cpu", "cuda"] = "cpu"
+    seed: int = Field(default=0, ge=0, le=2**32 - 1)
+
+
+class Problem(Model):
+    """The one shape of an error: a stable `code`, a sentence, and where it helps the field or line it is about."""
+
+    code: str
+    message: str
+    field: str | None = None
+    line: int | None = None
+    retry_after: float | None = None
+
+
+class ProblemReply(Model):
+    error: Problem

@@ -1,0 +1,54 @@
+"""What every wire model is built from: the strict base class, uids and encoded Python values."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+
+Uid = Annotated[str, Field(pattern=r"^[a-z][0-9]{1,9}$", examples=["s1", "t3", "n2"])]
+"""A small name by order of first appearance, typed by its letter; never an address and never given twice."""
+
+
+class Model(BaseModel):
+    """A wire value: the fields it declares and no others."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NotFinite(Model):
+    """NaN or an infinity, which JSON numbers can't say: `nan`, `inf` or `-inf`."""
+
+    f: str = Field(alias="$f", pattern="^(nan|inf|-inf)$")
+
+
+class BigInt(Model):
+    """An integer beyond 2^53, in decimal digits."""
+
+    i: str = Field(alias="$i", pattern=r"^-?[0-9]{1,5000}$")
+
+
+class Complex(Model):
+    """A complex number as its real and imaginary part."""
+
+    c: tuple[float | NotFinite, float | NotFinite] = Field(alias="$c")
+
+
+class Ref(Model):
+    """A reference to an entity of the picture."""
+
+    ref: Uid
+
+
+class Opaque(Model):
+    """A Python value that is named by its type and not drawn; `text` only where reading it runs no user code."""
+
+    py: str
+    text: str | None = None
+
+
+Number = StrictBool | StrictInt | StrictFloat | NotFinite | BigInt | Complex
+"""One element of a storage."""
+
+Value = StrictBool | StrictInt | StrictFloat | StrictStr | NotFinite | BigInt | Complex | Ref | Opaque | None
+"""A Python value as a name, an item or an attribute holds it."""
+
+Fields = dict[str, Any]

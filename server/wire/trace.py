@@ -1,0 +1,203 @@
+"""The trace: what a run was, step by step, and how it ended."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator
+
+from server.wire.base import Fields, Model, Number, Uid, Value
+from server.wire.entities import BY_LETTER, Summary
+from server.wire.events import LogEntry
+
+SCHEMA = 1
+"""Raised by anything that does more than add; then `upgrade` learns to read the old one."""
+
+
+class Notice(Model):
+    """What the normaliser changed or points out; `kind` keys a sentence, `args` fill it; `line` of `source`."""
+
+    line: int | None = None
+    kind: str
+    args: Fields = {}
+
+
+class Statement(Model):
+    """A statement of the program: lines from 1, columns from 0; `parent` and `loop` are statement indices."""
+
+    line: int
+    col: int
+    end_line: int
+    end_col: int
+    kind: str
+    parent: int | None = None
+    loop: int | None = None
+
+
+class Program(Model):
+    """The normalised source; `lines[k]` is the pasted line that line k+1 of it came from."""
+
+    source: str
+    pasted: str | None = None
+    lines: list[int | None] = []
+    statements: list[Statement] = []
+    notices: list[Notice] = []
+
+
+class Runtime(Model):
+    torch: str
+    numpy: str
+    python: str
+    tracer: str
+    device: str
+    device_name: str | None = None
+    seed: int
+    hash_seed: int
+    threads: int
+    limits: dict[str, int | float]
+
+
+class Grad(Model):
+    """A gradient as it passed: its elements in logical order, or a summary of them."""
+
+    shape: list[int]
+    dtype: str
+    layout: str
+    cells: list[Number] | None = None
+    summary: Summary | None = None
+    storage: Uid | None = None
+
+
+class Visit(Model):
+    """One node run by the engine: `grad_inputs[i]` travels the node's i-th edge."""
+
+    backward: Uid
+    node: Uid
+    grad_outputs: list[Grad | None]
+    grad_inputs: list[Grad | None]
+    accumulates: Uid | None = None
+    failed: bool | None = None
+
+
+StepKind = Literal["statement", "head", "call", "return", "yield", "resume", "raise", "visit", "end"]
+
+
+class Step(Model):
+    """The state after what this step names: apply `set`, then `gone`."""
+
+    i: int
+    kind: StepKind
+    stmt: int | None = None
+    line: int
+    iter: list[int] | None = None
+    frame: Uid | None = None
+    depth: int = 0
+    skipped: int | None = None
+    value: Value = None
+    set: dict[Uid, Fields] = {}
+    gone: list[Uid] = []
+    log: list[LogEntry] = []
+    visit: Visit | None = None
+
+    @field_validator("set")
+    @classmethod
+    def entities(cls, value: dict[str, Fields]) -> dict[str, Fields]:
+        """Each uid's fields are those of the entity that its letter names."""
+        for uid, fields in value.items():
+            model = BY_LETTER.get(uid[0])
+            if model is None:
+                raise ValueError(f"{uid}: no entity has this letter")
+            model.model_validate(fields)
+        return value
+
+
+class Refusal(Model):
+    """Why a program is not run: lines from 1, columns from 0; `key` and `args` say it in any language."""
+
+    line: int
+    col: int = 0
+    end_col: int | None = None
+    message: str
+    key: str | None = None
+    args: Fields = {}
+
+
+class StackEntry(Model):
+    line: int
+    frame: str
+
+
+class Cause(Model):
+    type: str
+    message: str
+    line: int | None = None
+
+
+class Error(Model):
+    """Python's own type, text and line; for `refused`, every refusal at once."""
+
+    type: str
+    message: str
+    line: int | None = None
+    step: int | None = None
+    stack: list[StackEntry] = []
+    cause: Cause | None = None
+    refusals: list[Refusal] = []
+
+
+class Stopped(Model):
+    limit: Literal["steps", "wall", "cpu", "memory", "output", "tensors", "trace"]
+    value: float
+    line: int | None = None
+
+
+class Outcome(Model):
+    status: Literal["finished", "raised", "stopped", "refused", "crashed", "cancelled", "lost"]
+    error: Error | None = None
+    stopped: Stopped | None = None
+    signal: int | None = None
+
+
+class Cost(Model):
+    wall_ms: float
+    cpu_ms: float
+    peak_bytes: int
+
+
+class Header(Model):
+    schema_: int = Field(alias="schema", default=SCHEMA)
+    program: Program
+    runtime: Runtime
+
+
+class Trace(Header):
+    """A whole run."""
+
+    steps: list[Step] = []
+    outcome: Outcome
+    cost: Cost
+
+
+class HeaderLine(Model):
+    """The first line out of a worker."""
+
+    header: Header
+
+
+class StepLine(Model):
+    """A step, sent as soon as it is recorded."""
+
+    step: Step
+
+
+class OutcomeLine(Model):
+    """The last line, where the worker lived to write it."""
+
+    outcome: Outcome
+    cost: Cost
+
+
+Line = Annotated[HeaderLine | StepLine | OutcomeLine, Field(union_mode="left_to_right")]
+
+
+def dump(trace: Trace) -> dict[str, Any]:
+    """The trace as plain JSON values, without the fields that are absent by default."""
+    return trace.model_dump(mode="json", by_alias=True, exclude_unset=True)
