@@ -1,0 +1,212 @@
+"""Puts calls of the recorder into a program's syntax tree, and lists its statements.
+
+CPython compiles and runs the result; nothing is interpreted. The names put in contain a space, so no program can
+say them. Every inserted node carries the position of the statement it belongs to: tracebacks and warnings keep
+their lines, and the running statement is found from a frame's instruction (`Statements.at`).
+"""
+
+import ast
+from types import CodeType
+from typing import Any
+
+STEP, HEAD, CALL, RETURN, VALUE, YIELD, RESUME, CAUGHT, LOOP = (
+    f" {name}" for name in ("step", "head", "call", "return", "value", "yield", "resume", "caught", "loop")
+)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Loop = ast.For | ast.AsyncFor | ast.While
+
+
+class Statements:
+    """The table of statements by index, and the way from a running instruction back to one."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self._positions: dict[CodeType, list[Any]] = {}
+
+    def add(self, node: ast.stmt, parent: int | None, loop: int | None) -> int:
+        self.rows.append(
+            {
+                "line": node.lineno,
+                "col": node.col_offset,
+                "end_line": node.end_lineno,
+                "end_col": node.end_col_offset,
+                "kind": type(node).__name__,
+                "parent": parent,
+                "loop": loop,
+            }
+        )
+        return len(self.rows) - 1
+
+    def loops(self, i: int) -> list[int]:
+        """The loops around statement i, outermost first; i itself where it is one."""
+        out = [i] if self.rows[i]["kind"] in ("For", "AsyncFor", "While") else []
+        loop = self.rows[i]["loop"]
+        while loop is not None:
+            out.append(loop)
+            loop = self.rows[loop]["loop"]
+        return out[::-1]
+
+    def at(self, code: CodeType, instruction: int) -> int | None:
+        """The innermost statement whose text holds the instruction at this offset of the code."""
+        positions = self._positions.get(code)
+        if positions is None:
+            positions = self._positions[code] = list(code.co_positions())
+        index = instruction // 2
+        if not 0 <= index < len(positions) or positions[index][0] is None:
+            return None
+        line, _, col, _ = positions[index]
+        place, best = (line, col or 0), None
+        for i, row in enumerate(self.rows):
+            if (row["line"], row["col"]) <= place < (row["end_line"], row["end_col"]):
+                best = i  # rows are in source order, so the last that holds the place is the innermost
+        return best
+
+
+class Instrument:
+    """Rewrites a tree in place."""
+
+    def __init__(self) -> None:
+        self.statements = Statements()
+
+    def module(self, tree: ast.Module) -> ast.Module:
+        tree.body = self.body(tree.body, None, None, head=True)
+        return ast.fix_missing_locations(tree)
+
+    def call(self, name: str, i: int | None, at: ast.AST, *arguments: ast.expr) -> ast.Call:
+        first = [] if i is None else [ast.Constant(i)]
+        node = ast.Call(ast.Name(name, ast.Load()), [*first, *arguments], [])
+        for part in (node, node.func, *first):
+            ast.copy_location(part, at)
+        return node
+
+    def line(self, name: str, i: int | None, at: ast.AST) -> ast.Expr:
+        """The call as a statement; it stands at the first column of `at`, whatever that spans."""
+        node = self.call(name, i, at)
+        for part in ast.walk(node):
+            if isinstance(part, ast.expr):
+                part.end_lineno, part.end_col_offset = part.lineno, part.col_offset + 1
+        return ast.copy_location(ast.Expr(node), node)
+
+    def body(self, body: list[ast.stmt], parent: int | None, loop: int | None, head: bool = False) -> list[ast.stmt]:
+        """The statements with their steps; `head`: a docstring and future imports have to come first."""
+        out: list[ast.stmt] = []
+        held: list[ast.stmt] = []
+        for k, node in enumerate(body):
+            first = head and ((k == 0 and is_text(node)) or is_future(node))
+            if not first and held:
+                out, held = out + held, []
+            i = self.statements.add(node, parent, loop)
+            if first:
+                out.append(node)
+                held.append(self.line(STEP, i, node))
+            else:
+                out += self.statement(node, i, loop)
+        return out + held
+
+    def statement(self, node: ast.stmt, i: int, loop: int | None) -> list[ast.stmt]:
+        if isinstance(node, Function):
+            self.function(node, i)
+            return [node, self.line(STEP, i, node)]
+        if isinstance(node, ast.ClassDef):
+            self.members(node, i)
+            return [node, self.line(STEP, i, node)]
+        Yields(self, i).header(node)
+        if isinstance(node, ast.If):
+            node.test = self.call(HEAD, i, node.test, node.test)
+            node.body, node.orelse = self.body(node.body, i, loop), self.body(node.orelse, i, loop)
+            return [node]
+        if isinstance(node, ast.While):
+            node.test = self.call(HEAD, i, node.test, node.test)
+            node.body, node.orelse = self.body(node.body, i, i), self.body(node.orelse, i, loop)
+            return [self.line(LOOP, i, node), node]
+        if isinstance(node, ast.For | ast.AsyncFor):
+            node.body = [self.line(HEAD, i, node), *self.body(node.body, i, i)]
+            node.orelse = self.body(node.orelse, i, loop)
+            return [self.line(LOOP, i, node), node, self.line(STEP, i, node)]
+        if isinstance(node, ast.With | ast.AsyncWith):
+            node.body = [self.line(HEAD, i, node), *self.body(node.body, i, loop)]
+            return [node, self.line(STEP, i, node)]
+        if isinstance(node, ast.Try | ast.TryStar):
+            node.body, node.orelse = self.body(node.body, i, loop), self.body(node.orelse, i, loop)
+            for handler in node.handlers:
+                handler.body = [self.line(CAUGHT, None, handler), *self.body(handler.body, i, loop)]
+            if node.finalbody:
+                node.finalbody = [self.line(CAUGHT, None, node.finalbody[0]), *self.body(node.finalbody, i, loop)]
+            return [node]
+        if isinstance(node, ast.Match):
+            node.subject = self.call(HEAD, i, node.subject, node.subject)
+            for case in node.cases:
+                case.body = self.body(case.body, i, loop)
+            return [node]
+        if isinstance(node, ast.Return):
+            value = node.value or ast.copy_location(ast.Constant(None), node)
+            node.value = self.call(RETURN, i, value, value)
+            return [node]
+        if isinstance(node, ast.Break | ast.Continue):
+            return [self.line(STEP, i, node), node]
+        if isinstance(node, ast.Raise):
+            return [node]
+        if isinstance(node, ast.Expr):
+            node.value = self.call(VALUE, i, node.value, node.value)
+        return [node, self.line(STEP, i, node)]
+
+    def function(self, node: Function, i: int) -> None:
+        call = self.line(CALL, i, node)
+        body = self.body(node.body, i, None, head=True)
+        at = 1 if is_text(node.body[0]) else 0
+        node.body = [*body[:at], call, *body[at:]]
+
+    def members(self, node: ast.ClassDef, i: int) -> None:
+        """A class body runs as one statement; the methods in it step."""
+        for member in ast.iter_child_nodes(node):
+            if isinstance(member, Function):
+                self.function(member, self.statements.add(member, i, None))
+            elif isinstance(member, ast.ClassDef):
+                self.members(member, self.statements.add(member, i, None))
+
+
+class Yields(ast.NodeTransformer):
+    """Steps around each `yield` of one statement's own expressions."""
+
+    def __init__(self, instrument: Instrument, i: int) -> None:
+        self.instrument, self.i = instrument, i
+
+    def header(self, node: ast.stmt) -> None:
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, ast.expr):
+                setattr(node, field, self.visit(value))
+            elif isinstance(value, list):
+                for k, part in enumerate(value):
+                    if isinstance(part, ast.expr):
+                        value[k] = self.visit(part)
+                    elif isinstance(part, ast.withitem):
+                        part.context_expr = self.visit(part.context_expr)
+
+    def visit_Yield(self, node: ast.Yield) -> ast.expr:
+        self.generic_visit(node)
+        value = node.value or ast.copy_location(ast.Constant(None), node)
+        node.value = self.instrument.call(YIELD, self.i, value, value)
+        # `RESUME(i)` runs before the yield: what it returns waits on the frame's stack and dies with the generator
+        return ast.copy_location(ast.Call(self.instrument.call(RESUME, self.i, node), [node], []), node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        return node
+
+    def _own(self, node: Any) -> Any:
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _own
+
+
+def is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def is_future(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__" and not node.level
+
+
+def instrument(tree: ast.Module) -> tuple[ast.Module, Statements]:
+    """The tree with the recorder's calls in it, ready to compile, and the table of its statements."""
+    work = Instrument()
+    return work.module(tree), work.statements

@@ -1,0 +1,1 @@
+"""How each kind of entity is looked at without changing it."""

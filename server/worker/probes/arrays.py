@@ -1,0 +1,68 @@
+"""numpy arrays: handles in bytes on memory that torch or numpy owns."""
+
+from typing import Any
+
+import numpy as np
+
+from server.worker.names import Picture, Uids, WeakNames
+from server.worker.probes.storages import Storages
+
+
+class Arrays:
+    def __init__(self, uids: Uids, picture: Picture, storages: Storages) -> None:
+        self._picture, self._storages = picture, storages
+        self.names = WeakNames(uids, "a")
+        self._place: dict[str, str] = {}
+
+    def see(self, array: np.ndarray[Any, Any]) -> str | None:
+        """The array's uid; None for what holds Python objects or has code of its own."""
+        if type(array) is not np.ndarray or array.dtype.hasobject:
+            return None
+        return self.names.name(array)
+
+    def look(self) -> None:
+        for uid, array in self.names.living():
+            interface = array.__array_interface__
+            storage, at = self._where(array)
+            self._place[uid] = storage
+            self._picture.put(
+                uid,
+                {
+                    "kind": "array",
+                    "type": "ndarray",
+                    "shape": list(array.shape),
+                    "dtype": str(array.dtype),
+                    "storage": storage,
+                    "at": at,
+                    "steps": list(array.strides),
+                    "writeable": not interface["data"][1],
+                },
+            )
+
+    def _where(self, array: np.ndarray[Any, Any]) -> tuple[str, int]:
+        """(storage, byte of it at which the array begins)."""
+        owner, pointer = array, array.__array_interface__["data"][0]
+        while type(owner.base) is np.ndarray:
+            owner = owner.base
+        storage, at = self._storages.see_array(owner)
+        return storage, at + pointer - owner.__array_interface__["data"][0]
+
+    def readers(self) -> dict[str, list[tuple[str, str]]]:
+        """storage -> (array, dtype as torch names it) of the living arrays."""
+        out: dict[str, list[tuple[str, str]]] = {}
+        for uid, array in self.names.living():
+            if uid in self._place:
+                name = str(array.dtype)
+                out.setdefault(self._place[uid], []).append((uid, name if name in KNOWN else "uint8"))
+        return out
+
+    def bury(self) -> list[str]:
+        dead = self.names.bury()
+        for uid in dead:
+            self._place.pop(uid, None)
+        return dead
+
+
+KNOWN = frozenset(
+    "bool uint8 int8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 complex64 complex128".split()
+)

@@ -1,0 +1,155 @@
+"""Bytes to elements: how the wire says each dtype's values, without one call of torch where numpy knows the dtype."""
+
+import ctypes
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+
+LIMIT = 1024
+"""Elements up to which a storage is listed whole."""
+
+EDGE = 16
+"""Elements shown at either end of a longer one."""
+
+SAFE = 2**53
+
+_INTEGERS = {
+    "uint8": "u1",
+    "int8": "i1",
+    "int16": "i2",
+    "uint16": "u2",
+    "int32": "i4",
+    "uint32": "u4",
+    "int64": "i8",
+    "uint64": "u8",
+    "qint8": "i1",
+    "quint8": "u1",
+    "qint32": "i4",
+}
+_FLOATS = {"float16": "f2", "float32": "f4", "float64": "f8"}
+_COMPLEX = {"complex32": "f2", "complex64": "f4", "complex128": "f8"}
+
+
+def number(value: Any) -> Any:
+    """A Python number as the wire says it."""
+    kind = type(value)
+    if kind is float:
+        return value if math.isfinite(value) else {"$f": repr(value)}
+    if kind is int:
+        return value if -SAFE <= value <= SAFE else {"$i": str(value)}
+    if kind is complex:
+        return {"$c": [number(value.real), number(value.imag)]}
+    return value
+
+
+def shortest(value: Any) -> float:
+    """A narrow float with the fewest digits that give it back: 0.1 and not 0.10000000149011612."""
+    wide = float(value)
+    return wide if wide == int(wide) else float(str(value))
+
+
+def _float(value: Any) -> Any:
+    wide = float(value)
+    if not math.isfinite(wide):
+        return {"$f": repr(wide)}
+    return shortest(value)
+
+
+def itemsize(dtype: str) -> int:
+    return int(getattr(torch, dtype).itemsize)
+
+
+@cache
+def _byte_floats(dtype: str) -> list[Any]:
+    """The 256 values of a one-byte float, asked of torch once."""
+    every = torch.arange(256, dtype=torch.uint8)
+    return [number(value) for value in every.view(getattr(torch, dtype)).to(torch.float32).tolist()]
+
+
+def decode(data: Any, dtype: str) -> list[Any]:
+    """The elements of a buffer in memory order; a trailing part of an element is left out.
+
+    A dtype that neither numpy nor torch can read comes as raw bytes, one number each.
+    """
+    size = itemsize(dtype)
+    data = memoryview(data)[: len(data) // size * size]
+    if dtype in _FLOATS:
+        return [_float(value) for value in np.frombuffer(data, _FLOATS[dtype])]
+    if dtype in _INTEGERS:
+        return [number(value) for value in np.frombuffer(data, _INTEGERS[dtype]).tolist()]
+    if dtype == "bool":
+        return [bool(value) for value in data]
+    if dtype in _COMPLEX:
+        flat = [_float(value) for value in np.frombuffer(data, _COMPLEX[dtype])]
+        return [{"$c": [real, imag]} for real, imag in zip(flat[::2], flat[1::2], strict=True)]
+    if dtype == "bfloat16":
+        wide = np.frombuffer(data, "u2").astype("u4") << 16
+        return [_float(value) for value in wide.view("f4")]
+    if dtype.startswith("float8"):
+        table = _byte_floats(dtype)
+        return [table[value] for value in data]
+    return list(data)
+
+
+def summary(data: Any, dtype: str) -> dict[str, Any] | None:
+    """Least, greatest and mean value and a histogram of 16 bins; None for what is no real number."""
+    if dtype in _COMPLEX or not (dtype in _FLOATS or dtype in _INTEGERS or dtype == "bfloat16"):
+        return None
+    size = itemsize(dtype)
+    data = memoryview(data)[: len(data) // size * size]
+    if dtype == "bfloat16":
+        values = (np.frombuffer(data, "u2").astype("u4") << 16).view("f4")
+    else:
+        values = np.frombuffer(data, (_FLOATS | _INTEGERS)[dtype])
+    finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+    if not finite.size:
+        return {"min": None, "max": None, "mean": None, "bins": None}
+    low, high = finite.min().item(), finite.max().item()
+    bins, _ = np.histogram(finite.astype("f8"), bins=16)
+    mean = float(finite.astype("f8").mean())
+    return {"min": number(low), "max": number(high), "mean": number(mean), "bins": [int(n) for n in bins]}
+
+
+def runs(places: Iterable[int]) -> list[tuple[int, int]]:
+    """Sorted, merged [start, end) runs of element numbers."""
+    out: list[tuple[int, int]] = []
+    for place in sorted(set(places)):
+        if out and out[-1][1] == place:
+            out[-1] = (out[-1][0], place + 1)
+        else:
+            out.append((place, place + 1))
+    return out
+
+
+def places(shape: Sequence[int], stride: Sequence[int], offset: int) -> list[int]:
+    """The element of the storage that each logical element reads, in logical (row-major) order."""
+    out = [offset]
+    for size, step in zip(shape, stride, strict=True):
+        out = [at + k * step for at in out for k in range(size)]
+    return out
+
+
+def gather(data: Any, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
+    """The bytes of a region of a buffer in logical order; `size` bytes an element, strides in elements."""
+    if 0 in shape:
+        return b""
+    last = offset + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
+    if (last + 1) * size > len(data):
+        return b""
+    view: Any = np.ndarray(tuple(shape), f"V{size}", data, offset * size, tuple(step * size for step in stride))
+    return bytes(view.tobytes())
+
+
+def digest(data: bytes) -> bytes:
+    """The bytes themselves while they are few, else sixteen bytes that stand for them."""
+    return data if len(data) <= 4096 else hashlib.blake2b(data, digest_size=16).digest()
+
+
+def take(storage: torch.UntypedStorage, start: int, nbytes: int) -> bytes:
+    """A copy of some bytes of a storage in this machine's memory."""
+    return ctypes.string_at(storage.data_ptr() + start, nbytes) if nbytes else b""

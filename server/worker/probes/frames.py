@@ -1,0 +1,147 @@
+"""Frames: which of the program's run, what their names are bound to, and generators that wait."""
+
+import inspect
+import weakref
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from server.worker.names import Picture, Uids
+
+PROGRAM = "<program>"
+
+
+class Waiting:
+    """Stands on a suspended frame's stack; when the generator dies, so does this."""
+
+    __slots__ = ("__weakref__", "resume")
+
+    def __init__(self, resume: Callable[[Any], Any]) -> None:
+        self.resume = resume
+
+    def __call__(self, value: Any) -> Any:
+        return self.resume(value)
+
+
+class Frames:
+    """The program's frames. `encode` turns a value into the wire's and has it looked at."""
+
+    def __init__(self, uids: Uids, picture: Picture, module: dict[str, Any], encode: Callable[[Any], Any]) -> None:
+        self._uids, self._picture, self._module, self._encode = uids, picture, module, encode
+        self._hidden = dict(module)
+        self._names: dict[tuple[int, Any], str] = {}
+        self._suspended: dict[str, tuple[int, Any]] = {}
+        self.over: list[str] = []
+        self.module_uid = uids.fresh("f")
+        self.counts: dict[tuple[str, int], int] = {}
+
+    def stack(self, frame: FrameType | None) -> list[FrameType]:
+        """The program's frames from this one outwards, the module's first."""
+        out = []
+        while frame is not None:
+            if frame.f_code.co_filename == PROGRAM:
+                out.append(frame)
+            frame = frame.f_back
+        return out[::-1]
+
+    def key(self, frame: FrameType) -> tuple[int, Any]:
+        return id(frame), frame.f_code
+
+    def uid(self, frame: FrameType) -> str:
+        if frame.f_locals is self._module:
+            return self.module_uid
+        key = self.key(frame)
+        uid = self._names.get(key)
+        if uid is None:
+            uid = self._names[key] = self._uids.fresh("f")
+        return uid
+
+    def entered(self, frame: FrameType) -> None:
+        """A call begins: whatever stood at this address is over."""
+        uid = self._names.pop(self.key(frame), None)
+        if uid is not None:
+            self._retire(uid)
+
+    def suspend(self, frame: FrameType, resume: Callable[[Any], Any]) -> Waiting:
+        """A generator is about to yield: what waits on its stack tells when it dies."""
+        key, uid = self.key(frame), self.uid(frame)
+        waiting = Waiting(resume)
+        self._suspended[uid] = key
+
+        def died(_: Any) -> None:
+            if uid in self._suspended:
+                del self._suspended[uid]
+                self._names.pop(key, None)
+                self._retire(uid)
+
+        waiting.resume = _Resume(resume, weakref.ref(waiting, died))
+        return waiting
+
+    def resumed(self, frame: FrameType) -> None:
+        self._suspended.pop(self.uid(frame), None)
+
+    def _retire(self, uid: str) -> None:
+        self.over.append(uid)
+        for key in [key for key in self.counts if key[0] == uid]:
+            del self.counts[key]
+
+    def look(self, stack: list[FrameType], top: str, suspended: str | None) -> None:
+        """Tell every frame on the stack; retire those that are neither on it nor suspended.
+
+        top: the uid of the innermost frame. suspended: the frame that is yielding, if one is.
+        """
+        self._tell(self.module_uid, "<module>", self._module_vars(), None, stack[0].f_lineno if stack else 0, "running")
+        seen, caller = {self.module_uid}, self.module_uid
+        for frame in stack:
+            uid = self.uid(frame)
+            if uid == self.module_uid:
+                continue
+            seen.add(uid)
+            state = "suspended" if uid == suspended else "running"
+            self._tell(uid, frame.f_code.co_name, self._locals(frame), caller, frame.f_lineno, state)
+            caller = uid
+        for key, uid in list(self._names.items()):
+            if uid not in seen and uid not in self._suspended:
+                del self._names[key]
+                self._retire(uid)
+
+    def _module_vars(self) -> dict[str, Any]:
+        hidden = self._hidden
+        return {k: v for k, v in list(self._module.items()) if type(k) is str and not (k.startswith("__") and (k not in hidden and k in _IMPLICIT or (k in hidden and hidden[k] is v)))}
+
+    def _locals(self, frame: FrameType) -> dict[str, Any]:
+        found = frame.f_locals
+        out = {k: v for k, v in dict(found).items() if type(k) is str and k not in _IMPLICIT}
+        if type(found) is dict and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+            found.clear()  # CPython keeps this copy with the frame, and with it whatever the program deletes later
+        return out
+
+    def _tell(self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int, state: str) -> None:
+        now = {name: self._encode(value) for name, value in variables.items()}
+        told = self._picture.state.get(uid)
+        if told is None:
+            facts = {"kind": "frame", "name": name, "caller": caller, "line": line, "state": state, "vars": now}
+            self._picture.put(uid, facts)
+            return
+        before = told["vars"]
+        changed = {k: v for k, v in now.items() if k not in before or before[k] != v or type(before[k]) is not type(v)}
+        unset = [k for k in before if k not in now]
+        told["vars"] = now
+        self._picture.put(uid, {"line": line, "state": state})
+        if changed:
+            self._picture.delta(uid, {"vars": changed})
+        if unset:
+            self._picture.delta(uid, {"unset": unset})
+
+
+class _Resume:
+    """Calls on, and keeps the weak reference that reports the death of the one who waits."""
+
+    def __init__(self, resume: Callable[[Any], Any], ref: Any) -> None:
+        self._resume, self._ref = resume, ref
+
+    def __call__(self, value: Any) -> Any:
+        return self._resume(value)
+
+
+_IMPLICIT = frozenset(("__builtins__", "__annotations__", "__module__", "__qualname__", "__classcell__", ".0"))

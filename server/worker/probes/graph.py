@@ -1,0 +1,109 @@
+"""The autograd graph: nodes by a token that lives and dies with them, edges, and the variable of AccumulateGrad.
+
+A node's wrapper is never kept: it would keep the saved tensors alive. A known node is walked again only when the
+recorder has reason to think that a saved slot changed.
+"""
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from server.worker.names import Picture, Uids
+from server.worker.probes.saved import Saved
+
+KEY = " gradbox"
+
+
+class Token:
+    """Sits in `node.metadata`, which belongs to the C++ node and survives its wrapper."""
+
+    __slots__ = ("__weakref__", "uid")
+
+    def __init__(self, uid: str) -> None:
+        self.uid = uid
+
+
+class Graph:
+    """The nodes of a run. `scalar` encodes a Python value that runs no user code."""
+
+    def __init__(self, uids: Uids, picture: Picture, saved: Saved, scalar: Callable[[Any], Any]) -> None:
+        self._uids, self._picture, self.saved, self._scalar = uids, picture, saved, scalar
+        self._tokens: dict[str, weakref.ref[Token]] = {}
+        self._dead: list[str] = []
+        self._known: set[str] = set()
+        self._walked: set[str] = set()
+
+    def name(self, node: Any) -> str:
+        metadata = node.metadata
+        token = metadata.get(KEY)
+        if token is None:
+            token = metadata[KEY] = Token(self._uids.fresh("n"))
+            uid = token.uid
+            self._tokens[uid] = weakref.ref(token, lambda _: self._dead.append(uid))
+        name: str = token.uid
+        return name
+
+    def begin(self) -> None:
+        self._walked = set()
+
+    def walk(self, root: Any, again: bool, step: int, see: Callable[[torch.Tensor], str]) -> str:
+        """Tell the nodes reached from `root` that are new, or all if `again`; `see` names a variable."""
+        first = self.name(root)
+        stack = [(root, first)]
+        while stack:
+            node, uid = stack.pop()
+            if uid in self._walked or (uid in self._known and not again):
+                continue
+            self._walked.add(uid)
+            if uid not in self._known:
+                self._known.add(uid)
+                self._picture.put(uid, self._facts(node, uid, step, see))
+            slots = self.saved.look(node, uid)
+            if slots is not None:
+                facts: dict[str, Any] = {"saved": slots or None}
+                if any(slot["state"] == "freed" for slot in slots.values()):
+                    facts["released"] = True
+                self._picture.put(uid, facts)
+            for other, _ in node.next_functions:
+                if other is not None:
+                    stack.append((other, self.name(other)))
+        return first
+
+    def _facts(self, node: Any, uid: str, step: int, see: Callable[[torch.Tensor], str]) -> dict[str, Any]:
+        facts: dict[str, Any] = {
+            "kind": "node",
+            "name": node.name(),
+            "next": [None if other is None else [self.name(other), nr] for other, nr in node.next_functions],
+            "born": step,
+        }
+        if isinstance(node, torch._C._FunctionBase):
+            facts["custom"] = True
+        else:
+            variable = getattr(node, "variable", None)
+            if isinstance(variable, torch.Tensor):
+                facts["variable"] = see(variable)
+            facts["attrs"] = self._attributes(node) or None
+        return facts
+
+    def _attributes(self, node: Any) -> dict[str, Any]:
+        """What it saved that is no tensor: an exponent, a dim, sizes."""
+        out = {}
+        names = dir(type(node))
+        for name in names:
+            if name.startswith("_saved_") and f"_raw{name}" not in names:
+                try:
+                    out[name[7:]] = self._scalar(getattr(node, name))
+                except RuntimeError:  # freed
+                    continue
+        return out
+
+    def bury(self) -> list[str]:
+        """The nodes that died since the look before."""
+        dead, self._dead = self._dead, []
+        for uid in dead:
+            self._tokens.pop(uid, None)
+            self._known.discard(uid)
+            self.saved.forget(uid)
+        return dead

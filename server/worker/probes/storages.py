@@ -1,0 +1,266 @@
+"""Storages: who is one and the same, whose bytes changed, which died, and their elements."""
+
+import ctypes
+import hashlib
+import weakref
+from typing import Any
+
+import numpy as np
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+
+from server.worker.names import Picture, Uids
+from server.worker.probes import cells
+
+WHOLE = 1 << 16
+"""Bytes up to which a copy is kept to compare with; beyond, a digest."""
+
+EARLY = 4096
+"""Bytes up to which a temporary's content is kept, should it die inside its statement."""
+
+
+class Record:
+    """A storage as last seen. The weak reference pins its address, so an address is never met twice."""
+
+    def __init__(self, uid: str, device: str) -> None:
+        self.uid, self.device = uid, device
+        self.nbytes = -1
+        self.pointer = 0
+        self.data: bytes | None = None  # the bytes, up to WHOLE
+        self.digest: bytes | None = None
+        self.dtypes: list[str] = []
+        self.cells: dict[str, list[Any]] = {}
+        self.fresh = True  # not compared yet
+        self.dirty = True  # not told yet
+        self.exposed = False
+        self.runs: dict[str, list[tuple[int, int]]] = {}
+
+    def read(self) -> Any:
+        """Its bytes, where they lie if that is in reach; None when it is dead."""
+        raise NotImplementedError
+
+    def lying(self) -> Any:
+        """The bytes from `pointer` on, without a copy."""
+        if not self.pointer or not self.nbytes:
+            return b""
+        return memoryview((ctypes.c_char * self.nbytes).from_address(self.pointer)).cast("B")
+
+
+class TorchRecord(Record):
+    def __init__(self, uid: str, storage: torch.UntypedStorage) -> None:
+        super().__init__(uid, str(storage.device))
+        self.weak: Any = StorageWeakRef(storage)
+
+    def read(self) -> Any:
+        storage = torch.UntypedStorage._new_with_weak_ptr(self.weak.cdata)  # type: ignore[attr-defined]
+        if storage is None:
+            return None
+        self.nbytes = storage.nbytes()
+        if storage.device.type == "cpu":
+            self.pointer = storage.data_ptr() if self.nbytes else 0
+            return self.lying()
+        if storage.device.type == "meta" or not self.nbytes:
+            return b""
+        copy = storage.cpu()
+        return ctypes.string_at(copy.data_ptr(), self.nbytes)
+
+
+class ArrayRecord(Record):
+    """Memory that numpy owns; lives as long as the array that owns it."""
+
+    def __init__(self, uid: str, owner: np.ndarray[Any, Any]) -> None:
+        super().__init__(uid, "cpu")
+        self.weak = weakref.ref(owner)
+        self.exposed = True
+
+    def read(self) -> Any:
+        owner = self.weak()
+        if owner is None:
+            return None
+        self.pointer, self.nbytes = owner.__array_interface__["data"][0], owner.nbytes
+        return self.lying()
+
+
+class Storages:
+    """All storages of a run. `changed` holds those whose bytes differ from the look before."""
+
+    def __init__(self, uids: Uids, picture: Picture) -> None:
+        self._uids, self._picture = uids, picture
+        self._by_address: dict[int, str] = {}
+        self.records: dict[str, Record] = {}
+        self.changed: dict[str, tuple[str, list[int]]] = {}
+        self.touched: set[str] = set()
+        self.born: list[str] = []
+
+    def see(self, storage: torch.UntypedStorage) -> str:
+        uid = self._by_address.get(storage._cdata)
+        if uid is None:
+            uid = self._by_address[storage._cdata] = self._uids.fresh("s")
+            self._add(TorchRecord(uid, storage))
+        return uid
+
+    def see_array(self, owner: np.ndarray[Any, Any]) -> tuple[str, int]:
+        """The storage that holds an array's memory, and the byte of it at which that begins."""
+        pointer, nbytes = owner.__array_interface__["data"][0], owner.nbytes
+        for record in self.records.values():
+            if record.device != "cpu" or (record.fresh and record.read() is None):
+                continue
+            if record.pointer <= pointer and pointer + nbytes <= record.pointer + record.nbytes and record.nbytes > 0:
+                record.exposed = True
+                return record.uid, pointer - record.pointer
+        record = ArrayRecord(self._uids.fresh("s"), owner)
+        self._add(record)
+        record.read()
+        return record.uid, 0
+
+    def _add(self, record: Record) -> None:
+        self.records[record.uid] = record
+        self.born.append(record.uid)
+
+    def early(self, uid: str, dtype: str) -> None:
+        """What a storage holds right after the operation that made or wrote it, in case it dies before the look."""
+        record = self.records[uid]
+        if record.fresh:
+            buffer = record.read()
+            if buffer is not None and len(buffer) <= EARLY and record.device == "cpu":
+                record.data = bytes(buffer)
+                if dtype not in record.dtypes:
+                    record.dtypes.append(dtype)
+
+    def compare(self, readers: dict[str, list[str]], everything: bool) -> list[str]:
+        """Find what changed; the uids of the dead.
+
+        readers: uid -> dtypes under which living handles read it. everything: also compare large storages that no
+        operation of this statement is known to have written.
+        """
+        self.changed = {}
+        dead = []
+        for uid, record in list(self.records.items()):
+            buffer = record.read()
+            if buffer is not None:
+                self._compare(record, buffer, readers.get(uid), everything)
+                continue
+            dead.append(uid)
+            if record.fresh:  # lived and died inside one statement
+                if record.data is not None:
+                    self._tell(record, record.data, record.dtypes)
+                else:
+                    self._picture.put(uid, {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)})
+            del self.records[uid]
+        if dead:
+            self._by_address = {key: uid for key, uid in self._by_address.items() if uid in self.records}
+        self.touched.clear()
+        return dead
+
+    def _compare(self, record: Record, buffer: Any, dtypes: list[str] | None, everything: bool) -> None:
+        nbytes = len(buffer)
+        if nbytes > WHOLE and not (record.fresh or everything or record.exposed or record.uid in self.touched):
+            return
+        old = record.data
+        if nbytes <= WHOLE:
+            new = bytes(buffer)
+            same = not record.fresh and new == old
+            record.data, record.digest = new, None
+        else:
+            digest = hashlib.blake2b(buffer, digest_size=16).digest()
+            same = not record.fresh and digest == record.digest
+            record.data, record.digest = None, digest
+        if not same:
+            record.dirty = True
+            if not record.fresh:
+                dtype = (dtypes or record.dtypes or ["uint8"])[0]
+                self.changed[record.uid] = (dtype, difference(old, record.data, cells.itemsize(dtype)))
+        record.fresh = False
+
+    def tell(self, readers: dict[str, list[str]], wanted: dict[str, dict[str, set[int]]]) -> None:
+        """Put into the picture what is new. readers: as above, saved slots included; wanted: `_windows`."""
+        for uid, record in self.records.items():
+            dtypes = readers.get(uid) or record.dtypes or ["uint8"]
+            if record.dirty or record.fresh or dtypes != record.dtypes:
+                buffer = record.read()
+                if buffer is None:
+                    continue
+                if record.fresh:
+                    self._compare(record, buffer, dtypes, True)
+                self._tell(record, buffer, dtypes)
+            if record.nbytes > cells.LIMIT:
+                self._windows(record, wanted.get(uid, {}))
+            record.dirty = False
+
+    def _tell(self, record: Record, buffer: Any, dtypes: list[str]) -> None:
+        """Cells whole or patched, or a summary."""
+        record.dtypes = list(dtypes)
+        facts: dict[str, Any] = {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
+        listed = {d: cells.decode(buffer, d) for d in dtypes if len(buffer) // cells.itemsize(d) <= cells.LIMIT}
+        facts["summary"] = {
+            d: told for d in dtypes if d not in listed and (told := cells.summary(buffer, d)) is not None
+        } or None
+        told, record.cells = record.cells, listed
+        if listed and list(listed) == list(told) and all(len(listed[d]) == len(told[d]) for d in listed):
+            patch = {d: p for d in listed if (p := patched(told[d], listed[d]))}
+            pending = self._picture.set.get(record.uid, {})
+            if sum(map(len, patch.values())) * 2 < sum(map(len, listed.values())) and "cells" not in pending:
+                self._picture.put(record.uid, facts)
+                if patch:
+                    self._picture.state[record.uid]["cells"] = listed
+                    self._picture.delta(record.uid, {"cells_at": patch})
+                return
+        facts["cells"] = listed or None
+        self._picture.put(record.uid, facts)
+
+    def _windows(self, record: Record, wanted: dict[str, set[int]]) -> None:
+        """For a storage too big to list: head, tail and the elements that small handles read, as runs of values."""
+        large = [d for d in record.dtypes if record.nbytes // cells.itemsize(d) > cells.LIMIT]
+        if not large:
+            return
+        runs = {}
+        for d in large:
+            total = record.nbytes // cells.itemsize(d)
+            want = set(range(cells.EDGE)) | set(range(total - cells.EDGE, total))
+            runs[d] = cells.runs(want | {k for k in wanted.get(d, ()) if 0 <= k < total})
+        if not record.dirty and record.runs == runs:
+            return
+        record.runs = runs
+        buffer = record.read()
+        told = {}
+        for d, spans in runs.items():
+            size = cells.itemsize(d)
+            told[d] = [[a, cells.decode(buffer[a * size : b * size], d)] for a, b in spans]
+        self._picture.put(record.uid, {"windows": told})
+
+    def within(self) -> None:
+        """Tell which storages' bytes lie inside another's: two `from_numpy` of one array are two storages."""
+        spans = sorted(
+            ((r.pointer, -r.nbytes, k, r) for k, r in enumerate(self.records.values()) if r.pointer and r.nbytes > 0 and r.device == "cpu"),
+            key=lambda span: span[:3],
+        )
+        inside: dict[str, dict[str, Any]] = {}
+        outer: Record | None = None
+        for pointer, negative, _, record in spans:
+            if outer is not None and pointer - negative <= outer.pointer + outer.nbytes:
+                inside[record.uid] = {"storage": outer.uid, "at": pointer - outer.pointer}
+            else:
+                outer = record
+        for uid in self.records:
+            if uid in inside or self._picture.state.get(uid, {}).get("within") is not None:
+                self._picture.put(uid, {"within": inside.get(uid)})
+
+    def bytes_of(self, uid: str) -> Any:
+        """The storage's bytes as this look found them, or where they lie; None when it is gone."""
+        record = self.records.get(uid)
+        if record is None:
+            return None
+        return record.data if record.data is not None and not record.fresh else record.read()
+
+
+def patched(old: list[Any], new: list[Any]) -> dict[str, Any]:
+    return {str(k): y for k, (x, y) in enumerate(zip(old, new, strict=True)) if x != y or str(x) != str(y)}
+
+
+def difference(old: bytes | None, new: bytes | None, size: int) -> list[int]:
+    """The elements whose bytes differ; empty where one side was not kept."""
+    if old is None or new is None:
+        return []
+    count = min(len(old), len(new)) // size
+    changed = [k for k in range(count) if old[k * size : (k + 1) * size] != new[k * size : (k + 1) * size]]
+    return changed + list(range(count, max(len(old), len(new)) // size))

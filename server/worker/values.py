@@ -1,0 +1,173 @@
+"""Python values to the wire. Looking never runs user code: exact types, the base classes' own methods, no repr."""
+
+import collections
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from server.worker.names import LookNames, Picture, Uids
+from server.worker.probes.cells import number
+
+ITEMS = 200
+"""Items of a container that are told; the rest is counted in `elided`."""
+
+TEXT = 1000
+DEPTH = 60
+
+_get = object.__getattribute__
+_PLAIN = (bool, int, float, complex)
+_NAMED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
+_SHOWN = (torch.dtype, torch.device, torch.layout, torch.memory_format)
+
+
+def text(value: str) -> Any:
+    """A string that JSON and every reader can carry."""
+    value = value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
+    return value if len(value) <= TEXT else {"py": "str", "text": value[:TEXT] + "…"}
+
+
+def instance_dict(thing: Any) -> dict[str, Any] | None:
+    """Its own `__dict__`, whatever its class says of attributes."""
+    try:
+        found = _get(thing, "__dict__")
+    except Exception:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+class Values:
+    """Encodes values and tells the containers that they lead to.
+
+    tensor, array, node: name a thing of that kind and have it looked at. own: whether a class is the program's.
+    """
+
+    def __init__(
+        self,
+        uids: Uids,
+        picture: Picture,
+        tensor: Callable[[torch.Tensor], str],
+        array: Callable[[np.ndarray[Any, Any]], str | None],
+        node: Callable[[Any], str],
+    ) -> None:
+        self._picture, self._tensor, self._array, self._node = picture, tensor, array, node
+        self.objects = LookNames(uids, "o")
+
+    def scalar(self, value: Any) -> Any:
+        """Like `encode`, for values that lead nowhere: small tuples come as text."""
+        if type(value) in (tuple, list) and len(value) <= 16 and all(type(v) in (bool, int, float, str) for v in value):
+            return {"py": type(value).__name__, "text": repr(value)}
+        if isinstance(value, torch.Tensor):
+            return {"py": "Tensor"}
+        return self.encode(value, DEPTH)
+
+    def encode(self, value: Any, depth: int = 0) -> Any:
+        kind = type(value)
+        if value is None:
+            return None
+        if kind in _PLAIN:
+            return number(value)
+        if kind is str:
+            return text(value)
+        if isinstance(value, torch.Tensor):
+            return {"ref": self._tensor(value)}
+        if isinstance(value, np.ndarray):
+            uid = self._array(value)
+            return {"ref": uid} if uid else {"py": kind.__name__}
+        if isinstance(value, np.generic) and kind.__module__ == "numpy":
+            return {"py": kind.__name__, "text": str(value)[:TEXT]}
+        if kind in _SHOWN:
+            return {"py": kind.__name__, "text": str(value)}
+        if kind in _NAMED:
+            return {"py": kind.__name__, "text": str(value.__name__)[:TEXT]}
+        if isinstance(value, type):
+            return {"py": "type", "text": str(type.__dict__["__name__"].__get__(value))[:TEXT]}
+        if kind is bytes:
+            return {"py": "bytes", "text": repr(value[:TEXT])}
+        if kind is range or kind is slice:
+            return {"py": kind.__name__, "text": repr(value) if all(type(p) in (int, type(None)) for p in (value.start, value.stop, value.step)) else None}
+        if isinstance(value, torch.autograd.graph.Node) or isinstance(value, torch._C._FunctionBase):
+            try:
+                return {"ref": self._node(value)}
+            except Exception:  # a ctx outside its graph
+                return {"py": kind.__name__}
+        if depth < DEPTH and self._leads(value, kind):
+            return self._object(value, kind, depth)
+        return {"py": str(type.__dict__["__name__"].__get__(kind))}
+
+    def _leads(self, value: Any, kind: type) -> bool:
+        if isinstance(value, list | tuple | dict | set | frozenset | collections.deque | torch.nn.Module | torch.optim.Optimizer):
+            return True
+        if isinstance(value, BaseException | types.ModuleType) or not isinstance(instance_dict(value), dict):
+            return False
+        return kind.__module__ == "__main__" or kind is types.SimpleNamespace
+
+    def _object(self, value: Any, kind: type, depth: int) -> Any:
+        uid, first = self.objects.name(value, kind)
+        if first:
+            facts: dict[str, Any] = {"kind": "object", "type": str(type.__dict__["__name__"].__get__(kind))}
+            members: Iterator[Any] | None = None
+            if isinstance(value, dict):
+                facts["len"] = dict.__len__(value)
+                members = iter(list(dict.items(value))[:ITEMS])
+            else:
+                for base in (list, tuple, set, frozenset, collections.deque):
+                    if isinstance(value, base):
+                        facts["len"] = base.__len__(value)
+                        members = iter(list(base.__iter__(value))[:ITEMS])
+            if members is not None:
+                if isinstance(value, dict):
+                    facts["items"] = [[self.encode(k, depth + 1), self.encode(v, depth + 1)] for k, v in members]
+                else:
+                    facts["items"] = [self.encode(v, depth + 1) for v in members]
+                facts["elided"] = facts["len"] - len(facts["items"]) or None
+            attrs = dict(self._attributes(value, kind, depth))
+            facts["attrs"] = attrs or None
+            self._tell(uid, facts)
+        return {"ref": uid}
+
+    def _attributes(self, value: Any, kind: type, depth: int) -> Iterator[tuple[str, Any]]:
+        own = instance_dict(value)
+        if own is None:
+            return
+        if isinstance(value, torch.nn.Module):
+            for part in ("_parameters", "_buffers", "_modules"):
+                for name, member in dict.items(own.get(part) or {}):
+                    yield name, self.encode(member, depth + 1)
+            for name, member in list(own.items()):
+                if type(name) is str and not name.startswith("_") and name != "training":
+                    if kind.__module__ == "__main__" or isinstance(member, torch.Tensor):
+                        yield name, self.encode(member, depth + 1)
+        elif isinstance(value, torch.optim.Optimizer):
+            for name in ("param_groups", "state"):
+                if name in own:
+                    yield name, self.encode(own[name], depth + 1)
+        elif kind.__module__ == "__main__" or kind is types.SimpleNamespace:
+            for name, member in list(own.items())[:ITEMS]:
+                if type(name) is str:
+                    yield name, self.encode(member, depth + 1)
+
+    def _tell(self, uid: str, facts: dict[str, Any]) -> None:
+        """A container of which little changed is told by a splice."""
+        told = self._picture.state.get(uid)
+        old, new = (told or {}).get("items"), facts.get("items")
+        if told is None or not old or not new or old == new or len(old) < 8:
+            self._picture.put(uid, facts)
+            return
+        start = 0
+        while start < min(len(old), len(new)) and old[start] == new[start]:
+            start += 1
+        end = 0
+        while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+            end += 1
+        splice = [start, len(old) - start - end, new[start : len(new) - end]]
+        if len(splice[2]) * 2 > len(new) or "items" in self._picture.set.get(uid, {}) or "splice" in self._picture.set.get(uid, {}):
+            self._picture.put(uid, facts)
+            return
+        told["items"] = new
+        self._picture.put(uid, facts)
+        self._picture.delta(uid, {"splice": [splice]})
+
+
