@@ -14,12 +14,19 @@ from server.worker.probes.cells import number
 ITEMS = 200
 """Items of a container that are told; the rest is counted in `elided`."""
 
+ROOM = 20_000
+"""Values that one look tells; containers beyond are named and not opened."""
+
 TEXT = 1000
 DEPTH = 60
 
 _get = object.__getattribute__
+_name = type.__dict__["__name__"].__get__
+_module = type.__dict__["__module__"].__get__
+_members = type.__dict__["__dict__"].__get__
 _PLAIN = (bool, int, float, complex)
 _NAMED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
+_CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, collections.deque)
 _SHOWN = (torch.dtype, torch.device, torch.layout, torch.memory_format)
 
 
@@ -54,71 +61,79 @@ class Values:
     ) -> None:
         self._picture, self._tensor, self._array, self._node = picture, tensor, array, node
         self.objects = LookNames(uids, "o")
+        self.room = ROOM
+
+    def begin(self) -> None:
+        """A look begins."""
+        self.objects.begin()
+        self.room = ROOM
 
     def scalar(self, value: Any) -> Any:
         """Like `encode`, for values that lead nowhere: small tuples come as text."""
-        if type(value) in (tuple, list) and len(value) <= 16 and all(type(v) in (bool, int, float, str) for v in value):
-            return {"py": type(value).__name__, "text": repr(value)}
-        if isinstance(value, torch.Tensor):
+        kind = type(value)
+        if kind in (tuple, list) and len(value) <= 16 and all(type(v) in (bool, int, float, str) for v in value):
+            return {"py": kind.__name__, "text": repr(value)}
+        if issubclass(kind, torch.Tensor):
             return {"py": "Tensor"}
         return self.encode(value, DEPTH)
 
     def encode(self, value: Any, depth: int = 0) -> Any:
         kind = type(value)
+        self.room -= 1
         if value is None:
             return None
         if kind in _PLAIN:
             return number(value)
         if kind is str:
             return text(value)
-        if isinstance(value, torch.Tensor):
+        if issubclass(kind, torch.Tensor):
             return {"ref": self._tensor(value)}
-        if isinstance(value, np.ndarray):
+        if issubclass(kind, np.ndarray):
             uid = self._array(value)
             return {"ref": uid} if uid else {"py": kind.__name__}
-        if isinstance(value, np.generic) and kind.__module__ == "numpy":
+        if issubclass(kind, np.generic) and _module(kind) == "numpy":
             return {"py": kind.__name__, "text": str(value)[:TEXT]}
         if kind in _SHOWN:
             return {"py": kind.__name__, "text": str(value)}
         if kind in _NAMED:
             return {"py": kind.__name__, "text": str(value.__name__)[:TEXT]}
-        if isinstance(value, type):
-            return {"py": "type", "text": str(type.__dict__["__name__"].__get__(value))[:TEXT]}
+        if issubclass(kind, type):
+            return {"py": "type", "text": str(_name(value))[:TEXT]}
         if kind is bytes:
             return {"py": "bytes", "text": repr(value[:TEXT])}
         if kind is range or kind is slice:
             return {"py": kind.__name__, "text": repr(value) if all(type(p) in (int, type(None)) for p in (value.start, value.stop, value.step)) else None}
-        if isinstance(value, torch.autograd.graph.Node) or isinstance(value, torch._C._FunctionBase):
+        if issubclass(kind, torch._C._FunctionBase) or "next_functions" in _members(kind):
             try:
                 return {"ref": self._node(value)}
             except Exception:  # a ctx outside its graph
-                return {"py": kind.__name__}
-        if depth < DEPTH and self._leads(value, kind):
+                return {"py": str(_name(kind))}
+        if depth < DEPTH and self.room > 0 and self._leads(value, kind):
             return self._object(value, kind, depth)
-        return {"py": str(type.__dict__["__name__"].__get__(kind))}
+        return {"py": str(_name(kind))}
 
     def _leads(self, value: Any, kind: type) -> bool:
-        if isinstance(value, list | tuple | dict | set | frozenset | collections.deque | torch.nn.Module | torch.optim.Optimizer):
+        if issubclass(kind, _CONTAINERS) or issubclass(kind, torch.nn.Module | torch.optim.Optimizer):
             return True
-        if isinstance(value, BaseException | types.ModuleType) or not isinstance(instance_dict(value), dict):
+        if issubclass(kind, BaseException | types.ModuleType) or instance_dict(value) is None:
             return False
-        return kind.__module__ == "__main__" or kind is types.SimpleNamespace
+        return _module(kind) == "__main__" or kind is types.SimpleNamespace
 
     def _object(self, value: Any, kind: type, depth: int) -> Any:
         uid, first = self.objects.name(value, kind)
         if first:
-            facts: dict[str, Any] = {"kind": "object", "type": str(type.__dict__["__name__"].__get__(kind))}
+            facts: dict[str, Any] = {"kind": "object", "type": str(_name(kind))}
             members: Iterator[Any] | None = None
-            if isinstance(value, dict):
+            if issubclass(kind, dict):
                 facts["len"] = dict.__len__(value)
                 members = iter(list(dict.items(value))[:ITEMS])
             else:
-                for base in (list, tuple, set, frozenset, collections.deque):
-                    if isinstance(value, base):
+                for base in _CONTAINERS[1:]:
+                    if issubclass(kind, base):
                         facts["len"] = base.__len__(value)
                         members = iter(list(base.__iter__(value))[:ITEMS])
             if members is not None:
-                if isinstance(value, dict):
+                if issubclass(kind, dict):
                     facts["items"] = [[self.encode(k, depth + 1), self.encode(v, depth + 1)] for k, v in members]
                 else:
                     facts["items"] = [self.encode(v, depth + 1) for v in members]
@@ -132,19 +147,19 @@ class Values:
         own = instance_dict(value)
         if own is None:
             return
-        if isinstance(value, torch.nn.Module):
+        if issubclass(kind, torch.nn.Module):
             for part in ("_parameters", "_buffers", "_modules"):
                 for name, member in dict.items(own.get(part) or {}):
                     yield name, self.encode(member, depth + 1)
             for name, member in list(own.items()):
                 if type(name) is str and not name.startswith("_") and name != "training":
-                    if kind.__module__ == "__main__" or isinstance(member, torch.Tensor):
+                    if _module(kind) == "__main__" or issubclass(type(member), torch.Tensor):
                         yield name, self.encode(member, depth + 1)
-        elif isinstance(value, torch.optim.Optimizer):
+        elif issubclass(kind, torch.optim.Optimizer):
             for name in ("param_groups", "state"):
                 if name in own:
                     yield name, self.encode(own[name], depth + 1)
-        elif kind.__module__ == "__main__" or kind is types.SimpleNamespace:
+        elif _module(kind) == "__main__" or kind is types.SimpleNamespace:
             for name, member in list(own.items())[:ITEMS]:
                 if type(name) is str:
                     yield name, self.encode(member, depth + 1)

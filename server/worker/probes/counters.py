@@ -56,6 +56,15 @@ class Counters:
         finally:
             _move((tensor,), (version,))
 
+    def same(self, one: torch.Tensor, other: torch.Tensor) -> bool:
+        """Whether moving the counter of one moves the other's. Leaves both as they were."""
+        before, version = other._version, one._version
+        _move((one,), (version + _STRIDE,))
+        try:
+            return other._version != before
+        finally:
+            _move((one,), (version,))
+
     def slot(self, known: str | None, tensor: torch.Tensor) -> str:
         """The counter of a saved tensor; one that no living tensor wears is kept by its slot alone."""
         worn = known is not None and any(self._tensors.get(w) is not None for w in self._wearers.get(known, ()))

@@ -30,7 +30,7 @@ class Frames:
         self._uids, self._picture, self._module, self._encode = uids, picture, module, encode
         self._hidden = dict(module)
         self._names: dict[tuple[int, Any], str] = {}
-        self._suspended: dict[str, tuple[int, Any]] = {}
+        self._suspended: set[str] = set()
         self.over: list[str] = []
         self.module_uid = uids.fresh("f")
         self.counts: dict[tuple[str, int], int] = {}
@@ -48,7 +48,7 @@ class Frames:
         return id(frame), frame.f_code
 
     def uid(self, frame: FrameType) -> str:
-        if frame.f_locals is self._module:
+        if frame.f_globals is self._module and frame.f_code.co_name == "<module>":
             return self.module_uid
         key = self.key(frame)
         uid = self._names.get(key)
@@ -64,33 +64,30 @@ class Frames:
 
     def suspend(self, frame: FrameType, resume: Callable[[Any], Any]) -> Waiting:
         """A generator is about to yield: what waits on its stack tells when it dies."""
-        key, uid = self.key(frame), self.uid(frame)
+        uid = self.uid(frame)
         waiting = Waiting(resume)
-        self._suspended[uid] = key
+        self._suspended.add(uid)
 
         def died(_: Any) -> None:
-            if uid in self._suspended:
-                del self._suspended[uid]
-                self._names.pop(key, None)
-                self._retire(uid)
+            self._suspended.discard(uid)  # the next look retires it, unless an exception runs it to its end
 
         waiting.resume = _Resume(resume, weakref.ref(waiting, died))
         return waiting
 
     def resumed(self, frame: FrameType) -> None:
-        self._suspended.pop(self.uid(frame), None)
+        self._suspended.discard(self.uid(frame))
 
     def _retire(self, uid: str) -> None:
         self.over.append(uid)
         for key in [key for key in self.counts if key[0] == uid]:
             del self.counts[key]
 
-    def look(self, stack: list[FrameType], top: str, suspended: str | None) -> None:
+    def look(self, stack: list[FrameType], suspended: str | None) -> None:
         """Tell every frame on the stack; retire those that are neither on it nor suspended.
 
-        top: the uid of the innermost frame. suspended: the frame that is yielding, if one is.
+        suspended: the frame that is yielding, if one is.
         """
-        self._tell(self.module_uid, "<module>", self._module_vars(), None, stack[0].f_lineno if stack else 0, "running")
+        self._tell(self.module_uid, "<module>", self._module_vars(), None, stack[0].f_lineno if stack else None, "running")
         seen, caller = {self.module_uid}, self.module_uid
         for frame in stack:
             uid = self.uid(frame)
@@ -107,7 +104,11 @@ class Frames:
 
     def _module_vars(self) -> dict[str, Any]:
         hidden = self._hidden
-        return {k: v for k, v in list(self._module.items()) if type(k) is str and not (k.startswith("__") and (k not in hidden and k in _IMPLICIT or (k in hidden and hidden[k] is v)))}
+        return {
+            name: value
+            for name, value in list(self._module.items())
+            if type(name) is str and name not in _IMPLICIT and not (name in hidden and hidden[name] is value)
+        }
 
     def _locals(self, frame: FrameType) -> dict[str, Any]:
         found = frame.f_locals
@@ -116,7 +117,7 @@ class Frames:
             found.clear()  # CPython keeps this copy with the frame, and with it whatever the program deletes later
         return out
 
-    def _tell(self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int, state: str) -> None:
+    def _tell(self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int | None, state: str) -> None:
         now = {name: self._encode(value) for name, value in variables.items()}
         told = self._picture.state.get(uid)
         if told is None:
@@ -127,7 +128,7 @@ class Frames:
         changed = {k: v for k, v in now.items() if k not in before or before[k] != v or type(before[k]) is not type(v)}
         unset = [k for k in before if k not in now]
         told["vars"] = now
-        self._picture.put(uid, {"line": line, "state": state})
+        self._picture.put(uid, {"state": state} if line is None else {"line": line, "state": state})
         if changed:
             self._picture.delta(uid, {"vars": changed})
         if unset:
@@ -144,4 +145,4 @@ class _Resume:
         return self._resume(value)
 
 
-_IMPLICIT = frozenset(("__builtins__", "__annotations__", "__module__", "__qualname__", "__classcell__", ".0"))
+_IMPLICIT = frozenset(("__builtins__", "__annotations__", "__warningregistry__", "__module__", "__qualname__", "__classcell__", ".0"))

@@ -99,6 +99,9 @@ class Storages:
             self._add(TorchRecord(uid, storage))
         return uid
 
+    def known(self, storage: torch.UntypedStorage) -> str | None:
+        return self._by_address.get(storage._cdata)
+
     def see_array(self, owner: np.ndarray[Any, Any]) -> tuple[str, int]:
         """The storage that holds an array's memory, and the byte of it at which that begins."""
         pointer, nbytes = owner.__array_interface__["data"][0], owner.nbytes

@@ -5,7 +5,10 @@ from typing import Any
 
 import torch
 
+from server.worker.names import Picture, WeakNames
 from server.worker.probes import cells
+from server.worker.probes.counters import Counters
+from server.worker.probes.storages import Storages
 
 _wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _get = object.__getattribute__
@@ -95,3 +98,100 @@ def passed(tensor: torch.Tensor | None, storage: Callable[[torch.Tensor], str | 
     except Exception:  # legacy vmap's tensors can be neither listed nor detached
         out.pop("cells", None)
     return out
+
+
+STANDING = ("storage", "offset", "shape", "stride", "dtype", "leaf", "grad_fn", "requires_grad")
+"""Facts of a handle whose change may have changed what a node saved."""
+
+
+class Tensors:
+    """The handles of a run. `encode` tells a Python value."""
+
+    def __init__(
+        self, names: WeakNames, picture: Picture, storages: Storages, counters: Counters, name: Callable[[Any], str]
+    ) -> None:
+        self.names, self._picture, self._storages, self._counters = names, picture, storages, counters
+        self._name_node = name
+        self._queue: dict[str, torch.Tensor] | None = None
+        self._done: set[str] = set()
+        self.early: dict[str, dict[str, Any]] = {}
+        self.roots: list[Any] = []
+        self.standing = False  # a known handle stands differently now
+        self.readers: dict[str, list[tuple[str, str]]] = {}
+
+    def see(self, tensor: torch.Tensor) -> str:
+        """Its uid. In a look it is looked at too; outside of one its facts are noted, for it may die before."""
+        uid = self.names.name(tensor)
+        if self._queue is not None:
+            if uid not in self._done:
+                self._done.add(uid)
+                self._queue[uid] = tensor
+        elif uid not in self._picture.state:
+            self.early[uid] = self._facts(uid, tensor)
+        return uid
+
+    def storage_of(self, tensor: torch.Tensor) -> str | None:
+        """The storage's uid, where it is one of the picture's."""
+        return self._storages.known(tensor.untyped_storage())
+
+    def begin(self) -> None:
+        self._queue, self._done = {}, set()
+        self.standing, self.readers = False, {}
+        for _, tensor in self.names.living():
+            self.see(tensor)
+
+    def drain(self, encode: Callable[[Any], Any]) -> None:
+        """Look at whatever was seen, and at what that leads to."""
+        queue = self._queue
+        assert queue is not None
+        while queue:
+            uid, tensor = queue.popitem()
+            facts = self._facts(uid, tensor)
+            base, grad = tensor._base if tensor._is_view() else None, gradient(tensor)
+            facts["base"] = self.see(base) if base is not None else None
+            facts["grad"] = self.see(grad) if grad is not None else None
+            facts["attrs"] = self._attributes(tensor, encode)
+            told = self._picture.state.get(uid)
+            if told is not None and any(told.get(key) != facts.get(key) for key in STANDING):
+                self.standing = True
+            self._picture.put(uid, facts)
+            if facts.get("storage"):
+                self.readers.setdefault(facts["storage"], []).append((uid, facts["dtype"]))
+
+    def finish(self) -> None:
+        """Let go of everything."""
+        self._queue = None
+        self.roots.clear()
+
+    def _facts(self, uid: str, tensor: torch.Tensor) -> dict[str, Any]:
+        out = facts(tensor)
+        looking = self._queue is not None
+        out["storage"] = self._storages.see(tensor.untyped_storage()) if has_storage(tensor) else None
+        if out["storage"] and not looking:
+            self._storages.early(out["storage"], out["dtype"])
+        if looking:
+            out["counter"] = None if tensor.is_inference() else self._counters.see(uid, tensor)
+        node = self._grad_fn(tensor)
+        if node is not None:
+            out["grad_fn"], out["output_nr"] = self._name_node(node), tensor.output_nr
+            if looking:
+                self.roots.append(node)
+        else:
+            out["grad_fn"] = out["output_nr"] = None
+        out["retains_grad"] = tensor.retains_grad if not out["leaf"] else None
+        return out
+
+    def _grad_fn(self, tensor: torch.Tensor) -> Any:
+        if not tensor.requires_grad:
+            return None
+        try:
+            return tensor.grad_fn
+        except RuntimeError:  # a view that torch forbids to be changed in place, and that was
+            return None
+
+    def _attributes(self, tensor: torch.Tensor, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
+        """What the program put on it: `x.name = …`."""
+        own = _get(tensor, "__dict__")
+        if type(own) is not dict or not own:
+            return None
+        return {name: encode(value) for name, value in own.items() if type(name) is str and not name.startswith("_")} or None

@@ -1,0 +1,160 @@
+"""Backward passes, node by node: hooks on every node that the engine will reach, put on before it and taken off after.
+
+A visit is told only when the next one begins, when the program takes a step in a hook, or when the engine returns:
+until then the node has not let go of its saved tensors. Nothing of a gradient is kept but its copied values.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+
+from server.worker.names import Uids
+from server.worker.probes import tensors
+from server.worker.probes.graph import Graph
+
+
+class Pass:
+    """One call of the engine."""
+
+    def __init__(self, uid: str, accumulates: bool) -> None:
+        self.uid, self.accumulates = uid, accumulates
+        self.running: list[dict[str, Any]] = []  # visits begun; the last may be over and wait to be told
+        self.over = False
+
+
+class Backward:
+    """Wraps the engine while `on`. `tell` records a step for a visit."""
+
+    def __init__(
+        self,
+        uids: Uids,
+        graph: Graph,
+        guard: Callable[[], Any],
+        begun: Callable[[str, dict[str, Any]], None],
+        tell: Callable[[dict[str, Any]], None],
+        ended: Callable[[str], None],
+        name: Callable[[torch.Tensor], str],
+        storage: Callable[[torch.Tensor], str | None],
+    ) -> None:
+        self._uids, self._graph, self._guard = uids, graph, guard
+        self._begun, self._tell, self._ended = begun, tell, ended
+        self._name, self._storage = name, storage
+        self._engine: Any = None
+        self.stack: list[Pass] = []
+
+    def __enter__(self) -> "Backward":
+        self._engine = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
+        torch.autograd._engine_run_backward = self._run  # type: ignore[attr-defined]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        torch.autograd._engine_run_backward = self._engine  # type: ignore[attr-defined]
+
+    def _run(self, roots: Any, *args: Any, **kwargs: Any) -> Any:
+        handles: list[Any] = []
+        now: Pass | None = None
+        with self._guard():
+            now = self._begin(roots, args, kwargs)
+            self._hook(roots, now, handles)
+        try:
+            return self._engine(roots, *args, **kwargs)
+        finally:
+            with self._guard():
+                self._end(now, handles)
+
+    def _begin(self, roots: Any, args: Any, kwargs: dict[str, Any]) -> Pass:
+        self.flush()
+        named = dict(zip(("grads", "retain_graph", "create_graph", "inputs"), args, strict=False)) | kwargs
+        accumulates = bool(kwargs.get("accumulate_grad", args[5] if len(args) > 5 else True))
+        now = Pass(self._uids.fresh("b"), accumulates)
+        facts = {
+            "kind": "backward",
+            "api": "backward" if accumulates else "grad",
+            "roots": [self._name(root) if isinstance(root, torch.Tensor) else None for root in roots],
+            "inputs": [self._name(t) for t in named.get("inputs") or () if isinstance(t, torch.Tensor)] or None,
+            "keep_graph": bool(named.get("retain_graph")),
+            "create_graph": bool(named.get("create_graph")),
+            "parent": self.stack[-1].uid if self.stack else None,
+        }
+        self.stack.append(now)
+        self._begun(now.uid, facts)
+        return now
+
+    def _hook(self, roots: Any, now: Pass, handles: list[Any]) -> None:
+        for node in reachable(starts(roots)):
+            uid = self._graph.name(node)
+            variable = getattr(node, "variable", None) if node.name() == "torch::autograd::AccumulateGrad" else None
+            target = self._name(variable) if isinstance(variable, torch.Tensor) and now.accumulates else None
+            handles.append(node.register_prehook(self._before(now, uid, target)))
+            handles.append(node.register_hook(self._after(now, uid)))
+
+    def _before(self, now: Pass, uid: str, target: str | None) -> Callable[[Any], None]:
+        def prehook(grads: Any) -> None:
+            with self._guard():
+                self.flush()
+                visit = {"backward": now.uid, "node": uid, "grad_outputs": self._copies(grads), "grad_inputs": []}
+                if target is not None:
+                    visit["accumulates"] = target
+                now.running.append(visit)
+
+        return prehook
+
+    def _after(self, now: Pass, uid: str) -> Callable[[Any, Any], None]:
+        def hook(grad_inputs: Any, grad_outputs: Any) -> None:
+            with self._guard():
+                visit = next((v for v in reversed(now.running) if v["node"] == uid), None)
+                if visit is not None:
+                    visit["grad_inputs"] = self._copies(grad_inputs)
+                    visit["done"] = True
+
+        return hook
+
+    def _copies(self, grads: Iterable[Any] | Any) -> list[dict[str, Any] | None]:
+        found = grads if isinstance(grads, tuple | list) else (grads,)
+        return [tensors.passed(grad if isinstance(grad, torch.Tensor) else None, self._storage) for grad in found]
+
+    def flush(self) -> None:
+        """Tell the visits that are over."""
+        for now in self.stack:
+            while now.running and now.running[-1].get("done"):
+                visit = now.running.pop()
+                del visit["done"]
+                self._tell(visit)
+
+    def _end(self, now: Pass | None, handles: list[Any]) -> None:
+        for handle in handles:
+            handle.remove()
+        handles.clear()
+        if now is None:
+            return
+        self.flush()
+        while now.running:
+            visit = now.running.pop()
+            visit["failed"] = True
+            self._tell(visit)
+        self.stack.remove(now)
+        self._ended(now.uid)
+
+
+def starts(roots: Any) -> list[Any]:
+    """The nodes at which the engine begins."""
+    out = []
+    for root in roots:
+        if not isinstance(root, torch.Tensor):
+            out.append(root[0])  # a GradientEdge
+        elif root.requires_grad:
+            out.append(root.grad_fn if root.grad_fn is not None else torch.autograd.graph.get_gradient_edge(root).node)
+    return out
+
+
+def reachable(nodes: list[Any]) -> list[Any]:
+    """The nodes and all behind them, each once."""
+    seen: dict[Any, None] = dict.fromkeys(node for node in nodes if node is not None)
+    queue = list(seen)
+    for node in queue:
+        for other, _ in node.next_functions:
+            if other is not None and other not in seen:
+                seen[other] = None
+                queue.append(other)
+    return queue

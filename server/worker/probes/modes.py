@@ -1,0 +1,20 @@
+"""The modes in force: grad, inference, autocast, anomaly detection, default dtype, saved-tensor hooks, functorch."""
+
+from typing import Any
+
+import torch
+
+
+def facts() -> dict[str, Any]:
+    """What torch would do with the next operation, as the wire's `mode`."""
+    functorch = torch._C._functorch.get_interpreter_stack() or ()
+    return {
+        "kind": "mode",
+        "grad": torch.is_grad_enabled(),
+        "inference": torch.is_inference_mode_enabled(),
+        "autocast": str(torch.get_autocast_dtype("cpu"))[6:] if torch.is_autocast_enabled("cpu") else None,
+        "anomaly": torch.is_anomaly_enabled(),
+        "default_dtype": str(torch.get_default_dtype())[6:],
+        "saved_hooks": torch._C._autograd._top_saved_tensors_default_hooks(True) is not None,  # type: ignore[attr-defined]
+        "functorch": [f"{layer.key().name.lower()}@{layer.level()}" for layer in functorch] or None,
+    }

@@ -1,0 +1,335 @@
+"""The recorder: called by the instrumented program, it looks at what changed and writes a step.
+
+Looking changes nothing that the program can see: no user code runs, nothing is kept alive, every fault of ours is
+fenced and told as an event. What to see of each kind of thing is the probes' business; when to look is decided here.
+"""
+
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import torch
+
+from server.worker.instrument import CALL, CAUGHT, HEAD, LOOP, RESUME, RETURN, STEP, VALUE, YIELD, Statements
+from server.worker.look import Look
+from server.worker.probes.backward import Backward
+from server.worker.probes.frames import Frames
+from server.worker.probes.ops import Ops
+
+DEPTH = 400
+"""Python frames that the recorder may use above the program's deepest."""
+
+
+class Recorder:
+    """Steps of one run.
+
+    module: the program's globals. write: takes a finished step. full: called with a limit's name and its value when
+    the run has to end; it does not return.
+    """
+
+    def __init__(
+        self,
+        module: dict[str, Any],
+        statements: Statements,
+        limits: dict[str, int | float],
+        write: Callable[[dict[str, Any]], None],
+        full: Callable[[str, float], None],
+    ) -> None:
+        self._statements, self._limits, self._write, self._full = statements, limits, write, full
+        self._busy = False
+        self._log: list[dict[str, Any]] = []
+        self._values: dict[int, Any] = {}
+        self._raised: tuple[int, int] | None = None
+        self._faults = 0
+        self._printed = 0
+        self.count = 0
+        self.line = 1
+        self.look = Look(self._fault)
+        self.frames = Frames(self.look.uids, self.look.picture, module, self.look.values.encode)
+        self.ops = Ops(
+            self.look.tensors.names, self.look.storages, self.look.counters, self._append, lambda: self._busy, self._fault
+        )
+        self.backward = Backward(
+            self.look.uids,
+            self.look.graph,
+            self.guard,
+            self._backward_begun,
+            self._visited,
+            self._backward_ended,
+            self.look.tensors.see,
+            self.look.tensors.storage_of,
+        )
+
+    def hooks(self) -> dict[str, Callable[..., Any]]:
+        """What the instrumented program calls, by name."""
+        return {
+            STEP: self._step,
+            HEAD: self._head,
+            CALL: self._call,
+            RETURN: self._return,
+            VALUE: self._value,
+            YIELD: self._yield,
+            RESUME: self._resume,
+            CAUGHT: self._caught,
+            LOOP: self._loop,
+        }
+
+    @contextmanager
+    def guard(self) -> Iterator[None]:
+        """The recorder at work: its own torch calls are not recorded, its faults do not reach the program."""
+        if self._busy:
+            yield
+            return
+        limit = sys.getrecursionlimit()
+        self._busy = True
+        sys.setrecursionlimit(limit + DEPTH)
+        try:
+            with torch._C.DisableTorchFunction():
+                yield
+        except Exception as error:
+            self._fault(error)
+        finally:
+            sys.setrecursionlimit(limit)
+            self._busy = False
+
+    def _fault(self, error: BaseException) -> None:
+        self._faults += 1
+        if self._faults <= 20:
+            last = traceback.extract_tb(error.__traceback__)[-1:]
+            where = f" ({last[0].name}:{last[0].lineno})" if last else ""
+            text = f"{type(error).__name__}: {error}"[:300] + where
+            self._log.append({"kind": "event", "event": "tracer_fault", "text": text})
+
+    def _append(self, entry: dict[str, Any]) -> int:
+        self._log.append(entry)
+        return len(self._log) - 1
+
+    # What the program calls
+
+    def _step(self, i: int) -> None:
+        if not self._busy:
+            with self.guard():
+                frame = sys._getframe(1)
+                self._emit("statement", i, frame, told=self._values.pop(id(frame), None))
+
+    def _head(self, i: int, *test: Any) -> Any:
+        if not self._busy:
+            with self.guard():
+                frame = sys._getframe(1)
+                if self._statements.rows[i]["kind"] in ("For", "AsyncFor", "While"):
+                    key = (self.frames.uid(frame), i)
+                    self.frames.counts[key] = self.frames.counts.get(key, -1) + 1
+                self._emit("head", i, frame, value=test[0] if test else None)
+        return test[0] if test else None
+
+    def _call(self, i: int) -> None:
+        if not self._busy:
+            with self.guard():
+                frame = sys._getframe(1)
+                self.frames.entered(frame)
+                self._emit("call", i, frame)
+
+    def _return(self, i: int, value: Any) -> Any:
+        if not self._busy:
+            with self.guard():
+                self._emit("return", i, sys._getframe(1), value=value)
+        return value
+
+    def _value(self, i: int, value: Any) -> Any:
+        if value is not None and not self._busy:
+            with self.guard():
+                self._values[id(sys._getframe(1))] = self.look.values.encode(value)
+        return value
+
+    def _yield(self, i: int, value: Any) -> Any:
+        if not self._busy:
+            with self.guard():
+                frame = sys._getframe(1)
+                self._emit("yield", i, frame, value=value, suspended=self.frames.uid(frame))
+        return value
+
+    def _resume(self, i: int) -> Callable[[Any], Any]:
+        def resume(value: Any) -> Any:
+            if not self._busy:
+                with self.guard():
+                    frame = sys._getframe(2)
+                    self.frames.resumed(frame)
+                    self._emit("resume", i, frame, value=value)
+            return value
+
+        if self._busy:
+            return resume
+        waiting: Callable[[Any], Any] = resume
+        with self.guard():
+            waiting = self.frames.suspend(sys._getframe(1), resume)
+        return waiting
+
+    def _caught(self) -> None:
+        if self._busy:
+            return
+        with self.guard():
+            error = sys.exc_info()[1]
+            if error is None or error.__traceback__ is None:
+                return
+            mark = (id(error), id(error.__traceback__))
+            if mark != self._raised:
+                self._raised = mark
+                frame = sys._getframe(1)
+                self._emit_raise(error, frame)
+
+    def _loop(self, i: int) -> None:
+        if not self._busy:
+            with self.guard():
+                self.frames.counts.pop((self.frames.uid(sys._getframe(1)), i), None)
+
+    # What else happens
+
+    def out(self, stream: str, text: str) -> None:
+        """The program printed."""
+        if not text:
+            return
+        room = int(self._limits["output"]) - self._printed
+        self._printed += len(text)
+        last = self._log[-1] if self._log else None
+        told = text[: max(room, 0)]
+        told = told if told.isascii() else told.encode("utf-8", "backslashreplace").decode()
+        if last is not None and last["kind"] == "out" and last["stream"] == stream:
+            last["text"] += told
+        else:
+            self._log.append({"kind": "out", "stream": stream, "text": told})
+        if room < len(text):
+            self.stop("output", self._limits["output"])
+
+    def warned(self, category: str, text: str) -> None:
+        self._log.append({"kind": "event", "event": "warning", "category": category, "text": text[:2000]})
+
+    def stop(self, limit: str, value: float) -> None:
+        """A limit is reached: a last step holds what is not told yet, and the run ends here."""
+        self._log.append({"kind": "event", "event": "limit", "limit": limit})
+        frame = self._program(sys._getframe(1))
+        if frame is not None and not self._busy:
+            with self.guard():
+                self._emit("statement", self._statements.at(frame.f_code, frame.f_lasti), frame, last=True)
+        self._full(limit, value)
+
+    def raised(self, error: BaseException) -> None:
+        """The program ended by an exception: a step that shows every frame it went through."""
+        with self.guard():
+            frames = [frame for frame, _ in walk(error) if frame.f_code.co_filename == "<program>"]
+            if frames and (id(error), id(error.__traceback__)) != self._raised:
+                self._emit_raise(error, frames[-1], frames)
+
+    def end(self, line: int) -> None:
+        """After the program: a step of its own if anything still changed."""
+        with self.guard():
+            self.line = line
+            self._emit("end", None, None, only_news=True)
+
+    # Backward
+
+    def _backward_begun(self, uid: str, facts: dict[str, Any]) -> None:
+        self.ops.inside += 1
+        frame = self._program(sys._getframe(1))
+        stmt = self._statements.at(frame.f_code, frame.f_lasti) if frame is not None else None
+        self.look.picture.put(uid, {**facts, "stmt": stmt})
+
+    def _visited(self, visit: dict[str, Any]) -> None:
+        frame = self._program(sys._getframe(1))
+        self.look.again = True
+        stmt = self._statements.at(frame.f_code, frame.f_lasti) if frame is not None else None
+        self._emit("visit", stmt, frame, visit=visit)
+
+    def _backward_ended(self, uid: str) -> None:
+        self.ops.inside -= 1
+        self.look.again = True
+        self.look.ended.append(uid)
+
+    # A step
+
+    def _program(self, frame: FrameType | None) -> FrameType | None:
+        while frame is not None and frame.f_code.co_filename != "<program>":
+            frame = frame.f_back
+        return frame
+
+    def _emit_raise(self, error: BaseException, frame: FrameType, stack: list[FrameType] | None = None) -> None:
+        line = next((line for f, line in walk(error) if f is frame), frame.f_lineno)
+        tb = error.__traceback__
+        instruction = frame.f_lasti
+        while tb is not None:
+            if tb.tb_frame is frame:
+                instruction = tb.tb_lasti
+            tb = tb.tb_next
+        self.backward.flush()
+        self._emit("raise", self._statements.at(frame.f_code, instruction), frame, line=line, stack=stack)
+
+    def _emit(
+        self,
+        kind: str,
+        stmt: int | None,
+        frame: FrameType | None,
+        *,
+        value: Any = None,
+        told: Any = None,
+        visit: dict[str, Any] | None = None,
+        line: int | None = None,
+        suspended: str | None = None,
+        stack: list[FrameType] | None = None,
+        only_news: bool = False,
+        last: bool = False,
+    ) -> None:
+        if kind != "visit":
+            self.backward.flush()
+        if sys.exc_info()[0] is None:
+            self._raised = None
+        stack = stack if stack is not None else self.frames.stack(frame)
+        if line is None:
+            line = self._statements.rows[stmt]["line"] if stmt is not None else self.line
+        self.line = line
+        log = self._log
+        self.ops.look()
+        value_told = [told]
+
+        def frames() -> None:
+            self.frames.look(stack, suspended)
+            if value is not None:
+                value_told[0] = self.look.values.encode(value)
+
+        target = visit.get("accumulates") if visit is not None else None
+        first = target is not None and self.look.picture.state.get(target, {}).get("grad") is None
+        set_, gone = self.look.take(self.count, frames, self.ops, log, self.frames.over)
+        if target is not None:
+            grad = self.look.picture.state.get(target, {}).get("grad")
+            if grad is not None:
+                log.append({"kind": "event", "event": "grad_accumulated", "tensor": target, "grad": grad, "first": first})
+        if only_news and not set_ and not gone and not log:
+            return
+        uid = self.frames.uid(frame) if frame is not None else self.frames.module_uid
+        step: dict[str, Any] = {"i": self.count, "kind": kind, "stmt": stmt, "line": line}
+        if stmt is not None and frame is not None:
+            counts = [self.frames.counts[uid, i] for i in self._statements.loops(stmt) if (uid, i) in self.frames.counts]
+            if counts:
+                step["iter"] = counts
+        step["frame"], step["depth"] = uid, max(len(stack) - 1, 0)
+        if value_told[0] is not None:
+            step["value"] = value_told[0]
+        step["set"], step["gone"], step["log"] = set_, gone, log
+        if visit is not None:
+            step["visit"] = visit
+        self._log = []
+        self.ops.clear()
+        self.count += 1
+        self._write(step)
+        if self.count >= self._limits["steps"] and not last:
+            self._full("steps", self._limits["steps"])
+
+
+def walk(error: BaseException) -> list[tuple[FrameType, int]]:
+    """(frame, line) of an exception's traceback, outermost first."""
+    out, tb = [], error.__traceback__
+    while tb is not None:
+        out.append((tb.tb_frame, tb.tb_lineno))
+        tb = tb.tb_next
+    return out

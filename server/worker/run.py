@@ -1,0 +1,226 @@
+"""Runs one program in this process, which is the program's own, and writes its trace as lines.
+
+Everything done with the source is done here: a hostile one hurts only its own run.
+"""
+
+import builtins
+import json
+import linecache
+import os
+import platform
+import random
+import resource
+import sys
+import time
+import traceback
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+import torch
+
+from server import __version__
+from server.language import paste, policy
+from server.worker.instrument import Statements, instrument
+from server.worker.recorder import Recorder
+from server.worker.streams import Printed
+
+LIMITS: dict[str, int | float] = {"steps": 2000, "output": 1_000_000, "trace": 8_000_000}
+"""What a job says nothing else about: steps, printed characters, bytes of the trace."""
+
+RESERVE = 1 << 16
+"""Bytes of the trace that the outcome may need."""
+
+RECURSION = 1000
+
+
+class Run:
+    """One program from its pasted text to the outcome. `write` takes whole lines."""
+
+    def __init__(self, job: dict[str, Any], write: Callable[[bytes], None]) -> None:
+        self._source, self._seed = str(job["source"]), int(job.get("seed", 0))
+        self._device = str(job.get("device", "cpu"))
+        self._limits = LIMITS | dict(job.get("limits") or {})
+        self._send, self._written = write, 0
+        self._began, self._cpu = time.perf_counter(), time.process_time()
+        self._recorder: Recorder | None = None
+
+    def run(self) -> None:
+        pasted = paste.normalise(self._source)
+        tree, refusals = policy.check(pasted.source)
+        statements, code = Statements(), None
+        if tree is not None and not refusals:
+            try:
+                tree, statements = instrument(tree)
+                code = compile(tree, "<program>", "exec", dont_inherit=True)
+            except (SyntaxError, ValueError, RecursionError) as error:  # what only the compiler finds: `return` outside
+                line = getattr(error, "lineno", None) or 1
+                message = getattr(error, "msg", None) or str(error) or "nested too deeply"
+                refusals = [policy.Refusal(line=line, col=max((getattr(error, "offset", None) or 1) - 1, 0), message=message)]
+        self._line({"header": self._header(pasted, statements)})
+        if code is None:
+            self._end(refused(refusals))
+        else:
+            self._program(code, pasted.source, statements)
+
+    def _header(self, pasted: paste.Pasted, statements: Statements) -> dict[str, Any]:
+        program: dict[str, Any] = {"source": pasted.source, "lines": pasted.lines, "statements": statements.rows}
+        if pasted.source != self._source:
+            program["pasted"] = self._source
+        program["notices"] = [notice.model_dump(mode="json", exclude_unset=True) for notice in pasted.notices]
+        return {
+            "schema": 1,
+            "program": program,
+            "runtime": {
+                "torch": str(torch.__version__),
+                "numpy": np.__version__,
+                "python": platform.python_version(),
+                "tracer": __version__,
+                "device": self._device,
+                "seed": self._seed,
+                "hash_seed": int(os.environ.get("PYTHONHASHSEED") or 0),
+                "threads": 1,
+                "limits": self._limits,
+            },
+        }
+
+    def _program(self, code: types.CodeType, source: str, statements: Statements) -> None:
+        module = types.ModuleType("__main__")
+        space = module.__dict__
+        space["__builtins__"] = builtins
+        recorder = self._recorder = Recorder(space, statements, self._limits, self._step, self._full)
+        self._settle(source, module, recorder)
+        error = self._execute(code, space, recorder)
+        outcome: dict[str, Any] = {"status": "finished"}
+        line = statements.rows[-1]["line"] if statements.rows else 1
+        if error is not None:
+            recorder.raised(error)
+            outcome = {"status": "raised", "error": {**described(error), "step": max(recorder.count - 1, 0)}}
+            line = next((line for line, name in stack(error) if name == "<module>"), line)
+        else:
+            line = recorder.line if recorder.line else line
+        error = None
+        recorder.end(line)
+        self._end(outcome)
+
+    def _settle(self, source: str, module: types.ModuleType, recorder: Recorder) -> None:
+        """The world as a program finds it when python runs it as a script."""
+        sys.modules["__main__"] = module
+        sys.argv = ["<program>"]
+        linecache.cache["<program>"] = (len(source), None, source.splitlines(keepends=True), "<program>")
+        torch.manual_seed(self._seed)
+        random.seed(self._seed)
+        np.random.seed(self._seed)
+        torch.set_num_threads(1)
+        for name, stream in (("stdout", Printed("stdout", recorder.out)), ("stderr", Printed("stderr", recorder.out))):
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)
+
+        def show(message: Any, category: type, *_: Any, **__: Any) -> None:
+            recorder.warned(category.__name__, str(message))
+
+        warnings.showwarning = show
+        builtins.__dict__.update(recorder.hooks())
+
+    def _execute(self, code: types.CodeType, space: dict[str, Any], recorder: Recorder) -> BaseException | None:
+        sys.setrecursionlimit(RECURSION + depth())
+        try:
+            with recorder.ops, recorder.backward:
+                exec(code, space)
+        except BaseException as error:
+            return error
+        return None
+
+    def _step(self, step: dict[str, Any]) -> None:
+        line = encoded({"step": step})
+        if self._written + len(line) > int(self._limits["trace"]) - RESERVE:
+            self._full("trace", self._limits["trace"])
+        self._write(line)
+
+    def _full(self, limit: str, value: float) -> NoReturn:
+        line = self._recorder.line if self._recorder is not None else None
+        self._end({"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}})
+
+    def _line(self, value: dict[str, Any]) -> None:
+        self._write(encoded(value))
+
+    def _write(self, line: bytes) -> None:
+        self._written += len(line)
+        self._send(line)
+
+    def _end(self, outcome: dict[str, Any]) -> NoReturn:
+        """The last line; nothing of the program runs after it: no thread, no exit handler, no destructor."""
+        cost = {
+            "wall_ms": round((time.perf_counter() - self._began) * 1000, 3),
+            "cpu_ms": round((time.process_time() - self._cpu) * 1000, 3),
+            "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        }
+        self._line({"outcome": outcome, "cost": cost})
+        os._exit(0)
+
+
+def run(job: dict[str, Any], write: Callable[[bytes], None]) -> NoReturn:
+    """Run the program of `job` (`server.wire.api.Job`), write its trace as JSON lines, and end this process."""
+    try:
+        Run(job, write).run()
+    except BaseException:
+        write(encoded({"fault": traceback.format_exc()[-4000:]}))
+    os._exit(1)
+
+
+def encoded(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def depth() -> int:
+    """Python frames below this call's caller."""
+    frame, count = sys._getframe(1), 0
+    while frame is not None:
+        frame, count = frame.f_back, count + 1  # type: ignore[assignment]
+    return count
+
+
+def stack(error: BaseException) -> list[tuple[int, str]]:
+    """(line, frame) of the program's frames in a traceback, outermost first."""
+    found = traceback.walk_tb(error.__traceback__)
+    return [(line, frame.f_code.co_name) for frame, line in found if frame.f_code.co_filename == "<program>"]
+
+
+def message(error: BaseException) -> str:
+    """What the program itself would print; its `__str__` may be the program's own."""
+    try:
+        return str(error)[:10_000]
+    except BaseException:
+        return "<exception str() failed>"
+
+
+def described(error: BaseException) -> dict[str, Any]:
+    frames = stack(error)
+    out: dict[str, Any] = {
+        "type": type(error).__name__,
+        "message": message(error),
+        "line": frames[-1][0] if frames else None,
+        "stack": [{"line": line, "frame": name} for line, name in frames],
+    }
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if cause is not None:
+        lines = stack(cause)
+        out["cause"] = {"type": type(cause).__name__, "message": message(cause), "line": lines[-1][0] if lines else None}
+    return out
+
+
+def refused(refusals: list[Any]) -> dict[str, Any]:
+    """The outcome that names every refusal at once."""
+    first = refusals[0]
+    kind = "SyntaxError" if first.key == "syntax" else "Refused"
+    return {
+        "status": "refused",
+        "error": {
+            "type": kind,
+            "message": first.message,
+            "line": first.line,
+            "refusals": [refusal.model_dump(mode="json", exclude_unset=True) for refusal in refusals],
+        },
+    }

@@ -1,0 +1,38 @@
+"""What a program prints, on its way into the log."""
+
+import io
+from collections.abc import Callable
+
+
+class Printed(io.TextIOBase):
+    """A text stream that hands over whatever is written to it."""
+
+    def __init__(self, name: str, tell: Callable[[str, str], None]) -> None:
+        super().__init__()
+        self._name, self._tell = name, tell
+
+    @property
+    def name(self) -> str:
+        return f"<{self._name}>"
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return "utf-8"
+
+    @property
+    def errors(self) -> str:  # type: ignore[override]
+        return "backslashreplace"
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return False
+
+    def write(self, text: str) -> int:
+        if type(text) is not str:
+            if not issubclass(type(text), str):
+                raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+            text = str.__str__(text)
+        self._tell(self._name, text)
+        return len(text)
