@@ -37,9 +37,9 @@ class Statements:
         )
         return len(self.rows) - 1
 
-    def loops(self, i: int) -> list[int]:
-        """The loops around statement i, outermost first; i itself where it is one."""
-        out = [i] if self.rows[i]["kind"] in ("For", "AsyncFor", "While") else []
+    def loops(self, i: int, inside: bool) -> list[int]:
+        """The loops around statement i, outermost first; `inside`: i itself too, where it is one."""
+        out = [i] if inside and self.rows[i]["kind"] in ("For", "AsyncFor", "While") else []
         loop = self.rows[i]["loop"]
         while loop is not None:
             out.append(loop)

@@ -74,9 +74,11 @@ class Look:
         self.storages.tell(self._dtypes(readers), self._wanted(readers))
         self.storages.within()
         for storage in self.storages.records:
-            self.picture.put(storage, {"held_by": sorted({uid for uid, _ in readers.get(storage, ())}, key=order) or None})
+            self.picture.put(
+                storage, {"held_by": sorted({uid for uid, _ in readers.get(storage, ())}, key=order) or None}
+            )
         self.picture.put(self._mode, modes.facts())
-        self._bury(ops, [*dead, *counters, *over, *self.ended])
+        self._bury([*dead, *counters, *over, *self.ended])
         over.clear()
         self.ended.clear()
         return self.picture.take()
@@ -108,8 +110,14 @@ class Look:
             wanted = out[storage] = {}
             for uid, dtype in readers.get(storage, ()):
                 facts = self.picture.state.get(uid, {})
-                if facts.get("kind") == "tensor" and product(facts.get("shape") or [0]) <= cells.LIMIT and "stride" in facts:
-                    wanted.setdefault(dtype, set()).update(cells.places(facts["shape"], facts["stride"], facts["offset"]))
+                if (
+                    facts.get("kind") == "tensor"
+                    and product(facts.get("shape") or [0]) <= cells.LIMIT
+                    and "stride" in facts
+                ):
+                    wanted.setdefault(dtype, set()).update(
+                        cells.places(facts["shape"], facts["stride"], facts["offset"])
+                    )
             if storage in self.storages.changed:
                 dtype, places = self.storages.changed[storage]
                 kept = self._wrote.setdefault(storage, {}).setdefault(dtype, set())
@@ -154,15 +162,15 @@ class Look:
         for storage in dead:
             event("storage_freed", storage=storage)
 
-    def _bury(self, ops: Ops, gone: list[str]) -> None:
+    def _bury(self, gone: list[str]) -> None:
         """Retire what died; what came and went inside the statement is told with what was noted of it."""
         for uid in self.tensors.names.bury():
             if uid not in self.picture.state:
-                facts = self.tensors.early.get(uid) or ops.early.get(uid)
+                facts = self.tensors.early.get(uid)
                 if facts is not None:
                     self.picture.put(uid, facts)
             gone.append(uid)
-        self.tensors.early.clear()
+        self.tensors.forget(gone)
         nodes = self.graph.bury()
         self._released.difference_update(nodes)
         for uid in [*gone, *self.arrays.bury(), *nodes, *self.values.objects.unreached()]:

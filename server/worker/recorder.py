@@ -4,11 +4,12 @@ Looking changes nothing that the program can see: no user code runs, nothing is 
 fenced and told as an event. What to see of each kind of thing is the probes' business; when to look is decided here.
 """
 
+import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ import torch
 from server.worker.instrument import CALL, CAUGHT, HEAD, LOOP, RESUME, RETURN, STEP, VALUE, YIELD, Statements
 from server.worker.look import Look
 from server.worker.probes.backward import Backward
-from server.worker.probes.frames import Frames
+from server.worker.probes.frames import PROGRAM, Frames
 from server.worker.probes.ops import Ops
 
 DEPTH = 400
@@ -49,9 +50,7 @@ class Recorder:
         self.line = 1
         self.look = Look(self._fault)
         self.frames = Frames(self.look.uids, self.look.picture, module, self.look.values.encode)
-        self.ops = Ops(
-            self.look.tensors.names, self.look.storages, self.look.counters, self._append, lambda: self._busy, self._fault
-        )
+        self.ops = Ops(self.look.tensors, self.look.storages, self._append, lambda: self._busy, self._fault)
         self.backward = Backward(
             self.look.uids,
             self.look.graph,
@@ -130,7 +129,7 @@ class Recorder:
             with self.guard():
                 frame = sys._getframe(1)
                 self.frames.entered(frame)
-                self._emit("call", i, frame)
+                self._emit_call("call", frame)
 
     def _return(self, i: int, value: Any) -> Any:
         if not self._busy:
@@ -157,7 +156,7 @@ class Recorder:
                 with self.guard():
                     frame = sys._getframe(2)
                     self.frames.resumed(frame)
-                    self._emit("resume", i, frame, value=value)
+                    self._emit_call("resume", frame, value)
             return value
 
         if self._busy:
@@ -209,17 +208,17 @@ class Recorder:
     def stop(self, limit: str, value: float) -> None:
         """A limit is reached: a last step holds what is not told yet, and the run ends here."""
         self._log.append({"kind": "event", "event": "limit", "limit": limit})
-        frame = self._program(sys._getframe(1))
+        frame = stepping(sys._getframe(1))
         if frame is not None and not self._busy:
             with self.guard():
-                self._emit("statement", self._statements.at(frame.f_code, frame.f_lasti), frame, last=True)
+                self._emit("statement", self._statement(frame), frame, last=True)
         self._full(limit, value)
 
     def raised(self, error: BaseException) -> None:
         """The program ended by an exception: a step that shows every frame it went through."""
         with self.guard():
-            frames = [frame for frame, _ in walk(error) if frame.f_code.co_filename == "<program>"]
-            if frames and (id(error), id(error.__traceback__)) != self._raised:
+            frames = [frame for frame, _ in walk(error) if frame.f_code.co_filename == PROGRAM]
+            if frames:
                 self._emit_raise(error, frames[-1], frames)
 
     def end(self, line: int) -> None:
@@ -232,15 +231,13 @@ class Recorder:
 
     def _backward_begun(self, uid: str, facts: dict[str, Any]) -> None:
         self.ops.inside += 1
-        frame = self._program(sys._getframe(1))
-        stmt = self._statements.at(frame.f_code, frame.f_lasti) if frame is not None else None
+        stmt = self._statement(stepping(sys._getframe(1)))
         self.look.picture.put(uid, {**facts, "stmt": stmt})
 
     def _visited(self, visit: dict[str, Any]) -> None:
-        frame = self._program(sys._getframe(1))
+        frame = stepping(sys._getframe(1))
         self.look.again = True
-        stmt = self._statements.at(frame.f_code, frame.f_lasti) if frame is not None else None
-        self._emit("visit", stmt, frame, visit=visit)
+        self._emit("visit", self._statement(frame), frame, visit=visit)
 
     def _backward_ended(self, uid: str) -> None:
         self.ops.inside -= 1
@@ -249,10 +246,13 @@ class Recorder:
 
     # A step
 
-    def _program(self, frame: FrameType | None) -> FrameType | None:
-        while frame is not None and frame.f_code.co_filename != "<program>":
-            frame = frame.f_back
-        return frame
+    def _statement(self, frame: FrameType | None) -> int | None:
+        return None if frame is None else self._statements.at(frame.f_code, frame.f_lasti)
+
+    def _emit_call(self, kind: str, frame: FrameType, value: Any = None) -> None:
+        """A frame begins or goes on: the step is the calling statement's, and shows the new frame."""
+        caller = stepping(frame.f_back)
+        self._emit(kind, self._statement(caller), caller, value=value, stack=self.frames.stack(frame))
 
     def _emit_raise(self, error: BaseException, frame: FrameType, stack: list[FrameType] | None = None) -> None:
         line = next((line for f, line in walk(error) if f is frame), frame.f_lineno)
@@ -289,7 +289,6 @@ class Recorder:
             line = self._statements.rows[stmt]["line"] if stmt is not None else self.line
         self.line = line
         log = self._log
-        self.ops.look()
         value_told = [told]
 
         def frames() -> None:
@@ -303,16 +302,19 @@ class Recorder:
         if target is not None:
             grad = self.look.picture.state.get(target, {}).get("grad")
             if grad is not None:
-                log.append({"kind": "event", "event": "grad_accumulated", "tensor": target, "grad": grad, "first": first})
+                log.append(
+                    {"kind": "event", "event": "grad_accumulated", "tensor": target, "grad": grad, "first": first}
+                )
         if only_news and not set_ and not gone and not log:
             return
         uid = self.frames.uid(frame) if frame is not None else self.frames.module_uid
         step: dict[str, Any] = {"i": self.count, "kind": kind, "stmt": stmt, "line": line}
         if stmt is not None and frame is not None:
-            counts = [self.frames.counts[uid, i] for i in self._statements.loops(stmt) if (uid, i) in self.frames.counts]
+            loops = self._statements.loops(stmt, inside=kind == "head")
+            counts = [self.frames.counts[uid, i] for i in loops if (uid, i) in self.frames.counts]
             if counts:
                 step["iter"] = counts
-        step["frame"], step["depth"] = uid, max(len(stack) - 1, 0)
+        step["frame"], step["depth"] = uid, depth(frame)
         if value_told[0] is not None:
             step["value"] = value_told[0]
         step["set"], step["gone"], step["log"] = set_, gone, log
@@ -324,6 +326,31 @@ class Recorder:
         self._write(step)
         if self.count >= self._limits["steps"] and not last:
             self._full("steps", self._limits["steps"])
+
+
+def steps(code: CodeType) -> bool:
+    """Whether code of the program has steps of its own: the module and functions, not lambdas, comprehensions, classes."""
+    if code.co_filename != PROGRAM:
+        return False
+    return code.co_name == "<module>" or (
+        not code.co_name.startswith("<") and bool(code.co_flags & inspect.CO_OPTIMIZED)
+    )
+
+
+def stepping(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame with steps of its own, from this one outwards."""
+    while frame is not None and not steps(frame.f_code):
+        frame = frame.f_back
+    return frame
+
+
+def depth(frame: FrameType | None) -> int:
+    """How many frames with steps of their own lie under this one."""
+    count = -1
+    while frame is not None:
+        count += steps(frame.f_code)
+        frame = frame.f_back
+    return max(count, 0)
 
 
 def walk(error: BaseException) -> list[tuple[FrameType, int]]:

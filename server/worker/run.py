@@ -58,7 +58,9 @@ class Run:
             except (SyntaxError, ValueError, RecursionError) as error:  # what only the compiler finds: `return` outside
                 line = getattr(error, "lineno", None) or 1
                 message = getattr(error, "msg", None) or str(error) or "nested too deeply"
-                refusals = [policy.Refusal(line=line, col=max((getattr(error, "offset", None) or 1) - 1, 0), message=message)]
+                refusals = [
+                    policy.Refusal(line=line, col=max((getattr(error, "offset", None) or 1) - 1, 0), message=message)
+                ]
         self._line({"header": self._header(pasted, statements)})
         if code is None:
             self._end(refused(refusals))
@@ -171,7 +173,12 @@ def run(job: dict[str, Any], write: Callable[[bytes], None]) -> NoReturn:
 
 
 def encoded(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace") + b"\n"
+    return (
+        json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode(
+            "utf-8", "backslashreplace"
+        )
+        + b"\n"
+    )
 
 
 def depth() -> int:
@@ -207,7 +214,11 @@ def described(error: BaseException) -> dict[str, Any]:
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if cause is not None:
         lines = stack(cause)
-        out["cause"] = {"type": type(cause).__name__, "message": message(cause), "line": lines[-1][0] if lines else None}
+        out["cause"] = {
+            "type": type(cause).__name__,
+            "message": message(cause),
+            "line": lines[-1][0] if lines else None,
+        }
     return out
 
 

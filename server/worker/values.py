@@ -102,7 +102,12 @@ class Values:
         if kind is bytes:
             return {"py": "bytes", "text": repr(value[:TEXT])}
         if kind is range or kind is slice:
-            return {"py": kind.__name__, "text": repr(value) if all(type(p) in (int, type(None)) for p in (value.start, value.stop, value.step)) else None}
+            return {
+                "py": kind.__name__,
+                "text": repr(value)
+                if all(type(p) in (int, type(None)) for p in (value.start, value.stop, value.step))
+                else None,
+            }
         if issubclass(kind, torch._C._FunctionBase) or "next_functions" in _members(kind):
             try:
                 return {"ref": self._node(value)}
@@ -178,11 +183,13 @@ class Values:
         while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
             end += 1
         splice = [start, len(old) - start - end, new[start : len(new) - end]]
-        if len(splice[2]) * 2 > len(new) or "items" in self._picture.set.get(uid, {}) or "splice" in self._picture.set.get(uid, {}):
+        if (
+            len(splice[2]) * 2 > len(new)
+            or "items" in self._picture.set.get(uid, {})
+            or "splice" in self._picture.set.get(uid, {})
+        ):
             self._picture.put(uid, facts)
             return
         told["items"] = new
         self._picture.put(uid, facts)
         self._picture.delta(uid, {"splice": [splice]})
-
-

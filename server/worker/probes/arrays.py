@@ -3,9 +3,11 @@
 from typing import Any
 
 import numpy as np
+import torch
 
 from server.worker.names import Picture, Uids, WeakNames
 from server.worker.probes.storages import Storages
+from server.worker.probes.tensors import has_storage
 
 
 class Arrays:
@@ -44,6 +46,11 @@ class Arrays:
         owner, pointer = array, array.__array_interface__["data"][0]
         while type(owner.base) is np.ndarray:
             owner = owner.base
+        if isinstance(owner.base, torch.Tensor) and has_storage(owner.base):
+            storage = owner.base.untyped_storage()
+            uid = self._storages.see(storage)
+            self._storages.records[uid].exposed = True
+            return uid, pointer - storage.data_ptr()
         storage, at = self._storages.see_array(owner)
         return storage, at + pointer - owner.__array_interface__["data"][0]
 

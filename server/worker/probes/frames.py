@@ -87,7 +87,9 @@ class Frames:
 
         suspended: the frame that is yielding, if one is.
         """
-        self._tell(self.module_uid, "<module>", self._module_vars(), None, stack[0].f_lineno if stack else None, "running")
+        self._tell(
+            self.module_uid, "<module>", self._module_vars(), None, stack[0].f_lineno if stack else None, "running"
+        )
         seen, caller = {self.module_uid}, self.module_uid
         for frame in stack:
             uid = self.uid(frame)
@@ -117,7 +119,9 @@ class Frames:
             found.clear()  # CPython keeps this copy with the frame, and with it whatever the program deletes later
         return out
 
-    def _tell(self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int | None, state: str) -> None:
+    def _tell(
+        self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int | None, state: str
+    ) -> None:
         now = {name: self._encode(value) for name, value in variables.items()}
         told = self._picture.state.get(uid)
         if told is None:
@@ -145,4 +149,6 @@ class _Resume:
         return self._resume(value)
 
 
-_IMPLICIT = frozenset(("__builtins__", "__annotations__", "__warningregistry__", "__module__", "__qualname__", "__classcell__", ".0"))
+_IMPLICIT = frozenset(
+    ("__builtins__", "__annotations__", "__warningregistry__", "__module__", "__qualname__", "__classcell__", ".0")
+)

@@ -79,7 +79,14 @@ class Saved:
         return {name: dict(slot) for name, slot in now.items()}
 
     def _slot(
-        self, node: Any, uid: str, name: str, attribute: str | None, raw: Any, now: dict[str, Any], before: dict[str, Any]
+        self,
+        node: Any,
+        uid: str,
+        name: str,
+        attribute: str | None,
+        raw: Any,
+        now: dict[str, Any],
+        before: dict[str, Any],
     ) -> None:
         if raw is None:
             return
@@ -114,7 +121,9 @@ class Saved:
             slot["tensor"] = tensor
         if data.layout == torch.strided and not torch._C._functorch.is_functorch_wrapped_tensor(data):
             slot.update(
-                storage=self._storages.see(data.untyped_storage()), offset=data.storage_offset(), stride=list(data.stride())
+                storage=self._storages.see(data.untyped_storage()),
+                offset=data.storage_offset(),
+                stride=list(data.stride()),
             )
         return slot
 

@@ -148,7 +148,9 @@ class Storages:
                 if record.data is not None:
                     self._tell(record, record.data, record.dtypes)
                 else:
-                    self._picture.put(uid, {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)})
+                    self._picture.put(
+                        uid, {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
+                    )
             del self.records[uid]
         if dead:
             self._by_address = {key: uid for key, uid in self._by_address.items() if uid in self.records}
@@ -234,7 +236,11 @@ class Storages:
     def within(self) -> None:
         """Tell which storages' bytes lie inside another's: two `from_numpy` of one array are two storages."""
         spans = sorted(
-            ((r.pointer, -r.nbytes, k, r) for k, r in enumerate(self.records.values()) if r.pointer and r.nbytes > 0 and r.device == "cpu"),
+            (
+                (r.pointer, -r.nbytes, k, r)
+                for k, r in enumerate(self.records.values())
+                if r.pointer and r.nbytes > 0 and r.device == "cpu"
+            ),
             key=lambda span: span[:3],
         )
         inside: dict[str, dict[str, Any]] = {}

@@ -118,15 +118,20 @@ class Tensors:
         self.roots: list[Any] = []
         self.standing = False  # a known handle stands differently now
         self.readers: dict[str, list[tuple[str, str]]] = {}
+        self._requiring: dict[str, list[str]] = {}  # storage -> the handles on it that require grad
+        self.severed: list[tuple[str, str, str]] = []  # (tensor, its copy without a graph, how: detach or data)
 
-    def see(self, tensor: torch.Tensor) -> str:
-        """Its uid. In a look it is looked at too; outside of one its facts are noted, for it may die before."""
+    def see(self, tensor: torch.Tensor, again: bool = False) -> str:
+        """Its uid. In a look it is looked at too; outside of one its facts are noted, for it may die before.
+
+        again: note the facts anew, an operation just changed them.
+        """
         uid = self.names.name(tensor)
         if self._queue is not None:
             if uid not in self._done:
                 self._done.add(uid)
                 self._queue[uid] = tensor
-        elif uid not in self._picture.state:
+        elif uid not in self._picture.state and (again or uid not in self.early):
             self.early[uid] = self._facts(uid, tensor)
         return uid
 
@@ -166,6 +171,7 @@ class Tensors:
     def _facts(self, uid: str, tensor: torch.Tensor) -> dict[str, Any]:
         out = facts(tensor)
         looking = self._queue is not None
+        known = uid in self.early or uid in self._picture.state
         out["storage"] = self._storages.see(tensor.untyped_storage()) if has_storage(tensor) else None
         if out["storage"] and not looking:
             self._storages.early(out["storage"], out["dtype"])
@@ -179,7 +185,35 @@ class Tensors:
         else:
             out["grad_fn"] = out["output_nr"] = None
         out["retains_grad"] = tensor.retains_grad if not out["leaf"] else None
+        if out["storage"]:
+            if out["requires_grad"]:
+                wearers = self._requiring.setdefault(out["storage"], [])
+                if uid not in wearers:
+                    wearers.append(uid)
+            elif not known and out["storage"] in self._requiring:
+                self._sever(uid, tensor, out)
         return out
+
+    def _sever(self, uid: str, tensor: torch.Tensor, told: dict[str, Any]) -> None:
+        """A new leaf without grad on the storage of a tensor that requires it: `detach()` or `.data` cut the graph."""
+        if tensor._is_view() or tensor.is_inference() or not (tensor.is_floating_point() or tensor.is_complex()):
+            return
+        wearers = self._requiring[told["storage"]]
+        living = [(wearer, other) for wearer in wearers if (other := self.names.get(wearer)) is not None]
+        twin = next((wearer for wearer, other in living if self._counters.same(other, tensor)), None)
+        if twin is not None:
+            self.severed.append((twin, uid, "detach"))
+        elif living:
+            self.severed.append((living[0][0], uid, "data"))
+        else:  # nobody is left to be told apart from
+            self.severed.append((wearers[-1], uid, "detach"))
+
+    def forget(self, gone: list[str]) -> None:
+        """Storages that died."""
+        self.severed.clear()
+        self.early.clear()
+        for storage in gone:
+            self._requiring.pop(storage, None)
 
     def _grad_fn(self, tensor: torch.Tensor) -> Any:
         if not tensor.requires_grad:
@@ -194,4 +228,6 @@ class Tensors:
         own = _get(tensor, "__dict__")
         if type(own) is not dict or not own:
             return None
-        return {name: encode(value) for name, value in own.items() if type(name) is str and not name.startswith("_")} or None
+        return {
+            name: encode(value) for name, value in own.items() if type(name) is str and not name.startswith("_")
+        } or None
