@@ -1,6 +1,7 @@
 """One look at everything that lives: the probes in their order, and the events that follow from what they found."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from server.worker.names import Picture, Uids, WeakNames
@@ -194,6 +195,6 @@ def arithmetic(places: list[int]) -> dict[str, Any] | None:
     if not places:
         return None
     step = places[1] - places[0] if len(places) > 1 else 1
-    if any(b - a != step for a, b in zip(places, places[1:], strict=False)):
+    if any(b - a != step for a, b in pairwise(places)):
         return None
     return {"offset": places[0], "shape": [len(places)], "stride": [step]}

@@ -1,7 +1,7 @@
 """Uids: small names by first appearance for objects that may die, be freed and have their address used again."""
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -68,19 +68,14 @@ class LookNames:
     def begin(self) -> None:
         self._before, self._now = self._now, {}
 
-    def name(self, thing: Any, kind: Any, seen: Callable[[], None] | None = None) -> tuple[str, bool]:
+    def name(self, thing: Any, kind: Any) -> tuple[str, bool]:
         """Its uid, and whether this look meets it for the first time."""
         key = (id(thing), kind)
         uid = self._now.get(key)
         if uid is not None:
             return uid, False
-        uid = self._now[key] = self._before.pop(key, None) or self._uids.fresh(self._letter)
+        uid = self._now[key] = self._before.pop(key, "") or self._uids.fresh(self._letter)
         return uid, True
-
-    def rename(self, thing: Any, kind: Any) -> None:
-        """Another object stands at a known address: forget the old uid."""
-        self._now.pop((id(thing), kind), None)
-        self._before.pop((id(thing), kind), None)
 
     def unreached(self) -> list[str]:
         """The uids that the look just made did not meet."""

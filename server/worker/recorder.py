@@ -231,6 +231,7 @@ class Recorder:
 
     def _backward_begun(self, uid: str, facts: dict[str, Any]) -> None:
         self.ops.inside += 1
+        self.look.storages.light += 1
         stmt = self._statement(stepping(sys._getframe(1)))
         self.look.picture.put(uid, {**facts, "stmt": stmt})
 
@@ -241,6 +242,7 @@ class Recorder:
 
     def _backward_ended(self, uid: str) -> None:
         self.ops.inside -= 1
+        self.look.storages.light -= 1
         self.look.again = True
         self.look.ended.append(uid)
 

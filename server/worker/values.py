@@ -157,9 +157,9 @@ class Values:
                 for name, member in dict.items(own.get(part) or {}):
                     yield name, self.encode(member, depth + 1)
             for name, member in list(own.items()):
-                if type(name) is str and not name.startswith("_") and name != "training":
-                    if _module(kind) == "__main__" or issubclass(type(member), torch.Tensor):
-                        yield name, self.encode(member, depth + 1)
+                plain = type(name) is str and not name.startswith("_") and name != "training"
+                if plain and (_module(kind) == "__main__" or issubclass(type(member), torch.Tensor)):
+                    yield name, self.encode(member, depth + 1)
         elif issubclass(kind, torch.optim.Optimizer):
             for name in ("param_groups", "state"):
                 if name in own:

@@ -47,10 +47,9 @@ class Arrays:
         while type(owner.base) is np.ndarray:
             owner = owner.base
         if isinstance(owner.base, torch.Tensor) and has_storage(owner.base):
-            storage = owner.base.untyped_storage()
-            uid = self._storages.see(storage)
+            uid, size = self._storages.see(owner.base), owner.base.element_size()
             self._storages.records[uid].exposed = True
-            return uid, pointer - storage.data_ptr()
+            return uid, pointer - owner.base.data_ptr() + int(owner.base.storage_offset()) * size
         storage, at = self._storages.see_array(owner)
         return storage, at + pointer - owner.__array_interface__["data"][0]
 

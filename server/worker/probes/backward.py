@@ -5,12 +5,12 @@ until then the node has not let go of its saved tensors. Nothing of a gradient i
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Self
 
 import torch
 
 from server.worker.names import Uids
-from server.worker.probes import tensors
+from server.worker.probes import ops, tensors
 from server.worker.probes.graph import Graph
 
 
@@ -43,13 +43,13 @@ class Backward:
         self._engine: Any = None
         self.stack: list[Pass] = []
 
-    def __enter__(self) -> "Backward":
+    def __enter__(self) -> Self:
         self._engine = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
-        torch.autograd._engine_run_backward = self._run  # type: ignore[attr-defined]
+        setattr(torch.autograd, "_engine_run_backward", self._run)
         return self
 
     def __exit__(self, *_: object) -> None:
-        torch.autograd._engine_run_backward = self._engine  # type: ignore[attr-defined]
+        setattr(torch.autograd, "_engine_run_backward", self._engine)
 
     def _run(self, roots: Any, *args: Any, **kwargs: Any) -> Any:
         handles: list[Any] = []
@@ -58,7 +58,8 @@ class Backward:
             now = self._begin(roots, args, kwargs)
             self._hook(roots, now, handles)
         try:
-            return self._engine(roots, *args, **kwargs)
+            with ops.unheard():
+                return self._engine(roots, *args, **kwargs)
         finally:
             with self._guard():
                 self._end(now, handles)

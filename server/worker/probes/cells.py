@@ -1,6 +1,5 @@
 """Bytes to elements: how the wire says each dtype's values, without one call of torch where numpy knows the dtype."""
 
-import ctypes
 import hashlib
 import math
 from collections.abc import Iterable, Sequence
@@ -148,8 +147,3 @@ def gather(data: Any, size: int, shape: Sequence[int], stride: Sequence[int], of
 def digest(data: bytes) -> bytes:
     """The bytes themselves while they are few, else sixteen bytes that stand for them."""
     return data if len(data) <= 4096 else hashlib.blake2b(data, digest_size=16).digest()
-
-
-def take(storage: torch.UntypedStorage, start: int, nbytes: int) -> bytes:
-    """A copy of some bytes of a storage in this machine's memory."""
-    return ctypes.string_at(storage.data_ptr() + start, nbytes) if nbytes else b""

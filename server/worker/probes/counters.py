@@ -7,7 +7,7 @@ import torch
 from server.worker.names import Picture, Uids, WeakNames
 
 _STRIDE = 1 << 20
-_move = torch._C._autograd._unsafe_set_version_counter  # type: ignore[attr-defined]
+_move = torch._C._autograd._unsafe_set_version_counter
 
 
 class Counters:
@@ -27,7 +27,7 @@ class Counters:
 
     def see(self, uid: str, tensor: torch.Tensor) -> str:
         """The counter that this tensor wears; its value is noted for this look."""
-        version, impl = tensor._version, tensor._cdata  # type: ignore[attr-defined]
+        version, impl = tensor._version, tensor._cdata
         worn = self._worn.get(uid)
         if worn is None or worn[1] != impl or self._now.get(worn[0], version) != version:
             if worn is not None:

@@ -15,6 +15,6 @@ def facts() -> dict[str, Any]:
         "autocast": str(torch.get_autocast_dtype("cpu"))[6:] if torch.is_autocast_enabled("cpu") else None,
         "anomaly": torch.is_anomaly_enabled(),
         "default_dtype": str(torch.get_default_dtype())[6:],
-        "saved_hooks": torch._C._autograd._top_saved_tensors_default_hooks(True) is not None,  # type: ignore[attr-defined]
+        "saved_hooks": torch._C._autograd._top_saved_tensors_default_hooks(True) is not None,
         "functorch": [f"{layer.key().name.lower()}@{layer.level()}" for layer in functorch] or None,
     }

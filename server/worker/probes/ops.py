@@ -7,11 +7,12 @@ under a function mode modules leave their fast paths. `detach` and `alias` are l
 them where a Python object for the result would be one too many; what they cut shows in the handles.
 """
 
+import contextlib
 import re
 import sys
 from collections.abc import Callable, Iterable
 from types import FrameType
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch._ops import _higher_order_ops
@@ -28,7 +29,7 @@ _UNSEEN = ("detach", "alias")
 _FRESH = re.compile(r"_like$|_like\.|::new_")
 """Operations that take a tensor's shape and none of its values."""
 
-_key = torch._C._parse_dispatch_key(_KEY)  # type: ignore[attr-defined]
+_key: Any = torch._C._parse_dispatch_key(_KEY)
 _keys = torch._C.DispatchKeySet(_key)
 _libraries: list[Any] = []
 _listener: list["Ops"] = []
@@ -65,14 +66,14 @@ class Ops:
         self.calls: list[Call] = []
         self.inside = 0  # the backward passes that run: what they compute cuts no path
 
-    def __enter__(self) -> "Ops":
+    def __enter__(self) -> Self:
         listen()
         _listener.append(self)
-        torch._C._dispatch_tls_set_dispatch_key_included(_key, True)  # type: ignore[attr-defined]
+        torch._C._dispatch_tls_set_dispatch_key_included(_key, True)
         return self
 
     def __exit__(self, *_: object) -> None:
-        torch._C._dispatch_tls_set_dispatch_key_included(_key, False)  # type: ignore[attr-defined]
+        torch._C._dispatch_tls_set_dispatch_key_included(_key, False)
         _listener.remove(self)
 
     def run(self, name: str, op: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> Any:
@@ -113,7 +114,7 @@ class Ops:
             argument = kwargs.get(place) if isinstance(place, str) else args[place] if place < len(args) else None
             for tensor in tensors.flatten([argument]):
                 if tensors.has_storage(tensor):
-                    storage = self._storages.see(tensor.untyped_storage())
+                    storage = self._storages.see(tensor)
                     self._storages.touched.add(storage)
                     self._storages.early(storage, str(tensor.dtype)[6:])
                     call.writes.append((storage, self._handles.see(tensor)))
@@ -174,12 +175,23 @@ class Ops:
         self.calls = []
 
 
+def unheard() -> Any:
+    """The context for a run of the engine: operations are not recorded where a transform of torch.func asks for it.
+
+    There the engine meets wrapped Python numbers, which have no data to make a number of.
+    """
+    active = torch._C._functorch.peek_interpreter_stack() is not None or any(
+        frame.f_code.co_filename.startswith(TORCH + "_functorch/") for frame in outer(sys._getframe(1).f_back)
+    )
+    return torch._C._ExcludeDispatchKeyGuard(_keys) if active else contextlib.nullcontext()
+
+
 def listen() -> None:
     """Put the kernels in place, once a process; without a listener in the thread they are never called."""
     if _libraries:
         return
-    root = torch.library.Library("_", "IMPL")
-    root.fallback(torch.library.fallthrough_kernel, _KEY)  # type: ignore[no-untyped-call]
+    root: Any = torch.library.Library("_", "IMPL")  # type: ignore[no-untyped-call]
+    root.fallback(torch.library.fallthrough_kernel, _KEY)
     library = torch._C._dispatch_library("IMPL", "aten", "")
     for name in torch._C._dispatch_get_all_op_names():
         if name.startswith("aten::") and name[6:].split(".")[0] not in _UNSEEN:

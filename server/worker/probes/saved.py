@@ -121,7 +121,7 @@ class Saved:
             slot["tensor"] = tensor
         if data.layout == torch.strided and not torch._C._functorch.is_functorch_wrapped_tensor(data):
             slot.update(
-                storage=self._storages.see(data.untyped_storage()),
+                storage=self._storages.see(data),
                 offset=data.storage_offset(),
                 stride=list(data.stride()),
             )

@@ -49,10 +49,10 @@ class Record:
 class TorchRecord(Record):
     def __init__(self, uid: str, storage: torch.UntypedStorage) -> None:
         super().__init__(uid, str(storage.device))
-        self.weak: Any = StorageWeakRef(storage)
+        self.weak: Any = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
 
     def read(self) -> Any:
-        storage = torch.UntypedStorage._new_with_weak_ptr(self.weak.cdata)  # type: ignore[attr-defined]
+        storage = torch.UntypedStorage._new_with_weak_ptr(self.weak.cdata)
         if storage is None:
             return None
         self.nbytes = storage.nbytes()
@@ -61,8 +61,42 @@ class TorchRecord(Record):
             return self.lying()
         if storage.device.type == "meta" or not self.nbytes:
             return b""
-        copy = storage.cpu()
+        copy = storage.cpu()  # type: ignore[no-untyped-call]
         return ctypes.string_at(copy.data_ptr(), self.nbytes)
+
+
+class Light(Record):
+    """A storage of a gradient on its way: known by address, its bytes through the tensors that read it.
+
+    A Python object for it would count as one more owner, and autograd no longer adds up in place what it owns alone.
+    """
+
+    def __init__(self, uid: str, tensor: torch.Tensor) -> None:
+        super().__init__(uid, str(tensor.device))
+        self._tensors: list[weakref.ref[torch.Tensor]] = []
+        self.wear(tensor)
+
+    def wear(self, tensor: torch.Tensor) -> None:
+        if not any(ref() is tensor for ref in self._tensors):
+            self._tensors.append(weakref.ref(tensor))
+
+    def living(self) -> list[torch.Tensor]:
+        return [tensor for ref in self._tensors if (tensor := ref()) is not None]
+
+    def read(self) -> Any:
+        tensors = self.living()
+        if not tensors:
+            return None
+        self.pointer, self.nbytes = 0, 0
+        if self.device != "cpu":
+            return b""
+        for tensor in tensors:
+            size, offset = tensor.element_size(), int(tensor.storage_offset())
+            if tensor.numel():
+                self.pointer = tensor.data_ptr() - offset * size
+                last = offset + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
+                self.nbytes = max(self.nbytes, int(last + 1) * size)
+        return self.lying()
 
 
 class ArrayRecord(Record):
@@ -91,16 +125,33 @@ class Storages:
         self.changed: dict[str, tuple[str, list[int]]] = {}
         self.touched: set[str] = set()
         self.born: list[str] = []
+        self.light = 0  # the backward passes that run
 
-    def see(self, storage: torch.UntypedStorage) -> str:
-        uid = self._by_address.get(storage._cdata)
+    def see(self, tensor: torch.Tensor) -> str:
+        """The uid of a tensor's storage."""
+        address = torch._C._storage_address(tensor)
+        uid = self._by_address.get(address)
+        record = self.records.get(uid) if uid is not None else None
+        if isinstance(record, Light):
+            if record.living():
+                record.wear(tensor)
+                return record.uid
+            uid = None  # another storage at the same place
         if uid is None:
-            uid = self._by_address[storage._cdata] = self._uids.fresh("s")
-            self._add(TorchRecord(uid, storage))
+            uid = self._by_address[address] = self._uids.fresh("s")
+            self._add(Light(uid, tensor) if self.light else TorchRecord(uid, tensor.untyped_storage()))
         return uid
 
-    def known(self, storage: torch.UntypedStorage) -> str | None:
-        return self._by_address.get(storage._cdata)
+    def settle(self) -> None:
+        """Backward is over: what is left of its gradients are storages like any other."""
+        for uid, record in list(self.records.items()):
+            if isinstance(record, Light) and (tensors := record.living()):
+                solid = self.records[uid] = TorchRecord(uid, tensors[0].untyped_storage())
+                solid.data, solid.digest, solid.dtypes, solid.cells = record.data, record.digest, record.dtypes, record.cells
+                solid.fresh, solid.exposed, solid.runs = record.fresh, record.exposed, record.runs
+
+    def known(self, tensor: torch.Tensor) -> str | None:
+        return self._by_address.get(torch._C._storage_address(tensor))
 
     def see_array(self, owner: np.ndarray[Any, Any]) -> tuple[str, int]:
         """The storage that holds an array's memory, and the byte of it at which that begins."""
@@ -137,6 +188,8 @@ class Storages:
         operation of this statement is known to have written.
         """
         self.changed = {}
+        if not self.light:
+            self.settle()
         dead = []
         for uid, record in list(self.records.items()):
             buffer = record.read()

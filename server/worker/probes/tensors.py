@@ -1,5 +1,6 @@
 """Tensors: the facts of a handle, read without running a hook, a warning or a subclass's code."""
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -72,6 +73,19 @@ def flatten(things: Any, depth: int = 0) -> list[torch.Tensor]:
     return out
 
 
+def contents(tensor: torch.Tensor) -> bytes:
+    """The elements in logical order, copied, and the tensor left as it was: no object for its storage is made."""
+    if tensor.device.type != "cpu" or tensor.is_neg() or (tensor.dtype.is_complex and tensor.is_conj()):
+        with torch.no_grad():
+            tensor = tensor.detach().resolve_conj().resolve_neg().cpu()
+    size = tensor.element_size()
+    if not tensor.numel():
+        return b""
+    last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
+    lying = ctypes.string_at(tensor.data_ptr(), (last + 1) * size)
+    return cells.gather(lying, size, tensor.shape, tensor.stride(), 0)
+
+
 def passed(tensor: torch.Tensor | None, storage: Callable[[torch.Tensor], str | None]) -> dict[str, Any] | None:
     """A gradient as it passed, its values copied: elements in logical order, or a summary of many.
 
@@ -85,13 +99,8 @@ def passed(tensor: torch.Tensor | None, storage: Callable[[torch.Tensor], str | 
         if not has_storage(tensor) or tensor.device.type == "meta":
             return out
         out["storage"] = storage(tensor)
-        with torch.no_grad():
-            plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
-        where = plain.untyped_storage()
-        size = plain.element_size()
-        start = plain.storage_offset() * size
-        data = cells.take(where, start, plain.numel() * size)
-        if plain.numel() <= cells.LIMIT:
+        data = contents(tensor)
+        if tensor.numel() <= cells.LIMIT:
             out["cells"] = cells.decode(data, out["dtype"])
         else:
             out["summary"] = cells.summary(data, out["dtype"])
@@ -137,7 +146,7 @@ class Tensors:
 
     def storage_of(self, tensor: torch.Tensor) -> str | None:
         """The storage's uid, where it is one of the picture's."""
-        return self._storages.known(tensor.untyped_storage())
+        return self._storages.known(tensor)
 
     def begin(self) -> None:
         self._queue, self._done = {}, set()
@@ -172,7 +181,7 @@ class Tensors:
         out = facts(tensor)
         looking = self._queue is not None
         known = uid in self.early or uid in self._picture.state
-        out["storage"] = self._storages.see(tensor.untyped_storage()) if has_storage(tensor) else None
+        out["storage"] = self._storages.see(tensor) if has_storage(tensor) else None
         if out["storage"] and not looking:
             self._storages.early(out["storage"], out["dtype"])
         if looking:

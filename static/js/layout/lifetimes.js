@@ -1,0 +1,233 @@
+/** What is ever drawn and from which step to which: one pass over the trace, before anything is given a place. */
+
+import { keyed, names, refOf } from "./names.js";
+import { lines, plainDtype, reads } from "./reads.js";
+import { textWidth } from "./metrics.js";
+import { tuple, valueText } from "./format.js";
+
+/**
+ * @typedef {{birth: number, death: number}} Life
+ * @typedef {Life & {uid: string, rows: Map<string, number>, summary: boolean, shown: number}} StorageLife
+ * @typedef {Life & {key: string, uid: string, storage: string | null, counter: string | null, lines: number,
+ *   inOrder: boolean, last: number, cardW: number}} HandleLife
+ * @typedef {Life & {uid: string, chips: Map<string, number>, title: number}} CardLife
+ * @typedef {Life & {uid: string, name: string, slots: string[], slotW: number, next: ([string, number] | null)[],
+ *   handle: string | null, variable: string | null}} NodeLife
+ * @typedef {Life & {node: string, slot: string, storage: string}} PinLife
+ * @typedef {{storages: Map<string, StorageLife>, handles: Map<string, HandleLife>, frames: Map<string, CardLife>,
+ *   objects: Map<string, CardLife>, nodes: Map<string, NodeLife>, pins: Map<string, PinLife>, tags: number,
+ *   owners: Map<string, string>, visits: Map<string, {node: string, step: number}[]>, chips: number,
+ *   crowd: number}} Lives
+ */
+
+/** One stay of a handle: its place changes when the program gives it another storage or counter.
+ * @param {string} uid @param {any} handle */
+export function stay(uid, handle) {
+  return `${uid}|${handle.storage ?? ""}|${handle.counter ?? ""}`;
+}
+
+/** How a handle's card is written. @param {any} handle */
+export function cardText(handle) {
+  const shape = handle.shape ? tuple(handle.shape) : (handle.type ?? "?");
+  const array = handle.kind === "array";
+  const second = array
+    ? `numpy · ${plainDtype(handle.dtype)}`
+    : `stride ${tuple(handle.stride ?? [])} offset ${handle.offset ?? 0}`;
+  const role = array ? (handle.writeable === false ? "read-only" : "") : handle.leaf === false ? "node" : "leaf";
+  return { shape, second, role, tracked: Boolean(handle.requires_grad) };
+}
+
+/** @param {string} name @param {any} value whether the frame's card says it: tensors and containers wear tags instead */
+export function chipped(name, value) {
+  const ref = refOf(value);
+  if (ref) return !/^[tao]/.test(ref);
+  if (name.startsWith("__") && name.endsWith("__")) return false;
+  return !(value && value.py === "module");
+}
+
+const CHIP_FONT = 11.5;
+/** @param {string} name @param {string} text */
+export function chipWidth(name, text) {
+  return Math.ceil(textWidth(name, CHIP_FONT) + textWidth(text, CHIP_FONT) + 26);
+}
+
+/** The entries of an object's card. @param {any} object @param {import("../state.js").Entities} entities */
+export function entries(object, entities) {
+  /** @type {{key: string, value: any, text: string}[]} */
+  const out = [];
+  const pairs = keyed(object);
+  const items = object.items ?? [];
+  for (let i = 0; i < Math.min(items.length, 16); i++) {
+    const key = pairs ? valueText(items[i][0], 14, entities) : String(i);
+    const value = pairs ? items[i][1] : items[i];
+    out.push({ key, value, text: valueText(value, 16, entities) });
+  }
+  for (const [name, value] of Object.entries(object.attrs ?? {}).slice(0, 16))
+    out.push({ key: name, value, text: valueText(value, 16, entities) });
+  const hidden = Math.max(0, items.length - 16) + Math.max(0, Object.keys(object.attrs ?? {}).length - 16);
+  const more = hidden + (object.elided ?? 0);
+  if (more) out.push({ key: "…", value: null, text: `+${more}` });
+  return out;
+}
+
+/** @param {import("../state.js").Opened} opened @returns {Lives} */
+export function lifetimes(opened) {
+  const end = Math.max(0, opened.count - 1);
+  /** @type {Lives} */
+  const lives = {
+    storages: new Map(), handles: new Map(), frames: new Map(), objects: new Map(), nodes: new Map(),
+    pins: new Map(), tags: 0, owners: new Map(), visits: new Map(), chips: 0, crowd: 0,
+  };
+  /** @type {Map<string, string>} */
+  const stays = new Map();
+  let alive = 0;
+  for (let i = 0; i < opened.count; i++) {
+    const step = opened.trace.steps[i];
+    const now = opened.state(i);
+    let named = false;
+    for (const uid of new Set([...Object.keys(step.set ?? {}), ...(step.gone ?? [])])) {
+      const entity = now.get(uid);
+      if (!entity) close(lives, stays, uid, i, step.set?.[uid]);
+      else observe(lives, stays, uid, entity, i, end, now);
+      named ||= /^[fota]/.test(uid);
+      if (uid[0] === "s") {
+        if (!entity) alive--;
+        else if (lives.storages.get(uid)?.birth === i) alive++;
+      }
+    }
+    lives.crowd = Math.max(lives.crowd, alive);
+    if (named) widths(lives, now);
+    if (step.visit) {
+      const list = lives.visits.get(step.visit.backward) ?? [];
+      list.push({ node: step.visit.node, step: i });
+      lives.visits.set(step.visit.backward, list);
+      for (const grad of [...(step.visit.grad_inputs ?? []), ...(step.visit.grad_outputs ?? [])])
+        lives.chips = Math.max(lives.chips, grad ? Math.min(4, Math.max(1, grad.cells?.length ?? 3)) : 0);
+    }
+  }
+  return lives;
+}
+
+/** @param {Lives} lives @param {Map<string, string>} stays @param {string} uid @param {number} i @param {any} fields */
+function close(lives, stays, uid, i, fields) {
+  const storage = lives.storages.get(uid);
+  if (storage) storage.death = i; // its ghost stands there during the step that freed it
+  else if (fields?.kind === "storage") remember(lives, uid, fields, i, i);
+  const key = stays.get(uid);
+  const gone = key ? lives.handles.get(key) : (lives.frames.get(uid) ?? lives.objects.get(uid) ?? lives.nodes.get(uid));
+  if (gone) gone.death = i - 1;
+  stays.delete(uid);
+  for (const pin of lives.pins.values()) if (pin.node === uid && pin.death >= i) pin.death = i - 1;
+}
+
+/** @param {Lives} lives @param {string} uid @param {any} entity @param {number} i @param {number} end */
+function remember(lives, uid, entity, i, end) {
+  const life = lives.storages.get(uid) ?? {
+    uid, birth: i, death: end, rows: new Map(), summary: false, shown: 0,
+  };
+  for (const [dtype, row] of Object.entries(entity.cells ?? {}))
+    life.rows.set(dtype, Math.max(life.rows.get(dtype) ?? 0, row.length));
+  for (const [dtype, parts] of Object.entries(entity.windows ?? {}))
+    life.shown = Math.max(life.shown, parts.reduce((/** @type {number} */ n, /** @type {any} */ p) => n + p[1].length, 0), dtype ? 1 : 0);
+  if (!entity.cells && (entity.summary || entity.windows)) life.summary = true;
+  lives.storages.set(uid, life);
+}
+
+/** @param {Lives} lives @param {Map<string, string>} stays @param {string} uid @param {any} entity @param {number} i
+ * @param {number} end @param {import("../state.js").Entities} now */
+function observe(lives, stays, uid, entity, i, end, now) {
+  if (entity.kind === "storage") remember(lives, uid, entity, i, end);
+  else if (entity.kind === "tensor" || entity.kind === "array") handle(lives, stays, uid, entity, i, end, now);
+  else if (entity.kind === "node") node(lives, uid, entity, i, end);
+  else if (entity.kind === "frame" || entity.kind === "object") {
+    const cards = entity.kind === "frame" ? lives.frames : lives.objects;
+    const life = cards.get(uid) ?? { uid, birth: i, death: end, chips: new Map(), title: 0 };
+    cards.set(uid, life);
+    const said = entity.kind === "frame"
+      ? [...entity.vars].filter(([n, v]) => chipped(n, v)).map(([n, v]) => ({ key: n, text: valueText(v, 22, now) }))
+      : entries(entity, now);
+    for (const { key, text } of said) life.chips.set(key, Math.max(life.chips.get(key) ?? 0, chipWidth(key, text)));
+  }
+}
+
+/** @param {Lives} lives @param {Map<string, string>} stays @param {string} uid @param {any} entity @param {number} i
+ * @param {number} end @param {import("../state.js").Entities} now */
+function handle(lives, stays, uid, entity, i, end, now) {
+  const key = stay(uid, entity);
+  const old = stays.get(uid);
+  if (old && old !== key) {
+    const left = lives.handles.get(old);
+    if (left) left.death = i - 1;
+  }
+  stays.set(uid, key);
+  const list = reads(entity);
+  const rows = lines(list);
+  const text = cardText(entity);
+  const cardW = Math.max(
+    textWidth(text.shape, 13) + textWidth(`∇ ${text.role}`, 11) + 40, textWidth(text.second, 10.5) + 28);
+  const life = lives.handles.get(key) ?? {
+    key, uid, storage: entity.storage ?? null, counter: entity.counter ?? null, birth: i, death: end, lines: 1,
+    inOrder: true, last: 0, cardW: 0,
+  };
+  // A handle that comes back to where it was keeps the place for all the time between.
+  life.death = end;
+  life.lines = Math.max(life.lines, rows.length);
+  life.inOrder &&= rows.length <= 1;
+  life.last = entity.shape?.length > 1 ? entity.shape[entity.shape.length - 1] : life.last;
+  life.cardW = Math.max(life.cardW, cardW);
+  lives.handles.set(key, life);
+  const grad = entity.grad && now.get(entity.grad)?.storage;
+  if (grad && entity.storage && !lives.owners.has(grad)) lives.owners.set(grad, entity.storage);
+  if (entity.grad_fn) {
+    const made = lives.nodes.get(entity.grad_fn);
+    if (made && !made.handle) made.handle = key;
+    else if (!made) pending(lives).set(entity.grad_fn, key);
+  }
+}
+
+/** @type {WeakMap<Lives, Map<string, string>>} */
+const waiting = new WeakMap();
+/** Handles seen before their node in the same step. @param {Lives} lives */
+function pending(lives) {
+  const map = waiting.get(lives) ?? new Map();
+  waiting.set(lives, map);
+  return map;
+}
+
+/** @param {Lives} lives @param {string} uid @param {any} entity @param {number} i @param {number} end */
+function node(lives, uid, entity, i, end) {
+  const life = lives.nodes.get(uid) ?? {
+    uid, name: "", birth: i, death: end, slots: [], slotW: 0, next: [], handle: pending(lives).get(uid) ?? null,
+    variable: null,
+  };
+  life.name = entity.name ?? life.name;
+  life.variable = entity.variable ?? life.variable;
+  if (entity.next?.length) life.next = entity.next;
+  for (const [slot, saved] of Object.entries(/** @type {Record<string, any>} */ (entity.saved ?? {}))) {
+    if (!life.slots.includes(slot)) life.slots.push(slot);
+    life.slotW = Math.max(life.slotW, textWidth(`${slot} ${saved.storage ?? "None"} needs v${saved.expected ?? 0} is v00`, 10.5));
+    const key = `${uid}:${slot}`;
+    const pinned = saved.storage && saved.state !== "freed";
+    const pin = lives.pins.get(key);
+    if (pinned && !pin) lives.pins.set(key, { node: uid, slot, storage: saved.storage, birth: i, death: end });
+    else if (!pinned && pin && pin.death >= i) pin.death = i - 1;
+  }
+  lives.nodes.set(uid, life);
+}
+
+/** @param {Lives} lives @param {import("../state.js").Entities} now */
+function widths(lives, now) {
+  const { tags } = names(now);
+  for (const [uid, list] of tags) {
+    const total = list.reduce((sum, tag) => sum + tagWidth(tag) + 4, 0);
+    if (uid[0] === "o") {
+      const card = lives.objects.get(uid);
+      if (card) card.title = Math.max(card.title, total);
+    } else lives.tags = Math.max(lives.tags, total);
+  }
+}
+
+/** @param {import("./names.js").Tag} tag @param {number} [font] */
+export function tagWidth(tag, font = 13) {
+  return Math.ceil(textWidth(tag.text, font) + (tag.of ? textWidth(tag.of, font - 3) + 8 : 0) + 24);
+}
