@@ -23,6 +23,9 @@ from server.worker.probes.ops import Ops
 DEPTH = 400
 """Python frames that the recorder may use above the program's deepest."""
 
+SLACK = 50
+"""How far the interpreter's limit lies above the program's: a hook's first frames need room at the deepest call."""
+
 
 class Recorder:
     """Steps of one run.
@@ -41,6 +44,7 @@ class Recorder:
     ) -> None:
         self._statements, self._limits, self._write, self._full = statements, limits, write, full
         self._busy = False
+        self._over = False
         self._log: list[dict[str, Any]] = []
         self._values: dict[int, Any] = {}
         self._raised: tuple[int, int] | None = None
@@ -94,6 +98,15 @@ class Recorder:
             sys.setrecursionlimit(limit)
             self._busy = False
 
+    @contextmanager
+    def closed(self) -> Iterator[None]:
+        """After the program: what runs of it now is no part of the trace."""
+        busy, self._busy, self._over = self._busy, True, True
+        try:
+            yield
+        finally:
+            self._busy, self._over = busy, False
+
     def _fault(self, error: BaseException) -> None:
         self._faults += 1
         if self._faults <= 20:
@@ -125,6 +138,8 @@ class Recorder:
         return test[0] if test else None
 
     def _call(self, i: int) -> None:
+        if too_deep():
+            raise RecursionError("maximum recursion depth exceeded")
         if not self._busy:
             with self.guard():
                 frame = sys._getframe(1)
@@ -188,7 +203,7 @@ class Recorder:
 
     def out(self, stream: str, text: str) -> None:
         """The program printed."""
-        if not text:
+        if not text or self._over:
             return
         room = int(self._limits["output"]) - self._printed
         self._printed += len(text)
@@ -328,6 +343,15 @@ class Recorder:
         self._write(step)
         if self.count >= self._limits["steps"] and not last:
             self._full("steps", self._limits["steps"])
+
+
+def too_deep() -> bool:
+    """Whether the function just entered lies deeper than the program may go; plain CPython would not have entered it."""
+    try:
+        sys._getframe(2 + sys.getrecursionlimit() - SLACK)
+    except ValueError:
+        return False
+    return True
 
 
 def steps(code: CodeType) -> bool:

@@ -24,7 +24,7 @@ import torch
 from server import __version__
 from server.language import paste, policy
 from server.worker.instrument import Statements, instrument
-from server.worker.recorder import Recorder
+from server.worker.recorder import SLACK, Recorder
 from server.worker.streams import Printed
 
 LIMITS: dict[str, int | float] = {"steps": 2000, "output": 1_000_000, "trace": 8_000_000}
@@ -34,6 +34,7 @@ RESERVE = 1 << 16
 """Bytes of the trace that the outcome may need."""
 
 RECURSION = 1000
+_RECORDER = Recorder.hooks.__code__.co_filename
 
 
 class Run:
@@ -99,7 +100,9 @@ class Run:
         line = statements.rows[-1]["line"] if statements.rows else 1
         if error is not None:
             recorder.raised(error)
-            outcome = {"status": "raised", "error": {**described(error), "step": max(recorder.count - 1, 0)}}
+            with recorder.closed():  # its `__str__` may be the program's own
+                told = described(error)
+            outcome = {"status": "raised", "error": {**told, "step": max(recorder.count - 1, 0)}}
             line = next((line for line, name in stack(error) if name == "<module>"), line)
         else:
             line = recorder.line if recorder.line else line
@@ -127,7 +130,7 @@ class Run:
         builtins.__dict__.update(recorder.hooks())
 
     def _execute(self, code: types.CodeType, space: dict[str, Any], recorder: Recorder) -> BaseException | None:
-        sys.setrecursionlimit(RECURSION + depth())
+        sys.setrecursionlimit(RECURSION + depth() + SLACK)
         try:
             with recorder.ops, recorder.backward:
                 exec(code, space)
@@ -191,7 +194,9 @@ def depth() -> int:
 
 def stack(error: BaseException) -> list[tuple[int, str]]:
     """(line, frame) of the program's frames in a traceback, outermost first."""
-    found = traceback.walk_tb(error.__traceback__)
+    found = list(traceback.walk_tb(error.__traceback__))
+    if found and found[-1][0].f_code.co_filename == _RECORDER and isinstance(error, RecursionError):
+        found = found[:-2]  # the call that was one too many
     return [(line, frame.f_code.co_name) for frame, line in found if frame.f_code.co_filename == "<program>"]
 
 

@@ -117,7 +117,10 @@ function close(lives, stays, uid, i, fields) {
   const gone = key ? lives.handles.get(key) : (lives.frames.get(uid) ?? lives.objects.get(uid) ?? lives.nodes.get(uid));
   if (gone) gone.death = i - 1;
   stays.delete(uid);
-  for (const pin of lives.pins.values()) if (pin.node === uid && pin.death >= i) pin.death = i - 1;
+  for (const slot of lives.nodes.get(uid)?.slots ?? []) {
+    const pin = lives.pins.get(`${uid}:${slot}`);
+    if (pin && pin.death >= i) pin.death = i - 1;
+  }
 }
 
 /** @param {Lives} lives @param {string} uid @param {any} entity @param {number} i @param {number} end */

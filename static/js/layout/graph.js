@@ -1,0 +1,212 @@
+/** The graph side of the plan: columns by depth, rows near the handles they made, edges on tracks of their own. */
+
+import { Slots } from "./slots.js";
+import { textWidth } from "./metrics.js";
+
+/**
+ * @typedef {{uid: string, col: number, x: number, y: number, w: number, h: number, cy: number, birth: number,
+ *   death: number, slots: Map<string, number>, ports: number[]}} Box
+ * @typedef {{key: string, from: string, to: string, points: [number, number][]}} Edge
+ * @typedef {{boxes: Map<string, Box>, edges: Map<string, Edge>, x: number, width: number, height: number,
+ *   chipW: number, leaders: Map<string, [number, number][]>}} Graph
+ */
+
+/** One cell of a gradient's chip. */
+export const CHIP = 28;
+
+/**
+ * @param {import("./lifetimes.js").Lives} lives
+ * @param {import("./metrics.js").Metrics} M
+ * @param {(node: import("./lifetimes.js").NodeLife) => number | null} wish the height a node should stand at
+ * @param {{x: number, pins: Map<string, {x: number, y: number}>}} from
+ * @returns {Graph}
+ */
+export function graph(lives, M, wish, from) {
+  /** @type {Map<string, Box>} */
+  const boxes = new Map();
+  const order = [...lives.nodes.values()].sort((a, b) => a.birth - b.birth || Number(a.uid.slice(1)) - Number(b.uid.slice(1)));
+  const cols = columns(lives);
+  /** @type {Slots[]} */
+  const taken = [];
+  /** @type {number[]} */
+  const widths = [];
+  const nodes = order.sort((a, b) => (cols.get(a.uid) ?? 0) - (cols.get(b.uid) ?? 0) || a.birth - b.birth);
+  for (const node of nodes) {
+    const col = cols.get(node.uid) ?? 0;
+    const w = Math.max(64, textWidth(label(node), M.font) + 26, node.slots.length ? Math.min(node.slotW + 30, 230) : 0);
+    const h = M.nodeH + node.slots.length * M.slotH + (node.slots.length ? 4 : 0);
+    const inputs = node.next.flatMap((e) => (e && boxes.has(e[0]) ? [/** @type {Box} */ (boxes.get(e[0])).cy] : []));
+    const near = wish(node) ?? (inputs.length ? Math.max(...inputs) : M.head + 10 + M.nodeH / 2);
+    taken[col] ??= new Slots();
+    const top = M.head + 10;
+    const y = taken[col].near(node.birth, node.death, h + 24, Math.max(top, near - M.nodeH / 2) - 12, top - 12) + 12;
+    const live = node.next.length;
+    const slots = new Map(node.slots.map((s, i) => [s, y + M.nodeH + i * M.slotH]));
+    const step = Math.min(11, (h - 10) / Math.max(1, live - 1));
+    const first = live * step > M.nodeH ? y + 6 : y + M.nodeH / 2 - ((live - 1) * step) / 2;
+    const ports = node.next.map((_, i) => first + i * step);
+    widths[col] = Math.max(widths[col] ?? 0, w);
+    boxes.set(node.uid, { uid: node.uid, col, x: 0, y, w, h, cy: y + M.nodeH / 2, birth: node.birth, death: node.death, slots, ports });
+  }
+  const chipW = lives.chips ? lives.chips * CHIP + 8 : 0;
+  const router = new Router(boxes);
+  const drafts = [];
+  for (const node of nodes) {
+    const box = /** @type {Box} */ (boxes.get(node.uid));
+    node.next.forEach((edge, i) => {
+      const to = edge && boxes.get(edge[0]);
+      if (!edge || !to || to.col >= box.col) return;
+      drafts.push({ key: `${node.uid}:${i}`, from: box, to, way: router.route(to, to.cy, box, box.ports[i]) });
+    });
+  }
+  const pins = [...lives.pins].flatMap(([key, pin]) => {
+    const box = boxes.get(pin.node);
+    const at = from.pins.get(key);
+    const y = box?.slots.get(pin.slot);
+    if (!box || !at || y === undefined) return [];
+    const source = { uid: `pin ${key}`, col: -1, y: at.y, h: 0, birth: pin.birth, death: pin.death };
+    return [{ key, at, box, y: y + M.slotH / 2 - 1, way: router.route(source, at.y, box, y + M.slotH / 2 - 1) }];
+  });
+
+  let x = from.x + 30 + router.tracks(-1) * 7;
+  const lefts = widths.map((w, col) => {
+    const left = x;
+    x += w + Math.max(54, 26 + router.tracks(col) * 9) + chipW;
+    return left;
+  });
+  for (const box of boxes.values()) box.x = lefts[box.col];
+  const channel = (/** @type {number} */ col, /** @type {number} */ track) =>
+    col < 0 ? from.x + 12 + track * 7 : lefts[col] + widths[col] + 18 + track * 9;
+  /** @type {Map<string, Edge>} */
+  const edges = new Map();
+  for (const { key, from: a, to, way } of drafts)
+    edges.set(key, { key, from: a.uid, to: to.uid, points: bend(to.x + to.w, to.cy, way, channel, a.x) });
+  /** @type {Map<string, [number, number][]>} */
+  const leaders = new Map();
+  for (const { key, at, box, way } of pins) leaders.set(key, bend(at.x + 34, at.y, way, channel, box.x + 6));
+  let height = 0;
+  for (const box of boxes.values()) height = Math.max(height, box.y + box.h + 24);
+  return { boxes, edges, x: from.x, width: boxes.size ? x - from.x + 30 : 120, height, chipW, leaders };
+}
+
+/** @param {import("./lifetimes.js").NodeLife} node */
+export function label(node) {
+  return node.name.includes("AccumulateGrad") ? `+= ${node.name}` : node.name;
+}
+
+/** One more than the column of the furthest input, found without recursion. @param {import("./lifetimes.js").Lives} lives */
+function columns(lives) {
+  /** @type {Map<string, number>} */
+  const cols = new Map();
+  for (const start of lives.nodes.keys()) {
+    const stack = [start];
+    const open = new Set();
+    while (stack.length) {
+      const uid = stack[stack.length - 1];
+      const inputs = (lives.nodes.get(uid)?.next ?? []).flatMap((e) => (e && lives.nodes.has(e[0]) ? [e[0]] : []));
+      const todo = cols.has(uid) ? [] : inputs.filter((i) => !cols.has(i) && !open.has(i));
+      open.add(uid);
+      if (todo.length) {
+        stack.push(...todo);
+        continue;
+      }
+      stack.pop();
+      if (!cols.has(uid)) cols.set(uid, inputs.length ? 1 + Math.max(...inputs.map((i) => cols.get(i) ?? 0)) : 0);
+    }
+  }
+  return cols;
+}
+
+/**
+ * @typedef {{lane: number, first: [number, number] | null, last: [number, number] | null, y: number}} Way
+ *   first and last: [gap, track] of the upright parts
+ * @typedef {{uid: string, col: number, y: number, h: number, birth: number, death: number}} End
+ */
+
+/** Finds ways that cross no box and lie on no other way. */
+class Router {
+  /** @param {Map<string, Box>} boxes */
+  constructor(boxes) {
+    /** @type {Box[][]} */
+    this.cols = [];
+    for (const box of boxes.values()) (this.cols[box.col] ??= []).push(box);
+    /** @type {Map<number, {key: string, low: number, high: number, birth: number, death: number, track: number}[]>} */
+    this.gaps = new Map();
+    /** @type {Map<number, {key: string, y: number, birth: number, death: number}[]>} */
+    this.lanes = new Map();
+  }
+
+  /** @param {number} gap */
+  tracks(gap) {
+    return 1 + Math.max(0, ...(this.gaps.get(gap) ?? []).map((t) => t.track));
+  }
+
+  /** From the right of `a` at y0 to the left of `b` at y1. @param {End} a @param {number} y0 @param {Box} b
+   * @param {number} y1 @returns {Way} */
+  route(a, y0, b, y1) {
+    const life = { birth: Math.max(a.birth, b.birth), death: Math.min(a.death, b.death) };
+    const key = a.uid;
+    const lane = b.col - a.col <= 1 ? y1 : this.lane(a, y0, b, y1, life);
+    for (let col = a.col + 1; col < b.col; col++) push(this.lanes, col, { key, y: lane, ...life });
+    const near = Math.abs(lane - y0) < 0.5 ? null : this.track(a.col, key, y0, lane, life);
+    const far = Math.abs(lane - y1) < 0.5 ? null : this.track(b.col - 1, key, lane, y1, life);
+    return { lane, first: near, last: far, y: y1 };
+  }
+
+  /** @param {End} a @param {number} y0 @param {Box} b @param {number} y1 @param {{birth: number, death: number}} life */
+  lane(a, y0, b, y1, life) {
+    const tries = [y0, y1];
+    for (let k = 1; k <= 60; k++) tries.push(y0 + k * 8, y0 - k * 8, y1 + k * 8, y1 - k * 8);
+    const clear = (/** @type {number} */ y) => {
+      if (y < 40) return false;
+      for (let col = a.col + 1; col < b.col; col++) {
+        for (const box of this.cols[col] ?? [])
+          if (meets(box, life) && y > box.y - 8 && y < box.y + box.h + 8) return false;
+        for (const other of this.lanes.get(col) ?? [])
+          if (other.key !== a.uid && meets(other, life) && Math.abs(other.y - y) < 6) return false;
+      }
+      return true;
+    };
+    return tries.find(clear) ?? y0;
+  }
+
+  /** @param {number} gap @param {string} key @param {number} y0 @param {number} y1
+   * @param {{birth: number, death: number}} life @returns {[number, number]} */
+  track(gap, key, y0, y1, life) {
+    const low = Math.min(y0, y1) - 4;
+    const high = Math.max(y0, y1) + 4;
+    const others = this.gaps.get(gap) ?? [];
+    const busy = new Set();
+    for (const t of others) if (t.key !== key && meets(t, life) && t.low < high && t.high > low) busy.add(t.track);
+    let track = 0;
+    while (busy.has(track)) track++;
+    push(this.gaps, gap, { key, low, high, ...life, track });
+    return [gap, track];
+  }
+}
+
+/** @param {{birth: number, death: number}} a @param {{birth: number, death: number}} b */
+function meets(a, b) {
+  return a.birth <= b.death && b.birth <= a.death;
+}
+
+/** @template T @param {Map<number, T[]>} map @param {number} key @param {T} value */
+function push(map, key, value) {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
+}
+
+/** @param {number} x0 @param {number} y0 @param {Way} way @param {(gap: number, track: number) => number} channel
+ * @param {number} x1 @returns {[number, number][]} */
+function bend(x0, y0, way, channel, x1) {
+  /** @type {[number, number][]} */
+  const points = [[x0, y0]];
+  for (const [part, y] of /** @type {[[number, number] | null, number][]} */ ([[way.first, way.lane], [way.last, way.y]])) {
+    if (!part) continue;
+    const x = channel(part[0], part[1]);
+    points.push([x, points[points.length - 1][1]], [x, y]);
+  }
+  points.push([x1, way.y]);
+  return points;
+}

@@ -1,0 +1,227 @@
+/** The memory side of the plan: every shelf, card row, rail and pin gets its place for its whole life. */
+
+import { Slots } from "./slots.js";
+import { strip } from "./strip.js";
+
+/**
+ * @typedef {import("./strip.js").Strip} Strip
+ * @typedef {{uid: string, y: number, h: number, birth: number, death: number, x: number, w: number, stripX: number,
+ *   stripY: number, strip: Strip, labelY: number, inline: boolean, pinY: number, owner: string | null}} Shelf
+ * @typedef {{key: string, y: number, cy: number, h: number, beadY: number, shelf: string | null, zone: string}} CardRow
+ * @typedef {{counter: string, shelf: string, y: number, badgeY: number}} Zone
+ * @typedef {{uid: string, y: number, h: number, birth: number, death: number, x: number, w: number,
+ *   chips: Map<string, {x: number, y: number, w: number}>, titleW: number}} Card
+ * @typedef {{x: number, w: number}} Lane
+ * @typedef {{shelves: Map<string, Shelf>, rows: Map<string, CardRow>, zones: Map<string, Zone>,
+ *   cards: Map<string, Card>, pins: Map<string, {x: number, y: number}>, placeholders: Map<string, string>,
+ *   lanes: {names: Lane, handles: Lane, rails: Lane, storages: Lane}, width: number, height: number}} Memory
+ */
+
+/**
+ * @param {import("./lifetimes.js").Lives} lives
+ * @param {import("./metrics.js").Metrics} M
+ * @returns {Memory}
+ */
+export function memory(lives, M) {
+  const tagW = Math.max(56, Math.min(300, lives.tags));
+  let cardW = 128;
+  for (const life of lives.handles.values()) cardW = Math.max(cardW, Math.min(280, life.cardW));
+  const cardX = M.pad + tagW + 14;
+  const railX = cardX + cardW + 3;
+  const stripX = railX + M.rail + M.railGap;
+  /** @type {Memory} */
+  const out = {
+    shelves: new Map(), rows: new Map(), zones: new Map(), cards: new Map(), pins: new Map(), placeholders: new Map(),
+    lanes: {
+      names: { x: M.pad, w: tagW }, handles: { x: cardX, w: cardW }, rails: { x: railX, w: M.rail },
+      storages: { x: stripX, w: 0 },
+    },
+    width: 0, height: 0,
+  };
+  const drafts = draft(lives, M);
+  const right = Math.max(stripX + 132, ...[...drafts.values()].map((d) => stripX + d.strip.w + d.side));
+  out.lanes.storages.w = right - stripX;
+  out.width = right + M.pad;
+
+  /** @type {{birth: number, death: number, rank: number, uid: string, h: number, put: (y: number) => void}[]} */
+  const blocks = [];
+  for (const [uid, card] of [...lives.frames, ...lives.objects]) {
+    const laid = flow(card, right - M.pad, M);
+    const put = (/** @type {number} */ y) => out.cards.set(uid, { ...laid, uid, y, x: M.pad, birth: card.birth, death: card.death });
+    blocks.push({ birth: card.birth, death: card.death, rank: uid[0] === "f" ? 0 : 1, uid, h: laid.h + 14, put });
+  }
+  for (const [uid, d] of drafts) {
+    if (d.owner) continue;
+    const put = (/** @type {number} */ y) => {
+      settle(out, d, y, stripX, M);
+      for (const kid of d.kids) settle(out, kid.draft, y + d.h + kid.y, stripX, M);
+      if (d.kids.length) out.placeholders.set(uid, d.kids[0].draft.uid);
+    };
+    blocks.push({ birth: d.birth, death: d.death, rank: 2, uid, h: d.h + d.below + M.gap, put });
+  }
+  for (const life of lives.handles.values()) {
+    if (life.storage && lives.storages.has(life.storage)) continue;
+    const put = (/** @type {number} */ y) => out.rows.set(life.key, {
+      key: life.key, y, cy: y + M.cardH / 2, h: M.pitch, beadY: y + M.cardH / 2, shelf: null, zone: `|${life.uid}`,
+    });
+    blocks.push({ birth: life.birth, death: life.death, rank: 3, uid: life.uid, h: M.pitch + 8, put });
+  }
+  blocks.sort((a, b) => a.birth - b.birth || a.rank - b.rank || number(a.uid) - number(b.uid));
+  const slots = new Slots();
+  for (const block of blocks) block.put(M.head + 10 + slots.place(block.birth, block.death, block.h));
+  out.height = M.head + 10 + slots.height + 12;
+  return out;
+}
+
+/** @param {string} uid */
+function number(uid) {
+  return Number(uid.slice(1));
+}
+
+/**
+ * @typedef {{uid: string, birth: number, death: number, strip: Strip, readers: import("./lifetimes.js").HandleLife[],
+ *   pins: (import("./lifetimes.js").PinLife & {key: string, at: number})[], pinZone: number, side: number,
+ *   inline: boolean, h: number, below: number, owner: string | null, kids: {draft: Draft, y: number}[],
+ *   rows: {life: import("./lifetimes.js").HandleLife, y: number, h: number, zone: string}[],
+ *   zones: {counter: string, y: number}[], stripY: number}} Draft
+ */
+
+/** Every shelf's inner arrangement. @param {import("./lifetimes.js").Lives} lives
+ * @param {import("./metrics.js").Metrics} M @returns {Map<string, Draft>} */
+function draft(lives, M) {
+  /** @type {Map<string, import("./lifetimes.js").HandleLife[]>} */
+  const readers = new Map();
+  for (const life of lives.handles.values()) push(readers, life.storage ?? "", life);
+  /** @type {Map<string, (import("./lifetimes.js").PinLife & {key: string})[]>} */
+  const pins = new Map();
+  for (const [key, pin] of lives.pins) if (pin.death >= pin.birth) push(pins, pin.storage, { ...pin, key });
+  /** @type {Map<string, Draft>} */
+  const drafts = new Map();
+  for (const [uid, life] of lives.storages) drafts.set(uid, arrange(life, readers.get(uid) ?? [], pins.get(uid) ?? [], M));
+  for (const [uid, owner] of lives.owners) adopt(drafts, uid, owner);
+  for (const d of drafts.values()) {
+    const slots = new Slots();
+    d.kids.sort((a, b) => a.draft.birth - b.draft.birth);
+    for (const kid of d.kids) kid.y = M.gap * 0.5 + slots.place(kid.draft.birth, kid.draft.death, kid.draft.h + M.gap * 0.5);
+    d.below = slots.height;
+  }
+  return drafts;
+}
+
+/** @template T @param {Map<string, T[]>} map @param {string} key @param {T} value */
+function push(map, key, value) {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
+}
+
+/** A leaf's `.grad` stands right below it, at a place kept free from the leaf's birth.
+ * @param {Map<string, Draft>} drafts @param {string} uid @param {string} owner */
+function adopt(drafts, uid, owner) {
+  const kid = drafts.get(uid);
+  const parent = drafts.get(owner);
+  if (!kid || !parent || uid === owner || parent.owner || kid.kids.length || kid.birth <= parent.birth) return;
+  kid.owner = owner;
+  parent.kids.push({ draft: kid, y: 0 });
+  parent.death = Math.max(parent.death, kid.death);
+}
+
+/**
+ * @param {import("./lifetimes.js").StorageLife} life @param {import("./lifetimes.js").HandleLife[]} readers
+ * @param {(import("./lifetimes.js").PinLife & {key: string})[]} pins @param {import("./metrics.js").Metrics} M
+ * @returns {Draft}
+ */
+function arrange(life, readers, pins, M) {
+  const body = strip(life, readers, M);
+  const inline = M.dense && body.mode === "cells" && body.rows.length <= 1 && alone(readers);
+  const places = new Slots();
+  const at = [...pins].sort((a, b) => a.birth - b.birth).map((p) => ({ ...p, at: places.place(p.birth, p.death, 1) }));
+  const pinZone = pins.length && !M.dense ? M.pin : 0;
+  const above = Math.max(0, 8 + places.height * 40 - body.w);
+  const side = M.dense ? (pins.length ? 10 + places.height * 40 : 0) : above;
+  /** @type {Draft} */
+  const d = {
+    uid: life.uid, birth: life.birth, death: life.death, strip: body, readers, pins: at, pinZone, side, inline, h: 0,
+    below: 0, owner: null, kids: [], rows: [], zones: [], stripY: 0,
+  };
+  if (inline) {
+    d.stripY = (M.cardH - M.cellH) / 2;
+    for (const reader of readers) {
+      const zone = reader.counter ?? `|${reader.uid}`;
+      if (!d.zones.some((z) => z.counter === zone)) d.zones.push({ counter: zone, y: 0 });
+      d.rows.push({ life: reader, y: 0, h: M.cardH, zone });
+    }
+    d.h = M.cardH;
+    return d;
+  }
+  d.stripY = pinZone;
+  const top = pinZone + body.h + M.board + (M.dense ? 4 : 8);
+  const beads = body.mode === "cells";
+  /** @type {Map<string, import("./lifetimes.js").HandleLife[]>} */
+  const zones = new Map();
+  for (const reader of [...readers].sort((a, b) => a.birth - b.birth)) push(zones, reader.counter ?? `|${reader.uid}`, reader);
+  let y = top;
+  for (const [counter, wearers] of zones) {
+    const slots = new Slots();
+    for (const wearer of wearers) {
+      const h = Math.max(M.pitch, beads ? wearer.lines * M.line + (wearer.lines > 1 ? 14 : 0) : 0);
+      d.rows.push({ life: wearer, y: y + slots.place(wearer.birth, wearer.death, h), h, zone: counter });
+    }
+    d.zones.push({ counter, y });
+    y += slots.height;
+  }
+  d.h = Math.max(y, top);
+  return d;
+}
+
+/** Whether at most one reader lives at a time, each in memory order. @param {import("./lifetimes.js").HandleLife[]} readers */
+function alone(readers) {
+  const sorted = [...readers].sort((a, b) => a.birth - b.birth);
+  return sorted.every((r, i) => r.inOrder && (i === 0 || sorted[i - 1].death < r.birth));
+}
+
+/** @param {Memory} out @param {Draft} d @param {number} y @param {number} stripX @param {import("./metrics.js").Metrics} M */
+function settle(out, d, y, stripX, M) {
+  out.shelves.set(d.uid, {
+    uid: d.uid, y, h: d.h, birth: d.birth, death: d.death, x: M.pad, w: out.lanes.storages.x + d.strip.w - M.pad,
+    stripX, stripY: y + d.stripY, strip: d.strip, labelY: y + d.stripY + Math.min(d.strip.h, 44) / 2, inline: d.inline,
+    pinY: d.inline || M.dense ? y + d.stripY + Math.min(d.strip.h, M.cellH) / 2 : y + 12, owner: d.owner,
+  });
+  for (const row of d.rows) {
+    const rowY = y + row.y;
+    const lines = d.strip.mode === "cells" ? row.life.lines : 1;
+    const cy = rowY + (lines > 1 ? Math.max(M.cardH, row.h - 10) / 2 : M.cardH / 2);
+    const beadY = lines > 1 ? rowY + M.line / 2 : cy;
+    out.rows.set(row.life.key, { key: row.life.key, y: cy - M.cardH / 2, cy, h: row.h, beadY, shelf: d.uid, zone: row.zone });
+  }
+  for (const zone of d.zones) {
+    const first = d.rows.filter((r) => r.zone === zone.counter).map((r) => out.rows.get(r.life.key));
+    const badgeY = Math.min(...first.map((r) => (r ? r.cy : Infinity)));
+    out.zones.set(`${d.uid}|${zone.counter}`, { counter: zone.counter, shelf: d.uid, y: y + zone.y, badgeY });
+  }
+  for (const pin of d.pins)
+    out.pins.set(pin.key, M.dense
+      ? { x: stripX + d.strip.w + 10 + pin.at * 40, y: y + d.stripY + Math.min(d.strip.h, M.cellH) / 2 }
+      : { x: stripX + 4 + pin.at * 40, y: y + 12 });
+}
+
+/** A card's chips in lines of the given width. @param {import("./lifetimes.js").CardLife} card @param {number} width
+ * @param {import("./metrics.js").Metrics} M */
+function flow(card, width, M) {
+  const titleW = Math.max(86, card.title + 108);
+  const w = Math.max(width, titleW + 120);
+  /** @type {Map<string, {x: number, y: number, w: number}>} */
+  const chips = new Map();
+  let x = titleW;
+  let y = 0;
+  for (const [name, wide] of card.chips) {
+    const chip = Math.min(wide, w - titleW - 8);
+    if (x + chip > w - 6 && x > titleW) {
+      x = titleW;
+      y += M.chipH + 4;
+    }
+    chips.set(name, { x, y: y + 5, w: chip });
+    x += chip + 6;
+  }
+  return { chips, titleW, w, h: y + M.chipH + 10 };
+}

@@ -1,0 +1,200 @@
+/** The autograd graph: nodes with their saved slots, edges, and the gradients that travel them in a backward. */
+
+import { CHIP, label } from "../layout/graph.js";
+import { shortNumber, fullNumber, tuple } from "../layout/format.js";
+import { textWidth } from "../layout/metrics.js";
+import { cls, h } from "../svg.js";
+import { ALARMS } from "./pin.js";
+
+/** @typedef {import("./scene.js").Scene} Scene */
+/** @typedef {import("../layout/graph.js").Box} Box */
+
+/** @param {Scene} scene @param {string} uid @param {any} node */
+export function nodeMark(scene, uid, node) {
+  const box = scene.plan.graph.boxes.get(uid);
+  const life = scene.plan.lives.nodes.get(uid);
+  if (!box || !life) return null;
+  const { metrics: M } = scene.plan;
+  const accumulates = (node.name ?? "").includes("AccumulateGrad");
+  const visit = scene.visits.find((v) => v.node === uid);
+  const running = visit && visit.step === scene.snap.index;
+  const done = visit && visit.step < scene.snap.index;
+  const failed = running && scene.snap.step?.visit?.failed;
+  const names = scene.outputs.get(uid) ?? [];
+  const r = accumulates ? M.nodeH / 2 : 7;
+  const parts = [
+    scene.snap.fresh.has(uid) && h("rect", { key: "halo", class: "halo", x: box.x - 3, y: box.y - 3, width: box.w + 6, height: box.h + 6, rx: r + 2 }),
+    h("rect", { key: "box", class: "node-box", x: box.x, y: box.y, width: box.w, height: box.h, rx: r }),
+    h("text", { key: "name", class: "node-name", x: box.x + 12, y: box.cy + 4, "font-size": M.font - 1 }, label(life)),
+  ];
+  for (const [slot, y] of box.slots) {
+    const saved = node.saved?.[slot];
+    if (saved) parts.push(slotMark(scene, uid, slot, saved, node, { x: box.x + 6, y, w: box.w - 12, h: M.slotH - 3 }));
+  }
+  let x = box.x + box.w - 4;
+  names.slice(0, 3).forEach((name, i) => {
+    const w = textWidth(name, 11) + 12;
+    x -= w;
+    parts.push(
+      h("rect", { key: `tag ${i}`, class: "node-tag", x, y: box.y - 10, width: w, height: 17, rx: 4 }),
+      h("text", { key: `tag text ${i}`, class: "node-tag-text", x: x + w / 2, y: box.y + 2.5 }, name),
+    );
+    x -= 3;
+  });
+  if (visit) {
+    const k = String(scene.visits.indexOf(visit) + 1);
+    parts.push(
+      h("circle", { key: "order", class: "order", cx: box.x, cy: box.y, r: 9 }),
+      h("text", { key: "order text", class: "order-text", x: box.x, y: box.y + 3.5 }, k),
+    );
+  }
+  const attrs = Object.entries(node.attrs ?? {}).map(([k, v]) => `${k} = ${fullNumber(v)}`);
+  parts.push(h("title", { key: "title" }, [`${node.name} ${uid}`, ...attrs].join("\n")));
+  return h(
+    "g",
+    {
+      key: `node ${uid}`, "data-node": uid, "data-variable": node.variable ?? null, tabindex: "0", role: "group",
+      "aria-label": node.name ?? uid,
+      class: cls("node", accumulates && "accumulate", running && "running", done && "done", visit && !running && !done && "waiting",
+        failed && "failed", node.released && "released", scene.snap.fresh.has(uid) && "fresh"),
+    },
+    parts,
+  );
+}
+
+/** @param {Scene} scene @param {string} uid @param {string} slot @param {any} saved @param {any} node
+ * @param {{x: number, y: number, w: number, h: number}} at */
+function slotMark(scene, uid, slot, saved, node, at) {
+  const { words } = scene;
+  const freed = saved.state === "freed" || node.released;
+  const version = saved.expected === undefined || saved.expected === null ? "" : `v${saved.expected}`;
+  const now = scene.snap.entities.get(saved.counter ?? "")?.value;
+  const where = saved.storage ?? (saved.tensor ? saved.tensor : words.none);
+  const text = freed ? `${slot} ${words.released}`
+    : saved.state === "stale" && now !== undefined ? `${slot}  ${where} @ ${version}, ${words.now} v${now}`
+    : saved.state === "changed" ? `${slot}  ${where} @ ${version} ≠`
+    : `${slot}  ${where}${version ? ` @ ${version}` : ""}${saved.state === "ok" ? "" : ` ${saved.state}`}`;
+  const size = Math.min(10.5, (at.w - 12) / (0.603 * Math.max(1, text.length)));
+  return h(
+    "g",
+    {
+      key: `slot ${slot}`, class: cls("slot", freed ? "freed" : saved.state), "data-slot": `${uid}:${slot}`,
+      "data-saved-state": saved.state, "data-saved-in": saved.storage ?? null,
+    },
+    h("rect", { key: "box", x: at.x, y: at.y, width: at.w, height: at.h, rx: 4 }),
+    h("text", { key: "text", x: at.x + 7, y: at.y + at.h / 2 + 3.7, "font-size": size }, text),
+    h("title", { key: "title" }, text),
+  );
+}
+
+/** @param {Scene} scene @param {string} key @param {import("../layout/graph.js").Edge} edge */
+export function edgeMark(scene, key, edge) {
+  const visit = scene.visits.find((v) => v.node === edge.from);
+  const running = visit && visit.step === scene.snap.index;
+  const index = Number(key.slice(key.indexOf(":") + 1));
+  const carried = visit && visit.step <= scene.snap.index ? scene.steps[visit.step]?.visit?.grad_inputs?.[index] : null;
+  const [end, y] = edge.points[edge.points.length - 1];
+  const [start, y0] = edge.points[0];
+  return h(
+    "g",
+    {
+      key: `edge ${key}`, class: cls("edge", carried && (running ? "flow" : "flowed"), scene.snap.fresh.has(edge.from) && "fresh"),
+      "data-edge": key, "data-from": edge.from, "data-to": edge.to,
+    },
+    h("path", { key: "line", class: "edge-line", d: rounded(edge.points, 9) }),
+    h("circle", { key: "dot", class: "edge-dot", cx: end, cy: y, r: 3.2 }),
+    carried && h("path", { key: "arrow", class: "arrow", d: `M${start + 1} ${y0}l8 -4.5v9z` }),
+  );
+}
+
+/** Gradients as chips: what this visit passed on each edge, and fainter what earlier visits passed.
+ * @param {Scene} scene */
+export function gradMarks(scene) {
+  const out = [];
+  for (const visit of scene.visits) {
+    if (visit.step > scene.snap.index) continue;
+    const box = scene.plan.graph.boxes.get(visit.node);
+    const facts = scene.steps[visit.step]?.visit;
+    if (!box || !facts || !scene.snap.entities.has(visit.node)) continue;
+    const now = visit.step === scene.snap.index;
+    (facts.grad_inputs ?? []).forEach((/** @type {any} */ grad, /** @type {number} */ i) => {
+      const edge = scene.plan.graph.edges.get(`${visit.node}:${i}`);
+      if (grad && edge && !facts.accumulates) out.push(gradChip(grad, `in ${visit.node}:${i}`, box.x - 12, box.ports[i], now, true, `${visit.node}:${i}`));
+    });
+    const fed = [...scene.plan.graph.edges.values()].some((e) => e.to === visit.node && scene.visits.some((v) => v.node === e.from));
+    const seed = facts.grad_outputs?.[0];
+    if (seed && (!fed || now)) {
+      const many = scene.sums.get(visit.node) ?? 0;
+      if (!fed) out.push(h("path", { key: `seed ${visit.node}`, class: cls("seed", now && "now"), d: `M${box.x + box.w + 1} ${box.cy}l8 -4.5v9zm8 4.5h12` }));
+      if (many > 1) out.push(...sum(box));
+      const under = facts.accumulates || many > 1 || fed;
+      if (!fed) out.push(gradChip(seed, `out ${visit.node}`, box.x + box.w + 20, box.cy, now, false, visit.node));
+      else if (under && (many > 1 || facts.accumulates)) out.push(gradChip(seed, `sum ${visit.node}`, box.x + 6, box.y + box.h + 16, now, false, visit.node));
+    }
+  }
+  return out;
+}
+
+/** Where gradients meet and add. @param {Box} box */
+function sum(box) {
+  const x = box.x + box.w + 10;
+  return [
+    h("circle", { key: `meet ${box.uid}`, class: "meet", cx: x, cy: box.cy, r: 8 }),
+    h("path", { key: `plus ${box.uid}`, class: "plus", d: `M${x - 4} ${box.cy}h8m-4 -4v8` }),
+  ];
+}
+
+/** @param {any} grad @param {string} key @param {number} x its right end, or left with `fromRight` false @param {number} y
+ * @param {boolean} now @param {boolean} fromRight @param {string} on */
+function gradChip(grad, key, x, y, now, fromRight, on) {
+  const cells = grad.cells ?? null;
+  const shown = cells ? cells.slice(0, cells.length > 4 ? 3 : 4) : [];
+  const texts = shown.map((/** @type {any} */ v) => shortNumber(v, 4));
+  if (!cells) texts.push(tuple(grad.shape ?? []));
+  else if (cells.length > shown.length) texts.push("…");
+  else if (!cells.length) texts.push("∅");
+  const widths = texts.map((/** @type {string} */ t) => Math.max(20, textWidth(t, 10.5) + 7));
+  const w = widths.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0);
+  const most = shown.reduce((/** @type {number} */ m, /** @type {any} */ v) => Math.max(m, typeof v === "number" ? Math.abs(v) : 0), 0);
+  let at = fromRight ? x - w : x;
+  const left = at;
+  const parts = [h("rect", { key: "back", class: "chip-back", x: left, y: y - 10, width: w, height: 20, rx: 3 })];
+  texts.forEach((/** @type {string} */ text, /** @type {number} */ i) => {
+    const v = shown[i];
+    if (typeof v === "number" && v !== 0)
+      parts.push(h("rect", { key: `wash ${i}`, class: `wash ${v < 0 ? "neg" : "pos"}`, x: at, y: y - 10, width: widths[i], height: 20, "fill-opacity": 0.1 + 0.28 * (Math.abs(v) / most) }));
+    if (i) parts.push(h("path", { key: `rule ${i}`, class: "chip-rule", d: `M${at} ${y - 10}v20` }));
+    parts.push(h("text", { key: `text ${i}`, x: at + widths[i] / 2, y: y + 3.8 }, text));
+    at += widths[i];
+  });
+  parts.push(h("rect", { key: "frame", class: "chip-frame", x: left, y: y - 10, width: w, height: 20, rx: 3 }));
+  const all = cells ? cells.slice(0, 32).map(fullNumber).join(", ") : "";
+  parts.push(h("title", { key: "title" }, `${tuple(grad.shape ?? [])} ${grad.dtype}${all ? `\n[${all}${cells.length > 32 ? ", …" : ""}]` : ""}`));
+  return h("g", { key: `grad ${key}`, class: cls("grad-chip", now ? "now" : "past"), "data-grad": on }, parts);
+}
+
+/** A way with round corners. @param {[number, number][]} points @param {number} r */
+export function rounded(points, r) {
+  let d = `M${points[0][0]} ${points[0][1]}`;
+  for (let i = 1; i < points.length; i++) {
+    const [x, y] = points[i];
+    const after = points[i + 1];
+    if (!after) {
+      d += `L${x} ${y}`;
+      continue;
+    }
+    const [px, py] = points[i - 1];
+    const k = Math.min(r, Math.hypot(x - px, y - py) / 2, Math.hypot(after[0] - x, after[1] - y) / 2);
+    const back = [x - Math.sign(x - px) * k, y - Math.sign(y - py) * k];
+    const on = [x + Math.sign(after[0] - x) * k, y + Math.sign(after[1] - y) * k];
+    d += `L${back[0]} ${back[1]}Q${x} ${y} ${on[0]} ${on[1]}`;
+  }
+  return d;
+}
+
+/** The line from an alarming pin to the slot that it belongs to. @param {Scene} scene @param {string} key @param {any} saved */
+export function leaderMark(scene, key, saved) {
+  const points = scene.plan.graph.leaders.get(key);
+  if (!points || !ALARMS.has(saved.state)) return null;
+  return h("path", { key: `leader ${key}`, class: cls("leader", saved.state), "data-leader": key, d: rounded(points, 9) });
+}

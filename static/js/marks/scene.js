@@ -1,0 +1,209 @@
+/** The whole picture of one step, as descriptions: what is where comes from the plan, what there is from the state. */
+
+import { names } from "../layout/names.js";
+import { rowOf } from "../layout/plan.js";
+import { h } from "../svg.js";
+import { frameMark, objectMark } from "./card.js";
+import { beadsMark, cardMark, railMark, tagsMark } from "./handle.js";
+import { edgeMark, gradMarks, leaderMark, nodeMark, rounded } from "./node.js";
+import { ALARMS, alarmText, pinMark } from "./pin.js";
+import { ghostMark, shelfMark } from "./shelf.js";
+import { WORDS } from "./words.js";
+
+/** @typedef {import("../svg.js").VNode} VNode */
+/**
+ * @typedef {{plan: import("../layout/plan.js").Plan, snap: import("../state.js").Snapshot, words: import("./words.js").Words,
+ *   names: import("../layout/names.js").Names, previous: import("../state.js").Entities, steps: any[],
+ *   grads: Set<string>, readers: Map<string, string[]>, writers: Set<string>, outputs: Map<string, string[]>,
+ *   visits: {node: string, step: number}[], sums: Map<string, number>, events: Set<string>,
+ *   nodeName: (uid: string) => string}} Scene
+ */
+
+/**
+ * @param {import("../layout/plan.js").Plan} plan
+ * @param {import("../state.js").Opened} opened
+ * @param {number} i
+ * @param {Partial<import("./words.js").Words>} [words]
+ * @returns {{memory: VNode[], between: VNode[], graph: VNode[]}}
+ */
+export function scene(plan, opened, i, words = {}) {
+  const snap = opened.at(i);
+  const { entities } = snap;
+  const s = facts(plan, opened, snap, { ...WORDS, ...words });
+  /** @type {(VNode | null)[]} */
+  const memory = [...heads(s)];
+  /** @type {(VNode | null)[]} */
+  const wires = [];
+  /** @type {(VNode | null)[]} */
+  const cards = [];
+  /** @type {Map<string, import("../layout/memory.js").CardRow[]>} */
+  const rails = new Map();
+  for (const [uid, entity] of entities) {
+    if (entity.kind === "frame") memory.push(frameMark(s, uid, entity));
+    else if (entity.kind === "object") memory.push(objectMark(s, uid, entity));
+    else if (entity.kind === "storage") memory.push(shelfMark(s, uid, entity));
+    else if (entity.kind === "tensor" || entity.kind === "array") {
+      const row = rowOf(plan, uid, entity);
+      if (!row) continue;
+      wires.push(beadsMark(s, uid, entity, row));
+      cards.push(tagsMark(s, uid, row), cardMark(s, uid, entity, row));
+      if (entity.counter) {
+        const key = `${entity.counter}|${entity.storage ?? ""}`;
+        rails.set(key, [...(rails.get(key) ?? []), row]);
+      }
+    }
+  }
+  for (const [uid, storage] of snap.ghosts) memory.push(ghostMark(s, uid, storage));
+  memory.push(...wires, ...placeholders(s), ...cards);
+  for (const [key, rows] of rails) {
+    const [counter, storage] = key.split("|");
+    memory.push(railMark(s, counter, storage, rows));
+  }
+  /** @type {(VNode | null)[]} */
+  const graph = [];
+  /** @type {(VNode | null)[]} */
+  const between = [];
+  /** @type {(VNode | null)[]} */
+  const nodes = [];
+  /** @type {Map<string, any[]>} */
+  const pinned = new Map();
+  for (const [uid, node] of entities) {
+    if (node.kind !== "node") continue;
+    nodes.push(nodeMark(s, uid, node));
+    (node.next ?? []).forEach((/** @type {any} */ _, /** @type {number} */ k) => {
+      const edge = plan.graph.edges.get(`${uid}:${k}`);
+      if (edge && entities.has(edge.to)) graph.push(edgeMark(s, edge.key, edge));
+    });
+    for (const [slot, saved] of Object.entries(node.saved ?? {})) {
+      if (!saved.storage || saved.state === "freed" || node.released) continue;
+      memory.push(pinMark(s, uid, slot, saved));
+      pinned.set(saved.storage, [...(pinned.get(saved.storage) ?? []), saved]);
+      if (!plan.stacked) between.push(leaderMark(s, `${uid}:${slot}`, saved));
+    }
+    if (!plan.stacked) between.push(meeting(s, uid, node));
+  }
+  for (const [storage, pins] of pinned) memory.push(alarmText(s, storage, pins));
+  graph.push(...nodes, ...gradMarks(s));
+  const kept = (/** @type {(VNode | null)[]} */ list) => /** @type {VNode[]} */ (list.filter(Boolean));
+  return { memory: kept(memory), between: kept(between), graph: kept(graph) };
+}
+
+/** @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").Opened} opened
+ * @param {import("../state.js").Snapshot} snap @param {import("./words.js").Words} words @returns {Scene} */
+function facts(plan, opened, snap, words) {
+  const { entities, step, index } = snap;
+  const steps = opened.trace.steps;
+  const grads = new Set();
+  /** @type {Map<string, string[]>} */
+  const readers = new Map();
+  /** @type {Map<string, string[]>} */
+  const outputs = new Map();
+  const called = names(entities);
+  for (const [uid, t] of entities) {
+    if (t.kind !== "tensor" && t.kind !== "array") continue;
+    if (t.storage) readers.set(t.storage, [...(readers.get(t.storage) ?? []), uid]);
+    const to = t.grad ? entities.get(t.grad) : undefined;
+    if (to?.storage) grads.add(to.storage);
+    const vars = (called.tags.get(uid) ?? []).filter((tag) => tag.kind === "var").map((tag) => tag.text);
+    if (t.grad_fn && vars.length) outputs.set(t.grad_fn, [...(outputs.get(t.grad_fn) ?? []), ...vars]);
+  }
+  for (const [uid, node] of entities) {
+    if (node.kind !== "node" || !node.variable) continue;
+    const vars = (called.tags.get(node.variable) ?? []).slice(0, 1).map((tag) => tag.text);
+    if (vars.length) outputs.set(uid, vars);
+  }
+  // The visits of the backward in progress, those to come included: a trace is read after the run.
+  const visits = step?.visit ? (plan.lives.visits.get(step.visit.backward) ?? []) : [];
+  /** @type {Map<string, number>} */
+  const sums = new Map();
+  for (const visit of visits) {
+    if (visit.step > index) continue;
+    const grads_in = steps[visit.step]?.visit?.grad_inputs ?? [];
+    (entities.get(visit.node)?.next ?? []).forEach((/** @type {any} */ edge, /** @type {number} */ k) => {
+      if (edge && grads_in[k]) sums.set(edge[0], (sums.get(edge[0]) ?? 0) + 1);
+    });
+  }
+  const events = new Set();
+  const writers = new Set();
+  for (const entry of step?.log ?? []) {
+    if (entry.kind !== "event") continue;
+    if (entry.node && entry.slot) events.add(`${entry.node}:${entry.slot}`);
+    if (entry.event === "written" && entry.by) writers.add(entry.by);
+  }
+  return {
+    plan, snap, words, names: called, previous: opened.state(index - 1), steps, grads: /** @type {Set<string>} */ (grads), readers,
+    writers: /** @type {Set<string>} */ (writers), outputs, visits, sums, events: /** @type {Set<string>} */ (events),
+    nodeName: (uid) => entities.get(uid)?.name ?? uid,
+  };
+}
+
+/** The lanes' names. @param {Scene} s */
+function heads(s) {
+  const { lanes } = s.plan.memory;
+  const list = /** @type {[keyof import("./words.js").Words, number][]} */ ([
+    ["names", lanes.names.x], ["handles", lanes.handles.x], ["storages", lanes.storages.x],
+  ]);
+  return list.map(([word, x]) => h("text", { key: `head ${word}`, class: "lane-head", x, y: 22 }, s.words[word]));
+}
+
+/** `a.grad` before there is one: its place, kept free, says None; afterwards a line from the leaf to it.
+ * @param {Scene} s */
+function placeholders(s) {
+  const out = [];
+  const { metrics: M, memory } = s.plan;
+  for (const [uid, t] of s.snap.entities) {
+    if (t.kind !== "tensor" || !t.leaf || !t.requires_grad || !t.storage) continue;
+    const kid = memory.placeholders.get(t.storage);
+    const row = rowOf(s.plan, uid, t);
+    const shelf = kid ? memory.shelves.get(kid) : undefined;
+    if (!shelf || !row) continue;
+    const grad = t.grad ? s.snap.entities.get(t.grad) : null;
+    const target = grad ? rowOf(s.plan, t.grad, grad) : null;
+    const x = memory.lanes.handles.x;
+    const taken = [...s.snap.entities.keys(), ...s.snap.ghosts.keys()].some((k) => memory.shelves.get(k)?.owner === t.storage);
+    if (grad && target && target.cy > row.cy)
+      out.push(h("path", { key: `to grad ${uid}`, class: "grad-wire", "data-grad-wire": uid, d: `M${x + 26} ${row.cy + M.cardH / 2}V${target.cy - M.cardH / 2}` }));
+    else if (!taken && !t.grad) {
+      const y = shelf.stripY;
+      const text = `${s.names.paths.get(uid) ?? ""}.grad`;
+      out.push(h("g", { key: `none ${uid}`, class: "placeholder" },
+        h("path", { d: `M${x + 26} ${row.cy + M.cardH / 2}V${y}` }),
+        h("rect", { x: shelf.stripX, y, width: Math.max(56, Math.min(shelf.strip.w, 160)), height: Math.min(M.cellH, 26), rx: 3 }),
+        h("text", { class: "meta end", x: shelf.stripX - 14, y: y + 17 }, text),
+        h("text", { class: "meta", x: shelf.stripX + 12, y: y + 17 }, s.words.none)));
+    }
+  }
+  return out;
+}
+
+/** A leaf meets its AccumulateGrad; in its visit the gradient goes on into `.grad`. @param {Scene} s @param {string} uid
+ * @param {any} node */
+function meeting(s, uid, node) {
+  const variable = s.snap.entities.get(node.variable ?? "");
+  const box = s.plan.graph.boxes.get(uid);
+  const row = variable ? rowOf(s.plan, node.variable, variable) : undefined;
+  const shelf = s.plan.memory.shelves.get(variable?.storage ?? "");
+  if (!variable || !box || !row || !shelf) return null;
+  const right = shelf.stripX + shelf.strip.w;
+  const out = [];
+  const pins = shelf.inline ? s.plan.metrics.dense && [...s.plan.memory.pins.values()].some((p) => Math.abs(p.y - row.cy) < 4) : false;
+  const start = pins ? Math.max(right, ...[...s.plan.memory.pins.values()].filter((p) => Math.abs(p.y - row.cy) < 4).map((p) => p.x + 36)) : right;
+  if (Math.abs(box.cy - row.cy) < 1) out.push(h("path", { key: "line", class: "leaf-line", d: `M${start} ${row.cy}H${box.x}` }));
+  else {
+    const x = s.plan.memory.width + 6;
+    out.push(h("path", { key: "line", class: "leaf-line", d: rounded([[start, row.cy], [x, row.cy], [x, box.cy], [box.x, box.cy]], 9) }));
+  }
+  const visit = s.snap.step?.visit;
+  const grad = visit?.node === uid && variable.grad ? s.snap.entities.get(variable.grad) : null;
+  const to = grad ? s.plan.memory.shelves.get(grad.storage ?? "") : undefined;
+  if (to) {
+    const x = box.x + 16;
+    const y = to.stripY + Math.min(to.strip.h, 44) / 2;
+    const end = to.stripX + to.strip.w + 6;
+    out.push(h("path", { key: "into", class: "into-grad", d: rounded([[x, box.y + box.h], [x, y], [end + 8, y]], 9) }));
+    out.push(h("path", { key: "tip", class: "arrow", d: `M${end} ${y}l9 -5v10z` }));
+  }
+  return h("g", { key: `meeting ${uid}`, class: "meeting", "data-meets": `${node.variable} ${uid}` }, out);
+}
+
+export { ALARMS };

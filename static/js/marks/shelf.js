@@ -1,0 +1,190 @@
+/** A storage: its strip of cells with their values, its label, its ghost once freed, its summary when it is big. */
+
+import { bytesText, dtypeText, fullNumber, shortNumber, wireText } from "../layout/format.js";
+import { EM } from "../layout/metrics.js";
+import { cellBox } from "../layout/strip.js";
+import { cls, h } from "../svg.js";
+
+/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("./scene.js").Scene} Scene */
+
+/** The label left of a strip: the storage's name, dtypes and size. @param {Scene} scene
+ * @param {import("../layout/memory.js").Shelf} shelf @param {any} storage */
+function title(scene, shelf, storage) {
+  const { metrics: M } = scene.plan;
+  if (shelf.inline) return null;
+  const x = shelf.stripX - 14;
+  const dtypes = Object.keys(storage.cells ?? storage.summary ?? storage.windows ?? {}).map(dtypeText);
+  const inside = storage.within ? ` · ${scene.words.inside} ${storage.within.storage} +${storage.within.at} B` : "";
+  const second = `${dtypes.join(", ")}${dtypes.length ? " · " : ""}${bytesText(storage.nbytes ?? 0)}${inside}`;
+  return M.dense && shelf.strip.h < 30
+    ? h("text", { class: "shelf-name end", x, y: shelf.labelY + 4 }, `${shelf.uid}  ${second}`)
+    : [
+        h("text", { class: "shelf-name end", x, y: shelf.labelY - 3 }, shelf.uid),
+        h("text", { class: "meta end", x, y: shelf.labelY + 13 }, second),
+      ];
+}
+
+/** @param {Scene} scene @param {string} uid @param {any} storage @returns {VNode} */
+export function shelfMark(scene, uid, storage) {
+  const shelf = scene.plan.memory.shelves.get(uid);
+  if (!shelf) return h("g", { key: `shelf ${uid}` });
+  const fresh = scene.snap.fresh.has(uid);
+  const written = scene.snap.written.has(uid);
+  const grad = scene.grads.has(uid);
+  const body = storage.cells ? strip(scene, shelf, storage) : summary(scene, shelf, storage);
+  const { stripX: x, stripY: y, strip: s } = shelf;
+  const now = Object.keys(storage.cells ?? {});
+  const rows = s.rows.filter((r) => now.includes(r.dtype));
+  const frames = s.mode === "summary" ? [] : rows.map((row) => {
+    const n = storage.cells[row.dtype].length;
+    const w = Math.max(1, Math.min(n, row.cols)) * row.cw;
+    const hgt = Math.max(1, Math.ceil(n / row.cols)) * row.ch;
+    return [
+      (fresh || written) && h("rect", { class: cls("halo", written && "pulse"), x: x - 3.5, y: y + row.y - 3.5, width: w + 7, height: hgt + 7, rx: 6 }),
+      h("rect", { class: cls("strip-frame", grad && "grad"), x, y: y + row.y, width: w, height: hgt, rx: 3 }),
+    ];
+  });
+  const board = !shelf.inline && s.mode === "cells" && rows.length
+    ? h("path", { class: "board", d: `M${x - 10} ${y + s.h + 5}H${x + s.w + 10}` }) : null;
+  return h(
+    "g",
+    { key: `shelf ${uid}`, class: cls("shelf", fresh && "fresh"), "data-storage-strip": uid },
+    title(scene, shelf, storage), board, body, frames,
+  );
+}
+
+/** @param {Scene} scene @param {import("../layout/memory.js").Shelf} shelf @param {any} storage */
+function strip(scene, shelf, storage) {
+  const out = [];
+  for (const row of shelf.strip.rows) {
+    const values = storage.cells[row.dtype];
+    if (!values) continue;
+    const most = largest(values);
+    const written = scene.snap.written.get(shelf.uid);
+    values.forEach((/** @type {any} */ value, /** @type {number} */ i) => {
+      const box = cellBox(row, i);
+      const key = `${row.dtype}:${i}`;
+      out.push(cell(scene, shelf.uid, row.dtype, i, value, {
+        x: shelf.stripX + box.x, y: shelf.stripY + box.y, w: box.w, h: box.h, most, mode: row.mode,
+        written: Boolean(written?.has(key)), was: scene.snap.was.get(`${shelf.uid}:${key}`), inline: shelf.inline,
+      }));
+    });
+    if (!values.length)
+      out.push(h("rect", { key: `void ${row.dtype}`, class: "void", x: shelf.stripX, y: shelf.stripY + row.y, width: row.cw, height: row.ch }));
+  }
+  return out;
+}
+
+/** The largest finite magnitude. @param {any[]} values */
+function largest(values) {
+  return values.reduce((m, v) => Math.max(m, Math.abs(amount(v))), 0);
+}
+
+/** @param {any} v */
+function amount(v) {
+  if (typeof v === "number") return v;
+  if (v === true) return 1;
+  if (v?.$i) return Number(v.$i);
+  if (v?.$f) return v.$f === "nan" ? 0 : v.$f === "inf" ? Infinity : -Infinity;
+  return 0;
+}
+
+/** @param {any} v @param {number} most */
+function wash(v, most) {
+  const a = amount(v);
+  if (a === 0) return null;
+  const share = Number.isFinite(most) && most > 0 ? Math.min(1, Math.abs(a) / most) : Math.abs(a) === Infinity ? 1 : 0;
+  return { sign: a < 0 ? "neg" : "pos", opacity: 0.08 + 0.28 * share };
+}
+
+/**
+ * One cell.
+ * @param {Scene} scene @param {string} uid @param {string} dtype @param {number} i @param {any} value
+ * @param {{x: number, y: number, w: number, h: number, most: number, mode: string, written: boolean, was: any, inline: boolean}} at
+ */
+export function cell(scene, uid, dtype, i, value, at) {
+  const { metrics: M } = scene.plan;
+  const tint = wash(value, at.most);
+  const heat = at.mode === "heat";
+  const room = Math.max(3, Math.floor((at.w - 5) / (EM * 10)));
+  const text = heat ? fullNumber(value) : shortNumber(value, room);
+  const fits = text.length * EM * M.font <= at.w - 6;
+  const size = fits ? M.font : Math.max(7, Math.min(10, (at.w - 4) / (EM * text.length)));
+  const roomy = at.h >= 40;
+  const was = at.was === undefined ? null : shortNumber(at.was, Math.max(4, Math.floor((at.w - 4) / (EM * 9))));
+  const cx = at.x + at.w / 2;
+  const cy = at.y + at.h / 2 + (roomy ? 5 : at.inline ? 2.5 : 4);
+  return h(
+    "g",
+    {
+      key: `${dtype} ${i}`, class: cls("cell", at.written && "written", heat && "heat"), "data-cell": `${uid}:${i}`,
+      "data-dtype": dtype, "data-value": wireText(value), tabindex: heat ? null : "-1",
+      role: "img", "aria-label": `${uid}[${i}] ${fullNumber(value)}`,
+    },
+    h("rect", { class: "cell-box", x: at.x, y: at.y, width: at.w, height: at.h }),
+    tint && h("rect", { key: "wash", class: `wash ${tint.sign}`, x: at.x, y: at.y, width: at.w, height: at.h, "fill-opacity": tint.opacity }),
+    at.written && h("rect", { key: "written", class: "cell-written", x: at.x + 1.5, y: at.y + 1.5, width: at.w - 3, height: at.h - 3 }),
+    heat && value?.$f && h("path", { key: "nonfinite", class: "nonfinite", d: `M${at.x + 3} ${at.y + 3}l${at.w - 6} ${at.h - 6}` }),
+    roomy && h("text", { key: "at", class: "index", x: at.x + 4, y: at.y + 10 }, String(i)),
+    h("text", { key: "val", class: cls("val", !fits && "tight"), x: cx, y: cy - (was && roomy ? 3 : 0), "font-size": size }, text),
+    was && roomy && h("text", { key: "was", class: "was", x: cx, y: at.y + at.h - 5 }, was),
+    h("title", { key: "title" }, `${uid}[${i}] = ${fullNumber(value)} · ${dtypeText(dtype)}${at.was === undefined ? "" : ` (← ${fullNumber(at.was)})`}`),
+  );
+}
+
+/** A big storage: its histogram, its numbers, the windows that were looked at. @param {Scene} scene
+ * @param {import("../layout/memory.js").Shelf} shelf @param {any} storage */
+function summary(scene, shelf, storage) {
+  const { stripX: x, stripY: y, strip: s } = shelf;
+  const dtype = Object.keys(storage.summary ?? storage.windows ?? {})[0] ?? "";
+  const facts = storage.summary?.[dtype] ?? {};
+  const bins = /** @type {number[]} */ (facts.bins ?? []);
+  const top = Math.max(1, ...bins);
+  const barW = bins.length ? 200 / bins.length : 0;
+  const written = scene.snap.written.get(shelf.uid);
+  const out = [
+    h("rect", { class: cls("strip-frame", scene.grads.has(shelf.uid) && "grad"), x, y, width: s.w, height: s.h, rx: 3 }),
+    ...bins.map((n, k) => h("rect", {
+      key: `bin ${k}`, class: "bin", x: x + 10 + k * barW, y: y + 48 - (n / top) * 36, width: Math.max(0.5, barW - 1),
+      height: (n / top) * 36,
+    })),
+    h("path", { class: "rule", d: `M${x + 10} ${y + 48.5}h200` }),
+    ...["min", "mean", "max"].map((name, k) => [
+      h("text", { key: name, class: "meta", x: x + 226, y: y + 20 + k * 14 }, name),
+      h("text", { key: `${name} value`, class: "meta strong", x: x + 262, y: y + 20 + k * 14 },
+        facts[name] === undefined || facts[name] === null ? "–" : shortNumber(facts[name], 10)),
+    ]),
+  ];
+  let at = x + 10;
+  for (const [from, values] of storage.windows?.[dtype] ?? []) {
+    const w = 34;
+    if (at + 40 > x + s.w) break;
+    out.push(h("text", { key: `w${from}`, class: "index", x: at, y: y + 61 }, String(from)));
+    for (let k = 0; k < values.length && at + w <= x + s.w - 6; k++, at += w) {
+      const key = `${dtype}:${from + k}`;
+      out.push(cell(scene, shelf.uid, dtype, from + k, values[k], {
+        x: at, y: y + 64, w, h: 22, most: largest(values), mode: "grid", written: Boolean(written?.has(key)),
+        was: scene.snap.was.get(`${shelf.uid}:${key}`), inline: false,
+      }));
+    }
+    at += 8;
+  }
+  return out;
+}
+
+/** The place of a storage freed by this step. @param {Scene} scene @param {string} uid @param {any} storage */
+export function ghostMark(scene, uid, storage) {
+  const shelf = scene.plan.memory.shelves.get(uid);
+  if (!shelf) return null;
+  const w = Math.max(64, shelf.strip.w);
+  const { stripX: x, stripY: y } = shelf;
+  const hgt = Math.min(shelf.strip.h, 60);
+  return h(
+    "g",
+    { key: `ghost ${uid}`, class: "ghost", "data-ghost": uid },
+    h("rect", { x, y, width: w, height: hgt, rx: 3 }),
+    h("text", { x: x + w / 2, y: y + hgt / 2 + 4 }, scene.words.freed),
+    h("text", { class: "meta end", x: x - 14, y: y + hgt / 2 + 4 }, `${uid} · ${bytesText(storage.nbytes ?? 0)}`),
+  );
+}
