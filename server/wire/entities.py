@@ -103,7 +103,11 @@ SlotState = Literal["ok", "stale", "changed", "detached", "freed", "packed", "un
 
 
 class Slot(Model):
-    """A saved tensor of a node. `stale`: torch will raise; `changed`: other bytes at the version it expects."""
+    """A saved tensor of a node; `state` is what torch answers when the slot is read.
+
+    `stale`: torch will raise; `changed`: other bytes at the version it expects. `detached`: it was detached in place,
+    which torch still lets one read, and backward refuses.
+    """
 
     tensor: Uid | None = None
     storage: Uid | None = None
@@ -114,6 +118,7 @@ class Slot(Model):
     counter: Uid | None = None
     expected: int | None = None
     state: SlotState
+    detached: bool | None = None
 
 
 class Node(Model):

@@ -169,7 +169,7 @@ class Recorder:
         def resume(value: Any) -> Any:
             if not self._busy:
                 with self.guard():
-                    frame = sys._getframe(2)
+                    frame = next(f for f in outwards(sys._getframe(1)) if f.f_code.co_filename == PROGRAM)
                     self.frames.resumed(frame)
                     self._emit_call("resume", frame, value)
             return value
@@ -363,20 +363,20 @@ def steps(code: CodeType) -> bool:
     )
 
 
+def outwards(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
 def stepping(frame: FrameType | None) -> FrameType | None:
     """The innermost frame with steps of its own, from this one outwards."""
-    while frame is not None and not steps(frame.f_code):
-        frame = frame.f_back
-    return frame
+    return next((f for f in outwards(frame) if steps(f.f_code)), None)
 
 
 def depth(frame: FrameType | None) -> int:
     """How many frames with steps of their own lie under this one."""
-    count = -1
-    while frame is not None:
-        count += steps(frame.f_code)
-        frame = frame.f_back
-    return max(count, 0)
+    return max(sum(steps(f.f_code) for f in outwards(frame)) - 1, 0)
 
 
 def walk(error: BaseException) -> list[tuple[FrameType, int]]:

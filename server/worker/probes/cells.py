@@ -88,7 +88,7 @@ def decode(data: Any, dtype: str) -> list[Any]:
         return [{"$c": [real, imag]} for real, imag in zip(flat[::2], flat[1::2], strict=True)]
     if dtype == "bfloat16":
         wide = np.frombuffer(data, "u2").astype("u4") << 16
-        return [_float(value) for value in wide.view("f4")]
+        return [number(value) for value in wide.view("f4").astype("f8").tolist()]
     if dtype.startswith("float8"):
         table = _byte_floats(dtype)
         return [table[value] for value in data]

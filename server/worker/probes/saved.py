@@ -44,11 +44,13 @@ class Saved:
         self._attributes: dict[type, list[str]] = {}
         self.slots: dict[str, dict[str, dict[str, Any]]] = {}
         self._bytes: dict[tuple[str, str], bytes] = {}
+        self._inner: dict[tuple[str, str], bool] = {}  # whether it was no leaf when it was saved
         self.news: list[tuple[str, str, str, str | None]] = []  # node, slot, state, state before
 
     def forget(self, node: str) -> None:
         for slot in self.slots.pop(node, {}):
             self._bytes.pop((node, slot), None)
+            self._inner.pop((node, slot), None)
 
     def look(self, node: Any, uid: str) -> dict[str, dict[str, Any]] | None:
         """The slots of a node; None where it can have none."""
@@ -113,6 +115,11 @@ class Saved:
         if state == "ok" and self._other_bytes(uid, name, data, slot):
             state = "changed"
         slot["state"] = state
+        leaf, key = data.is_leaf, (uid, name)
+        if self._inner.setdefault(key, not leaf) and leaf:
+            slot["detached"] = True
+            if known is not None and not known.get("detached"):
+                self.news.append((uid, name, "detached", state))
 
     def _facts(self, data: torch.Tensor, known: dict[str, Any] | None) -> dict[str, Any]:
         slot: dict[str, Any] = {"dtype": str(data.dtype)[6:], "shape": list(data.shape)}

@@ -1,0 +1,263 @@
+/** The stage: puts the picture of a step into a host element, keeps its scale, and lights what belongs together. */
+
+import { plan as makePlan } from "./layout/plan.js";
+import { scene } from "./marks/scene.js";
+import { patch, SVG } from "./svg.js";
+
+/** @typedef {import("./state.js").Opened} Opened */
+/** @typedef {{show: (opened: Opened, i: number) => void, fit: () => void, destroy: () => void}} Stage */
+
+const NARROW = 700;
+const SMALLEST = 0.78;
+const LARGEST = 1.14;
+
+/**
+ * @param {HTMLElement} host
+ * @param {Document} document
+ * @param {{words?: Partial<import("./marks/words.js").Words>}} [options]
+ * @returns {Stage}
+ */
+export function createStage(host, document, { words = {} } = {}) {
+  const root = document.createElement("div");
+  root.className = "stage";
+  const main = surface(document, "memory");
+  const below = surface(document, "graph");
+  root.append(main.box, below.box);
+  host.append(root);
+  /** @type {WeakMap<Opened, Map<boolean, import("./layout/plan.js").Plan>>} */
+  const plans = new WeakMap();
+  /** @type {{opened: Opened, i: number} | null} */
+  let shown = null;
+  /** @type {Element | null} */
+  let lit = null;
+
+  /** @param {Opened} opened @param {boolean} stacked */
+  function planFor(opened, stacked) {
+    const known = plans.get(opened) ?? new Map();
+    plans.set(opened, known);
+    const plan = known.get(stacked) ?? makePlan(opened, { stacked });
+    known.set(stacked, plan);
+    return plan;
+  }
+
+  function draw() {
+    if (!shown) return;
+    const { opened, i } = shown;
+    const stacked = host.clientWidth > 0 && host.clientWidth < NARROW;
+    const plan = planFor(opened, stacked);
+    const picture = scene(plan, opened, i, words);
+    root.classList.toggle("stacked", stacked);
+    root.classList.toggle("dense", plan.metrics.dense);
+    const { memory, graph } = plan;
+    if (stacked) {
+      size(main, memory.width, memory.height, host.clientWidth, 0);
+      size(below, graph.width, graph.height, host.clientWidth, 0);
+      layers(main, picture.memory, picture.between, []);
+      layers(below, [], [], picture.graph);
+      below.box.hidden = graph.boxes.size === 0;
+    } else {
+      const w = memory.width + graph.width;
+      size(main, w, Math.max(memory.height, graph.height), host.clientWidth, host.clientHeight);
+      layers(main, picture.memory, picture.between, picture.graph, { x: memory.width, h: Math.max(memory.height, graph.height), word: words.graph ?? "Graph" });
+      layers(below, [], [], []);
+      below.box.hidden = true;
+    }
+    unlight();
+  }
+
+  /** @param {ReturnType<typeof surface>} to @param {import("./svg.js").VNode[]} memory
+   * @param {import("./svg.js").VNode[]} between @param {import("./svg.js").VNode[]} graph
+   * @param {{x: number, h: number, word: string}} [fence] */
+  function layers(to, memory, between, graph, fence) {
+    const line = fence ? [
+      { tag: "path", key: "fence", attrs: { class: "fence", d: `M${fence.x} 0V${fence.h}` }, text: null, children: [] },
+      { tag: "text", key: "head", attrs: { class: "lane-head", x: String(fence.x + 30), y: "22" }, text: fence.word, children: [] },
+    ] : [];
+    patch(document, to.fence, line);
+    patch(document, to.memory, memory);
+    patch(document, to.graph, graph);
+    patch(document, to.between, between);
+  }
+
+  /** @param {Element} target */
+  function light(target) {
+    if (target === lit) return;
+    unlight();
+    lit = target;
+    const found = related(root, target);
+    if (found.size < 2) return;
+    for (const svg of root.querySelectorAll("svg")) svg.classList.add("lighting");
+    let k = 0;
+    for (const el of found) {
+      el.classList.add("lit");
+      if (el instanceof SVGElement) el.style.setProperty("--k", String(Math.min(k, 40)));
+      if (el.hasAttribute("data-cell")) k += 1;
+    }
+    target.classList.add("origin");
+  }
+
+  function unlight() {
+    lit = null;
+    for (const svg of root.querySelectorAll("svg.lighting")) svg.classList.remove("lighting");
+    for (const el of root.querySelectorAll(".lit, .origin")) el.classList.remove("lit", "origin");
+  }
+
+  const LIGHTS = "[data-cell],[data-bead],[data-handle],[data-name],[data-path],[data-slot],[data-pin],[data-node],[data-edge],[data-counter-badge],[data-item],[data-object]";
+  /** @param {Event} event */
+  function over(event) {
+    const target = event.target instanceof Element ? event.target.closest(LIGHTS) : null;
+    if (target) light(target);
+    else unlight();
+  }
+  root.addEventListener("pointerover", over);
+  root.addEventListener("pointerleave", unlight);
+  root.addEventListener("focusin", over);
+  root.addEventListener("focusout", unlight);
+  const observer = typeof ResizeObserver === "undefined" ? null : new ResizeObserver(() => draw());
+  observer?.observe(host);
+
+  return {
+    show(opened, i) {
+      const again = shown?.opened === opened;
+      shown = { opened, i };
+      draw();
+      if (!again) root.scrollTo?.(0, 0);
+      else reveal(root);
+    },
+    fit() {
+      draw();
+      root.scrollTo?.(0, 0);
+    },
+    destroy() {
+      observer?.disconnect();
+      root.remove();
+    },
+  };
+}
+
+/** An SVG of its own with its layers. @param {Document} document @param {string} name */
+function surface(document, name) {
+  const box = document.createElement("div");
+  box.className = `stage-pane stage-${name}`;
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", "stage-svg");
+  svg.setAttribute("role", "group");
+  const defs = document.createElementNS(SVG, "defs");
+  const pattern = document.createElementNS(SVG, "pattern");
+  for (const [k, v] of [["id", `hatch-${name}`], ["width", "7"], ["height", "7"], ["patternUnits", "userSpaceOnUse"], ["patternTransform", "rotate(45)"]])
+    pattern.setAttribute(k, v);
+  const stripe = document.createElementNS(SVG, "rect");
+  for (const [k, v] of [["width", "2.5"], ["height", "7"], ["class", "hatch-stripe"]]) stripe.setAttribute(k, v);
+  pattern.append(stripe);
+  defs.append(pattern);
+  const layer = () => document.createElementNS(SVG, "g");
+  const parts = { fence: layer(), memory: layer(), graph: layer(), between: layer() };
+  svg.append(defs, parts.fence, parts.memory, parts.between, parts.graph);
+  box.append(svg);
+  return { box, svg, ...parts };
+}
+
+/** The scale that shows the most of it without becoming too small to read. @param {ReturnType<typeof surface>} to
+ * @param {number} w @param {number} h @param {number} roomW @param {number} roomH */
+function size(to, w, h, roomW, roomH) {
+  const fitW = roomW > 0 ? (roomW - 2) / w : 1;
+  const fitH = roomH > 0 ? Math.max((roomH - 2) / h, SMALLEST) : LARGEST;
+  const k = Math.max(SMALLEST, Math.min(LARGEST, fitW, Math.max(fitH, Math.min(1, fitW))));
+  to.svg.setAttribute("viewBox", `0 0 ${w} ${h}`);
+  to.svg.setAttribute("width", String(Math.round(w * k)));
+  to.svg.setAttribute("height", String(Math.round(h * k)));
+}
+
+/** Scroll only when nothing that is new is in view. @param {Element} root */
+function reveal(root) {
+  const news = [...root.querySelectorAll(".card.fresh, .cell.written, .node.running, .bumped, .pin.news, .tag.moved")];
+  if (!news.length || !root.clientHeight) return;
+  const view = root.getBoundingClientRect();
+  const seen = (/** @type {Element} */ el) => {
+    const r = el.getBoundingClientRect();
+    return r.bottom > view.top && r.top < view.bottom && r.right > view.left && r.left < view.right;
+  };
+  if (news.some(seen)) return;
+  const r = news[0].getBoundingClientRect();
+  root.scrollBy({ top: r.top - view.top - view.height / 3, left: r.right > view.right || r.left < view.left ? r.left - view.left - view.width / 3 : 0 });
+}
+
+/**
+ * Everything that one thing belongs to, the thing itself first.
+ * @param {Element} root @param {Element} target @returns {Set<Element>}
+ */
+export function related(root, target) {
+  /** @type {Set<Element>} */
+  const found = new Set([target]);
+  /** @param {string} selector */
+  const all = (selector) => {
+    const list = [...root.querySelectorAll(selector)];
+    for (const el of list) found.add(el);
+    return list;
+  };
+  const at = (/** @type {Element} */ el, /** @type {string} */ name) => el.getAttribute(name) ?? "";
+  /** @param {string} name @param {string} value */
+  const is = (name, value) => `[${name}="${value.replace(/["\\]/g, "\\$&")}"]`;
+
+  const handle = (/** @type {string} */ uid, cells = true) => {
+    for (const card of all(is("data-handle", uid))) {
+      const counter = at(card, "data-counter");
+      if (counter) all(is("data-counter-badge", counter));
+      const node = at(card, "data-node-ref");
+      if (node) all(is("data-node", node));
+    }
+    all(is("data-ref", uid));
+    all(is("data-to", uid));
+    all(is("data-variable", uid));
+    if (!cells) return;
+    for (const bead of all(`[data-bead^="${uid}:"]`)) all(is("data-cell", at(bead, "data-reads")) + is("data-dtype", at(bead, "data-dtype")));
+    all(is("data-wire", uid));
+  };
+  const slot = (/** @type {string} */ key) => {
+    all(is("data-pin", key));
+    all(is("data-leader", key));
+    for (const el of all(is("data-slot", key))) {
+      const storage = at(el, "data-saved-in");
+      if (storage) all(is("data-storage-strip", storage));
+    }
+    all(is("data-node", key.slice(0, key.indexOf(":"))));
+  };
+
+  const t = target;
+  if (t.hasAttribute("data-cell")) {
+    for (const bead of all(is("data-reads", at(t, "data-cell")) + is("data-dtype", at(t, "data-dtype"))))
+      handle(at(bead, "data-bead").split(":")[0], false);
+  } else if (t.hasAttribute("data-bead")) {
+    handle(at(t, "data-bead").split(":")[0], false);
+    all(is("data-cell", at(t, "data-reads")) + is("data-dtype", at(t, "data-dtype")));
+  } else if (t.hasAttribute("data-handle")) handle(at(t, "data-handle"));
+  else if (t.hasAttribute("data-slot")) slot(at(t, "data-slot"));
+  else if (t.hasAttribute("data-pin")) slot(at(t, "data-pin"));
+  else if (t.hasAttribute("data-counter-badge")) {
+    for (const card of all(is("data-counter", at(t, "data-counter-badge")))) handle(at(card, "data-handle"), false);
+    all(is("data-counter-badge", at(t, "data-counter-badge")));
+  } else if (t.hasAttribute("data-node")) {
+    const uid = at(t, "data-node");
+    all(is("data-from", uid));
+    all(is("data-to", uid));
+    for (const s of all(`[data-slot^="${uid}:"]`)) slot(at(s, "data-slot"));
+    for (const card of all(is("data-node-ref", uid))) handle(at(card, "data-handle"));
+    if (at(t, "data-variable")) handle(at(t, "data-variable"));
+  } else if (t.hasAttribute("data-edge")) {
+    all(is("data-node", at(t, "data-from")));
+    all(is("data-node", at(t, "data-to")));
+  } else {
+    const ref = at(t, "data-ref") || at(t, "data-to") || at(t, "data-object");
+    if (/^[ta]/.test(ref)) handle(ref);
+    else if (ref) {
+      all(is("data-object", ref));
+      all(is("data-ref", ref));
+      for (const item of all(`[data-item^="${ref}:"]`)) {
+        const to = at(item, "data-to");
+        if (/^[ta]/.test(to)) handle(to);
+        else if (to) all(is("data-object", to));
+      }
+    }
+  }
+  return found;
+}

@@ -1,0 +1,207 @@
+"""The autograd graph: nodes, edges, saved slots and their states, paths cut, and every visit of a backward."""
+
+import pytest
+
+from tests.tracing import Replay, at, events, trace
+
+IMPORT = "import torch\nimport numpy as np\nx = torch.tensor([1., 2.], requires_grad=True)\n"
+
+
+def states(told: dict, upto: int | None = None) -> dict[str, str]:
+    """`node name.slot` -> state, of the nodes alive."""
+    state = Replay(told, upto).state
+    return {
+        f"{node['name']}.{slot}": facts["state"]
+        for node in state.values()
+        if node["kind"] == "node"
+        for slot, facts in (node.get("saved") or {}).items()
+    }
+
+
+def test_nodes_edges_and_the_leaf() -> None:
+    end = Replay(trace(IMPORT + "y = x.exp()\nz = y * x\n"))
+    mul = end.node("z")
+    exp, leaf = (end.state[uid] for uid, _ in mul["next"])
+    assert (mul["name"], exp["name"], leaf["name"]) == ("MulBackward0", "ExpBackward0", "torch::autograd::AccumulateGrad")
+    assert leaf["variable"] == end.uid("x") and exp["next"] == [mul["next"][1]]
+    assert end["y"]["grad_fn"] == mul["next"][0][0]
+    assert mul["saved"]["self"]["tensor"] == end.uid("y") and exp["saved"]["result"]["storage"] == end["y"]["storage"]
+
+
+def test_a_stale_slot_is_told_at_the_write() -> None:
+    told = trace(IMPORT + "y = x.sigmoid()\ny.add_(1)\ny.sum().backward()\n")
+    (stale,) = events(told, "saved_stale")
+    assert (stale["line"], stale["slot"]) == (5, "result")
+    slot = Replay(told, at(told, 5)).state[stale["node"]]["saved"]["result"]
+    assert (slot["expected"], slot["state"]) == (0, "stale")
+    assert told["outcome"]["error"]["line"] == 6 and "modified by an inplace operation" in told["outcome"]["error"]["message"]
+
+
+@pytest.mark.parametrize("write", ["y.data[0] = 9", "y.detach().numpy()[0] = 9", "y.data.zero_()"])
+def test_a_silent_change_is_told_at_the_write(write: str) -> None:
+    told = trace(IMPORT + f"y = x.sigmoid()\n{write}\ny.sum().backward()\n")
+    (silent,) = events(told, "saved_changed_silently")
+    assert (silent["line"], silent["slot"]) == (5, "result")
+    assert told["outcome"] == {"status": "finished"} and events(told, "saved_stale") == []
+
+
+def test_a_detached_input_is_told() -> None:
+    told = trace(IMPORT + "m = x * 2\ny = m * m\nm.detach_()\ny.sum().backward()\n")
+    assert {(event["line"], event["slot"]) for event in events(told, "saved_detached")} == {(6, "self"), (6, "other")}
+    assert "detached in-place" in told["outcome"]["error"]["message"]
+
+
+def test_data_assignment_leaves_the_slot_with_other_bytes() -> None:
+    told = trace(IMPORT + "y = (x * x).sum()\nx.data = torch.tensor([10., 10.])\ny.backward()\n")
+    assert {event["line"] for event in events(told, "saved_changed_silently")} == {5}
+    assert Replay(told)["x"]["grad"] and Replay(told).cells(Replay(told)["x"]["grad"]) == [20.0, 20.0]
+
+
+def test_slots_are_freed_by_backward_and_kept_on_request() -> None:
+    told = trace(IMPORT + "y = (x * x).sum()\ny.backward(retain_graph=True)\ny.backward()\ny.backward()\n")
+    assert set(states(told, at(told, 5)).values()) == {"ok"}
+    assert set(states(told, at(told, 6)).values()) == {"freed"}
+    assert [event["line"] for event in events(told, "graph_released")] == [6]
+    assert told["outcome"]["error"]["line"] == 7
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("y = x.detach()", "detach"),
+        ("y = x.data", "data"),
+        ("with torch.no_grad():\n    y = x * 2", "no_grad"),
+        ("with torch.inference_mode():\n    y = x * 2", "inference"),
+        ("y = x.sum().item()", "item"),
+        ("y = x.long()", "dtype"),
+        ("y = x > 1", "dtype"),
+        ("y = (x * 2).detach() + 1", "detach"),
+        ("y = torch.tensor(x)", "detach"),
+        ("y = x.detach().numpy()", "detach"),
+    ],
+)
+def test_a_cut_path_is_told_at_the_statement(statement: str, reason: str) -> None:
+    told = trace(IMPORT + statement + "\nz = 1\n")
+    cuts = events(told, "path_cut")
+    assert [cut["reason"] for cut in cuts] == [reason]
+    assert cuts[0]["line"] == 4 + statement.count("\n")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "y = x.exp()",
+        "y = torch.zeros_like(x)",
+        "print(x)",
+        "x.sum().backward()",
+        "y = torch.nn.Linear(2, 1)(x)",
+        "torch.optim.Adam([x]).step()",
+        "x.register_hook(lambda g: g * 2)",
+        "y = torch.nn.functional.relu(x)",
+    ],
+)
+def test_what_cuts_nothing(statement: str) -> None:
+    told = trace(IMPORT + statement + "\n")
+    assert told["outcome"] == {"status": "finished"} and events(told, "path_cut") == []
+
+
+def test_every_visit_of_a_backward() -> None:
+    told = trace(IMPORT + "y = x.clone()\nz = (y * y).sum()\nz.backward()\n")
+    visits = [step for step in told["steps"] if step["kind"] == "visit"]
+    before = Replay(told, at(told, 5))
+    names = [before.state[step["visit"]["node"]]["name"].split("::")[-1] for step in visits]
+    assert names == ["SumBackward0", "MulBackward0", "CloneBackward0", "AccumulateGrad"]
+    assert [grad["cells"] for grad in visits[1]["visit"]["grad_inputs"]] == [[1.0, 2.0], [1.0, 2.0]]
+    assert visits[2]["visit"]["grad_outputs"][0]["cells"] == [2.0, 4.0]
+    assert visits[3]["visit"]["accumulates"] == before.uid("x")
+    assert {step["line"] for step in visits} == {6}
+    assert states(told, visits[0]["i"])["MulBackward0.self"] == "ok"
+    assert states(told, visits[1]["i"])["MulBackward0.self"] == "freed"
+    end = Replay(told)
+    assert end.cells(end["x"]["grad"]) == [2.0, 4.0]
+    assert not [uid for uid in end.state if uid[0] == "b"]
+    engine = visits[0]["set"][visits[0]["visit"]["backward"]]
+    assert (engine["api"], engine["keep_graph"], engine["roots"]) == ("backward", False, [before.uid("z")])
+
+
+def test_gradients_accumulate() -> None:
+    told = trace(IMPORT + "(x * 2).sum().backward()\n(x * 3).sum().backward()\n")
+    assert [(event["line"], event["first"]) for event in events(told, "grad_accumulated")] == [(4, True), (5, False)]
+    first, end = Replay(told, at(told, 4)), Replay(told)
+    assert first["x"]["grad"] == end["x"]["grad"] and end.cells(end["x"]["grad"]) == [5.0, 5.0]
+
+
+def test_a_visit_that_raises_has_failed() -> None:
+    told = trace(
+        IMPORT + "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n        return a * 1\n"
+        "    @staticmethod\n    def backward(ctx, g):\n        raise ValueError('no')\n"
+        "y = F.apply(x * 2)\ntry:\n    y.sum().backward()\nexcept ValueError:\n    pass\n"
+    )
+    visits = [step["visit"] for step in told["steps"] if step["kind"] == "visit"]
+    assert [visit.get("failed") for visit in visits] == [None, True]
+    assert told["outcome"] == {"status": "finished"}
+    inside = next(step for step in told["steps"] if step["kind"] == "call" and step["line"] == 13)
+    frames = [e["name"] for e in Replay(told, inside["i"]).state.values() if e["kind"] == "frame"]
+    assert frames == ["<module>", "backward"]
+
+
+def test_a_backward_in_a_hook_has_a_parent() -> None:
+    told = trace(
+        IMPORT + "def h(g):\n    a = torch.ones(1, requires_grad=True)\n    (a * 2).backward()\n"
+        "x.register_hook(h)\nx.sum().backward()\n"
+    )
+    passes = {uid: facts for step in told["steps"] for uid, facts in step["set"].items() if uid[0] == "b"}
+    assert [passes[uid].get("parent") for uid in ("b1", "b2")] == [None, "b1"]
+
+
+def test_grad_accumulates_nothing() -> None:
+    told = trace(IMPORT + "g, = torch.autograd.grad((x * x).sum(), x)\n")
+    end = Replay(told)
+    assert end.cells("g") == [2.0, 4.0] and "grad" not in end["x"]
+    assert not [step for step in told["steps"] if "accumulates" in step.get("visit", {})]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "g, = torch.autograd.grad((x * x).sum(), x)\nprint(g._version)\n",
+        "x.sum().backward()\n(x * x).sum().backward()\nprint(x.grad._version)\n",
+        "(x * x + x).sum().backward()\nprint(x.grad._version)\n",
+    ],
+)
+def test_autograd_still_adds_up_in_place(program: str) -> None:
+    """A Python object for a gradient's storage would make the engine add out of place; the version shows it."""
+    import contextlib
+    import io
+
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(IMPORT + program, {})
+    told = trace(IMPORT + program)
+    assert "".join(e["text"] for s in told["steps"] for e in s["log"] if e["kind"] == "out") == out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        ("y = torch.ones(2, 3, requires_grad=True).t().reshape(3, 2)", "ReshapeAliasBackward0"),
+        (
+            "y = torch.nn.functional.ctc_loss(torch.zeros(4, 1, 3, requires_grad=True).log_softmax(2), "
+            "torch.tensor([[1]]), torch.tensor([4]), torch.tensor([1]))",
+            "CtcLossBackward0",
+        ),
+    ],
+)
+def test_torch_takes_the_same_paths_as_without_us(make: str, name: str) -> None:
+    def chain(told: Replay, uid: str) -> list[str]:
+        node = told.state[uid]
+        return [node["name"], *(n for edge in node["next"] if edge for n in chain(told, edge[0]))]
+
+    end = Replay(trace(IMPORT + make + "\n"))
+    assert name in chain(end, end["y"]["grad_fn"])
+
+
+def test_a_slot_behind_saved_tensor_hooks_is_packed() -> None:
+    told = trace(IMPORT + "with torch.autograd.graph.save_on_cpu():\n    y = x.exp()\ny.sum().backward()\n")
+    assert states(told, at(told, 5)) == {"ExpBackward0.result": "packed"}
+    assert told["outcome"] == {"status": "finished"}

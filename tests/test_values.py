@@ -1,0 +1,98 @@
+"""Python values: containers, modules, optimizers, instances, arrays, and what is only named."""
+
+import pytest
+
+from tests.tracing import Replay, trace
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ("None", None),
+        ("True", True),
+        ("2**60", {"$i": str(2**60)}),
+        ("float('nan')", {"$f": "nan"}),
+        ("1 - 2j", {"$c": [1.0, -2.0]}),
+        ("'ä'", "ä"),
+        ("b'x'", {"py": "bytes", "text": "b'x'"}),
+        ("range(3)", {"py": "range", "text": "range(0, 3)"}),
+        ("print", {"py": "builtin_function_or_method", "text": "print"}),
+        ("int", {"py": "type", "text": "int"}),
+        ("torch.float32", {"py": "dtype", "text": "torch.float32"}),
+        ("object()", {"py": "object"}),
+        ("(i for i in ())", {"py": "generator"}),
+    ],
+)
+def test_a_value(expression: str, told: object) -> None:
+    end = Replay(trace(f"import torch\na = {expression}\n"))
+    frame = next(e for e in end.state.values() if e["kind"] == "frame")
+    assert frame["vars"]["a"] == told and type(frame["vars"]["a"]) is type(told)
+
+
+def test_containers_and_who_is_one_and_the_same() -> None:
+    end = Replay(trace("import torch\nt = torch.ones(1)\na = [t, 1, (2, t)]\nb = {'k': a, 3: a}\na.append(a)\n"))
+    items = end["a"]["items"]
+    assert items[0] == {"ref": end.uid("t")} and items[3] == {"ref": end.uid("a")}
+    assert end.state[items[2]["ref"]]["type"] == "tuple"
+    assert end["b"]["items"] == [["k", {"ref": end.uid("a")}], [3, {"ref": end.uid("a")}]]
+
+
+def test_a_deep_copy_shares_nothing_and_a_copy_shares_the_items() -> None:
+    end = Replay(trace("import torch, copy\nt = torch.ones(1)\na = [t, t]\nb = copy.copy(a)\nc = copy.deepcopy(a)\n"))
+    assert end["b"]["items"] == end["a"]["items"] and end.uid("b") != end.uid("a")
+    first, second = (item["ref"] for item in end["c"]["items"])
+    assert first == second != end.uid("t") and end.state[first]["storage"] != end["t"]["storage"]
+
+
+def test_a_long_list_changes_by_a_splice() -> None:
+    told = trace("a = list(range(100))\na.insert(50, 'x')\n")
+    assert [fields for step in told["steps"] for fields in step["set"].values() if "splice" in fields] == [
+        {"len": 101, "splice": [[50, 0, ["x"]]]}
+    ]
+    assert Replay(told)["a"]["items"][49:52] == [49, "x", 50]
+
+
+def test_a_huge_list_is_told_in_part() -> None:
+    end = Replay(trace("a = list(range(100000))\n"))
+    assert end["a"]["len"] == 100000 and len(end["a"]["items"]) + end["a"]["elided"] == 100000
+
+
+def test_a_module_and_its_optimizer() -> None:
+    end = Replay(
+        trace(
+            "import torch\nnet = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.BatchNorm1d(1))\n"
+            "opt = torch.optim.SGD(net.parameters(), lr=0.5, momentum=0.5)\nnet(torch.ones(3, 2)).sum().backward()\nopt.step()\n"
+        )
+    )
+    linear, norm = (end.state[ref["ref"]] for ref in end["net"]["attrs"].values())
+    assert linear["type"] == "Linear" and set(linear["attrs"]) == {"weight", "bias"}
+    assert {"running_mean", "running_var", "num_batches_tracked"} <= set(norm["attrs"])
+    weight = linear["attrs"]["weight"]
+    assert end.state[weight["ref"]]["type"] == "Parameter"
+    group = end.state[end.state[end["opt"]["attrs"]["param_groups"]["ref"]]["items"][0]["ref"]]
+    told = {key: value for key, value in group["items"]}
+    assert told["lr"] == 0.5 and end.state[told["params"]["ref"]]["items"][0] == weight
+    state = end.state[end["opt"]["attrs"]["state"]["ref"]]["items"]
+    assert weight in [key for key, _ in state]
+
+
+def test_an_instance_shows_its_attributes() -> None:
+    end = Replay(trace("class P:\n    def __init__(self):\n        self.x = 1\n        self._y = [2]\np = P()\np.z = p\n"))
+    assert end["p"]["type"] == "P" and end["p"]["attrs"]["x"] == 1 and end["p"]["attrs"]["z"] == {"ref": end.uid("p")}
+
+
+def test_a_typo_on_a_tensor_shows() -> None:
+    end = Replay(trace("import torch\nx = torch.ones(1)\nx.require_grad = True\n"))
+    assert end["x"]["attrs"] == {"require_grad": True} and end["x"]["requires_grad"] is False
+
+
+def test_an_array_is_a_handle_on_the_same_bytes() -> None:
+    end = Replay(trace("import torch\nimport numpy as np\nt = torch.arange(6.).view(2, 3)\nn = t.numpy()[:, 1:]\nn[0, 0] = 9\n"))
+    assert end["n"]["storage"] == end["t"]["storage"]
+    assert (end["n"]["at"], end["n"]["steps"], end["n"]["shape"]) == (4, [12, 4], [2, 2])
+    assert end.cells("t")[1] == 9.0
+
+
+def test_a_deeply_nested_list_ends_somewhere() -> None:
+    told = trace("a = []\nfor i in range(500):\n    a = [a]\n")
+    assert told["outcome"] == {"status": "finished"}

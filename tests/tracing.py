@@ -1,0 +1,101 @@
+"""Runs programs in a worker's child for tests, and replays traces as the wire says they are read."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from server.wire.trace import Trace
+from server.worker.run import run
+
+ROOT = Path(__file__).parent.parent
+
+
+def lines(source: str, **job: Any) -> list[dict[str, Any]]:
+    """What a forked child writes for this program."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        run({"source": source, **job}, lambda line: written(writing, line))
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        data = pipe.read()
+    os.waitpid(child, 0)
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def written(to: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(to, data) :]
+
+
+def trace(source: str, **job: Any) -> dict[str, Any]:
+    """The trace as JSON values; it is valid by the wire's models, or this raises."""
+    found = lines(source, **job)
+    told = {**found[0]["header"], "steps": [line["step"] for line in found if "step" in line], **found[-1]}
+    Trace.model_validate(told)
+    return told
+
+
+class Replay:
+    """The picture after a step, with the names of the module's frame at hand."""
+
+    def __init__(self, told: dict[str, Any], upto: int | None = None) -> None:
+        self.trace = told
+        self.state: dict[str, dict[str, Any]] = {}
+        for step in told["steps"] if upto is None else told["steps"][: upto + 1]:
+            for uid, fields in step["set"].items():
+                self._merge(self.state.setdefault(uid, {}), dict(fields))
+            for uid in step["gone"]:
+                self.state.pop(uid)
+
+    def _merge(self, have: dict[str, Any], fields: dict[str, Any]) -> None:
+        names, unset = fields.pop("vars", {}), fields.pop("unset", [])
+        if "kind" in have and have["kind"] == "frame" or fields.get("kind") == "frame":
+            have["vars"] = {k: v for k, v in {**have.get("vars", {}), **names}.items() if k not in unset}
+        for dtype, patch in fields.pop("cells_at", {}).items():
+            cells = list(have["cells"][dtype])
+            for at, value in patch.items():
+                cells[int(at)] = value
+            have["cells"] = {**have["cells"], dtype: cells}
+        for at, remove, insert in fields.pop("splice", []):
+            have["items"] = have["items"][:at] + insert + have["items"][at + remove :]
+        have.update(fields)
+
+    def uid(self, name: str) -> str:
+        """What a module-level name refers to."""
+        module = next(e for e in self.state.values() if e["kind"] == "frame" and e.get("caller") is None)
+        return str(module["vars"][name]["ref"])
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        return self.state[name if name in self.state else self.uid(name)]
+
+    def cells(self, name: str) -> Any:
+        handle = self[name]
+        return self.state[handle["storage"]]["cells"][handle["dtype"]]
+
+    def version(self, name: str) -> int:
+        return int(self.state[self[name]["counter"]]["value"])
+
+    def node(self, name: str) -> dict[str, Any]:
+        return self.state[self[name]["grad_fn"]]
+
+
+def events(told: dict[str, Any], kind: str | None = None) -> list[dict[str, Any]]:
+    """Every event, or those of one kind, each with the line of its step."""
+    return [
+        {**entry, "line": step["line"]}
+        for step in told["steps"]
+        for entry in step["log"]
+        if entry["kind"] == "event" and (kind is None or entry["event"] == kind)
+    ]
+
+
+def printed(told: dict[str, Any]) -> str:
+    return "".join(entry["text"] for step in told["steps"] for entry in step["log"] if entry["kind"] == "out")
+
+
+def at(told: dict[str, Any], line: int) -> int:
+    """The last step at a line of the module."""
+    return max(step["i"] for step in told["steps"] if step["line"] == line and step["depth"] == 0)
