@@ -63,7 +63,7 @@ class Recorder:
             self._visited,
             self._backward_ended,
             self.look.tensors.see,
-            self.look.tensors.storage_of,
+            self.look.storages,
         )
 
     def hooks(self) -> dict[str, Callable[..., Any]]:

@@ -8,8 +8,9 @@ import { patch, SVG } from "./svg.js";
 /** @typedef {{show: (opened: Opened, i: number) => void, fit: () => void, destroy: () => void}} Stage */
 
 const NARROW = 700;
-const SMALLEST = 0.78;
+const SMALLEST = 0.74;
 const LARGEST = 1.14;
+const SCROLLED = 0.88;
 
 /**
  * @param {HTMLElement} host
@@ -57,8 +58,9 @@ export function createStage(host, document, { words = {} } = {}) {
       below.box.hidden = graph.boxes.size === 0;
     } else {
       const w = memory.width + graph.width;
-      size(main, w, Math.max(memory.height, graph.height), host.clientWidth, host.clientHeight);
-      layers(main, picture.memory, picture.between, picture.graph, { x: memory.width, h: Math.max(memory.height, graph.height), word: words.graph ?? "Graph" });
+      const h = size(main, w, Math.max(memory.height, graph.height), host.clientWidth, host.clientHeight);
+      const fence = graph.boxes.size ? { x: memory.width, h, word: words.graph ?? "Graph" } : undefined;
+      layers(main, picture.memory, picture.between, picture.graph, fence);
       layers(below, [], [], []);
       below.box.hidden = true;
     }
@@ -144,10 +146,10 @@ function surface(document, name) {
   svg.setAttribute("role", "group");
   const defs = document.createElementNS(SVG, "defs");
   const pattern = document.createElementNS(SVG, "pattern");
-  for (const [k, v] of [["id", `hatch-${name}`], ["width", "7"], ["height", "7"], ["patternUnits", "userSpaceOnUse"], ["patternTransform", "rotate(45)"]])
+  for (const [k, v] of [["id", `hatch-${name}`], ["width", "8"], ["height", "8"], ["patternUnits", "userSpaceOnUse"], ["patternTransform", "rotate(45)"]])
     pattern.setAttribute(k, v);
   const stripe = document.createElementNS(SVG, "rect");
-  for (const [k, v] of [["width", "2.5"], ["height", "7"], ["class", "hatch-stripe"]]) stripe.setAttribute(k, v);
+  for (const [k, v] of [["width", "1.6"], ["height", "8"], ["class", "hatch-stripe"]]) stripe.setAttribute(k, v);
   pattern.append(stripe);
   defs.append(pattern);
   const layer = () => document.createElementNS(SVG, "g");
@@ -158,14 +160,18 @@ function surface(document, name) {
 }
 
 /** The scale that shows the most of it without becoming too small to read. @param {ReturnType<typeof surface>} to
- * @param {number} w @param {number} h @param {number} roomW @param {number} roomH */
+ * @param {number} w @param {number} h @param {number} roomW @param {number} roomH @returns {number} the height drawn */
 function size(to, w, h, roomW, roomH) {
   const fitW = roomW > 0 ? (roomW - 2) / w : 1;
   const fitH = roomH > 0 ? Math.max((roomH - 2) / h, SMALLEST) : LARGEST;
-  const k = Math.max(SMALLEST, Math.min(LARGEST, fitW, Math.max(fitH, Math.min(1, fitW))));
-  to.svg.setAttribute("viewBox", `0 0 ${w} ${h}`);
-  to.svg.setAttribute("width", String(Math.round(w * k)));
-  to.svg.setAttribute("height", String(Math.round(h * k)));
+  // What has to scroll sideways anyway need not be small as well.
+  const k = fitW < SMALLEST ? SCROLLED : Math.min(LARGEST, fitW, Math.max(fitH, SMALLEST));
+  const width = Math.max(w, roomW / k - 2);
+  const height = Math.max(h, roomH / k - 2);
+  to.svg.setAttribute("viewBox", `0 0 ${Math.round(width)} ${Math.round(height)}`);
+  to.svg.setAttribute("width", String(Math.round(width * k)));
+  to.svg.setAttribute("height", String(Math.round(height * k)));
+  return height;
 }
 
 /** Scroll only when nothing that is new is in view. @param {Element} root */

@@ -12,6 +12,7 @@ import torch
 from server.worker.names import Uids
 from server.worker.probes import ops, tensors
 from server.worker.probes.graph import Graph
+from server.worker.probes.storages import Storages
 
 
 class Pass:
@@ -35,11 +36,11 @@ class Backward:
         tell: Callable[[dict[str, Any]], None],
         ended: Callable[[str], None],
         name: Callable[[torch.Tensor], str],
-        storage: Callable[[torch.Tensor], str | None],
+        storages: Storages,
     ) -> None:
         self._uids, self._graph, self._guard = uids, graph, guard
         self._begun, self._tell, self._ended = begun, tell, ended
-        self._name, self._storage = name, storage
+        self._name, self._storages = name, storages
         self._engine: Any = None
         self.stack: list[Pass] = []
 
@@ -97,9 +98,15 @@ class Backward:
                 visit = {"backward": now.uid, "node": uid, "grad_outputs": self._copies(grads), "grad_inputs": []}
                 if target is not None:
                     visit["accumulates"] = target
+                    self._carry(grads)
                 now.running.append(visit)
 
         return prehook
+
+    def _carry(self, grads: Any) -> None:
+        for grad in grads:
+            if isinstance(grad, torch.Tensor) and tensors.has_storage(grad):
+                self._storages.carry(grad)
 
     def _after(self, now: Pass, uid: str) -> Callable[[Any, Any], None]:
         def hook(grad_inputs: Any, grad_outputs: Any) -> None:
@@ -113,7 +120,7 @@ class Backward:
 
     def _copies(self, grads: Iterable[Any] | Any) -> list[dict[str, Any] | None]:
         found = grads if isinstance(grads, tuple | list) else (grads,)
-        return [tensors.passed(grad if isinstance(grad, torch.Tensor) else None, self._storage) for grad in found]
+        return [tensors.passed(grad if isinstance(grad, torch.Tensor) else None, self._storages.known) for grad in found]
 
     def flush(self) -> None:
         """Tell the visits that are over."""

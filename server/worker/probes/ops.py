@@ -28,6 +28,7 @@ _KEY = "TESTING_ONLY_GenericMode"
 _UNSEEN = ("detach", "alias")
 _FRESH = re.compile(r"_like$|_like\.|::new_")
 """Operations that take a tensor's shape and none of its values."""
+_EMPTY = re.compile(r"::(new_)?empty")
 
 _key: Any = torch._C._parse_dispatch_key(_KEY)
 _keys = torch._C.DispatchKeySet(_key)
@@ -122,6 +123,8 @@ class Ops:
             uid = self._handles.see(tensor, again=True)
             call.entry["outputs"].append(uid)
             call.entry["requires_grad"].append(tensor.requires_grad)
+            if _EMPTY.search(call.entry["name"]) and tensors.has_storage(tensor):
+                self._storages.blank(self._storages.see(tensor))
             if uid not in taken:
                 call.results.append((uid, tensor.is_leaf, str(tensor.dtype)[6:]))
         call.at = self._log(call.entry)

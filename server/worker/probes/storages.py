@@ -74,6 +74,7 @@ class Light(Record):
     def __init__(self, uid: str, tensor: torch.Tensor) -> None:
         super().__init__(uid, str(tensor.device))
         self._tensors: list[weakref.ref[torch.Tensor]] = []
+        self.carried = False  # on its way into a `.grad`, which will read it through another tensor
         self.wear(tensor)
 
     def wear(self, tensor: torch.Tensor) -> None:
@@ -133,7 +134,7 @@ class Storages:
         uid = self._by_address.get(address)
         record = self.records.get(uid) if uid is not None else None
         if isinstance(record, Light):
-            if record.living():
+            if record.carried or record.living():
                 record.wear(tensor)
                 return record.uid
             uid = None  # another storage at the same place
@@ -151,7 +152,15 @@ class Storages:
                 solid.fresh, solid.exposed, solid.runs = record.fresh, record.exposed, record.runs
 
     def known(self, tensor: torch.Tensor) -> str | None:
-        return self._by_address.get(torch._C._storage_address(tensor))
+        uid = self._by_address.get(torch._C._storage_address(tensor))
+        record = self.records.get(uid) if uid is not None else None
+        return uid if not isinstance(record, Light) or record.living() else None
+
+    def carry(self, tensor: torch.Tensor) -> None:
+        """AccumulateGrad takes this gradient: until it is done, what lies at the address is the same storage."""
+        record = self.records.get(self._by_address.get(torch._C._storage_address(tensor), ""))
+        if isinstance(record, Light):
+            record.carried = True
 
     def see_array(self, owner: np.ndarray[Any, Any]) -> tuple[str, int]:
         """The storage that holds an array's memory, and the byte of it at which that begins."""
@@ -181,6 +190,11 @@ class Storages:
                 if dtype not in record.dtypes:
                     record.dtypes.append(dtype)
 
+    def blank(self, uid: str) -> None:
+        """Nobody wrote it yet; should it die so, nothing is known to have been in it."""
+        if self.records[uid].fresh:
+            self.records[uid].data = None
+
     def compare(self, readers: dict[str, list[str]], everything: bool) -> list[str]:
         """Find what changed; the uids of the dead.
 
@@ -207,6 +221,9 @@ class Storages:
             del self.records[uid]
         if dead:
             self._by_address = {key: uid for key, uid in self._by_address.items() if uid in self.records}
+        for record in self.records.values():
+            if isinstance(record, Light):
+                record.carried = False
         self.touched.clear()
         return dead
 

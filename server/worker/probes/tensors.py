@@ -144,10 +144,6 @@ class Tensors:
             self.early[uid] = self._facts(uid, tensor)
         return uid
 
-    def storage_of(self, tensor: torch.Tensor) -> str | None:
-        """The storage's uid, where it is one of the picture's."""
-        return self._storages.known(tensor)
-
     def begin(self) -> None:
         self._queue, self._done = {}, set()
         self.standing, self.readers = False, {}

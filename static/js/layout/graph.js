@@ -11,9 +11,6 @@ import { textWidth } from "./metrics.js";
  *   chipW: number, leaders: Map<string, [number, number][]>}} Graph
  */
 
-/** One cell of a gradient's chip. */
-export const CHIP = 28;
-
 /**
  * @param {import("./lifetimes.js").Lives} lives
  * @param {import("./metrics.js").Metrics} M
@@ -34,21 +31,23 @@ export function graph(lives, M, wish, from) {
   for (const node of nodes) {
     const col = cols.get(node.uid) ?? 0;
     const w = Math.max(64, textWidth(label(node), M.font) + 26, node.slots.length ? Math.min(node.slotW + 30, 230) : 0);
-    const h = M.nodeH + node.slots.length * M.slotH + (node.slots.length ? 4 : 0);
+    const live = node.next.filter(Boolean).length;
+    const h = Math.max(M.nodeH + node.slots.length * M.slotH + (node.slots.length ? 4 : 0), lives.chips ? (live - 1) * 22 + 16 : (live - 1) * 11 + 16);
     const inputs = node.next.flatMap((e) => (e && boxes.has(e[0]) ? [/** @type {Box} */ (boxes.get(e[0])).cy] : []));
     const near = wish(node) ?? (inputs.length ? Math.max(...inputs) : M.head + 10 + M.nodeH / 2);
     taken[col] ??= new Slots();
     const top = M.head + 10;
     const y = taken[col].near(node.birth, node.death, h + 24, Math.max(top, near - M.nodeH / 2) - 12, top - 12) + 12;
-    const live = node.next.length;
     const slots = new Map(node.slots.map((s, i) => [s, y + M.nodeH + i * M.slotH]));
-    const step = Math.min(11, (h - 10) / Math.max(1, live - 1));
-    const first = live * step > M.nodeH ? y + 6 : y + M.nodeH / 2 - ((live - 1) * step) / 2;
-    const ports = node.next.map((_, i) => first + i * step);
+    const step = lives.chips ? 22 : 11;
+    const first = (live - 1) * step > M.nodeH ? y + 8 : y + M.nodeH / 2 - ((live - 1) * step) / 2;
+    // Ports stand in the order of the heights they lead to, so that edges into one node do not cross.
+    const heights = node.next.flatMap((e, i) => (e ? [{ i, at: boxes.get(e[0])?.cy ?? 0 }] : [])).sort((a, b) => a.at - b.at || a.i - b.i);
+    const ports = node.next.map((_, i) => first + Math.max(0, heights.findIndex((x) => x.i === i)) * step);
     widths[col] = Math.max(widths[col] ?? 0, w);
     boxes.set(node.uid, { uid: node.uid, col, x: 0, y, w, h, cy: y + M.nodeH / 2, birth: node.birth, death: node.death, slots, ports });
   }
-  const chipW = lives.chips ? lives.chips * CHIP + 8 : 0;
+  const chipW = lives.chips ? lives.chips + 12 : 0;
   const router = new Router(boxes);
   const drafts = [];
   for (const node of nodes) {
@@ -71,12 +70,12 @@ export function graph(lives, M, wish, from) {
   let x = from.x + 30 + router.tracks(-1) * 7;
   const lefts = widths.map((w, col) => {
     const left = x;
-    x += w + Math.max(54, 26 + router.tracks(col) * 9) + chipW;
+    x += w + Math.max(50, 18 + router.tracks(col) * 9 + chipW);
     return left;
   });
   for (const box of boxes.values()) box.x = lefts[box.col];
   const channel = (/** @type {number} */ col, /** @type {number} */ track) =>
-    col < 0 ? from.x + 12 + track * 7 : lefts[col] + widths[col] + 18 + track * 9;
+    col < 0 ? from.x + 12 + track * 7 : lefts[col] + widths[col] + 16 + track * 9;
   /** @type {Map<string, Edge>} */
   const edges = new Map();
   for (const { key, from: a, to, way } of drafts)
@@ -86,12 +85,13 @@ export function graph(lives, M, wish, from) {
   for (const { key, at, box, way } of pins) leaders.set(key, bend(at.x + 34, at.y, way, channel, box.x + 6));
   let height = 0;
   for (const box of boxes.values()) height = Math.max(height, box.y + box.h + 24);
-  return { boxes, edges, x: from.x, width: boxes.size ? x - from.x + 30 : 120, height, chipW, leaders };
+  return { boxes, edges, x: from.x, width: boxes.size ? x - from.x + (lives.chips ? 36 : 0) : 0, height, chipW, leaders };
 }
 
 /** @param {import("./lifetimes.js").NodeLife} node */
 export function label(node) {
-  return node.name.includes("AccumulateGrad") ? `+= ${node.name}` : node.name;
+  const name = node.name.slice(node.name.lastIndexOf("::") + (node.name.includes("::") ? 2 : 1));
+  return name === "AccumulateGrad" ? `+= ${name}` : name;
 }
 
 /** One more than the column of the furthest input, found without recursion. @param {import("./lifetimes.js").Lives} lives */

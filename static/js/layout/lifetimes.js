@@ -1,8 +1,9 @@
 /** What is ever drawn and from which step to which: one pass over the trace, before anything is given a place. */
 
+import { chip } from "./chip.js";
 import { keyed, names, refOf } from "./names.js";
 import { lines, plainDtype, reads } from "./reads.js";
-import { textWidth } from "./metrics.js";
+import { cut, textWidth } from "./metrics.js";
 import { tuple, valueText } from "./format.js";
 
 /**
@@ -10,7 +11,7 @@ import { tuple, valueText } from "./format.js";
  * @typedef {Life & {uid: string, rows: Map<string, number>, summary: boolean, shown: number}} StorageLife
  * @typedef {Life & {key: string, uid: string, storage: string | null, counter: string | null, lines: number,
  *   inOrder: boolean, last: number, cardW: number}} HandleLife
- * @typedef {Life & {uid: string, chips: Map<string, number>, title: number}} CardLife
+ * @typedef {Life & {uid: string, chips: Map<string, number>, title: number, label: number}} CardLife
  * @typedef {Life & {uid: string, name: string, slots: string[], slotW: number, next: ([string, number] | null)[],
  *   handle: string | null, variable: string | null}} NodeLife
  * @typedef {Life & {node: string, slot: string, storage: string}} PinLife
@@ -43,6 +44,11 @@ export function chipped(name, value) {
   if (ref) return !/^[tao]/.test(ref);
   if (name.startsWith("__") && name.endsWith("__")) return false;
   return !(value && value.py === "module");
+}
+
+/** What an object's card calls it. @param {any} object */
+export function typeText(object) {
+  return `${cut(object.type ?? "object", 16)}${object.len === undefined ? "" : ` · ${object.len}`}`;
 }
 
 const CHIP_FONT = 11.5;
@@ -102,7 +108,7 @@ export function lifetimes(opened) {
       list.push({ node: step.visit.node, step: i });
       lives.visits.set(step.visit.backward, list);
       for (const grad of [...(step.visit.grad_inputs ?? []), ...(step.visit.grad_outputs ?? [])])
-        lives.chips = Math.max(lives.chips, grad ? Math.min(4, Math.max(1, grad.cells?.length ?? 3)) : 0);
+        lives.chips = Math.max(lives.chips, grad ? Math.min(160, chip(grad).width) : 0);
     }
   }
   return lives;
@@ -144,8 +150,9 @@ function observe(lives, stays, uid, entity, i, end, now) {
   else if (entity.kind === "node") node(lives, uid, entity, i, end);
   else if (entity.kind === "frame" || entity.kind === "object") {
     const cards = entity.kind === "frame" ? lives.frames : lives.objects;
-    const life = cards.get(uid) ?? { uid, birth: i, death: end, chips: new Map(), title: 0 };
+    const life = cards.get(uid) ?? { uid, birth: i, death: end, chips: new Map(), title: 0, label: 0 };
     cards.set(uid, life);
+    life.label = Math.max(life.label, textWidth(entity.kind === "frame" ? cut(`${entity.name ?? ""}()`, 14) : typeText(entity), 12));
     const said = entity.kind === "frame"
       ? [...entity.vars].filter(([n, v]) => chipped(n, v)).map(([n, v]) => ({ key: n, text: valueText(v, 22, now) }))
       : entries(entity, now);
@@ -208,7 +215,8 @@ function node(lives, uid, entity, i, end) {
   if (entity.next?.length) life.next = entity.next;
   for (const [slot, saved] of Object.entries(/** @type {Record<string, any>} */ (entity.saved ?? {}))) {
     if (!life.slots.includes(slot)) life.slots.push(slot);
-    life.slotW = Math.max(life.slotW, textWidth(`${slot} ${saved.storage ?? "None"} needs v${saved.expected ?? 0} is v00`, 10.5));
+    const late = saved.state === "stale" ? ", now v10" : saved.state === "ok" ? "" : ` ${saved.state}`;
+    life.slotW = Math.max(life.slotW, textWidth(`${slot}  ${saved.storage ?? "None"} @ v${saved.expected ?? 0}${late}`, 10.5));
     const key = `${uid}:${slot}`;
     const pinned = saved.storage && saved.state !== "freed";
     const pin = lives.pins.get(key);

@@ -45,10 +45,25 @@ export function memory(lives, M) {
 
   /** @type {{birth: number, death: number, rank: number, uid: string, h: number, put: (y: number) => void}[]} */
   const blocks = [];
-  for (const [uid, card] of [...lives.frames, ...lives.objects]) {
-    const laid = flow(card, right - M.pad, M);
-    const put = (/** @type {number} */ y) => out.cards.set(uid, { ...laid, uid, y, x: M.pad, birth: card.birth, death: card.death });
-    blocks.push({ birth: card.birth, death: card.death, rank: uid[0] === "f" ? 0 : 1, uid, h: laid.h + 14, put });
+  for (const group of groups(lives)) {
+    const width = right - M.pad;
+    let x = M.pad;
+    let line = 0;
+    let h = 0;
+    const laid = group.map((card) => {
+      const one = flow(card, width, M);
+      if (x > M.pad && x + one.w > right) [x, line] = [M.pad, line + h + 8];
+      h = x === M.pad ? one.h : Math.max(h, one.h);
+      const at = { ...one, uid: card.uid, x, y: line, birth: card.birth, death: card.death };
+      x += one.w + 10;
+      return at;
+    });
+    const put = (/** @type {number} */ y) => {
+      for (const card of laid) out.cards.set(card.uid, { ...card, y: card.y + y });
+    };
+    const [{ uid, birth }] = group;
+    const death = Math.max(...group.map((card) => card.death));
+    blocks.push({ birth, death, rank: uid[0] === "f" ? 0 : 1, uid, h: line + h + 14, put });
   }
   for (const [uid, d] of drafts) {
     if (d.owner) continue;
@@ -66,11 +81,20 @@ export function memory(lives, M) {
     });
     blocks.push({ birth: life.birth, death: life.death, rank: 3, uid: life.uid, h: M.pitch + 8, put });
   }
-  blocks.sort((a, b) => a.birth - b.birth || a.rank - b.rank || number(a.uid) - number(b.uid));
+  blocks.sort((a, b) => a.birth - b.birth || a.rank - b.rank || b.death - a.death || number(a.uid) - number(b.uid));
   const slots = new Slots();
   for (const block of blocks) block.put(M.head + 10 + slots.place(block.birth, block.death, block.h));
   out.height = M.head + 10 + slots.height + 12;
   return out;
+}
+
+/** Frames each in a line of their own; containers made by one step side by side. @param {import("./lifetimes.js").Lives} lives */
+function groups(lives) {
+  /** @type {Map<string, import("./lifetimes.js").CardLife[]>} */
+  const map = new Map();
+  for (const card of lives.frames.values()) push(map, card.uid, card);
+  for (const card of lives.objects.values()) push(map, `o${card.birth}`, card);
+  return map.values();
 }
 
 /** @param {string} uid */
@@ -208,12 +232,13 @@ function settle(out, d, y, stripX, M) {
 /** A card's chips in lines of the given width. @param {import("./lifetimes.js").CardLife} card @param {number} width
  * @param {import("./metrics.js").Metrics} M */
 function flow(card, width, M) {
-  const titleW = Math.max(86, card.title + 108);
+  const titleW = Math.ceil(card.title + card.label + 26);
   const w = Math.max(width, titleW + 120);
   /** @type {Map<string, {x: number, y: number, w: number}>} */
   const chips = new Map();
   let x = titleW;
   let y = 0;
+  let used = titleW;
   for (const [name, wide] of card.chips) {
     const chip = Math.min(wide, w - titleW - 8);
     if (x + chip > w - 6 && x > titleW) {
@@ -222,6 +247,7 @@ function flow(card, width, M) {
     }
     chips.set(name, { x, y: y + 5, w: chip });
     x += chip + 6;
+    used = Math.max(used, x);
   }
-  return { chips, titleW, w, h: y + M.chipH + 10 };
+  return { chips, titleW, w: card.chips.size ? Math.max(used + 2, titleW) : titleW, h: y + M.chipH + (card.chips.size || card.title ? 10 : 2) };
 }

@@ -48,6 +48,17 @@ function columns(readers, mode) {
   return fit ? fit.last : usual;
 }
 
+/** Where the rows end that are there now, from the strip's top: rows of dtypes read later keep their place free.
+ * @param {Strip} strip @param {any} storage */
+export function bottom(strip, storage) {
+  let low = 0;
+  for (const row of strip.rows) {
+    const n = storage?.cells?.[row.dtype]?.length;
+    if (n !== undefined) low = Math.max(low, row.y + Math.max(1, Math.ceil(n / row.cols)) * row.ch);
+  }
+  return low || strip.h;
+}
+
 /** Where cell i of a row is, from the strip's corner. @param {Row} row @param {number} i */
 export function cellBox(row, i) {
   return { x: (i % row.cols) * row.cw, y: row.y + Math.floor(i / row.cols) * row.ch, w: row.cw, h: row.ch };

@@ -1,6 +1,6 @@
 /** Frames with the plain values of their names, and containers with what they hold. */
 
-import { chipped, entries, tagWidth } from "../layout/lifetimes.js";
+import { chipped, entries, tagWidth, typeText } from "../layout/lifetimes.js";
 import { valueText, wireText } from "../layout/format.js";
 import { cut, textWidth } from "../layout/metrics.js";
 import { refOf } from "../layout/names.js";
@@ -31,7 +31,7 @@ export function frameMark(scene, uid, frame) {
     { key: `frame ${uid}`, class: cls("frame", here && "here", frame.state === "suspended" && "suspended", frame.caller && "inner", scene.snap.fresh.has(uid) && "fresh"),
       "data-frame-card": uid, role: "group", "aria-label": name },
     h("rect", { key: "box", class: "frame-box", x: card.x, y: card.y, width: card.w, height: card.h, rx: 8 }),
-    h("text", { key: "name", class: "frame-name", x: card.x + 12, y: card.y + 21 }, cut(name, 14)),
+    h("text", { key: "name", class: "frame-name", x: card.x + 12, y: card.y + (card.h < 30 ? 17 : 21) }, cut(name, 14)),
     chips,
   );
 }
@@ -48,8 +48,7 @@ export function objectMark(scene, uid, object) {
     x += w + 2;
     return mark;
   });
-  const length = object.len === undefined ? "" : ` · ${object.len}`;
-  const type = `${cut(object.type ?? "object", 16)}${length}`;
+  const type = typeText(object);
   const chips = entries(object, scene.snap.entities).flatMap(({ key, value, text }) => {
     const at = card.chips.get(key);
     if (!at) return [];

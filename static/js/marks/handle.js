@@ -3,7 +3,7 @@
 import { cardText, tagWidth } from "../layout/lifetimes.js";
 import { textWidth } from "../layout/metrics.js";
 import { extent, lines, numel, plainDtype, reads } from "../layout/reads.js";
-import { cellBox } from "../layout/strip.js";
+import { bottom, cellBox } from "../layout/strip.js";
 import { cls, h } from "../svg.js";
 
 /** @typedef {import("./scene.js").Scene} Scene */
@@ -29,7 +29,7 @@ export function cardMark(scene, uid, handle, row) {
       "data-handle": uid, "data-counter": handle.counter ?? null, "data-node-ref": handle.grad_fn ?? null,
       "data-grad-ref": handle.grad ?? null, "data-on": handle.storage ?? null, tabindex: "0", role: "group", "aria-label": said,
     },
-    news && h("rect", { key: "halo", class: "halo", x: x - 3, y: top - 3, width: w + 6, height: M.cardH + 6, rx: 9 }),
+    news && h("rect", { key: "halo", class: cls("halo", !scene.snap.fresh.has(uid) && "thin"), x: x - 3, y: top - 3, width: w + 6, height: M.cardH + 6, rx: 9 }),
     h("rect", { key: "box", class: "card-box", x, y: top, width: w, height: M.cardH, rx: 7 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 5.5} ${top + 0.5}h-1a5 6.5 0 0 0 -4 6.5v${M.cardH - 14}a5 6.5 0 0 0 4 6.5h1z` }),
     h("text", { key: "shape", class: "shape", x: x + 15, y: top + (M.dense ? 14 : 17), "font-size": M.font }, text.shape),
@@ -155,7 +155,7 @@ export function beadsMark(scene, uid, handle, row) {
   /** @type {(VNode | null)[]} */
   const out = [];
   const left = (/** @type {number} */ cell) => shelf.stripX + cellBox(line, cell).x;
-  const stripBottom = shelf.stripY + shelf.strip.h;
+  const stripBottom = shelf.stripY + bottom(shelf.strip, storage);
   if (shelf.inline) {
     out.push(h("path", { key: "wire", class: "wire", d: `M${start} ${row.cy}H${shelf.stripX}` }));
     for (const read of list) out.push(bead(uid, handle, read, line.dtype, {
@@ -184,7 +184,7 @@ export function beadsMark(scene, uid, handle, row) {
       const w = line.cw - 9 - (of > 1 ? Math.min(10, (of - 1) * 2.5) : 0);
       const shift = of > 1 ? Math.min(10, (of - 1) * 2.5) * (depth / (of - 1)) : 0;
       out.push(bead(uid, handle, read, line.dtype, {
-        x: left(read.cell) + 4.5 + shift, y: y - M.beadH / 2, w, h: M.beadH, text: depth === of - 1 ? text : "", writer }));
+        x: left(read.cell) + 4.5 + shift, y: y - M.beadH / 2, w, h: M.beadH, text: depth === of - 1 ? text : "", writer, under: depth < of - 1 }));
       if (of > 1 && depth === of - 1)
         out.push(h("text", { key: `times ${read.k}`, class: "times", x: left(read.cell) + line.cw - 1, y: y + 3.5 }, `×${of}`));
     }
@@ -210,13 +210,13 @@ function indexText(same) {
 }
 
 /** @param {string} uid @param {any} handle @param {import("../layout/reads.js").Read} read @param {string} dtype
- * @param {{x: number, y: number, w: number, h: number, text: string, writer: boolean}} at */
+ * @param {{x: number, y: number, w: number, h: number, text: string, writer: boolean, under?: boolean}} at */
 function bead(uid, handle, read, dtype, at) {
   const size = Math.min(10.5, (at.w - 4) / (0.603 * Math.max(1, at.text.length)));
   return h(
     "g",
     {
-      key: `bead ${read.k}`, class: cls("bead", at.writer && "writer", !at.text && "plain"), "data-bead": `${uid}:${read.k}`,
+      key: `bead ${read.k}`, class: cls("bead", at.writer && "writer", !at.text && !at.under && "plain"), "data-bead": `${uid}:${read.k}`,
       "data-reads": `${handle.storage}:${read.cell}`, "data-index": read.index.join(","), "data-dtype": dtype,
     },
     h("rect", { key: "box", x: at.x, y: at.y, width: at.w, height: at.h, rx: at.h / 2 }),

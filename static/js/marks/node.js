@@ -1,7 +1,8 @@
 /** The autograd graph: nodes with their saved slots, edges, and the gradients that travel them in a backward. */
 
-import { CHIP, label } from "../layout/graph.js";
-import { shortNumber, fullNumber, tuple } from "../layout/format.js";
+import { chip } from "../layout/chip.js";
+import { fullNumber, tuple } from "../layout/format.js";
+import { label } from "../layout/graph.js";
 import { textWidth } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
 import { ALARMS } from "./pin.js";
@@ -36,8 +37,8 @@ export function nodeMark(scene, uid, node) {
     const w = textWidth(name, 11) + 12;
     x -= w;
     parts.push(
-      h("rect", { key: `tag ${i}`, class: "node-tag", x, y: box.y - 10, width: w, height: 17, rx: 4 }),
-      h("text", { key: `tag text ${i}`, class: "node-tag-text", x: x + w / 2, y: box.y + 2.5 }, name),
+      h("rect", { key: `tag ${i}`, class: "node-tag", x, y: box.y - 13, width: w, height: 16, rx: 4 }),
+      h("text", { key: `tag text ${i}`, class: "node-tag-text", x: x + w / 2, y: box.y - 1.2 }, name),
     );
     x -= 3;
   });
@@ -148,13 +149,7 @@ function sum(box) {
  * @param {boolean} now @param {boolean} fromRight @param {string} on */
 function gradChip(grad, key, x, y, now, fromRight, on) {
   const cells = grad.cells ?? null;
-  const shown = cells ? cells.slice(0, cells.length > 4 ? 3 : 4) : [];
-  const texts = shown.map((/** @type {any} */ v) => shortNumber(v, 4));
-  if (!cells) texts.push(tuple(grad.shape ?? []));
-  else if (cells.length > shown.length) texts.push("…");
-  else if (!cells.length) texts.push("∅");
-  const widths = texts.map((/** @type {string} */ t) => Math.max(20, textWidth(t, 10.5) + 7));
-  const w = widths.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0);
+  const { texts, shown, widths, width: w } = chip(grad);
   const most = shown.reduce((/** @type {number} */ m, /** @type {any} */ v) => Math.max(m, typeof v === "number" ? Math.abs(v) : 0), 0);
   let at = fromRight ? x - w : x;
   const left = at;

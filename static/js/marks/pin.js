@@ -47,7 +47,6 @@ export function pinMark(scene, node, slot, saved) {
     { key: "head", class: "pin-head", transform: state === "stale" ? `rotate(-14 ${middle} ${cy})` : null },
     h("rect", { x, y: cy - 9, width: w, height: 18, rx: state === "changed" ? 2 : 9 }),
     h("text", { x: middle, y: cy + 4 }, text),
-    state === "stale" && h("path", { class: "cross", d: `M${x + 3} ${cy + 6}L${x + w - 3} ${cy - 6}` }),
   );
   return h(
     "g",

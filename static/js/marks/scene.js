@@ -1,5 +1,6 @@
 /** The whole picture of one step, as descriptions: what is where comes from the plan, what there is from the state. */
 
+import { textWidth } from "../layout/metrics.js";
 import { names } from "../layout/names.js";
 import { rowOf } from "../layout/plan.js";
 import { h } from "../svg.js";
@@ -7,7 +8,7 @@ import { frameMark, objectMark } from "./card.js";
 import { beadsMark, cardMark, railMark, tagsMark } from "./handle.js";
 import { edgeMark, gradMarks, leaderMark, nodeMark, rounded } from "./node.js";
 import { ALARMS, alarmText, pinMark } from "./pin.js";
-import { ghostMark, shelfMark } from "./shelf.js";
+import { ghostMark, inlineLabel, shelfMark } from "./shelf.js";
 import { WORDS } from "./words.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
@@ -186,8 +187,10 @@ function meeting(s, uid, node) {
   if (!variable || !box || !row || !shelf) return null;
   const right = shelf.stripX + shelf.strip.w;
   const out = [];
-  const pins = shelf.inline ? s.plan.metrics.dense && [...s.plan.memory.pins.values()].some((p) => Math.abs(p.y - row.cy) < 4) : false;
-  const start = pins ? Math.max(right, ...[...s.plan.memory.pins.values()].filter((p) => Math.abs(p.y - row.cy) < 4).map((p) => p.x + 36)) : right;
+  // In one line with its card, a strip has its pins and its name at its right: the line begins after them.
+  const pins = [...s.plan.lives.pins.values()].filter((p) => p.storage === shelf.uid).length;
+  const label = textWidth(inlineLabel(shelf.uid, s.snap.entities.get(shelf.uid) ?? {}), 8.5);
+  const start = shelf.inline ? right + 14 + 40 * pins + label : right;
   if (Math.abs(box.cy - row.cy) < 1) out.push(h("path", { key: "line", class: "leaf-line", d: `M${start} ${row.cy}H${box.x}` }));
   else {
     const x = s.plan.memory.width + 6;

@@ -2,7 +2,7 @@
 
 import { bytesText, dtypeText, fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { EM } from "../layout/metrics.js";
-import { cellBox } from "../layout/strip.js";
+import { bottom, cellBox } from "../layout/strip.js";
 import { cls, h } from "../svg.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
@@ -12,17 +12,33 @@ import { cls, h } from "../svg.js";
  * @param {import("../layout/memory.js").Shelf} shelf @param {any} storage */
 function title(scene, shelf, storage) {
   const { metrics: M } = scene.plan;
-  if (shelf.inline) return null;
   const x = shelf.stripX - 14;
+  const pins = [...scene.plan.lives.pins.values()].filter((p) => p.storage === shelf.uid).length;
+  if (shelf.inline) {
+    const at = shelf.stripX + shelf.strip.w + 10 + (pins ? 40 * pins : 0);
+    return h("text", { key: "name", class: "index", x: at, y: shelf.labelY + 3.5 }, inlineLabel(shelf.uid, storage));
+  }
   const dtypes = Object.keys(storage.cells ?? storage.summary ?? storage.windows ?? {}).map(dtypeText);
   const inside = storage.within ? ` · ${scene.words.inside} ${storage.within.storage} +${storage.within.at} B` : "";
-  const second = `${dtypes.join(", ")}${dtypes.length ? " · " : ""}${bytesText(storage.nbytes ?? 0)}${inside}`;
+  const several = shelf.strip.rows.filter((r) => storage.cells?.[r.dtype]).length > 1;
+  const second = `${several ? "" : dtypes.join(", ")}${dtypes.length && !several ? " · " : ""}${bytesText(storage.nbytes ?? 0)}${inside}`;
+  if (several)
+    return [
+      h("text", { key: "name", class: "shelf-name end", x: x - 66, y: shelf.labelY + 4 }, `${shelf.uid}  ${second}`),
+      shelf.strip.rows.filter((r) => storage.cells?.[r.dtype]).map((r) =>
+        h("text", { key: `dtype ${r.dtype}`, class: "meta end", x, y: shelf.stripY + r.y + Math.min(r.ch, 44) / 2 + 4 }, dtypeText(r.dtype))),
+    ];
   return M.dense && shelf.strip.h < 30
     ? h("text", { class: "shelf-name end", x, y: shelf.labelY + 4 }, `${shelf.uid}  ${second}`)
     : [
         h("text", { class: "shelf-name end", x, y: shelf.labelY - 3 }, shelf.uid),
         h("text", { class: "meta end", x, y: shelf.labelY + 13 }, second),
       ];
+}
+
+/** What stands right of a strip that shares its line with its card. @param {string} uid @param {any} storage */
+export function inlineLabel(uid, storage) {
+  return `${uid} ${Object.keys(storage.cells ?? {}).map(dtypeText).join(" ")}`;
 }
 
 /** @param {Scene} scene @param {string} uid @param {any} storage @returns {VNode} */
@@ -36,17 +52,18 @@ export function shelfMark(scene, uid, storage) {
   const { stripX: x, stripY: y, strip: s } = shelf;
   const now = Object.keys(storage.cells ?? {});
   const rows = s.rows.filter((r) => now.includes(r.dtype));
+  const whole = fresh || rows.every((row) => storage.cells[row.dtype].length === [...(scene.snap.written.get(uid) ?? [])].filter((k) => k.startsWith(`${row.dtype}:`)).length);
   const frames = s.mode === "summary" ? [] : rows.map((row) => {
     const n = storage.cells[row.dtype].length;
     const w = Math.max(1, Math.min(n, row.cols)) * row.cw;
     const hgt = Math.max(1, Math.ceil(n / row.cols)) * row.ch;
     return [
-      (fresh || written) && h("rect", { class: cls("halo", written && "pulse"), x: x - 3.5, y: y + row.y - 3.5, width: w + 7, height: hgt + 7, rx: 6 }),
+      (fresh || written) && whole && h("rect", { class: cls("halo", written && "pulse"), x: x - 3.5, y: y + row.y - 3.5, width: w + 7, height: hgt + 7, rx: 6 }),
       h("rect", { class: cls("strip-frame", grad && "grad"), x, y: y + row.y, width: w, height: hgt, rx: 3 }),
     ];
   });
   const board = !shelf.inline && s.mode === "cells" && rows.length
-    ? h("path", { class: "board", d: `M${x - 10} ${y + s.h + 5}H${x + s.w + 10}` }) : null;
+    ? h("path", { class: "board", d: `M${x - 10} ${y + bottom(s, storage) + 5}H${x + s.w + 10}` }) : null;
   return h(
     "g",
     { key: `shelf ${uid}`, class: cls("shelf", fresh && "fresh"), "data-storage-strip": uid },
@@ -67,7 +84,7 @@ function strip(scene, shelf, storage) {
       const key = `${row.dtype}:${i}`;
       out.push(cell(scene, shelf.uid, row.dtype, i, value, {
         x: shelf.stripX + box.x, y: shelf.stripY + box.y, w: box.w, h: box.h, most, mode: row.mode,
-        written: Boolean(written?.has(key)), was: scene.snap.was.get(`${shelf.uid}:${key}`), inline: shelf.inline,
+        written: Boolean(written?.has(key)), whole: written?.size === values.length, was: scene.snap.was.get(`${shelf.uid}:${key}`), inline: shelf.inline,
       }));
     });
     if (!values.length)
@@ -101,7 +118,8 @@ function wash(v, most) {
 /**
  * One cell.
  * @param {Scene} scene @param {string} uid @param {string} dtype @param {number} i @param {any} value
- * @param {{x: number, y: number, w: number, h: number, most: number, mode: string, written: boolean, was: any, inline: boolean}} at
+ * @param {{x: number, y: number, w: number, h: number, most: number, mode: string, written: boolean, was: any, inline: boolean,
+ * whole?: boolean}} at whole: all cells were written, and the strip says so
  */
 export function cell(scene, uid, dtype, i, value, at) {
   const { metrics: M } = scene.plan;
@@ -112,7 +130,7 @@ export function cell(scene, uid, dtype, i, value, at) {
   const fits = text.length * EM * M.font <= at.w - 6;
   const size = fits ? M.font : Math.max(7, Math.min(10, (at.w - 4) / (EM * text.length)));
   const roomy = at.h >= 40;
-  const was = at.was === undefined ? null : shortNumber(at.was, Math.max(4, Math.floor((at.w - 4) / (EM * 9))));
+  const was = at.was === undefined ? null : shortNumber(at.was, Math.max(4, Math.floor((at.w - 8) / (EM * 9))));
   const cx = at.x + at.w / 2;
   const cy = at.y + at.h / 2 + (roomy ? 5 : at.inline ? 2.5 : 4);
   return h(
@@ -124,7 +142,7 @@ export function cell(scene, uid, dtype, i, value, at) {
     },
     h("rect", { class: "cell-box", x: at.x, y: at.y, width: at.w, height: at.h }),
     tint && h("rect", { key: "wash", class: `wash ${tint.sign}`, x: at.x, y: at.y, width: at.w, height: at.h, "fill-opacity": tint.opacity }),
-    at.written && h("rect", { key: "written", class: "cell-written", x: at.x + 1.5, y: at.y + 1.5, width: at.w - 3, height: at.h - 3 }),
+    at.written && !at.whole && h("rect", { key: "written", class: "cell-written", x: at.x + 1.5, y: at.y + 1.5, width: at.w - 3, height: at.h - 3 }),
     heat && value?.$f && h("path", { key: "nonfinite", class: "nonfinite", d: `M${at.x + 3} ${at.y + 3}l${at.w - 6} ${at.h - 6}` }),
     roomy && h("text", { key: "at", class: "index", x: at.x + 4, y: at.y + 10 }, String(i)),
     h("text", { key: "val", class: cls("val", !fits && "tight"), x: cx, y: cy - (was && roomy ? 3 : 0), "font-size": size }, text),
@@ -157,18 +175,21 @@ function summary(scene, shelf, storage) {
     ]),
   ];
   let at = x + 10;
-  for (const [from, values] of storage.windows?.[dtype] ?? []) {
+  const windows = storage.windows?.[dtype] ?? [];
+  const each = Math.max(2, Math.floor((s.w - 12 - windows.length * 14) / 34 / Math.max(1, windows.length)));
+  for (const [from, values] of windows) {
     const w = 34;
     if (at + 40 > x + s.w) break;
     out.push(h("text", { key: `w${from}`, class: "index", x: at, y: y + 61 }, String(from)));
-    for (let k = 0; k < values.length && at + w <= x + s.w - 6; k++, at += w) {
+    for (let k = 0; k < values.length && k < each && at + w <= x + s.w - 6; k++, at += w) {
       const key = `${dtype}:${from + k}`;
       out.push(cell(scene, shelf.uid, dtype, from + k, values[k], {
         x: at, y: y + 64, w, h: 22, most: largest(values), mode: "grid", written: Boolean(written?.has(key)),
         was: scene.snap.was.get(`${shelf.uid}:${key}`), inline: false,
       }));
     }
-    at += 8;
+    if (values.length > each) out.push(h("text", { key: `more ${from}`, class: "meta", x: at + 1, y: y + 79 }, "…"));
+    at += 14;
   }
   return out;
 }

@@ -1,0 +1,155 @@
+/** Places are given once: what lives keeps its place, no two living things share one, edges and reads are exact. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { rounded } from "../marks/node.js";
+import { fullNumber, shortNumber, wireText } from "../layout/format.js";
+import { names } from "../layout/names.js";
+import { plan, rowOf } from "../layout/plan.js";
+import { extent, lines, reads } from "../layout/reads.js";
+import { Slots } from "../layout/slots.js";
+import { openTrace } from "../state.js";
+import { ALL, crowd, tensor } from "./traces.js";
+
+const TRACES = { ...ALL, long: () => crowd(90) };
+
+for (const [name, make] of Object.entries(TRACES))
+  for (const stacked of [false, true])
+    test(`${name}${stacked ? ", stacked" : ""}: no two living boxes overlap at any step`, () => {
+      const opened = openTrace(make());
+      const p = plan(opened, { stacked });
+      for (let i = 0; i < opened.count; i++) {
+        const { entities, ghosts } = opened.at(i);
+        const bands = [];
+        const cards = [];
+        const boxes = [];
+        for (const [uid, e] of [...entities, ...ghosts]) {
+          const shelf = e.kind === "storage" ? p.memory.shelves.get(uid) : undefined;
+          if (e.kind === "storage") assert.ok(shelf, `${uid} has a place`);
+          if (shelf) bands.push({ uid, x: shelf.stripX, w: shelf.strip.w, y: shelf.stripY, h: shelf.strip.h });
+          const card = p.memory.cards.get(uid);
+          if (e.kind === "frame" || e.kind === "object") assert.ok(card, `${uid} has a place`);
+          if (card) bands.push({ ...card });
+          const row = e.kind === "tensor" || e.kind === "array" ? rowOf(p, uid, e) : undefined;
+          if (e.kind === "tensor" || e.kind === "array") assert.ok(row, `${uid} has a row`);
+          if (row) cards.push({ uid, x: p.memory.lanes.handles.x, w: p.memory.lanes.handles.w, y: row.y, h: p.metrics.cardH });
+          const box = p.graph.boxes.get(uid);
+          if (e.kind === "node") assert.ok(box, `${uid} has a box`);
+          if (box) boxes.push(box);
+        }
+        for (const list of [[...bands, ...cards], boxes]) {
+          for (const a of list)
+            for (const b of list)
+              if (a.uid < b.uid)
+                assert.ok(a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y, `step ${i}: ${a.uid} on ${b.uid}`);
+        }
+        for (const b of [...bands, ...cards]) assert.ok(b.x + b.w <= p.memory.width && b.y + b.h <= p.memory.height, `${b.uid} is inside`);
+      }
+    });
+
+test("the plan does not depend on the step from which one looks", () => {
+  const a = openTrace(ALL.backward());
+  a.at(8);
+  assert.deepEqual(plan(a).memory, plan(openTrace(ALL.backward())).memory);
+});
+
+test("a node stands right of all its inputs and at the height of the handle it made", () => {
+  const p = plan(openTrace(ALL.backward()));
+  for (const edge of p.graph.edges.values()) {
+    const from = /** @type {any} */ (p.graph.boxes.get(edge.from));
+    const to = /** @type {any} */ (p.graph.boxes.get(edge.to));
+    assert.ok(from.col > to.col);
+    assert.deepEqual(edge.points[0], [to.x + to.w, to.cy]);
+    assert.equal(edge.points[edge.points.length - 1][0], from.x);
+  }
+  assert.equal(p.graph.boxes.get("n1")?.cy, p.memory.rows.get("t1|s1|c1")?.cy);
+  assert.equal(p.graph.boxes.get("n2")?.cy, p.memory.rows.get("t2|s2|c2")?.cy);
+});
+
+test("edges run through no box that lives with them", () => {
+  for (const make of Object.values(TRACES)) {
+    const p = plan(openTrace(make()));
+    for (const edge of p.graph.edges.values()) {
+      const life = /** @type {any} */ (p.graph.boxes.get(edge.from));
+      edge.points.slice(1).forEach(([x1, y1], k) => {
+        const [x0, y0] = edge.points[k];
+        for (const box of p.graph.boxes.values()) {
+          if (box.uid === edge.from || box.uid === edge.to || box.birth > life.death || box.death < life.birth) continue;
+          const hit = Math.max(x0, x1) > box.x && Math.min(x0, x1) < box.x + box.w && Math.max(y0, y1) > box.y && Math.min(y0, y1) < box.y + box.h;
+          assert.ok(!hit, `${edge.key} through ${box.uid}`);
+        }
+      });
+    }
+  }
+});
+
+test("a freed storage's place is let again", () => {
+  const opened = openTrace(ALL.crowd());
+  const p = plan(opened);
+  const old = /** @type {any} */ (p.memory.shelves.get("s7"));
+  const late = /** @type {any} */ (p.memory.shelves.get("s50"));
+  assert.ok(late.y <= old.y + 60, `${late.y} after ${old.y}`);
+});
+
+test("slots are first fit and respect lifetimes", () => {
+  const slots = new Slots();
+  assert.equal(slots.place(0, 5, 10), 0);
+  assert.equal(slots.place(1, 2, 10), 10);
+  assert.equal(slots.place(2, 9, 10), 20);
+  assert.equal(slots.place(3, 9, 8), 10);
+  assert.equal(slots.place(4, 9, 8), 30);
+  assert.equal(slots.near(4, 9, 5, 100), 100);
+});
+
+test("reads of a transposed, an offset, an expanded, a scalar and an empty handle", () => {
+  const cells = (/** @type {any} */ over) => reads(tensor(over)).map((r) => r.cell);
+  assert.deepEqual(cells({ shape: [4, 3], stride: [1, 4] }), [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]);
+  assert.deepEqual(cells({ shape: [3, 2], stride: [4, 1], offset: 1 }), [1, 2, 5, 6, 9, 10]);
+  assert.deepEqual(cells({ shape: [2, 3], stride: [1, 0] }), [0, 0, 0, 1, 1, 1]);
+  assert.deepEqual(cells({ shape: [], stride: [], offset: 2 }), [2]);
+  assert.deepEqual(cells({ shape: [0, 3], stride: [3, 1] }), []);
+  assert.deepEqual(reads({ kind: "array", dtype: "float32", storage: "s1", shape: [3], at: 8, steps: [-4] }).map((r) => r.cell), [2, 1, 0]);
+  assert.deepEqual(extent({ kind: "array", dtype: "float32", storage: "s1", shape: [3], at: 8, steps: [-4] }), [0, 2]);
+});
+
+test("memory read forwards is one line, anything else a line for each logical row", () => {
+  assert.equal(lines(reads(tensor({ shape: [3, 4], stride: [4, 1] }))).length, 1);
+  assert.equal(lines(reads(tensor({ shape: [4, 3], stride: [1, 4] }))).length, 4);
+  assert.equal(lines(reads(tensor({ shape: [3, 4], stride: [0, 1] }))).length, 3);
+});
+
+test("names reach tensors through variables, containers and .grad", () => {
+  const { tags } = names(openTrace(ALL.objects()).at(2).entities);
+  assert.deepEqual((tags.get("t1") ?? []).map((t) => [t.kind, t.text, t.of]), [["var", "a", ""], ["var", "constructor", ""], ["var", "x", "f"], ["item", "xs[0]", ""]]);
+  const later = names(openTrace(ALL.backward()).at(7).entities).tags;
+  assert.deepEqual((later.get("t5") ?? []).map((t) => t.text), ["a.grad"]);
+});
+
+test("numbers are exact where they fit and look rounded where they are", () => {
+  assert.equal(shortNumber(1), "1");
+  assert.equal(shortNumber(0.5), "0.5");
+  assert.equal(shortNumber(0.7310585975646973), ".7311");
+  assert.equal(shortNumber(0.9999999), "1.000");
+  assert.equal(shortNumber(-1.5), "−1.5");
+  assert.equal(shortNumber(-0), "−0");
+  assert.equal(shortNumber(123456789), "1.2e8");
+  assert.equal(shortNumber({ $f: "-inf" }), "−inf");
+  assert.equal(shortNumber(true), "True");
+  assert.equal(fullNumber({ $c: [1, -2] }), "1−2j");
+  assert.equal(fullNumber({ $i: "-12345678901234567890" }), "−12345678901234567890");
+  assert.equal(wireText(-0), "-0.0");
+  assert.equal(wireText({ $f: "nan" }), '{"$f":"nan"}');
+});
+
+test("a short number is never another number's exact text", () => {
+  for (let k = 1; k < 400; k++) {
+    const value = Math.fround(Math.tan(k) * 10 ** ((k % 9) - 4));
+    const text = shortNumber(value).replace("−", "-");
+    const exact = String(Number(text)) === text || `0${text}` === String(Number(text));
+    if (exact && Number(text) !== value) assert.ok(/\.|e/.test(text), `${value} as ${text}`);
+  }
+});
+
+test("round corners keep both ends", () => {
+  assert.match(rounded([[0, 0], [10, 0], [10, 20], [30, 20]], 9), /^M0 0.*L30 20$/);
+});
