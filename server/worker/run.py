@@ -3,6 +3,7 @@
 Everything done with the source is done here: a hostile one hurts only its own run.
 """
 
+import ast
 import builtins
 import json
 import linecache
@@ -60,7 +61,7 @@ class Run:
                 line = getattr(error, "lineno", None) or 1
                 message = getattr(error, "msg", None) or str(error) or "nested too deeply"
                 refusals = [
-                    policy.Refusal(line=line, col=max((getattr(error, "offset", None) or 1) - 1, 0), message=message)
+                    Refusal(line=line, col=max((getattr(error, "offset", None) or 1) - 1, 0), message=message)
                 ]
         self._line({"header": self._header(pasted, statements)})
         if code is None:
@@ -69,7 +70,13 @@ class Run:
             self._program(code, pasted.source, statements)
 
     def _header(self, pasted: paste.Pasted, statements: Statements) -> dict[str, Any]:
-        program: dict[str, Any] = {"source": pasted.source, "lines": pasted.lines, "statements": statements.rows}
+        lines = pasted.source.split("\n")
+        rows = [
+            {**row, "col": policy.characters(lines[row["line"] - 1], row["col"]),
+             "end_col": policy.characters(lines[row["end_line"] - 1], row["end_col"])}
+            for row in statements.rows
+        ]  # fmt: skip
+        program: dict[str, Any] = {"source": pasted.source, "lines": pasted.lines, "statements": rows}
         if pasted.source != self._source:
             program["pasted"] = self._source
         program["notices"] = [notice.model_dump(mode="json", exclude_unset=True) for notice in pasted.notices]
@@ -173,6 +180,17 @@ def run(job: dict[str, Any], write: Callable[[bytes], None]) -> NoReturn:
     except BaseException:
         write(encoded({"fault": traceback.format_exc()[-4000:]}))
     os._exit(1)
+
+
+def compiled(tree: ast.Module) -> tuple[Statements, types.CodeType]:
+    """The instrumented program; the compiler's own limits are those of plain Python."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(20_000)
+    try:
+        tree, statements = instrument(tree)
+    finally:
+        sys.setrecursionlimit(limit)
+    return statements, compile(tree, "<program>", "exec", dont_inherit=True)
 
 
 def encoded(value: dict[str, Any]) -> bytes:

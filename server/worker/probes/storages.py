@@ -15,6 +15,8 @@ from server.worker.probes import cells
 WHOLE = 1 << 16
 """Bytes up to which a copy is kept to compare with; beyond, a digest."""
 
+_address: Any = getattr(torch._C, "_storage_address")
+
 EARLY = 4096
 """Bytes up to which a temporary's content is kept, should it die inside its statement."""
 
@@ -130,7 +132,7 @@ class Storages:
 
     def see(self, tensor: torch.Tensor) -> str:
         """The uid of a tensor's storage."""
-        address = torch._C._storage_address(tensor)
+        address = _address(tensor)
         uid = self._by_address.get(address)
         record = self.records.get(uid) if uid is not None else None
         if isinstance(record, Light):
@@ -152,13 +154,13 @@ class Storages:
                 solid.fresh, solid.exposed, solid.runs = record.fresh, record.exposed, record.runs
 
     def known(self, tensor: torch.Tensor) -> str | None:
-        uid = self._by_address.get(torch._C._storage_address(tensor))
+        uid = self._by_address.get(_address(tensor))
         record = self.records.get(uid) if uid is not None else None
         return uid if not isinstance(record, Light) or record.living() else None
 
     def carry(self, tensor: torch.Tensor) -> None:
         """AccumulateGrad takes this gradient: until it is done, what lies at the address is the same storage."""
-        record = self.records.get(self._by_address.get(torch._C._storage_address(tensor), ""))
+        record = self.records.get(self._by_address.get(_address(tensor), ""))
         if isinstance(record, Light):
             record.carried = True
 

@@ -8,7 +8,7 @@ import { textWidth } from "./metrics.js";
  *   death: number, slots: Map<string, number>, ports: number[]}} Box
  * @typedef {{key: string, from: string, to: string, points: [number, number][]}} Edge
  * @typedef {{boxes: Map<string, Box>, edges: Map<string, Edge>, x: number, width: number, height: number,
- *   chipW: number, leaders: Map<string, [number, number][]>}} Graph
+ *   leaders: Map<string, [number, number][]>}} Graph
  */
 
 /**
@@ -47,7 +47,12 @@ export function graph(lives, M, wish, from) {
     widths[col] = Math.max(widths[col] ?? 0, w);
     boxes.set(node.uid, { uid: node.uid, col, x: 0, y, w, h, cy: y + M.nodeH / 2, birth: node.birth, death: node.death, slots, ports });
   }
-  const chipW = lives.chips ? lives.chips + 12 : 0;
+  /** @type {number[]} */
+  const chips = [];
+  for (const node of nodes) {
+    const gap = (cols.get(node.uid) ?? 0) - 1;
+    if (gap >= 0 && node.chip) chips[gap] = Math.max(chips[gap] ?? 0, node.chip + 12);
+  }
   const router = new Router(boxes);
   const drafts = [];
   for (const node of nodes) {
@@ -70,7 +75,7 @@ export function graph(lives, M, wish, from) {
   let x = from.x + 30 + router.tracks(-1) * 7;
   const lefts = widths.map((w, col) => {
     const left = x;
-    x += w + Math.max(50, 18 + router.tracks(col) * 9 + chipW);
+    x += w + Math.max(50, 18 + router.tracks(col) * 9 + (chips[col] ?? 0));
     return left;
   });
   for (const box of boxes.values()) box.x = lefts[box.col];
@@ -85,7 +90,7 @@ export function graph(lives, M, wish, from) {
   for (const { key, at, box, way } of pins) leaders.set(key, bend(at.x + 34, at.y, way, channel, box.x + 6));
   let height = 0;
   for (const box of boxes.values()) height = Math.max(height, box.y + box.h + 24);
-  return { boxes, edges, x: from.x, width: boxes.size ? x - from.x + (lives.chips ? 36 : 0) : 0, height, chipW, leaders };
+  return { boxes, edges, x: from.x, width: boxes.size ? x - from.x - 20 + lives.chips : 0, height, leaders };
 }
 
 /** @param {import("./lifetimes.js").NodeLife} node */

@@ -13,12 +13,13 @@ import { tuple, valueText } from "./format.js";
  *   inOrder: boolean, last: number, cardW: number}} HandleLife
  * @typedef {Life & {uid: string, chips: Map<string, number>, title: number, label: number}} CardLife
  * @typedef {Life & {uid: string, name: string, slots: string[], slotW: number, next: ([string, number] | null)[],
- *   handle: string | null, variable: string | null}} NodeLife
+ *   handle: string | null, variable: string | null, chip: number}} NodeLife   chip: the widest gradient it passed on
  * @typedef {Life & {node: string, slot: string, storage: string}} PinLife
  * @typedef {{storages: Map<string, StorageLife>, handles: Map<string, HandleLife>, frames: Map<string, CardLife>,
  *   objects: Map<string, CardLife>, nodes: Map<string, NodeLife>, pins: Map<string, PinLife>, tags: number,
  *   owners: Map<string, string>, visits: Map<string, {node: string, step: number}[]>, chips: number,
- *   crowd: number}} Lives
+ *   crowd: number, named: Set<string>}} Lives
+ *   chips: the width of the gradients that backwards begin with; named: the tensors that the program ever had a name or a path for
  */
 
 /** One stay of a handle: its place changes when the program gives it another storage or counter.
@@ -82,7 +83,7 @@ export function lifetimes(opened) {
   /** @type {Lives} */
   const lives = {
     storages: new Map(), handles: new Map(), frames: new Map(), objects: new Map(), nodes: new Map(),
-    pins: new Map(), tags: 0, owners: new Map(), visits: new Map(), chips: 0, crowd: 0,
+    pins: new Map(), tags: 0, owners: new Map(), visits: new Map(), chips: 0, crowd: 0, named: new Set(),
   };
   /** @type {Map<string, string>} */
   const stays = new Map();
@@ -107,8 +108,10 @@ export function lifetimes(opened) {
       const list = lives.visits.get(step.visit.backward) ?? [];
       list.push({ node: step.visit.node, step: i });
       lives.visits.set(step.visit.backward, list);
-      for (const grad of [...(step.visit.grad_inputs ?? []), ...(step.visit.grad_outputs ?? [])])
-        lives.chips = Math.max(lives.chips, grad ? Math.min(160, chip(grad).width) : 0);
+      const visited = lives.nodes.get(step.visit.node);
+      for (const grad of step.visit.grad_inputs ?? []) if (grad && visited) visited.chip = Math.max(visited.chip, chip(grad).width);
+      const seed = step.visit.grad_outputs?.[0];
+      if (seed && list.length === 1) lives.chips = Math.max(lives.chips, chip(seed).width);
     }
   }
   return lives;
@@ -208,7 +211,7 @@ function pending(lives) {
 function node(lives, uid, entity, i, end) {
   const life = lives.nodes.get(uid) ?? {
     uid, name: "", birth: i, death: end, slots: [], slotW: 0, next: [], handle: pending(lives).get(uid) ?? null,
-    variable: null,
+    variable: null, chip: 0,
   };
   life.name = entity.name ?? life.name;
   life.variable = entity.variable ?? life.variable;
@@ -234,7 +237,10 @@ function widths(lives, now) {
     if (uid[0] === "o") {
       const card = lives.objects.get(uid);
       if (card) card.title = Math.max(card.title, total);
-    } else lives.tags = Math.max(lives.tags, total);
+    } else {
+      lives.tags = Math.max(lives.tags, total);
+      lives.named.add(uid);
+    }
   }
 }
 

@@ -1,18 +1,18 @@
 /** The memory side of the plan: every shelf, card row, rail and pin gets its place for its whole life. */
 
-import { Slots } from "./slots.js";
+import { pack, Slots } from "./slots.js";
 import { strip } from "./strip.js";
 
 /**
  * @typedef {import("./strip.js").Strip} Strip
  * @typedef {{uid: string, y: number, h: number, birth: number, death: number, x: number, w: number, stripX: number,
- *   stripY: number, strip: Strip, labelY: number, inline: boolean, pinY: number, owner: string | null}} Shelf
+ *   stripY: number, strip: Strip, labelY: number, inline: boolean, pinY: number,
+ *   owner: string | null, side: number}} Shelf   side: room for pins at the strip's right
  * @typedef {{key: string, y: number, cy: number, h: number, beadY: number, shelf: string | null, zone: string}} CardRow
- * @typedef {{counter: string, shelf: string, y: number, badgeY: number}} Zone
  * @typedef {{uid: string, y: number, h: number, birth: number, death: number, x: number, w: number,
  *   chips: Map<string, {x: number, y: number, w: number}>, titleW: number}} Card
  * @typedef {{x: number, w: number}} Lane
- * @typedef {{shelves: Map<string, Shelf>, rows: Map<string, CardRow>, zones: Map<string, Zone>,
+ * @typedef {{shelves: Map<string, Shelf>, rows: Map<string, CardRow>,
  *   cards: Map<string, Card>, pins: Map<string, {x: number, y: number}>, placeholders: Map<string, string>,
  *   lanes: {names: Lane, handles: Lane, rails: Lane, storages: Lane}, width: number, height: number}} Memory
  */
@@ -31,7 +31,7 @@ export function memory(lives, M) {
   const stripX = railX + M.rail + M.railGap;
   /** @type {Memory} */
   const out = {
-    shelves: new Map(), rows: new Map(), zones: new Map(), cards: new Map(), pins: new Map(), placeholders: new Map(),
+    shelves: new Map(), rows: new Map(), cards: new Map(), pins: new Map(), placeholders: new Map(),
     lanes: {
       names: { x: M.pad, w: tagW }, handles: { x: cardX, w: cardW }, rails: { x: railX, w: M.rail },
       storages: { x: stripX, w: 0 },
@@ -39,7 +39,7 @@ export function memory(lives, M) {
     width: 0, height: 0,
   };
   const drafts = draft(lives, M);
-  const right = Math.max(stripX + 132, ...[...drafts.values()].map((d) => stripX + d.strip.w + d.side));
+  const right = Math.max(stripX + 132, ...[...drafts.values()].map((d) => stripX + d.strip.w + d.side + (d.inline ? 74 : 0)));
   out.lanes.storages.w = right - stripX;
   out.width = right + M.pad;
 
@@ -94,6 +94,7 @@ function groups(lives) {
   const map = new Map();
   for (const card of lives.frames.values()) push(map, card.uid, card);
   for (const card of lives.objects.values()) push(map, `o${card.birth}`, card);
+  for (const list of map.values()) list.sort((a, b) => number(a.uid) - number(b.uid));
   return map.values();
 }
 
@@ -106,8 +107,7 @@ function number(uid) {
  * @typedef {{uid: string, birth: number, death: number, strip: Strip, readers: import("./lifetimes.js").HandleLife[],
  *   pins: (import("./lifetimes.js").PinLife & {key: string, at: number})[], pinZone: number, side: number,
  *   inline: boolean, h: number, below: number, owner: string | null, kids: {draft: Draft, y: number}[],
- *   rows: {life: import("./lifetimes.js").HandleLife, y: number, h: number, zone: string}[],
- *   zones: {counter: string, y: number}[], stripY: number}} Draft
+ *   rows: {life: import("./lifetimes.js").HandleLife, y: number, h: number, zone: string}[], stripY: number}} Draft
  */
 
 /** Every shelf's inner arrangement. @param {import("./lifetimes.js").Lives} lives
@@ -166,14 +166,12 @@ function arrange(life, readers, pins, M) {
   /** @type {Draft} */
   const d = {
     uid: life.uid, birth: life.birth, death: life.death, strip: body, readers, pins: at, pinZone, side, inline, h: 0,
-    below: 0, owner: null, kids: [], rows: [], zones: [], stripY: 0,
+    below: 0, owner: null, kids: [], rows: [], stripY: 0,
   };
   if (inline) {
     d.stripY = (M.cardH - M.cellH) / 2;
     for (const reader of readers) {
-      const zone = reader.counter ?? `|${reader.uid}`;
-      if (!d.zones.some((z) => z.counter === zone)) d.zones.push({ counter: zone, y: 0 });
-      d.rows.push({ life: reader, y: 0, h: M.cardH, zone });
+      d.rows.push({ life: reader, y: 0, h: M.cardH, zone: reader.counter ?? `|${reader.uid}` });
     }
     d.h = M.cardH;
     return d;
@@ -186,13 +184,11 @@ function arrange(life, readers, pins, M) {
   for (const reader of [...readers].sort((a, b) => a.birth - b.birth)) push(zones, reader.counter ?? `|${reader.uid}`, reader);
   let y = top;
   for (const [counter, wearers] of zones) {
-    const slots = new Slots();
-    for (const wearer of wearers) {
-      const h = Math.max(M.pitch, beads ? wearer.lines * M.line + (wearer.lines > 1 ? 14 : 0) : 0);
-      d.rows.push({ life: wearer, y: y + slots.place(wearer.birth, wearer.death, h), h, zone: counter });
-    }
-    d.zones.push({ counter, y });
-    y += slots.height;
+    const tall = (/** @type {import("./lifetimes.js").HandleLife} */ w) =>
+      Math.max(M.pitch, beads ? w.lines * M.line + (w.lines > 1 ? 14 : 0) : 0);
+    const { places, height } = pack(wearers, tall);
+    for (const [wearer, at] of places) d.rows.push({ life: wearer, y: y + at, h: tall(wearer), zone: counter });
+    y += height;
   }
   d.h = Math.max(y, top);
   return d;
@@ -209,7 +205,7 @@ function settle(out, d, y, stripX, M) {
   out.shelves.set(d.uid, {
     uid: d.uid, y, h: d.h, birth: d.birth, death: d.death, x: M.pad, w: out.lanes.storages.x + d.strip.w - M.pad,
     stripX, stripY: y + d.stripY, strip: d.strip, labelY: y + d.stripY + Math.min(d.strip.h, 44) / 2, inline: d.inline,
-    pinY: d.inline || M.dense ? y + d.stripY + Math.min(d.strip.h, M.cellH) / 2 : y + 12, owner: d.owner,
+    pinY: d.inline || M.dense ? y + d.stripY + Math.min(d.strip.h, M.cellH) / 2 : y + 12, owner: d.owner, side: d.side,
   });
   for (const row of d.rows) {
     const rowY = y + row.y;
@@ -217,11 +213,6 @@ function settle(out, d, y, stripX, M) {
     const cy = rowY + (lines > 1 ? Math.max(M.cardH, row.h - 10) / 2 : M.cardH / 2);
     const beadY = lines > 1 ? rowY + M.line / 2 : cy;
     out.rows.set(row.life.key, { key: row.life.key, y: cy - M.cardH / 2, cy, h: row.h, beadY, shelf: d.uid, zone: row.zone });
-  }
-  for (const zone of d.zones) {
-    const first = d.rows.filter((r) => r.zone === zone.counter).map((r) => out.rows.get(r.life.key));
-    const badgeY = Math.min(...first.map((r) => (r ? r.cy : Infinity)));
-    out.zones.set(`${d.uid}|${zone.counter}`, { counter: zone.counter, shelf: d.uid, y: y + zone.y, badgeY });
   }
   for (const pin of d.pins)
     out.pins.set(pin.key, M.dense

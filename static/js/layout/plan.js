@@ -28,7 +28,9 @@ export function plan(opened, { stacked = false } = {}) {
   const wish = (/** @type {import("./lifetimes.js").NodeLife} */ node) => {
     if (stacked) return null;
     const key = node.variable ? leaves.get(node.variable) : node.handle;
-    return (key && mem.rows.get(key)?.cy) || null;
+    // What never had a name soon leaves its row: its node stands by its inputs instead.
+    const uid = node.variable ?? (key && lives.handles.get(key)?.uid);
+    return (key && uid && lives.named.has(uid) && mem.rows.get(key)?.cy) || null;
   };
   const side = graph(lives, metrics, wish, stacked ? { x: 0, pins: new Map() } : { x: mem.width, pins: mem.pins });
   return { metrics, lives, memory: mem, graph: side, stacked };

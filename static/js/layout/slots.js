@@ -1,5 +1,28 @@
 /** Places along one axis, held for a lifetime and let again afterwards; lifetimes are steps, both ends included. */
 
+/**
+ * Places for things whose lives are all known: the longest lived get the lowest, so that what stays stands together.
+ * @template {{birth: number, death: number}} T
+ * @param {T[]} things @param {(thing: T) => number} heightOf
+ * @returns {{places: Map<T, number>, height: number}}
+ */
+export function pack(things, heightOf) {
+  /** @type {{thing: T, y: number, height: number}[]} */
+  const placed = [];
+  const places = new Map();
+  let total = 0;
+  for (const thing of [...things].sort((a, b) => b.death - b.birth - (a.death - a.birth) || a.birth - b.birth)) {
+    const height = heightOf(thing);
+    const near = placed.filter((p) => p.thing.birth <= thing.death && thing.birth <= p.thing.death);
+    let y = 0;
+    for (const p of near.sort((a, b) => a.y - b.y)) if (p.y < y + height && y < p.y + p.height) y = p.y + p.height;
+    placed.push({ thing, y, height });
+    places.set(thing, y);
+    total = Math.max(total, y + height);
+  }
+  return { places, height: total };
+}
+
 export class Slots {
   constructor() {
     /** @type {{y: number, height: number, death: number}[]} */

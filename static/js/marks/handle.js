@@ -106,14 +106,13 @@ export function tagMark(scene, tag, uid, at) {
  * @param {Scene} scene @param {string} counter @param {string} storage @param {import("../layout/memory.js").CardRow[]} rows */
 export function railMark(scene, counter, storage, rows) {
   const { metrics: M, memory } = scene.plan;
-  const zone = memory.zones.get(`${storage}|${counter}`);
   const { x, w } = memory.lanes.rails;
   const value = scene.snap.entities.get(counter)?.value ?? 0;
   const before = scene.previous.get(counter)?.value;
   const bumped = before !== undefined && before !== value;
-  const badgeY = zone ? zone.badgeY : rows[0].cy;
-  const low = Math.min(badgeY, ...rows.map((r) => r.cy)) - M.cardH / 2;
-  const high = Math.max(badgeY, ...rows.map((r) => r.cy)) + M.cardH / 2;
+  const badgeY = Math.min(...rows.map((r) => r.cy));
+  const low = badgeY - M.cardH / 2;
+  const high = Math.max(...rows.map((r) => r.cy)) + M.cardH / 2;
   const text = bumped ? `${before}→${value}` : `v${value}`;
   const tall = M.dense ? 0 : 5;
   return h(

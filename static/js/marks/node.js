@@ -17,7 +17,7 @@ export function nodeMark(scene, uid, node) {
   if (!box || !life) return null;
   const { metrics: M } = scene.plan;
   const accumulates = (node.name ?? "").includes("AccumulateGrad");
-  const visit = scene.visits.find((v) => v.node === uid);
+  const visit = scene.visited.get(uid);
   const running = visit && visit.step === scene.snap.index;
   const done = visit && visit.step < scene.snap.index;
   const failed = running && scene.snap.step?.visit?.failed;
@@ -43,7 +43,7 @@ export function nodeMark(scene, uid, node) {
     x -= 3;
   });
   if (visit) {
-    const k = String(scene.visits.indexOf(visit) + 1);
+    const k = String(visit.k);
     parts.push(
       h("circle", { key: "order", class: "order", cx: box.x, cy: box.y, r: 9 }),
       h("text", { key: "order text", class: "order-text", x: box.x, y: box.y + 3.5 }, k),
@@ -90,7 +90,7 @@ function slotMark(scene, uid, slot, saved, node, at) {
 
 /** @param {Scene} scene @param {string} key @param {import("../layout/graph.js").Edge} edge */
 export function edgeMark(scene, key, edge) {
-  const visit = scene.visits.find((v) => v.node === edge.from);
+  const visit = scene.visited.get(edge.from);
   const running = visit && visit.step === scene.snap.index;
   const index = Number(key.slice(key.indexOf(":") + 1));
   const carried = visit && visit.step <= scene.snap.index ? scene.steps[visit.step]?.visit?.grad_inputs?.[index] : null;
@@ -112,6 +112,8 @@ export function edgeMark(scene, key, edge) {
  * @param {Scene} scene */
 export function gradMarks(scene) {
   const out = [];
+  if (!scene.visits.length) return out;
+  const reached = new Set([...scene.plan.graph.edges.values()].filter((e) => scene.visited.has(e.from)).map((e) => e.to));
   for (const visit of scene.visits) {
     if (visit.step > scene.snap.index) continue;
     const box = scene.plan.graph.boxes.get(visit.node);
@@ -122,7 +124,7 @@ export function gradMarks(scene) {
       const edge = scene.plan.graph.edges.get(`${visit.node}:${i}`);
       if (grad && edge && !facts.accumulates) out.push(gradChip(grad, `in ${visit.node}:${i}`, box.x - 12, box.ports[i], now, true, `${visit.node}:${i}`));
     });
-    const fed = [...scene.plan.graph.edges.values()].some((e) => e.to === visit.node && scene.visits.some((v) => v.node === e.from));
+    const fed = reached.has(visit.node);
     const seed = facts.grad_outputs?.[0];
     if (seed && (!fed || now)) {
       const many = scene.sums.get(visit.node) ?? 0;

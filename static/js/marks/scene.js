@@ -16,7 +16,7 @@ import { WORDS } from "./words.js";
  * @typedef {{plan: import("../layout/plan.js").Plan, snap: import("../state.js").Snapshot, words: import("./words.js").Words,
  *   names: import("../layout/names.js").Names, previous: import("../state.js").Entities, steps: any[],
  *   grads: Set<string>, readers: Map<string, string[]>, writers: Set<string>, outputs: Map<string, string[]>,
- *   visits: {node: string, step: number}[], sums: Map<string, number>, events: Set<string>,
+ *   visits: {node: string, step: number}[], visited: Map<string, {k: number, step: number}>, sums: Map<string, number>, events: Set<string>,
  *   nodeName: (uid: string) => string}} Scene
  */
 
@@ -115,6 +115,12 @@ function facts(plan, opened, snap, words) {
   }
   // The visits of the backward in progress, those to come included: a trace is read after the run.
   const visits = step?.visit ? (plan.lives.visits.get(step.visit.backward) ?? []) : [];
+  /** @type {Map<string, {k: number, step: number}>} */
+  const visited = new Map();
+  visits.forEach(({ node, step: at }, k) => {
+    // Of a node that ran more than once the latest run seen so far counts.
+    if (!visited.has(node) || at <= index) visited.set(node, { k: k + 1, step: at });
+  });
   /** @type {Map<string, number>} */
   const sums = new Map();
   for (const visit of visits) {
@@ -133,7 +139,7 @@ function facts(plan, opened, snap, words) {
   }
   return {
     plan, snap, words, names: called, previous: opened.state(index - 1), steps, grads: /** @type {Set<string>} */ (grads), readers,
-    writers: /** @type {Set<string>} */ (writers), outputs, visits, sums, events: /** @type {Set<string>} */ (events),
+    writers: /** @type {Set<string>} */ (writers), outputs, visits, visited, sums, events: /** @type {Set<string>} */ (events),
     nodeName: (uid) => entities.get(uid)?.name ?? uid,
   };
 }
@@ -152,6 +158,7 @@ function heads(s) {
 function placeholders(s) {
   const out = [];
   const { metrics: M, memory } = s.plan;
+  const owners = new Set([...s.snap.entities.keys(), ...s.snap.ghosts.keys()].map((k) => memory.shelves.get(k)?.owner));
   for (const [uid, t] of s.snap.entities) {
     if (t.kind !== "tensor" || !t.leaf || !t.requires_grad || !t.storage) continue;
     const kid = memory.placeholders.get(t.storage);
@@ -161,10 +168,9 @@ function placeholders(s) {
     const grad = t.grad ? s.snap.entities.get(t.grad) : null;
     const target = grad ? rowOf(s.plan, t.grad, grad) : null;
     const x = memory.lanes.handles.x;
-    const taken = [...s.snap.entities.keys(), ...s.snap.ghosts.keys()].some((k) => memory.shelves.get(k)?.owner === t.storage);
     if (grad && target && target.cy > row.cy)
       out.push(h("path", { key: `to grad ${uid}`, class: "grad-wire", "data-grad-wire": uid, d: `M${x + 26} ${row.cy + M.cardH / 2}V${target.cy - M.cardH / 2}` }));
-    else if (!taken && !t.grad) {
+    else if (!owners.has(t.storage) && !t.grad) {
       const y = shelf.stripY;
       const text = `${s.names.paths.get(uid) ?? ""}.grad`;
       out.push(h("g", { key: `none ${uid}`, class: "placeholder" },
@@ -188,9 +194,8 @@ function meeting(s, uid, node) {
   const right = shelf.stripX + shelf.strip.w;
   const out = [];
   // In one line with its card, a strip has its pins and its name at its right: the line begins after them.
-  const pins = [...s.plan.lives.pins.values()].filter((p) => p.storage === shelf.uid).length;
   const label = textWidth(inlineLabel(shelf.uid, s.snap.entities.get(shelf.uid) ?? {}), 8.5);
-  const start = shelf.inline ? right + 14 + 40 * pins + label : right;
+  const start = shelf.inline ? right + 14 + shelf.side + label : right;
   if (Math.abs(box.cy - row.cy) < 1) out.push(h("path", { key: "line", class: "leaf-line", d: `M${start} ${row.cy}H${box.x}` }));
   else {
     const x = s.plan.memory.width + 6;

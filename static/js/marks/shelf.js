@@ -13,9 +13,8 @@ import { cls, h } from "../svg.js";
 function title(scene, shelf, storage) {
   const { metrics: M } = scene.plan;
   const x = shelf.stripX - 14;
-  const pins = [...scene.plan.lives.pins.values()].filter((p) => p.storage === shelf.uid).length;
   if (shelf.inline) {
-    const at = shelf.stripX + shelf.strip.w + 10 + (pins ? 40 * pins : 0);
+    const at = shelf.stripX + shelf.strip.w + 10 + shelf.side;
     return h("text", { key: "name", class: "index", x: at, y: shelf.labelY + 3.5 }, inlineLabel(shelf.uid, storage));
   }
   const dtypes = Object.keys(storage.cells ?? storage.summary ?? storage.windows ?? {}).map(dtypeText);

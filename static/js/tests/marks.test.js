@@ -84,7 +84,6 @@ for (const [name, make] of Object.entries(ALL))
             for (const [slot, kept] of Object.entries(/** @type {Record<string, any>} */ (e.saved))) {
               one(list, "data-slot", `${uid}:${slot}`);
               const pins = having(list, "data-pin", `${uid}:${slot}`);
-              if (stacked && !pins.length) continue;
               assert.equal(pins.length, kept.state === "freed" || !entities.has(kept.storage) ? 0 : 1);
               for (const pin of pins) {
                 assert.equal(pin.attrs["data-state"], kept.state);
