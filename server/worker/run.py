@@ -55,14 +55,11 @@ class Run:
         statements, code = Statements(), None
         if tree is not None and not refusals:
             try:
-                tree, statements = instrument(tree)
-                code = compile(tree, "<program>", "exec", dont_inherit=True)
-            except (SyntaxError, ValueError, RecursionError) as error:  # what only the compiler finds: `return` outside
-                line = getattr(error, "lineno", None) or 1
-                message = getattr(error, "msg", None) or str(error) or "nested too deeply"
-                refusals = [
-                    Refusal(line=line, col=max((getattr(error, "offset", None) or 1) - 1, 0), message=message)
-                ]
+                statements, code = compiled(tree)
+            except SyntaxError as error:  # what only the compiler finds: `return` outside a function
+                refusals = [policy.syntax(error, pasted.source)]
+            except (RecursionError, MemoryError):
+                refusals = [policy.too_deep(pasted.source)]
         self._line({"header": self._header(pasted, statements)})
         if code is None:
             self._end(refused(refusals))

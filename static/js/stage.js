@@ -2,7 +2,7 @@
 
 import { plan as makePlan } from "./layout/plan.js";
 import { scene } from "./marks/scene.js";
-import { patch, SVG } from "./svg.js";
+import { h, patch, SVG } from "./svg.js";
 
 /** @typedef {import("./state.js").Opened} Opened */
 /** @typedef {{show: (opened: Opened, i: number) => void, fit: () => void, destroy: () => void}} Stage */
@@ -58,8 +58,8 @@ export function createStage(host, document, { words = {} } = {}) {
       below.box.hidden = graph.boxes.size === 0;
     } else {
       const w = memory.width + graph.width;
-      const h = size(main, w, Math.max(memory.height, graph.height), host.clientWidth, host.clientHeight);
-      const fence = graph.boxes.size ? { x: memory.width, h, word: words.graph ?? "Graph" } : undefined;
+      const drawn = size(main, w, Math.max(memory.height, graph.height), host.clientWidth, host.clientHeight);
+      const fence = graph.boxes.size ? { x: memory.width, h: drawn, word: words.graph ?? "Graph" } : undefined;
       layers(main, picture.memory, picture.between, picture.graph, fence);
       layers(below, [], [], []);
       below.box.hidden = true;
@@ -72,8 +72,8 @@ export function createStage(host, document, { words = {} } = {}) {
    * @param {{x: number, h: number, word: string}} [fence] */
   function layers(to, memory, between, graph, fence) {
     const line = fence ? [
-      { tag: "path", key: "fence", attrs: { class: "fence", d: `M${fence.x} 0V${fence.h}` }, text: null, children: [] },
-      { tag: "text", key: "head", attrs: { class: "lane-head", x: String(fence.x + 30), y: "22" }, text: fence.word, children: [] },
+      h("path", { key: "fence", class: "fence", d: `M${fence.x} 0V${fence.h}` }),
+      h("text", { key: "head", class: "lane-head", x: fence.x + 30, y: 22 }, fence.word),
     ] : [];
     patch(document, to.fence, line);
     patch(document, to.memory, memory);

@@ -135,7 +135,7 @@ function compare(before, after, step, index) {
   const written = /** @type {Map<string, Set<string>>} */ (new Map());
   const was = /** @type {Map<string, any>} */ (new Map());
   const ghosts = /** @type {Entities} */ (new Map());
-  for (const [uid, fields] of Object.entries(step?.set ?? {})) {
+  for (const uid of Object.keys(step?.set ?? {})) {
     const old = before.get(uid);
     const now = after.get(uid);
     if (!now) continue;
@@ -149,7 +149,6 @@ function compare(before, after, step, index) {
       for (const [name, value] of now.vars) if (!same(old.vars.get(name), value)) moved.add(`${uid}/${name}`);
     } else moved.add(uid);
     if (!old && now.kind === "frame") for (const name of now.vars.keys()) moved.add(`${uid}/${name}`);
-    void fields;
   }
   for (const uid of step?.gone ?? []) {
     const fields = step.set?.[uid];

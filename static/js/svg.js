@@ -5,7 +5,8 @@ export const SVG = "http://www.w3.org/2000/svg";
 /**
  * @typedef {{tag: string, key: string | null, attrs: Record<string, string>, text: string | null, children: VNode[]}} VNode
  * @typedef {string | number | boolean | null | undefined} Attr
- * @typedef {VNode | null | undefined | false | string | Child[]} Child
+ * @typedef {VNode | null | undefined | false | string} One
+ * @typedef {One | One[] | One[][] | (One | One[])[]} Child
  */
 
 /**
@@ -30,7 +31,7 @@ export function h(tag, attrs = {}, ...children) {
   return node;
 }
 
-/** @param {VNode} node @param {Child[]} children */
+/** @param {VNode} node @param {(Child | Child[])[]} children */
 function add(node, children) {
   for (const child of children) {
     if (Array.isArray(child)) add(node, child);

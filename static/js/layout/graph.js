@@ -54,6 +54,7 @@ export function graph(lives, M, wish, from) {
     if (gap >= 0 && node.chip) chips[gap] = Math.max(chips[gap] ?? 0, node.chip + 12);
   }
   const router = new Router(boxes);
+  /** @type {{key: string, from: Box, to: Box, way: Way}[]} */
   const drafts = [];
   for (const node of nodes) {
     const box = /** @type {Box} */ (boxes.get(node.uid));

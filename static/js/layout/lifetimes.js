@@ -8,7 +8,8 @@ import { tuple, valueText } from "./format.js";
 
 /**
  * @typedef {{birth: number, death: number}} Life
- * @typedef {Life & {uid: string, rows: Map<string, number>, summary: boolean, shown: number}} StorageLife
+ * @typedef {Life & {uid: string, rows: Map<string, number>, summary: boolean, shown: number, passing: boolean}} StorageLife
+ *   passing: made and freed inside one step, only ever a ghost
  * @typedef {Life & {key: string, uid: string, storage: string | null, counter: string | null, lines: number,
  *   inOrder: boolean, last: number, cardW: number}} HandleLife
  * @typedef {Life & {uid: string, chips: Map<string, number>, title: number, label: number}} CardLife
@@ -34,8 +35,10 @@ export function cardText(handle) {
   const array = handle.kind === "array";
   const second = array
     ? `numpy · ${plainDtype(handle.dtype)}`
-    : `stride ${tuple(handle.stride ?? [])} offset ${handle.offset ?? 0}`;
-  const role = array ? (handle.writeable === false ? "read-only" : "") : handle.leaf === false ? "node" : "leaf";
+    : handle.stride
+      ? `stride ${tuple(handle.stride)} offset ${handle.offset ?? "?"}`
+      : [handle.layout, plainDtype(handle.dtype)].filter(Boolean).join(" · ");
+  const role = array ? (handle.writeable === false ? "read-only" : "") : handle.leaf === undefined ? "" : handle.leaf ? "leaf" : "node";
   return { shape, second, role, tracked: Boolean(handle.requires_grad) };
 }
 
@@ -121,7 +124,7 @@ export function lifetimes(opened) {
 function close(lives, stays, uid, i, fields) {
   const storage = lives.storages.get(uid);
   if (storage) storage.death = i; // its ghost stands there during the step that freed it
-  else if (fields?.kind === "storage") remember(lives, uid, fields, i, i);
+  else if (fields?.kind === "storage") remember(lives, uid, fields, i, i).passing = true;
   const key = stays.get(uid);
   const gone = key ? lives.handles.get(key) : (lives.frames.get(uid) ?? lives.objects.get(uid) ?? lives.nodes.get(uid));
   if (gone) gone.death = i - 1;
@@ -135,7 +138,7 @@ function close(lives, stays, uid, i, fields) {
 /** @param {Lives} lives @param {string} uid @param {any} entity @param {number} i @param {number} end */
 function remember(lives, uid, entity, i, end) {
   const life = lives.storages.get(uid) ?? {
-    uid, birth: i, death: end, rows: new Map(), summary: false, shown: 0,
+    uid, birth: i, death: end, rows: new Map(), summary: false, shown: 0, passing: false,
   };
   for (const [dtype, row] of Object.entries(entity.cells ?? {}))
     life.rows.set(dtype, Math.max(life.rows.get(dtype) ?? 0, row.length));
@@ -143,6 +146,7 @@ function remember(lives, uid, entity, i, end) {
     life.shown = Math.max(life.shown, parts.reduce((/** @type {number} */ n, /** @type {any} */ p) => n + p[1].length, 0), dtype ? 1 : 0);
   if (!entity.cells && (entity.summary || entity.windows)) life.summary = true;
   lives.storages.set(uid, life);
+  return life;
 }
 
 /** @param {Lives} lives @param {Map<string, string>} stays @param {string} uid @param {any} entity @param {number} i
@@ -210,7 +214,7 @@ function pending(lives) {
 /** @param {Lives} lives @param {string} uid @param {any} entity @param {number} i @param {number} end */
 function node(lives, uid, entity, i, end) {
   const life = lives.nodes.get(uid) ?? {
-    uid, name: "", birth: i, death: end, slots: [], slotW: 0, next: [], handle: pending(lives).get(uid) ?? null,
+    uid, name: "", birth: i, death: end, slots: /** @type {string[]} */ ([]), slotW: 0, next: [], handle: pending(lives).get(uid) ?? null,
     variable: null, chip: 0,
   };
   life.name = entity.name ?? life.name;

@@ -39,7 +39,7 @@ export function memory(lives, M) {
     width: 0, height: 0,
   };
   const drafts = draft(lives, M);
-  const right = Math.max(stripX + 132, ...[...drafts.values()].map((d) => stripX + d.strip.w + d.side + (d.inline ? 74 : 0)));
+  const right = Math.max(stripX + 132, ...[...drafts.values()].map((d) => stripX + d.strip.w + d.side + (d.inline && !lives.storages.get(d.uid)?.passing ? 74 : 0)));
   out.lanes.storages.w = right - stripX;
   out.width = right + M.pad;
 
@@ -156,8 +156,9 @@ function adopt(drafts, uid, owner) {
  * @returns {Draft}
  */
 function arrange(life, readers, pins, M) {
-  const body = strip(life, readers, M);
-  const inline = M.dense && body.mode === "cells" && body.rows.length <= 1 && alone(readers);
+  const full = strip(life, readers, M);
+  const body = life.passing ? { ...full, w: Math.min(full.w, 160), h: 24 } : full;
+  const inline = (M.dense || life.passing) && body.mode === "cells" && body.rows.length <= 1 && alone(readers);
   const places = new Slots();
   const at = [...pins].sort((a, b) => a.birth - b.birth).map((p) => ({ ...p, at: places.place(p.birth, p.death, 1) }));
   const pinZone = pins.length && !M.dense ? M.pin : 0;
@@ -182,15 +183,16 @@ function arrange(life, readers, pins, M) {
   /** @type {Map<string, import("./lifetimes.js").HandleLife[]>} */
   const zones = new Map();
   for (const reader of [...readers].sort((a, b) => a.birth - b.birth)) push(zones, reader.counter ?? `|${reader.uid}`, reader);
-  let y = top;
-  for (const [counter, wearers] of zones) {
-    const tall = (/** @type {import("./lifetimes.js").HandleLife} */ w) =>
-      Math.max(M.pitch, beads ? w.lines * M.line + (w.lines > 1 ? 14 : 0) : 0);
-    const { places, height } = pack(wearers, tall);
-    for (const [wearer, at] of places) d.rows.push({ life: wearer, y: y + at, h: tall(wearer), zone: counter });
-    y += height;
-  }
-  d.h = Math.max(y, top);
+  const tall = (/** @type {import("./lifetimes.js").HandleLife} */ w) =>
+    Math.max(M.pitch, beads ? w.lines * M.line + (w.lines > 1 ? 14 : 0) : 0);
+  // Wearers of one counter are neighbours; a counter's rows are let again when all its wearers are gone.
+  const inner = [...zones].map(([counter, wearers]) => ({
+    counter, ...pack(wearers, tall), birth: Math.min(...wearers.map((w) => w.birth)), death: Math.max(...wearers.map((w) => w.death)),
+  }));
+  const outer = pack(inner, (zone) => zone.height);
+  for (const [zone, at] of outer.places)
+    for (const [wearer, y] of zone.places) d.rows.push({ life: wearer, y: top + at + y, h: tall(wearer), zone: zone.counter });
+  d.h = top + outer.height;
   return d;
 }
 

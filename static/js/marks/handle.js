@@ -107,7 +107,7 @@ export function tagMark(scene, tag, uid, at) {
 export function railMark(scene, counter, storage, rows) {
   const { metrics: M, memory } = scene.plan;
   const { x, w } = memory.lanes.rails;
-  const value = scene.snap.entities.get(counter)?.value ?? 0;
+  const value = scene.snap.entities.get(counter)?.value ?? "?";
   const before = scene.previous.get(counter)?.value;
   const bumped = before !== undefined && before !== value;
   const badgeY = Math.min(...rows.map((r) => r.cy));

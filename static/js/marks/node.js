@@ -111,6 +111,7 @@ export function edgeMark(scene, key, edge) {
 /** Gradients as chips: what this visit passed on each edge, and fainter what earlier visits passed.
  * @param {Scene} scene */
 export function gradMarks(scene) {
+  /** @type {import("../svg.js").VNode[]} */
   const out = [];
   if (!scene.visits.length) return out;
   const reached = new Set([...scene.plan.graph.edges.values()].filter((e) => scene.visited.has(e.from)).map((e) => e.to));

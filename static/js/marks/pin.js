@@ -2,7 +2,6 @@
 
 import { cellBox } from "../layout/strip.js";
 import { extent, plainDtype } from "../layout/reads.js";
-import { textWidth } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
 
 /** @typedef {import("./scene.js").Scene} Scene */
@@ -83,9 +82,4 @@ export function alarmText(scene, storage, pins) {
     ? `${words.still} v${worst.expected} · ${words.otherBytes}`
     : `${words.expects} v${worst.expected}${now === undefined ? "" : ` · ${words.now} v${now}`}`;
   return h("text", { key: `alarm ${storage}`, class: "alarm end", x: shelf.stripX - 14, y: shelf.pinY + 4 }, text);
-}
-
-/** Width that the words of an alarm take. @param {string} text */
-export function alarmWidth(text) {
-  return textWidth(text, 12);
 }

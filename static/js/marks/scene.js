@@ -7,7 +7,7 @@ import { h } from "../svg.js";
 import { frameMark, objectMark } from "./card.js";
 import { beadsMark, cardMark, railMark, tagsMark } from "./handle.js";
 import { edgeMark, gradMarks, leaderMark, nodeMark, rounded } from "./node.js";
-import { ALARMS, alarmText, pinMark } from "./pin.js";
+import { alarmText, pinMark } from "./pin.js";
 import { ghostMark, inlineLabel, shelfMark } from "./shelf.js";
 import { WORDS } from "./words.js";
 
@@ -213,5 +213,3 @@ function meeting(s, uid, node) {
   }
   return h("g", { key: `meeting ${uid}`, class: "meeting", "data-meets": `${node.variable} ${uid}` }, out);
 }
-
-export { ALARMS };

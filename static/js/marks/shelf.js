@@ -19,8 +19,10 @@ function title(scene, shelf, storage) {
   }
   const dtypes = Object.keys(storage.cells ?? storage.summary ?? storage.windows ?? {}).map(dtypeText);
   const inside = storage.within ? ` · ${scene.words.inside} ${storage.within.storage} +${storage.within.at} B` : "";
+  const device = storage.device && storage.device !== "cpu" ? ` · ${storage.device}` : "";
+  const size = `${storage.nbytes === undefined ? "?" : bytesText(storage.nbytes)}${device}`;
   const several = shelf.strip.rows.filter((r) => storage.cells?.[r.dtype]).length > 1;
-  const second = `${several ? "" : dtypes.join(", ")}${dtypes.length && !several ? " · " : ""}${bytesText(storage.nbytes ?? 0)}${inside}`;
+  const second = `${several ? "" : dtypes.join(", ")}${dtypes.length && !several ? " · " : ""}${size}${inside}`;
   if (several)
     return [
       h("text", { key: "name", class: "shelf-name end", x: x - 66, y: shelf.labelY + 4 }, `${shelf.uid}  ${second}`),
@@ -205,6 +207,6 @@ export function ghostMark(scene, uid, storage) {
     { key: `ghost ${uid}`, class: "ghost", "data-ghost": uid },
     h("rect", { x, y, width: w, height: hgt, rx: 3 }),
     h("text", { x: x + w / 2, y: y + hgt / 2 + 4 }, scene.words.freed),
-    h("text", { class: "meta end", x: x - 14, y: y + hgt / 2 + 4 }, `${uid} · ${bytesText(storage.nbytes ?? 0)}`),
+    h("text", { class: "meta end", x: x - 14, y: y + hgt / 2 + 4 }, storage.nbytes === undefined ? uid : `${uid} · ${bytesText(storage.nbytes)}`),
   );
 }
