@@ -22,7 +22,11 @@ def test_nodes_edges_and_the_leaf() -> None:
     end = Replay(trace(IMPORT + "y = x.exp()\nz = y * x\n"))
     mul = end.node("z")
     exp, leaf = (end.state[uid] for uid, _ in mul["next"])
-    assert (mul["name"], exp["name"], leaf["name"]) == ("MulBackward0", "ExpBackward0", "torch::autograd::AccumulateGrad")
+    assert (mul["name"], exp["name"], leaf["name"]) == (
+        "MulBackward0",
+        "ExpBackward0",
+        "torch::autograd::AccumulateGrad",
+    )
     assert leaf["variable"] == end.uid("x") and exp["next"] == [mul["next"][1]]
     assert end["y"]["grad_fn"] == mul["next"][0][0]
     assert mul["saved"]["self"]["tensor"] == end.uid("y") and exp["saved"]["result"]["storage"] == end["y"]["storage"]
@@ -34,7 +38,10 @@ def test_a_stale_slot_is_told_at_the_write() -> None:
     assert (stale["line"], stale["slot"]) == (5, "result")
     slot = Replay(told, at(told, 5)).state[stale["node"]]["saved"]["result"]
     assert (slot["expected"], slot["state"]) == (0, "stale")
-    assert told["outcome"]["error"]["line"] == 6 and "modified by an inplace operation" in told["outcome"]["error"]["message"]
+    assert (
+        told["outcome"]["error"]["line"] == 6
+        and "modified by an inplace operation" in told["outcome"]["error"]["message"]
+    )
 
 
 @pytest.mark.parametrize("write", ["y.data[0] = 9", "y.detach().numpy()[0] = 9", "y.data.zero_()"])
@@ -133,7 +140,8 @@ def test_gradients_accumulate() -> None:
 
 def test_a_visit_that_raises_has_failed() -> None:
     told = trace(
-        IMPORT + "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n        return a * 1\n"
+        IMPORT
+        + "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n        return a * 1\n"
         "    @staticmethod\n    def backward(ctx, g):\n        raise ValueError('no')\n"
         "y = F.apply(x * 2)\ntry:\n    y.sum().backward()\nexcept ValueError:\n    pass\n"
     )

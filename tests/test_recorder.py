@@ -54,19 +54,25 @@ def test_a_generator_waits_and_goes_on() -> None:
 
 
 def test_a_caught_exception_is_a_step_of_the_statement_that_raised() -> None:
-    told = trace("def f():\n    return 1 / 0\ntry:\n    x = 1\n    f()\nexcept ZeroDivisionError as e:\n    print('caught')\n")
+    told = trace(
+        "def f():\n    return 1 / 0\ntry:\n    x = 1\n    f()\nexcept ZeroDivisionError as e:\n    print('caught')\n"
+    )
     raised = [(step["line"], step["depth"]) for step in told["steps"] if step["kind"] == "raise"]
     assert raised == [(5, 0)]
     assert told["outcome"] == {"status": "finished"}
 
 
 def test_finally_without_an_exception_is_no_raise() -> None:
-    told = trace("try:\n    raise ValueError\nexcept ValueError:\n    try:\n        x = 1\n    finally:\n        y = 2\n")
+    told = trace(
+        "try:\n    raise ValueError\nexcept ValueError:\n    try:\n        x = 1\n    finally:\n        y = 2\n"
+    )
     assert [step["line"] for step in told["steps"] if step["kind"] == "raise"] == [2]
 
 
 def test_an_uncaught_exception_ends_the_trace() -> None:
-    told = trace("def f(n):\n    k = n * 2\n    raise ValueError(f'no {k}')\ntry:\n    {}['a']\nexcept KeyError as e:\n    f(2)\n")
+    told = trace(
+        "def f(n):\n    k = n * 2\n    raise ValueError(f'no {k}')\ntry:\n    {}['a']\nexcept KeyError as e:\n    f(2)\n"
+    )
     error = told["outcome"]["error"]
     assert told["outcome"]["status"] == "raised"
     assert (error["type"], error["message"], error["line"]) == ("ValueError", "no 4", 3)
@@ -114,8 +120,13 @@ def test_looking_runs_no_code_of_the_program() -> None:
 
 
 def test_instruments_do_not_show() -> None:
-    told = trace("def f():\n    a = 1\n    print(sorted(locals()))\nf()\nprint([n for n in globals() if n[:2] != '__'], dir())\n")
-    assert printed(told).splitlines() == ["['a']", "['f'] ['__builtins__', '__doc__', '__loader__', '__name__', '__package__', '__spec__', 'f']"]
+    told = trace(
+        "def f():\n    a = 1\n    print(sorted(locals()))\nf()\nprint([n for n in globals() if n[:2] != '__'], dir())\n"
+    )
+    assert printed(told).splitlines() == [
+        "['a']",
+        "['f'] ['__builtins__', '__doc__', '__loader__', '__name__', '__package__', '__spec__', 'f']",
+    ]
 
 
 def test_nothing_is_kept_alive() -> None:
@@ -135,8 +146,13 @@ def test_recursion_ends_where_plain_python_ends_it() -> None:
 
 
 def test_the_step_limit_ends_an_endless_program() -> None:
-    told = trace("n = 0\nwhile True:\n    try:\n        n += 1\n    except BaseException:\n        pass\n", limits={"steps": 50})
-    assert told["outcome"] == {"status": "stopped", "stopped": {"limit": "steps", "value": 50, "line": told["steps"][-1]["line"]}}
+    told = trace(
+        "n = 0\nwhile True:\n    try:\n        n += 1\n    except BaseException:\n        pass\n", limits={"steps": 50}
+    )
+    assert told["outcome"] == {
+        "status": "stopped",
+        "stopped": {"limit": "steps", "value": 50, "line": told["steps"][-1]["line"]},
+    }
     assert len(told["steps"]) == 50
 
 

@@ -43,7 +43,9 @@ def test_a_write_is_told_once_with_its_elements() -> None:
     assert written["region"] == {"offset": 1, "shape": [2], "stride": [3], "dtype": "float32"}
     (bumped,) = events(told, "version_bumped")
     assert (bumped["from"], bumped["to"]) == (0, 1)
-    assert told["steps"][at(told, 4)]["set"][Replay(told)["a"]["storage"]] == {"cells_at": {"float32": {"1": 7.0, "4": 7.0}}}
+    assert told["steps"][at(told, 4)]["set"][Replay(told)["a"]["storage"]] == {
+        "cells_at": {"float32": {"1": 7.0, "4": 7.0}}
+    }
 
 
 def test_data_and_numpy_write_without_moving_the_counter() -> None:
@@ -61,7 +63,12 @@ def test_a_handle_keeps_its_storage_through_the_programs_rebinding() -> None:
 
 
 def test_views_stand_as_torch_says() -> None:
-    end = Replay(trace(IMPORT + "a = torch.arange(6.).view(2, 3)\nt = a.t()\ne = a[:, :1].expand(2, 4)\no = torch.as_strided(a, (2, 2), (1, 1), 2)\n"))
+    end = Replay(
+        trace(
+            IMPORT
+            + "a = torch.arange(6.).view(2, 3)\nt = a.t()\ne = a[:, :1].expand(2, 4)\no = torch.as_strided(a, (2, 2), (1, 1), 2)\n"
+        )
+    )
     assert [end[n][k] for n in "teo" for k in ("shape", "stride", "offset")] == [
         [3, 2], [1, 3], 0, [2, 4], [3, 0], 0, [2, 2], [1, 1], 2,
     ]  # fmt: skip
@@ -77,7 +84,10 @@ def test_bytes_read_under_two_dtypes_are_told_twice() -> None:
 @pytest.mark.parametrize(
     ("expression", "cells"),
     [
-        ("torch.tensor([0.1, float('nan'), float('inf'), -float('inf')])", [0.1, {"$f": "nan"}, {"$f": "inf"}, {"$f": "-inf"}]),
+        (
+            "torch.tensor([0.1, float('nan'), float('inf'), -float('inf')])",
+            [0.1, {"$f": "nan"}, {"$f": "inf"}, {"$f": "-inf"}],
+        ),
         ("torch.tensor([2**53 + 1, -2**63])", [{"$i": "9007199254740993"}, {"$i": "-9223372036854775808"}]),
         ("torch.tensor([1 + 2j])", [{"$c": [1.0, 2.0]}]),
         ("torch.tensor([True, False])", [True, False]),
@@ -97,7 +107,7 @@ def test_a_big_storage_is_told_in_windows() -> None:
     storage = end.state[end["a"]["storage"]]
     assert "cells" not in storage or storage["cells"] is None
     assert storage["summary"]["float32"]["min"] == -1.0 and sum(storage["summary"]["float32"]["bins"]) == 5000
-    windows = {start: values for start, values in storage["windows"]["float32"]}
+    windows = dict(storage["windows"]["float32"])
     assert windows[2000] == [2000.0, 2001.0, 2002.0] and windows[3000] == [-1.0] and windows[0][:2] == [0.0, 1.0]
 
 

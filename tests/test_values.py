@@ -70,14 +70,16 @@ def test_a_module_and_its_optimizer() -> None:
     weight = linear["attrs"]["weight"]
     assert end.state[weight["ref"]]["type"] == "Parameter"
     group = end.state[end.state[end["opt"]["attrs"]["param_groups"]["ref"]]["items"][0]["ref"]]
-    told = {key: value for key, value in group["items"]}
+    told = dict(group["items"])
     assert told["lr"] == 0.5 and end.state[told["params"]["ref"]]["items"][0] == weight
     state = end.state[end["opt"]["attrs"]["state"]["ref"]]["items"]
     assert weight in [key for key, _ in state]
 
 
 def test_an_instance_shows_its_attributes() -> None:
-    end = Replay(trace("class P:\n    def __init__(self):\n        self.x = 1\n        self._y = [2]\np = P()\np.z = p\n"))
+    end = Replay(
+        trace("class P:\n    def __init__(self):\n        self.x = 1\n        self._y = [2]\np = P()\np.z = p\n")
+    )
     assert end["p"]["type"] == "P" and end["p"]["attrs"]["x"] == 1 and end["p"]["attrs"]["z"] == {"ref": end.uid("p")}
 
 
@@ -87,7 +89,9 @@ def test_a_typo_on_a_tensor_shows() -> None:
 
 
 def test_an_array_is_a_handle_on_the_same_bytes() -> None:
-    end = Replay(trace("import torch\nimport numpy as np\nt = torch.arange(6.).view(2, 3)\nn = t.numpy()[:, 1:]\nn[0, 0] = 9\n"))
+    end = Replay(
+        trace("import torch\nimport numpy as np\nt = torch.arange(6.).view(2, 3)\nn = t.numpy()[:, 1:]\nn[0, 0] = 9\n")
+    )
     assert end["n"]["storage"] == end["t"]["storage"]
     assert (end["n"]["at"], end["n"]["steps"], end["n"]["shape"]) == (4, [12, 4], [2, 2])
     assert end.cells("t")[1] == 9.0

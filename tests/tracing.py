@@ -52,7 +52,7 @@ class Replay:
 
     def _merge(self, have: dict[str, Any], fields: dict[str, Any]) -> None:
         names, unset = fields.pop("vars", {}), fields.pop("unset", [])
-        if "kind" in have and have["kind"] == "frame" or fields.get("kind") == "frame":
+        if ("kind" in have and have["kind"] == "frame") or fields.get("kind") == "frame":
             have["vars"] = {k: v for k, v in {**have.get("vars", {}), **names}.items() if k not in unset}
         for dtype, patch in fields.pop("cells_at", {}).items():
             cells = list(have["cells"][dtype])

@@ -6,6 +6,7 @@ is a notice; nothing is guessed, and what still is no program is left for the pa
 
 import ast
 import builtins
+import itertools
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -173,7 +174,7 @@ def _listing(lines: list[Line], notices: list[Notice]) -> list[Line]:
     numbers = [int(match[1]) for line, match in found if match is not None and len(match[1]) < 7]
     if len(numbers) < 2 or any(match is None and line.text.strip() for line, match in found):
         return lines
-    if any(b - a != 1 for a, b in zip(numbers, numbers[1:], strict=False)):
+    if any(b - a != 1 for a, b in itertools.pairwise(numbers)):
         return lines
     notices.append(Notice(line=lines[0].origin, kind="listing"))
     return [Line(line.text[match.end() :] if match else "", line.origin) for line, match in found]
@@ -314,7 +315,12 @@ def _top(tree: ast.Module) -> int:
     """The line, from 0, before which an import may be put: after a docstring and imports from the future."""
     at = 0
     for k, node in enumerate(tree.body):
-        text = k == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        text = (
+            k == 0
+            and isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        )
         if not text and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
             break
         at = node.end_lineno or at

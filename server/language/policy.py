@@ -10,13 +10,67 @@ from typing import Any
 from server.wire.trace import Refusal
 
 MODULES = frozenset(
-    "torch numpy math cmath copy random time functools itertools collections operator typing typing_extensions dataclasses "
-    "contextlib warnings abc enum weakref gc __future__ sys string re json types statistics fractions decimal numbers "
-    "datetime textwrap pprint traceback heapq bisect array struct timeit logging inspect".split()
+    [
+        "torch",
+        "numpy",
+        "math",
+        "cmath",
+        "copy",
+        "random",
+        "time",
+        "functools",
+        "itertools",
+        "collections",
+        "operator",
+        "typing",
+        "typing_extensions",
+        "dataclasses",
+        "contextlib",
+        "warnings",
+        "abc",
+        "enum",
+        "weakref",
+        "gc",
+        "__future__",
+        "sys",
+        "string",
+        "re",
+        "json",
+        "types",
+        "statistics",
+        "fractions",
+        "decimal",
+        "numbers",
+        "datetime",
+        "textwrap",
+        "pprint",
+        "traceback",
+        "heapq",
+        "bisect",
+        "array",
+        "struct",
+        "timeit",
+        "logging",
+        "inspect",
+    ]
 )
 """Top-level modules that may be imported, with what is below them."""
 
-ELSEWHERE = frozenset("matplotlib pandas torchvision torchaudio torchtext sklearn scipy seaborn tqdm PIL transformers".split())
+ELSEWHERE = frozenset(
+    [
+        "matplotlib",
+        "pandas",
+        "torchvision",
+        "torchaudio",
+        "torchtext",
+        "sklearn",
+        "scipy",
+        "seaborn",
+        "tqdm",
+        "PIL",
+        "transformers",
+    ]
+)
 """What tutorials like to import and a run does not need."""
 
 CLOSED = {
@@ -73,8 +127,23 @@ BUILTINS = {
 """Builtins that are not available; a program that binds such a name has one of its own."""
 
 ATTRIBUTES = frozenset(
-    "__subclasses__ __globals__ __builtins__ __closure__ __loader__ __spec__ __import__ "
-    "f_globals f_locals f_back f_builtins gi_frame cr_frame ag_frame tb_frame".split()
+    [
+        "__subclasses__",
+        "__globals__",
+        "__builtins__",
+        "__closure__",
+        "__loader__",
+        "__spec__",
+        "__import__",
+        "f_globals",
+        "f_locals",
+        "f_back",
+        "f_builtins",
+        "gi_frame",
+        "cr_frame",
+        "ag_frame",
+        "tb_frame",
+    ]
 )
 """Attributes that lead from a value into the interpreter's own objects."""
 
@@ -132,7 +201,9 @@ class _Checker:
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 self._bound.add(alias.asname or alias.name.split(".")[0])
-                self._modules[alias.asname or alias.name.split(".")[0]] = alias.name if alias.asname else alias.name.split(".")[0]
+                self._modules[alias.asname or alias.name.split(".")[0]] = (
+                    alias.name if alias.asname else alias.name.split(".")[0]
+                )
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 self._bound.add(alias.asname or alias.name)
@@ -209,7 +280,11 @@ def syntax(error: SyntaxError, source: str) -> Refusal:
     """Python's own words at Python's own place."""
     line = min(max(error.lineno or 1, 1), max(source.count("\n") + 1, 1))
     col = max((error.offset or 1) - 1, 0)
-    end = error.end_offset - 1 if error.end_offset and error.end_lineno == error.lineno and error.end_offset - 1 > col else None
+    end = (
+        error.end_offset - 1
+        if error.end_offset and error.end_lineno == error.lineno and error.end_offset - 1 > col
+        else None
+    )
     return Refusal(line=line, col=col, end_col=end, message=error.msg, key="syntax", args={"text": error.msg})
 
 

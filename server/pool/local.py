@@ -88,7 +88,12 @@ class Pool:
     @property
     def ready(self) -> bool:
         """Whether a program would start at once."""
-        return self._ready is not None and self._ready.done() and not self._ready.cancelled() and self._ready.exception() is None
+        return (
+            self._ready is not None
+            and self._ready.done()
+            and not self._ready.cancelled()
+            and self._ready.exception() is None
+        )
 
     async def close(self) -> None:
         """End the zygote, and with it whatever runs."""
@@ -124,8 +129,12 @@ class Pool:
         command = [sys.executable, "-m", "server.worker.zygote", str(theirs.fileno())]
         if self._entry:
             command.append(self._entry)
-        one = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-        kept = {name: os.environ[name] for name in ("PATH", "LANG", "LD_LIBRARY_PATH", "PYTHONDONTWRITEBYTECODE") if name in os.environ}
+        one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        kept = {
+            name: os.environ[name]
+            for name in ("PATH", "LANG", "LD_LIBRARY_PATH", "PYTHONDONTWRITEBYTECODE")
+            if name in os.environ
+        }
         self._process = subprocess.Popen(
             command,
             cwd=ROOT,
@@ -211,7 +220,9 @@ class Pool:
         """Read to the end or to a limit. The outcome where the parent knows it, and how the child exited."""
         loop = asyncio.get_running_loop()
         stream = asyncio.StreamReader(limit=CHUNK)
-        transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), os.fdopen(reading, "rb"))
+        transport, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(stream), os.fdopen(reading, "rb")
+        )
         try:
             try:
                 async with asyncio.timeout(self._settings.wall):
@@ -230,10 +241,14 @@ class Pool:
         if run.limit is not None:
             return Outcome(status="stopped", stopped=run.limit), exit_
         if exit_.get("lost"):
-            return Outcome(status="lost", error=Error(type="Lost", message="the machine's workers went down under the run")), exit_
+            return Outcome(
+                status="lost", error=Error(type="Lost", message="the machine's workers went down under the run")
+            ), exit_
         if exit_.get("signal"):
             signal = int(exit_["signal"])
-            return Outcome(status="crashed", signal=signal, error=Error(type="Crash", message=f"killed by signal {signal}")), exit_
+            return Outcome(
+                status="crashed", signal=signal, error=Error(type="Crash", message=f"killed by signal {signal}")
+            ), exit_
         return None, exit_
 
     async def _read(self, run: Running, stream: asyncio.StreamReader) -> None:
@@ -288,7 +303,7 @@ def assemble(job: Job, versions: dict[str, str], data: bytes, outcome: Outcome |
     if outcome.stopped is not None and outcome.stopped.line is None and steps:
         outcome.stopped.line = steps[-1].line
     head = header or Header(schema=1, program=Program(source=job.source), runtime=runtime(job, versions))
-    cost = last.cost if last is not None else Cost(wall_ms=exit_.get("wall_ms", 0), cpu_ms=exit_.get("cpu_ms", 0), peak_bytes=exit_.get("peak_bytes", 0))
+    cost = Cost(**{name: exit_.get(name, 0) for name in ("wall_ms", "cpu_ms", "peak_bytes")})
     return Trace.model_construct(
         schema_=head.schema_, program=head.program, runtime=head.runtime, steps=steps, outcome=outcome, cost=cost
     )

@@ -176,10 +176,8 @@ class Recorder:
 
         if self._busy:
             return resume
-        waiting: Callable[[Any], Any] = resume
         with self.guard():
-            waiting = self.frames.suspend(sys._getframe(1), resume)
-        return waiting
+            return self.frames.suspend(sys._getframe(1), resume)
 
     def _caught(self) -> None:
         if self._busy:

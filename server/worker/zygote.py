@@ -38,7 +38,15 @@ class Zygote:
         self._children: dict[int, tuple[int, int]] = {}  # run -> (pid, pidfd)
 
     def serve(self) -> None:
-        self._tell({"ready": {"torch": str(torch.__version__), "numpy": numpy.__version__, "python": platform.python_version()}})
+        self._tell(
+            {
+                "ready": {
+                    "torch": str(torch.__version__),
+                    "numpy": numpy.__version__,
+                    "python": platform.python_version(),
+                }
+            }
+        )
         self._selector.register(self._link, selectors.EVENT_READ, None)
         while True:
             for key, _ in self._selector.select():

@@ -120,7 +120,9 @@ class Backward:
 
     def _copies(self, grads: Iterable[Any] | Any) -> list[dict[str, Any] | None]:
         found = grads if isinstance(grads, tuple | list) else (grads,)
-        return [tensors.passed(grad if isinstance(grad, torch.Tensor) else None, self._storages.known) for grad in found]
+        return [
+            tensors.passed(grad if isinstance(grad, torch.Tensor) else None, self._storages.known) for grad in found
+        ]
 
     def flush(self) -> None:
         """Tell the visits that are over."""

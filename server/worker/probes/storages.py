@@ -15,7 +15,7 @@ from server.worker.probes import cells
 WHOLE = 1 << 16
 """Bytes up to which a copy is kept to compare with; beyond, a digest."""
 
-_address: Any = getattr(torch._C, "_storage_address")
+_address: Any = torch._C._storage_address
 
 EARLY = 4096
 """Bytes up to which a temporary's content is kept, should it die inside its statement."""
@@ -150,7 +150,12 @@ class Storages:
         for uid, record in list(self.records.items()):
             if isinstance(record, Light) and (tensors := record.living()):
                 solid = self.records[uid] = TorchRecord(uid, tensors[0].untyped_storage())
-                solid.data, solid.digest, solid.dtypes, solid.cells = record.data, record.digest, record.dtypes, record.cells
+                solid.data, solid.digest, solid.dtypes, solid.cells = (
+                    record.data,
+                    record.digest,
+                    record.dtypes,
+                    record.cells,
+                )
                 solid.fresh, solid.exposed, solid.runs = record.fresh, record.exposed, record.runs
 
     def known(self, tensor: torch.Tensor) -> str | None:

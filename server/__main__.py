@@ -1,0 +1,111 @@
+"""The commands: `python -m server serve`, `trace` and `schema`."""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import uvicorn
+
+from server import __version__
+from server.app import create_app
+from server.pool.local import Down, Pool
+from server.pretty import pretty
+from server.routes.api import trace_json
+from server.settings import SettingError, Settings
+from server.wire.api import Job
+from server.wire.schema import document
+from server.wire.trace import Trace
+
+AHEAD = 8
+"""Files that are read before their turn to be printed comes."""
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("python -m server", description="See what PyTorch does.")
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    serve = commands.add_parser("serve", help="serve the page and the API")
+    serve.add_argument("--host", default="127.0.0.1")
+    serve.add_argument("--port", type=int, default=8000)
+    trace = commands.add_parser("trace", help="run programs and print their traces, one a line")
+    trace.add_argument("files", nargs="+", metavar="FILE", help="a program; - is the standard input")
+    trace.add_argument("--seed", type=int, default=0)
+    trace.add_argument("--pretty", action="store_true", help="for reading: each statement and what it changed")
+    commands.add_parser("schema", help="print the JSON Schema of a trace")
+    return parser
+
+
+def main(words: list[str] | None = None) -> int:
+    """The exit status."""
+    told = arguments().parse_args(words)
+    try:
+        return obey(told, Settings())
+    except SettingError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def obey(told: argparse.Namespace, settings: Settings) -> int:
+    if told.command == "serve":
+        uvicorn.run(create_app(settings), host=told.host, port=told.port, log_level="warning", access_log=False)
+        return 0
+    if told.command == "schema":
+        print(json.dumps(document(), indent=2))
+        return 0
+    return asyncio.run(trace(told.files, told.seed, told.pretty, settings))
+
+
+async def trace(files: list[str], seed: int, readable: bool, settings: Settings) -> int:
+    """Print a trace for every file, in order. 0 when every file gave one."""
+    status = 0
+    pool = Pool(settings)
+    await pool.start()
+    try:
+        async for name, found in traces(pool, files, seed, settings):
+            if isinstance(found, Trace):
+                print(pretty(found, name) if readable else trace_json(found), flush=True)
+            else:
+                print(f"{name}: {found}", file=sys.stderr, flush=True)
+                status = 1
+    finally:
+        await pool.close()
+    return status
+
+
+async def traces(pool: Pool, files: list[str], seed: int, settings: Settings) -> AsyncIterator[tuple[str, Trace | str]]:
+    """(file, its trace or why there is none) in order, a few running ahead."""
+    running: list[tuple[str, asyncio.Task[Trace | str]]] = []
+    for name in files:
+        running.append((name, asyncio.create_task(one(pool, name, seed, settings))))
+        if len(running) >= AHEAD:
+            first, task = running.pop(0)
+            yield first, await task
+    for first, task in running:
+        yield first, await task
+
+
+async def one(pool: Pool, name: str, seed: int, settings: Settings) -> Trace | str:
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        return error.strerror or str(error)
+    source = data.decode("utf-8", "replace")
+    if len(data) > settings.source:
+        return f"the program has {len(data)} bytes; {settings.source} are allowed"
+    try:
+        return await pool.run(Job(source=source, seed=seed, limits=settings.limits()))
+    except Down as error:
+        return str(error)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

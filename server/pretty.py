@@ -1,0 +1,104 @@
+"""A trace for reading in a terminal: every step's statement, and under it what changed."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from server.wire.trace import Step, Trace
+
+MOST = 8
+"""Elements of a storage that are shown."""
+
+
+def pretty(trace: Trace, name: str) -> str:
+    """The whole trace as lines of text."""
+    return "\n".join([f"# {name}", *_lines(trace), ""])
+
+
+def _lines(trace: Trace) -> Iterator[str]:
+    source = trace.program.source.split("\n")
+    for notice in trace.program.notices:
+        yield f"  notice, line {notice.line}: {notice.kind} {' '.join(map(str, notice.args.values()))}".rstrip()
+    for step in trace.steps:
+        text = source[step.line - 1].strip() if 0 < step.line <= len(source) else ""
+        turn = f" [{', '.join(map(str, step.iter))}]" if step.iter else ""
+        kind = "" if step.kind == "statement" else f"{step.kind} "
+        yield f"{step.i:4}  {step.line:4}  {'  ' * step.depth}{kind}{text}{turn}"
+        for line in _changes(step):
+            yield f"              {line}"
+    outcome = trace.outcome
+    if outcome.error is not None:
+        where = f", line {outcome.error.line}" if outcome.error.line else ""
+        yield f"{outcome.status}{where}: {outcome.error.type}: {outcome.error.message}"
+        for refusal in outcome.error.refusals[1:]:
+            yield f"  line {refusal.line}: {refusal.message}"
+    elif outcome.stopped is not None:
+        where = f" at line {outcome.stopped.line}" if outcome.stopped.line else ""
+        yield f"stopped{where}: the limit of {outcome.stopped.value:g} ({outcome.stopped.limit}) was reached"
+    else:
+        yield outcome.status
+
+
+def _changes(step: Step) -> Iterator[str]:
+    if step.value is not None:
+        yield f"= {value(step.value if isinstance(step.value, str | int | float) else plain(step.value))}"
+    for uid, fields in step.set.items():
+        yield from _entity(uid, fields)
+    if step.visit is not None:
+        grads = ", ".join(
+            "none" if grad is None else short(plain(grad).get("cells")) for grad in step.visit.grad_inputs
+        )
+        yield f"{step.visit.node} ran; gradients onwards: {grads or 'into .grad'}"
+    for entry in step.log:
+        told = plain(entry)
+        if told["kind"] == "out":
+            yield from (f"| {line}" for line in told["text"].rstrip("\n").split("\n"))
+        elif told["kind"] == "event" and told["event"] not in ("storage_allocated", "storage_freed", "saved"):
+            rest = " ".join(f"{key}={value(told[key])}" for key in told if key not in ("kind", "event", "op"))
+            yield f"! {told['event']} {rest}"
+    if step.gone:
+        yield f"gone: {' '.join(step.gone)}"
+
+
+def _entity(uid: str, fields: dict[str, Any]) -> Iterator[str]:
+    letter = uid[0]
+    if letter == "f":
+        for name, bound in (fields.get("vars") or {}).items():
+            yield f"{name} -> {value(bound)}"
+        for name in fields.get("unset") or ():
+            yield f"{name} unbound"
+    elif letter == "t" and "shape" in fields:
+        words = [f"{fields.get('dtype')}{fields.get('shape')}"]
+        words += [f"on {fields['storage']}"] if fields.get("storage") else []
+        words += [f"stride {fields['stride']} offset {fields['offset']}"] if fields.get("stride") else []
+        words += [f"counter {fields['counter']}"] if fields.get("counter") else []
+        words += ["requires grad"] if fields.get("requires_grad") else []
+        words += [f"from {fields['grad_fn']}"] if fields.get("grad_fn") else []
+        yield f"{uid}: {', '.join(words)}"
+    elif letter == "s":
+        for dtype, cells in (fields.get("cells") or {}).items():
+            yield f"{uid}: {dtype} {short(cells)}"
+        for dtype, patch in (fields.get("cells_at") or {}).items():
+            yield f"{uid}: {dtype} {short([f'[{at}]={value(cell)}' for at, cell in patch.items()])}"
+    elif letter == "n" and "name" in fields:
+        onwards = ", ".join("none" if edge is None else f"{edge[0]}" for edge in fields.get("next") or ())
+        yield f"{uid}: {fields['name']}" + (f" -> {onwards}" if onwards else "")
+    elif letter == "c" and "value" in fields:
+        yield f"{uid}: version {fields['value']}"
+
+
+def plain(told: Any) -> Any:
+    return told.model_dump(mode="json", by_alias=True, exclude_unset=True) if hasattr(told, "model_dump") else told
+
+
+def short(cells: Any) -> str:
+    if cells is None:
+        return "…"
+    more = f" … {len(cells)} in all" if len(cells) > MOST else ""
+    return " ".join(value(cell) for cell in cells[:MOST]) + more
+
+
+def value(told: Any) -> str:
+    """A wire value in a few characters."""
+    if isinstance(told, dict):
+        return str(told.get("ref") or told.get("text") or told.get("py") or next(iter(told.values()), ""))
+    return f"{told:g}" if isinstance(told, float) else str(told)

@@ -1,0 +1,1 @@
+"""The addresses. Thin: what is decided is decided elsewhere."""
