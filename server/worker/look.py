@@ -70,7 +70,7 @@ class Look:
         self._walk(again, step)
         self.arrays.look()
         readers = self._readers()
-        self._events(step, ops, log, dead, moved)
+        self._events(ops, log, dead, moved)
         counters = self.counters.look(self.saved.counters())
         self.storages.tell(self._dtypes(readers), self._wanted(readers))
         self.storages.within()
@@ -127,9 +127,7 @@ class Look:
                 wanted.setdefault(dtype, set()).update(kept)
         return out
 
-    def _events(
-        self, step: int, ops: Ops, log: list[dict[str, Any]], dead: list[str], moved: list[tuple[str, int, int]]
-    ) -> None:
+    def _events(self, ops: Ops, log: list[dict[str, Any]], dead: list[str], moved: list[tuple[str, int, int]]) -> None:
         def event(name: str, **fields: Any) -> None:
             log.append({"kind": "event", "event": name, **fields})
 

@@ -137,7 +137,7 @@ class Recorder:
                 self._emit("head", i, frame, value=test[0] if test else None)
         return test[0] if test else None
 
-    def _call(self, i: int) -> None:
+    def _call(self, _: int) -> None:
         if too_deep():
             raise RecursionError("maximum recursion depth exceeded")
         if not self._busy:
@@ -152,7 +152,7 @@ class Recorder:
                 self._emit("return", i, sys._getframe(1), value=value)
         return value
 
-    def _value(self, i: int, value: Any) -> Any:
+    def _value(self, _: int, value: Any) -> Any:
         if value is not None and not self._busy:
             with self.guard():
                 self._values[id(sys._getframe(1))] = self.look.values.encode(value)
@@ -165,7 +165,7 @@ class Recorder:
                 self._emit("yield", i, frame, value=value, suspended=self.frames.uid(frame))
         return value
 
-    def _resume(self, i: int) -> Callable[[Any], Any]:
+    def _resume(self, _: int) -> Callable[[Any], Any]:
         def resume(value: Any) -> Any:
             if not self._busy:
                 with self.guard():

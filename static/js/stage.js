@@ -11,6 +11,7 @@ const NARROW = 700;
 const SMALLEST = 0.74;
 const LARGEST = 1.14;
 const SCROLLED = 0.88;
+const SMALLEST_STACKED = 0.62;
 
 /**
  * @param {HTMLElement} host
@@ -51,7 +52,7 @@ export function createStage(host, document, { words = {} } = {}) {
     root.classList.toggle("dense", plan.metrics.dense);
     const { memory, graph } = plan;
     if (stacked) {
-      size(main, memory.width, memory.height, host.clientWidth, 0);
+      size(main, memory.width, memory.height, host.clientWidth, 0, SMALLEST_STACKED);
       size(below, graph.width, graph.height, host.clientWidth, 0);
       layers(main, picture.memory, picture.between, []);
       layers(below, [], [], picture.graph);
@@ -160,12 +161,13 @@ function surface(document, name) {
 }
 
 /** The scale that shows the most of it without becoming too small to read. @param {ReturnType<typeof surface>} to
- * @param {number} w @param {number} h @param {number} roomW @param {number} roomH @returns {number} the height drawn */
-function size(to, w, h, roomW, roomH) {
+ * @param {number} w @param {number} h @param {number} roomW @param {number} roomH
+ * @param {number} [least] @returns {number} the height drawn */
+function size(to, w, h, roomW, roomH, least = SMALLEST) {
   const fitW = roomW > 0 ? (roomW - 2) / w : 1;
-  const fitH = roomH > 0 ? Math.max((roomH - 2) / h, SMALLEST) : LARGEST;
-  // What has to scroll sideways anyway need not be small as well.
-  const k = fitW < SMALLEST ? SCROLLED : Math.min(LARGEST, fitW, Math.max(fitH, SMALLEST));
+  const fitH = roomH > 0 ? (roomH - 2) / h : LARGEST;
+  // What has to scroll anyway need not be small as well.
+  const k = fitW < least ? SCROLLED : Math.min(LARGEST, fitW, Math.max(fitH, SCROLLED));
   const width = Math.max(w, roomW / k - 2);
   const height = Math.max(h, roomH / k - 2);
   to.svg.setAttribute("viewBox", `0 0 ${Math.round(width)} ${Math.round(height)}`);

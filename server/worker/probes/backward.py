@@ -109,7 +109,7 @@ class Backward:
                 self._storages.carry(grad)
 
     def _after(self, now: Pass, uid: str) -> Callable[[Any, Any], None]:
-        def hook(grad_inputs: Any, grad_outputs: Any) -> None:
+        def hook(grad_inputs: Any, _: Any) -> None:
             with self._guard():
                 visit = next((v for v in reversed(now.running) if v["node"] == uid), None)
                 if visit is not None:

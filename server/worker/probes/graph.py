@@ -59,7 +59,7 @@ class Graph:
             self._walked.add(uid)
             if uid not in self._known:
                 self._known.add(uid)
-                self._picture.put(uid, self._facts(node, uid, step, see))
+                self._picture.put(uid, self._facts(node, step, see))
             slots = self.saved.look(node, uid)
             if slots is not None:
                 facts: dict[str, Any] = {"saved": slots or None}
@@ -71,7 +71,7 @@ class Graph:
                     stack.append((other, self.name(other)))
         return first
 
-    def _facts(self, node: Any, uid: str, step: int, see: Callable[[torch.Tensor], str]) -> dict[str, Any]:
+    def _facts(self, node: Any, step: int, see: Callable[[torch.Tensor], str]) -> dict[str, Any]:
         facts: dict[str, Any] = {
             "kind": "node",
             "name": node.name(),

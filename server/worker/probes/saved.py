@@ -103,7 +103,7 @@ class Saved:
             elif attribute is not None and verdict(node, attribute)[0] == "freed":
                 now[name] = {"state": "freed"}
             return  # else an optional tensor that was not given
-        slot = now[name] = self._facts(data, known)
+        slot = now[name] = self._facts(data)
         counter = None if data.is_inference() else self._counters.slot(known.get("counter") if known else None, data)
         slot["counter"] = counter
         version = None if data.is_inference() else data._version
@@ -121,7 +121,7 @@ class Saved:
             if known is not None and not known.get("detached"):
                 self.news.append((uid, name, "detached", state))
 
-    def _facts(self, data: torch.Tensor, known: dict[str, Any] | None) -> dict[str, Any]:
+    def _facts(self, data: torch.Tensor) -> dict[str, Any]:
         slot: dict[str, Any] = {"dtype": str(data.dtype)[6:], "shape": list(data.shape)}
         tensor = self._tensors.known(data)
         if tensor is not None:

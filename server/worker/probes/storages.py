@@ -15,7 +15,7 @@ from server.worker.probes import cells
 WHOLE = 1 << 16
 """Bytes up to which a copy is kept to compare with; beyond, a digest."""
 
-_address: Any = torch._C._storage_address
+_address: Any = torch._C._storage_address  # type: ignore[attr-defined]
 
 EARLY = 4096
 """Bytes up to which a temporary's content is kept, should it die inside its statement."""

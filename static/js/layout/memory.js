@@ -20,10 +20,11 @@ import { strip } from "./strip.js";
 /**
  * @param {import("./lifetimes.js").Lives} lives
  * @param {import("./metrics.js").Metrics} M
+ * @param {number} [widest] the most room that name tags get
  * @returns {Memory}
  */
-export function memory(lives, M) {
-  const tagW = Math.max(56, Math.min(300, lives.tags));
+export function memory(lives, M, widest = 300) {
+  const tagW = Math.max(56, Math.min(widest, lives.tags));
   let cardW = 128;
   for (const life of lives.handles.values()) cardW = Math.max(cardW, Math.min(280, life.cardW));
   const cardX = M.pad + tagW + 14;

@@ -21,7 +21,7 @@ const ROOM = 8;
 export function plan(opened, { stacked = false } = {}) {
   const lives = lifetimes(opened);
   const metrics = lives.crowd > ROOM || stacked ? DENSE : ROOMY;
-  const mem = memory(lives, metrics);
+  const mem = memory(lives, metrics, stacked ? 110 : 300);
   /** @type {Map<string, string>} */
   const leaves = new Map();
   for (const life of lives.handles.values()) if (!leaves.has(life.uid)) leaves.set(life.uid, life.key);

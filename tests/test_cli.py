@@ -1,0 +1,49 @@
+"""`python -m server`: traces in order, one a line, and statuses that a script can trust."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def command(*words: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "server", *words], cwd=ROOT, input=text, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_any_number_of_files_in_order(tmp_path: Path) -> None:
+    files = []
+    for k in range(12):
+        files.append(tmp_path / f"{k}.py")
+        files[-1].write_text(f"x = {k}\n")
+    files[3].write_text("import os\n")
+    files[5].write_text("1 / 0\n")
+    done = command("trace", *map(str, files))
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0 and done.stderr == ""
+    statuses = [trace["outcome"]["status"] for trace in told]
+    assert statuses == ["finished"] * 3 + ["refused", "finished", "raised"] + ["finished"] * 6
+    assert [trace["steps"][0]["set"]["f1"]["vars"] for trace in told[6:]] == [{"x": k} for k in range(6, 12)]
+
+
+def test_a_missing_file_is_named_and_the_others_are_traced(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    done = command("trace", str(tmp_path / "none.py"), str(tmp_path / "a.py"))
+    assert done.returncode == 1
+    assert "none.py" in done.stderr and len(done.stdout.splitlines()) == 1
+
+
+def test_the_standard_input_for_reading() -> None:
+    done = command("trace", "--pretty", "-", text="import torch\na = torch.ones(2)\nb = a[:1]\nb += 1\nprint(a)\nraise KeyError('k')\n")
+    assert done.returncode == 0
+    assert "b += 1" in done.stdout and "[0]=2" in done.stdout
+    assert "| tensor([2., 1.])" in done.stdout and "raised, line 6: KeyError: 'k'" in done.stdout
+
+
+def test_a_bad_setting_is_named(monkeypatch) -> None:  # noqa: ANN001
+    monkeypatch.setenv("GRADBOX_WALL", "soon")
+    done = command("schema")
+    assert done.returncode == 2 and "GRADBOX_WALL" in done.stderr and "Traceback" not in done.stderr

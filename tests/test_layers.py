@@ -1,0 +1,98 @@
+"""Who may import whom. The house stands on this."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted((ROOT / "server").rglob("*.py"))
+}
+ALLOWED = {
+    "wire": {"wire"},
+    "language": {"wire", "language"},
+    "worker": {"wire", "language", "worker"},
+    "pool": {"wire", "pool", "settings"},
+}
+
+
+def imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+            found.add(node.module)
+    return found
+
+
+def part(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def ours(path: Path) -> set[str]:
+    return {name for name in imports(path) if name in MODULES and name != "server"}
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if part(name) in ALLOWED])
+def test_a_layer_imports_only_those_below(module: str) -> None:
+    allowed = ALLOWED[part(module)]
+    assert {part(name) for name in ours(MODULES[module])} <= allowed
+
+
+@pytest.mark.parametrize("module", list(MODULES))
+def test_only_the_worker_imports_torch_and_nobody_imports_the_worker(module: str) -> None:
+    if part(module) == "worker":
+        return
+    tops = {name.split(".")[0] for name in imports(MODULES[module])}
+    assert "torch" not in tops and "numpy" not in tops
+    assert not {name for name in ours(MODULES[module]) if part(name) == "worker"}
+
+
+def test_wire_needs_pydantic_and_nothing_else() -> None:
+    for name, path in MODULES.items():
+        if part(name) == "wire":
+            outside = {found.split(".")[0] for found in imports(path)} - set(sys.stdlib_module_names)
+            assert outside <= {"pydantic", "server"}, name
+
+
+def test_there_is_no_import_cycle() -> None:
+    below = {name: {found for found in ours(path) if found != name} for name, path in MODULES.items()}
+    done: set[str] = set()
+    while len(done) < len(below):
+        free = {name for name, needs in below.items() if name not in done and needs <= done}
+        assert free, f"a cycle among {sorted(set(below) - done)}"
+        done |= free
+
+
+def test_no_import_hides_in_a_function() -> None:
+    for name, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                hidden = [inner for inner in ast.walk(node) if isinstance(inner, ast.Import | ast.ImportFrom)]
+                assert not hidden, f"{name}.{node.name}"
+
+
+def test_the_web_process_never_loads_torch() -> None:
+    code = "import server.__main__, sys; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_layout_and_marks_know_no_document() -> None:
+    files = [path for folder in ("layout", "marks") for path in (ROOT / "static/js" / folder).glob("*.js")]
+    assert files
+    for path in files:
+        code = re.sub(r"//.*|/\*.*?\*/", "", path.read_text(), flags=re.S)
+        assert not re.search(r"\b(document|window|globalThis|navigator)\b\s*[.(\[]", code), path
+
+
+def test_every_module_says_what_it_owns() -> None:
+    for name, path in MODULES.items():
+        text = ast.get_docstring(ast.parse(path.read_text()))
+        assert text and text.split("\n")[0].endswith((".", ":", ",", ";")) or len(text or "") > 40, name

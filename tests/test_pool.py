@@ -1,0 +1,157 @@
+"""The pool, with children that really are forked: every one of them ends in a trace, and the next notices nothing."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from server.pool.local import Busy, Pool
+from server.settings import Settings
+from server.wire.api import Job
+from server.wire.trace import Trace
+
+
+def pooled(work: Callable[[Pool], Awaitable[None]], **settings: float) -> None:
+    async def whole() -> None:
+        pool = Pool(Settings({}, **settings), "tests.entries:act")
+        await pool.start()
+        try:
+            await work(pool)
+        finally:
+            await pool.close()
+
+    asyncio.run(whole())
+
+
+async def run(pool: Pool, source: str) -> Trace:
+    return await pool.run(Job(source=source, limits={}))
+
+
+def test_every_ending_is_a_trace_and_the_next_run_is_served() -> None:
+    async def work(pool: Pool) -> None:
+        ends = {
+            "finish": ("finished", 1),
+            "signal SIGSEGV": ("crashed", 1),
+            "signal SIGKILL": ("crashed", 1),
+            "leave": ("crashed", 1),
+            "silent": ("crashed", 0),
+            "garbage what": ("crashed", 1),
+            'garbage {"step":{"i":5,"kind":"statement","line":1}}': ("crashed", 1),
+            'garbage {"step":{"i":1,"kind":"statement","line":1,"set":{"z1":{}}}}': ("crashed", 1),
+            "million": ("crashed", 1),
+            "nested": ("crashed", 1),
+            "pretend": ("crashed", 1),
+        }
+        for source, (status, steps) in ends.items():
+            trace = await run(pool, source)
+            assert (trace.outcome.status, len(trace.steps)) == (status, steps), source
+            assert trace.program.source in (source, "x = 1\n")
+        assert (await run(pool, "signal SIGSEGV")).outcome.signal == signal.SIGSEGV
+        assert (await run(pool, "finish")).cost.peak_bytes > 1_000_000
+
+    pooled(work)
+
+
+def test_a_wall_limit_keeps_what_came() -> None:
+    async def work(pool: Pool) -> None:
+        began = time.monotonic()
+        trace = await run(pool, "sleep 60")
+        assert time.monotonic() - began < 20
+        assert trace.outcome.stopped is not None
+        assert (trace.outcome.stopped.limit, trace.outcome.stopped.line, len(trace.steps)) == ("wall", 1, 2)
+        assert (await run(pool, "finish")).outcome.status == "finished"
+
+    pooled(work, wall=1.0)
+
+
+def test_a_flood_is_cut_off() -> None:
+    async def work(pool: Pool) -> None:
+        trace = await run(pool, "flood")
+        assert trace.outcome.stopped is not None and trace.outcome.stopped.limit == "trace"
+        assert len(trace.steps) == 1
+
+    pooled(work, trace=1_000_000)
+
+
+def test_what_a_program_forked_dies_with_it() -> None:
+    async def work(pool: Pool) -> None:
+        assert (await run(pool, "parent 987654")).outcome.status == "finished"
+        for _ in range(50):
+            if not sleeping("987654"):
+                return
+            await asyncio.sleep(0.1)
+        raise AssertionError("the program's own child lives on")
+
+    pooled(work)
+
+
+def sleeping(argument: str) -> bool:
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                if file.read() == f"sleep\0{argument}\0".encode():
+                    return True
+        except OSError:
+            continue
+    return False
+
+
+def test_no_more_than_two_at_once_and_the_rest_wait() -> None:
+    async def work(pool: Pool) -> None:
+        await run(pool, "finish")
+        began = time.monotonic()
+        await asyncio.gather(*(run(pool, "sleep 0.5") for _ in range(4)))
+        assert time.monotonic() - began >= 1.0
+
+    pooled(work, queue=4)
+
+
+def test_past_the_queue_one_is_told_to_come_back() -> None:
+    async def work(pool: Pool) -> None:
+        await run(pool, "finish")
+        found = await asyncio.gather(*(run(pool, "sleep 0.3") for _ in range(5)), return_exceptions=True)
+        assert [type(one).__name__ for one in found].count("Busy") == 1
+        with pytest.raises(Busy) as busy:
+            raise next(one for one in found if isinstance(one, Busy))
+        assert busy.value.retry_after >= 1
+
+    pooled(work, queue=2)
+
+
+def test_a_cancelled_run_is_killed_and_its_turn_is_free() -> None:
+    async def work(pool: Pool) -> None:
+        await run(pool, "finish")
+        running = [asyncio.create_task(run(pool, "sleep 600")) for _ in range(2)]
+        await asyncio.sleep(0.3)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        assert (await asyncio.wait_for(run(pool, "finish"), 10)).outcome.status == "finished"
+
+    pooled(work)
+
+
+def test_a_dead_zygote_loses_its_runs_and_is_replaced() -> None:
+    async def work(pool: Pool) -> None:
+        await run(pool, "finish")
+        running = asyncio.create_task(run(pool, "sleep 600"))
+        await asyncio.sleep(0.3)
+        assert pool._process is not None
+        pool._process.kill()
+        assert (await asyncio.wait_for(running, 10)).outcome.status == "lost"
+        assert (await run(pool, "finish")).outcome.status == "finished"
+
+    pooled(work, wall=30.0)
+
+
+def test_a_child_gets_nothing_of_the_servers_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "x")
+
+    async def work(pool: Pool) -> None:
+        told = str((await run(pool, "environment")).steps[0].value)
+        assert "PYTHONHASHSEED" in told and "SECRET_TOKEN" not in told
+
+    pooled(work)

@@ -1,0 +1,24 @@
+"""The settings table: defaults, the environment, and errors that name the setting."""
+
+import pytest
+
+from server.settings import TABLE, SettingError, Settings
+
+
+def test_the_environment_overrides_the_defaults() -> None:
+    settings = Settings({"GRADBOX_STEPS": "7", "GRADBOX_WALL": "0.5", "GRADBOX_HOSTS": "a,b"})
+    assert (settings.steps, settings.wall, settings.hosts, settings.queue) == (7, 0.5, "a,b", 16)
+    assert settings.limits() == {"steps": 7, "wall": 0.5, "output": 1_000_000, "trace": 8_000_000}
+
+
+@pytest.mark.parametrize("text", ["many", "", "-1", "0", "1.5"])
+def test_a_setting_that_is_no_number_is_named(text: str) -> None:
+    with pytest.raises(SettingError, match="GRADBOX_STEPS"):
+        Settings({"GRADBOX_STEPS": text})
+
+
+def test_every_row_is_an_attribute_with_a_sentence() -> None:
+    settings = Settings({})
+    for row in TABLE:
+        assert getattr(settings, row.name.lower()) == row.default
+        assert row.meaning.endswith(".")
