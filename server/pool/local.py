@@ -124,6 +124,9 @@ class Pool:
         return await asyncio.to_thread(assemble, job, versions, bytes(now[1].data), outcome, told)
 
     def _boot(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
         command = [sys.executable, "-m", "server.worker.zygote", str(theirs.fileno())]
@@ -227,7 +230,8 @@ class Pool:
             try:
                 async with asyncio.timeout(self._settings.wall):
                     await self._read(run, stream)
-                    exit_ = await asyncio.shield(run.exited)
+                    if run.limit is None:
+                        exit_ = await asyncio.shield(run.exited)
             except TimeoutError:
                 run.limit = Stopped(limit="wall", value=self._settings.wall)
             if run.limit is not None:

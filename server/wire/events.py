@@ -162,4 +162,4 @@ AnyEvent = Annotated[
     Field(discriminator="event"),
 ]
 
-LogEntry = Annotated[Op | Out | AnyEvent, Field(discriminator="kind")]
+LogEntry = Op | Out | AnyEvent
