@@ -1,5 +1,6 @@
 """The application: settings, pool, routes and the layers around them."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,13 +10,27 @@ from fastapi.staticfiles import StaticFiles
 
 from server import __version__, errors
 from server.headers import Headers
-from server.pool.local import Pool
+from server.language.shelf import scenarios
+from server.pool.local import Busy, Down, Pool
 from server.routes import api, health, pages
+from server.routes.api import trace_json
 from server.settings import Settings
+from server.wire.api import Job
 
-STATIC = Path(__file__).parent.parent / "static"
+ROOT = Path(__file__).parent.parent
 OVERHEAD = 6
 """Bytes that JSON may need for one of the program: `\\u0000`."""
+
+
+async def warm(app: FastAPI) -> None:
+    """Run every scenario once, so that the first page comes with its picture."""
+    settings = app.state.settings
+    for scenario in app.state.shelf:
+        try:
+            trace = await app.state.pool.run(Job(source=scenario.source, limits=settings.limits()))
+        except (Busy, Down):
+            continue
+        app.state.traces[scenario.name] = await asyncio.to_thread(trace_json, trace)
 
 
 def create_app(settings: Settings | None = None, entry: str | None = None) -> FastAPI:
@@ -26,7 +41,9 @@ def create_app(settings: Settings | None = None, entry: str | None = None) -> Fa
     async def life(app: FastAPI) -> AsyncIterator[None]:
         app.state.pool = Pool(settings, entry)
         await app.state.pool.start()
+        warming = asyncio.create_task(warm(app))
         yield
+        warming.cancel()
         await app.state.pool.close()
 
     app = FastAPI(
@@ -39,9 +56,11 @@ def create_app(settings: Settings | None = None, entry: str | None = None) -> Fa
         openapi_url="/api/openapi.json",
     )
     app.state.settings = settings
+    app.state.shelf = scenarios(ROOT / "scenarios")
+    app.state.traces = {}
     errors.install(app)
     for routes in (health, api, pages):
         app.include_router(routes.router)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.mount("/static", StaticFiles(directory=ROOT / "static"), name="static")
     app.add_middleware(Headers, hosts=settings.hosts.split(","), largest=settings.source * OVERHEAD + 4096)
     return app

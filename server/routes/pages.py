@@ -1,5 +1,85 @@
-"""placeholder"""
+"""The pages: the workbench with its first picture, the gallery, and the partial that a run answers with."""
 
-from fastapi import APIRouter
+import asyncio
+import json
+from itertools import groupby
+from pathlib import Path
+from typing import Any
 
-router = APIRouter()
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
+from fastapi.templating import Jinja2Templates
+from markupsafe import Markup
+
+from server.errors import Refused
+from server.language.shelf import LANGUAGES
+from server.routes.api import trace_json
+from server.routes.runs import traced
+from server.wire.api import RunRequest
+
+ROOT = Path(__file__).parent.parent.parent
+router = APIRouter(include_in_schema=False)
+templates = Jinja2Templates(directory=ROOT / "templates")
+sentences = {
+    language: json.loads((ROOT / "static/locales" / f"{language}.json").read_text("utf-8")) for language in LANGUAGES
+}
+
+
+def island(text: str) -> Markup:
+    """JSON as the content of a script element: nothing in it can end the element or begin another."""
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+templates.env.filters["island"] = island
+
+
+def language(request: Request) -> str:
+    """The one asked for, else the first of the browser's that we have."""
+    asked = request.query_params.get("lang")
+    if asked in LANGUAGES:
+        return asked
+    for choice in request.headers.get("accept-language", "").split(","):
+        known = choice.split(";")[0].strip()[:2].lower()
+        if known in LANGUAGES:
+            return known
+    return LANGUAGES[0]
+
+
+def render(request: Request, name: str, **values: Any) -> Response:
+    lang = language(request)
+    given = {"lang": lang, "say": sentences[lang], "nonce": request.state.nonce, **values}
+    answer = templates.TemplateResponse(request, name, given)
+    answer.headers["Vary"] = "Accept-Language, HX-Request"
+    return answer
+
+
+@router.get("/", response_class=HTMLResponse)
+async def page(request: Request) -> Response:
+    """The workbench; `?s=name` opens a scenario, without it the first one is there."""
+    shelf = request.app.state.shelf
+    asked = request.query_params.get("s")
+    scenario = next((one for one in shelf if one.name == asked), None)
+    if asked is not None and scenario is None:
+        raise Refused(404, "not_found", f"there is no scenario '{asked[:80]}'", field="s")
+    scenario = scenario or (shelf[0] if shelf else None)
+    trace = request.app.state.traces.get(scenario.name) if scenario else None
+    source = json.dumps(scenario.source if scenario else "")
+    words = scenario.text[language(request)] if scenario and asked else {}
+    first = f'{{"source":{source},"trace":{trace or "null"}}}'
+    return render(request, "page.html", first=first, title=words.get("title"), question=words.get("look_at"))
+
+
+@router.get("/gallery", response_class=HTMLResponse)
+async def gallery(request: Request) -> Response:
+    """Every scenario, by thread."""
+    threads = [(thread, list(members)) for thread, members in groupby(request.app.state.shelf, lambda one: one.thread)]
+    return render(request, "gallery.html", threads=threads)
+
+
+@router.post("/runs", response_class=HTMLResponse)
+async def run(body: RunRequest, request: Request) -> Response:
+    """The trace as a fragment of the page."""
+    trace = await asyncio.to_thread(trace_json, await traced(request, body))
+    return render(request, "partials/_run.html", trace=trace)

@@ -1,0 +1,159 @@
+/** The program's editor: CodeMirror with Python, the running line lit, messages under the lines that they are about. */
+
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { python } from "@codemirror/lang-python";
+import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { EditorState, StateEffect, StateField } from "@codemirror/state";
+import { Decoration, drawSelection, EditorView, keymap, lineNumbers, WidgetType } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+
+/** @typedef {{line: number, kind: "error" | "notice", text: string, action?: {label: string, run: () => void}}} Message */
+
+const setCurrent = StateEffect.define();
+const setMessages = StateEffect.define();
+
+class Words extends WidgetType {
+  /** @param {Message} message */
+  constructor(message) {
+    super();
+    this.message = message;
+  }
+
+  /** @param {Words} other */
+  eq(other) {
+    return other.message.text === this.message.text && other.message.kind === this.message.kind;
+  }
+
+  toDOM() {
+    const box = document.createElement("div");
+    box.className = `message ${this.message.kind}`;
+    box.setAttribute("role", this.message.kind === "error" ? "alert" : "note");
+    box.append(this.message.text);
+    const { action } = this.message;
+    if (action) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = action.label;
+      button.addEventListener("click", action.run);
+      box.append(" ", button);
+    }
+    return box;
+  }
+
+  ignoreEvent() {
+    return true;
+  }
+}
+
+const current = StateField.define({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    let next = transaction.docChanged ? Decoration.none : marks;
+    for (const effect of transaction.effects) if (effect.is(setCurrent)) next = lit(transaction.state, effect.value);
+    return next;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+const messages = StateField.define({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    let next = transaction.docChanged ? Decoration.none : marks;
+    for (const effect of transaction.effects) if (effect.is(setMessages)) next = written(transaction.state, effect.value);
+    return next;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+/** @param {EditorState} state @param {{line: number, tone: string} | null} at */
+function lit(state, at) {
+  if (!at || at.line < 1 || at.line > state.doc.lines) return Decoration.none;
+  return Decoration.set([Decoration.line({ class: `cm-now ${at.tone}` }).range(state.doc.line(at.line).from)]);
+}
+
+/** @param {EditorState} state @param {Message[]} list */
+function written(state, list) {
+  const ranges = [];
+  for (const message of list) {
+    const line = state.doc.line(Math.max(1, Math.min(message.line, state.doc.lines)));
+    ranges.push(Decoration.line({ class: `cm-${message.kind}` }).range(line.from));
+    ranges.push(Decoration.widget({ widget: new Words(message), block: true, side: 1 }).range(line.to));
+  }
+  return Decoration.set(ranges, true);
+}
+
+const colours = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword], class: "sx-word" },
+  { tag: [tags.string, tags.special(tags.string)], class: "sx-text" },
+  { tag: [tags.number, tags.bool, tags.null], class: "sx-number" },
+  { tag: [tags.comment, tags.lineComment], class: "sx-note" },
+  { tag: [tags.function(tags.definition(tags.variableName)), tags.definition(tags.className)], class: "sx-name" },
+]);
+
+/**
+ * @param {HTMLElement} host
+ * @param {{source: string, label: string, nonce: string, onRun: () => void, onChange: () => void, onLine: (line: number) => void}} how
+ */
+export function createEditor(host, { source, label, nonce, onRun, onChange, onLine }) {
+  let quiet = false;
+  const view = new EditorView({
+    parent: host,
+    state: EditorState.create({
+      doc: source,
+      extensions: [
+        EditorView.cspNonce.of(nonce),
+        lineNumbers({
+          domEventHandlers: {
+            mousedown(editor, block) {
+              onLine(editor.state.doc.lineAt(block.from).number);
+              return true;
+            },
+          },
+        }),
+        history(),
+        drawSelection(),
+        indentOnInput(),
+        indentUnit.of("    "),
+        bracketMatching(),
+        python(),
+        syntaxHighlighting(colours),
+        current,
+        messages,
+        keymap.of([{ key: "Mod-Enter", run: () => (onRun(), true) }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
+        EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off" }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged && !quiet) onChange();
+        }),
+      ],
+    }),
+  });
+  return {
+    text: () => view.state.doc.toString(),
+    /** Replaces the text as one change that can be undone. @param {string} text */
+    set(text) {
+      if (text === view.state.doc.toString()) return;
+      quiet = true;
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+      quiet = false;
+    },
+    /** Puts a line in after another; 0 is before the first. @param {number} line @param {string} text */
+    insert(line, text) {
+      const at = line < 1 ? 0 : view.state.doc.line(Math.min(line, view.state.doc.lines)).to;
+      view.dispatch({ changes: { from: at, insert: line < 1 ? `${text}\n` : `\n${text}` } });
+    },
+    /** Lights the line that the step is at. @param {number | null} line @param {string} [tone] */
+    now(line, tone = "") {
+      view.dispatch({ effects: setCurrent.of(line === null ? null : { line, tone }) });
+      if (line === null || line > view.state.doc.lines || line < 1) return;
+      const block = view.lineBlockAt(view.state.doc.line(line).from);
+      const { scrollTop, clientHeight } = view.scrollDOM;
+      if (block.top < scrollTop || block.bottom > scrollTop + clientHeight)
+        view.scrollDOM.scrollTop = Math.max(0, block.top - clientHeight / 3);
+    },
+    /** @param {Message[]} list */
+    say(list) {
+      view.dispatch({ effects: setMessages.of(list) });
+    },
+    focused: () => view.hasFocus,
+  };
+}

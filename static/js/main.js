@@ -1,0 +1,321 @@
+/** The page: brings the parts together. The only module that knows the world. */
+
+import htmx from "htmx.org";
+import { createEditor } from "./editor.js";
+import { locale } from "./locale.js";
+import { notes } from "./notes.js";
+import { createStage } from "./stage.js";
+import { openTrace } from "./state.js";
+import { startTheme } from "./theme.js";
+import { createTimeline } from "./timeline.js";
+import * as url from "./url.js";
+
+/** @typedef {import("./trace.js").Trace} Trace */
+
+const KEPT = "gradbox-program";
+const SENTENCES = 6;
+const { say, language } = locale(document.documentElement.lang);
+/** @template {HTMLElement} T @param {string} id @returns {T} */
+const part = (id) => /** @type {T} */ (document.getElementById(id));
+
+const first = JSON.parse(part("first").textContent ?? "{}");
+/** @type {import("./state.js").Opened | null} */
+let opened = null;
+let step = 0;
+/** @type {number | null} the step asked for by the address, until the trace is there */
+let wanted = null;
+let writing = 0;
+
+startTheme(part("theme"));
+
+const editor = createEditor(part("editor"), {
+  source: first.source ?? "",
+  label: say("program"),
+  nonce: document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "",
+  onRun: run,
+  onChange: changed,
+  onLine: toLine,
+});
+const stage = createStage(part("stage"), document, {
+  words: { names: say("stage_names"), handles: say("stage_handles"), storages: say("stage_storages"), graph: say("stage_graph") },
+});
+const timeline = createTimeline(
+  { root: part("timeline"), slider: part("slider"), marks: part("marks"), label: part("where") },
+  { go, describe, calm: matchMedia("(prefers-reduced-motion: reduce)").matches },
+);
+
+/** @param {number} i @returns {string} */
+function describe(i) {
+  if (!opened?.count) return say("no_steps");
+  const at = opened.trace.steps[i];
+  const turn = at.iter?.length ? ` [${at.iter.join(", ")}]` : "";
+  return `${say("step_of", { i: i + 1, n: opened.count })} · ${say("line", { line: at.line })}${turn}`;
+}
+
+// ---- running
+
+htmx.defineExtension("json-body", {
+  /** @param {string} name @param {any} event */
+  onEvent(name, event) {
+    if (name === "htmx:configRequest") event.detail.headers["Content-Type"] = "application/json";
+    return true;
+  },
+  /** @param {XMLHttpRequest} xhr */
+  encodeParameters(xhr) {
+    xhr.overrideMimeType("text/html");
+    return JSON.stringify({ source: editor.text() });
+  },
+});
+
+function run() {
+  htmx.trigger(part("run-form"), "run", {});
+}
+
+const form = part("run-form");
+form.addEventListener("htmx:beforeRequest", () => {
+  timeline.pause();
+  problem(null);
+  document.body.classList.add("busy");
+  part("run-button").querySelector("span").textContent = say("running");
+});
+form.addEventListener("htmx:afterRequest", () => {
+  document.body.classList.remove("busy");
+  part("run-button").querySelector("span").textContent = say("run");
+});
+form.addEventListener("htmx:sendError", () => problem(say("error_network")));
+form.addEventListener("htmx:responseError", (event) => {
+  const { xhr } = /** @type {CustomEvent} */ (event).detail;
+  let told = { message: `${xhr.status}`, retry_after: 0 };
+  try {
+    told = JSON.parse(xhr.responseText).error;
+  } catch {
+    // a proxy's page: the status has to do
+  }
+  if (xhr.status === 429) problem(say("error_busy", { seconds: Math.ceil(told.retry_after || 1) }));
+  else problem(say("error_server", { message: told.message }));
+});
+part("run").addEventListener("htmx:afterSwap", () => {
+  const island = part("run").querySelector("script");
+  if (island) show(JSON.parse(island.textContent ?? "null"), wanted);
+  wanted = null;
+});
+
+/** A sentence about the server, not the program. @param {string | null} text */
+function problem(text) {
+  part("problem").textContent = text ?? "";
+  part("problem").hidden = !text;
+}
+
+// ---- showing
+
+/** @param {any} trace @param {number | null} at */
+function show(trace, at) {
+  opened = openTrace(trace);
+  editor.set(trace.program.source);
+  editor.say(messages(trace));
+  outcome(trace);
+  timeline.open(trace.steps);
+  part("stage").hidden = !opened.count;
+  part("empty").hidden = opened.count > 0;
+  part("empty").textContent = say(trace.outcome.status === "refused" ? "refused" : "no_steps");
+  part("workbench").dataset.steps = String(opened.count);
+  if (opened.count) go(at ?? telling(trace));
+  else {
+    editor.now(null);
+    part("sentences").replaceChildren();
+    part("printed").replaceChildren();
+    timeline.show(0);
+    address();
+  }
+}
+
+/** The step to begin with: where it raised, else the first write, cut or visit. @param {any} trace @returns {number} */
+function telling(trace) {
+  const error = trace.outcome.error?.step;
+  if (typeof error === "number" && error < trace.steps.length) return error;
+  const events = ["written", "path_cut", "saved_stale"];
+  const found = trace.steps.findIndex((/** @type {any} */ s) => s.log.some((/** @type {any} */ e) => events.includes(e.event)));
+  return found < 0 ? trace.steps.length - 1 : found;
+}
+
+/** @param {number} i */
+function go(i) {
+  if (!opened?.count) return;
+  step = Math.max(0, Math.min(i, opened.count - 1));
+  const at = opened.trace.steps[step];
+  stage.show(opened, step);
+  timeline.show(step);
+  editor.now(at.line, at.kind === "raise" ? "raised" : at.kind === "visit" ? "visit" : "");
+  sentences(step);
+  printed(step);
+  part("workbench").dataset.step = String(step);
+  address();
+}
+
+/** @param {number} i */
+function sentences(i) {
+  if (!opened) return;
+  const list = notes(opened, i);
+  list.sort((a, b) => weight(a) - weight(b));
+  const items = list.slice(0, SENTENCES).map(({ key, args, tone }) => {
+    const item = document.createElement("li");
+    item.className = tone ?? "plain";
+    item.textContent = say(key, args);
+    return item;
+  });
+  part("sentences").replaceChildren(...items);
+}
+
+/** @param {import("./notes.js").Note} note */
+function weight(note) {
+  return note.tone === "bad" ? 0 : note.tone === "cut" ? 2 : ["saved", "bumped", "released"].includes(note.key) ? 3 : 1;
+}
+
+/** What was printed up to this step; what this step printed stands out. @param {number} i */
+function printed(i) {
+  if (!opened) return;
+  const pieces = [];
+  for (let k = 0; k <= i; k++)
+    for (const entry of opened.trace.steps[k].log)
+      if (entry.kind === "out") pieces.push({ text: entry.text, now: k === i, stream: entry.stream ?? "stdout" });
+  const nodes = pieces.map(({ text, now, stream }) => {
+    const span = document.createElement("span");
+    span.className = `${stream}${now ? " now" : ""}`;
+    span.textContent = text;
+    return span;
+  });
+  const box = part("printed");
+  box.replaceChildren(...nodes);
+  part("printed-box").classList.toggle("none", !pieces.length);
+  box.scrollTop = box.scrollHeight;
+}
+
+/** @param {any} trace @returns {import("./editor.js").Message[]} */
+function messages(trace) {
+  /** @type {import("./editor.js").Message[]} */
+  const out = [];
+  for (const notice of trace.program.notices ?? []) {
+    const repair = notice.kind === "left_out" ? notice.args?.repair : null;
+    if (notice.kind !== "left_out" && notice.kind !== "magic") continue;
+    out.push({
+      line: notice.line ?? 1,
+      kind: "notice",
+      text: say(`notice_${notice.kind}`, { line: notice.line, ...notice.args }),
+      action: repair ? { label: say("notice_repair", { repair }), run: () => mend(notice.line ?? 0, repair) } : undefined,
+    });
+  }
+  const error = trace.outcome.error;
+  for (const refusal of error?.refusals ?? []) out.push({ line: refusal.line, kind: "error", text: refusal.message });
+  if (error && !error.refusals?.length && error.line) out.push({ line: error.line, kind: "error", text: `${error.type}: ${error.message}` });
+  return out;
+}
+
+/** Put a line back that the normaliser left out, and run again. @param {number} line @param {string} text */
+function mend(line, text) {
+  editor.insert(line, text);
+  run();
+}
+
+/** @param {any} trace */
+function outcome(trace) {
+  const { status, error, stopped } = trace.outcome;
+  const line = part("outcome");
+  line.className = `outcome ${status}`;
+  const small = trace.program.notices?.filter((/** @type {any} */ n) => !["left_out", "magic", "printed"].includes(n.kind)) ?? [];
+  part("notices").textContent = small.map((/** @type {any} */ n) => say(`notice_${n.kind}`, { line: n.line, ...n.args })).join(" ");
+  if (status === "raised") {
+    const link = document.createElement("button");
+    link.type = "button";
+    link.className = "link";
+    link.textContent = error.line ? say("raised_at", { line: error.line }) : error.type;
+    link.addEventListener("click", () => go(error.step ?? trace.steps.length - 1));
+    line.replaceChildren(link, ` ${say("raised", { type: error.type, message: error.message.split("\n")[0] })}`);
+  } else if (status === "stopped") {
+    const key = `stopped_${stopped.limit}`;
+    const known = say(key) !== key;
+    line.textContent = say(known ? key : "stopped_other", { value: stopped.value, limit: stopped.limit });
+  } else if (status === "crashed") line.textContent = say("crashed", { message: error?.message ?? "" });
+  else line.textContent = say(status);
+}
+
+/** Go to where a line next ran. @param {number} line */
+function toLine(line) {
+  if (!opened) return;
+  const at = opened.trace.steps.findIndex((/** @type {any} */ s, /** @type {number} */ i) => i > step && s.line === line);
+  const found = at >= 0 ? at : opened.trace.steps.findIndex((/** @type {any} */ s) => s.line === line);
+  if (found >= 0) go(found);
+}
+
+// ---- the address
+
+function changed() {
+  sessionStorage.setItem(KEPT, editor.text());
+  address();
+}
+
+function address() {
+  const mine = ++writing;
+  url.write(editor.text(), opened?.count ? step : null).then((fragment) => {
+    if (mine === writing) history.replaceState(null, "", location.pathname + location.search + fragment);
+  });
+}
+
+async function follow() {
+  const place = await url.read(location.hash);
+  if (place.broken) problem(say("broken_link"));
+  if (place.source !== null && (place.source !== first.source || !first.trace)) {
+    editor.set(place.source);
+    wanted = place.step;
+    run();
+    return;
+  }
+  if (first.trace) {
+    const trace = first.trace;
+    show(trace, place.source === null ? null : place.step);
+  } else if (editor.text()) run();
+}
+
+window.addEventListener("hashchange", async () => {
+  const place = await url.read(location.hash);
+  if (place.broken) problem(say("broken_link"));
+  else if (place.source !== null && place.source !== editor.text()) {
+    editor.set(place.source);
+    wanted = place.step;
+    run();
+  } else if (place.step !== null && place.step !== step) go(place.step);
+});
+
+part("copy").addEventListener("click", async () => {
+  const button = part("copy");
+  await navigator.clipboard?.writeText(location.href).catch(() => {});
+  button.dataset.done = "true";
+  button.setAttribute("aria-label", say("copied"));
+  setTimeout(() => {
+    delete button.dataset.done;
+    button.setAttribute("aria-label", say("copy_link"));
+  }, 1500);
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey) {
+    if (event.key === "Enter" && !event.defaultPrevented) {
+      event.preventDefault();
+      run();
+    }
+    return;
+  }
+  const target = event.target instanceof HTMLElement ? event.target : null;
+  if (event.altKey || editor.focused() || target?.closest("input:not([type=range]), textarea, [contenteditable=true]")) return;
+  if (target?.closest("button, a") && event.key === " ") return;
+  if (target?.id === "slider" && event.key !== " ") return;
+  if (timeline.key(event.key)) event.preventDefault();
+});
+
+for (const link of document.querySelectorAll("a[data-keep]"))
+  link.addEventListener("click", () => {
+    /** @type {HTMLAnchorElement} */ (link).hash = location.hash;
+  });
+
+document.documentElement.dataset.language = language;
+follow();
+

@@ -1,0 +1,176 @@
+/** What a step did, as facts: keys with arguments, in the order that a teacher would tell them. No text here. */
+
+import { names, refOf } from "./layout/names.js";
+
+/** @typedef {{key: string, args: Record<string, any>, tone?: "bad" | "cut" | "plain"}} Note */
+
+const OPENING = 3;
+
+/** @param {import("./state.js").Opened} opened @param {number} i @returns {Note[]} */
+export function notes(opened, i) {
+  const { step, entities, fresh } = opened.at(i);
+  if (!step) return [];
+  const before = opened.state(i - 1);
+  const now = names(entities).paths;
+  const then = names(before).paths;
+  /** @param {string | undefined | null} uid */
+  const called = (uid) => (uid ? (now.get(uid) ?? then.get(uid) ?? uid) : "");
+  /** @param {string} node */
+  const nodeName = (node) => bare(entities.get(node)?.name ?? before.get(node)?.name ?? node);
+  /** @type {Note[]} */
+  const out = [];
+  if (step.visit) visited(out, step.visit, entities, before, called, nodeName);
+  if (step.kind === "raise") raised(out, opened, i);
+  for (const entry of step.log) {
+    if (entry.kind === "event") told(out, entry, step, entities, called, nodeName);
+  }
+  bound(out, step, entities, before, fresh, called);
+  const uid = refOf(step.value);
+  if (step.value !== undefined && step.value !== null && !uid) out.push({ key: "value", args: { value: plain(step.value) } });
+  return out;
+}
+
+/** @param {string} name */
+function bare(name) {
+  return name.split("::").at(-1) ?? name;
+}
+
+/** @param {Note[]} out @param {any} visit @param {Map<string, any>} entities @param {Map<string, any>} before
+ * @param {(uid: string) => string} called @param {(uid: string) => string} nodeName */
+function visited(out, visit, entities, before, called, nodeName) {
+  const name = nodeName(visit.node);
+  if (visit.failed) out.push({ key: "visit_failed", args: { node: name }, tone: "bad" });
+  else if (visit.accumulates) {
+    const first = !before.get(visit.accumulates)?.grad;
+    const grad = entities.get(visit.accumulates)?.grad;
+    const value = cells(entities, grad);
+    out.push({ key: first ? "grad_first" : "grad_added", args: { tensor: called(visit.accumulates), value } });
+  } else out.push({ key: "visit", args: { node: name } });
+}
+
+/** @param {Note[]} out @param {import("./state.js").Opened} opened @param {number} i */
+function raised(out, opened, i) {
+  const error = opened.trace.outcome?.error;
+  if (error && error.step === i) out.push({ key: "raised", args: { type: error.type, message: first(error.message) }, tone: "bad" });
+  else out.push({ key: "caught", args: {}, tone: "bad" });
+}
+
+/** @param {Note[]} out @param {any} event @param {any} step @param {Map<string, any>} entities
+ * @param {(uid: string) => string} called @param {(uid: string) => string} nodeName */
+function told(out, event, step, entities, called, nodeName) {
+  const slot = () => ({ node: nodeName(event.node), slot: event.slot });
+  switch (event.event) {
+    case "written": {
+      const through = event.by ?? entities.get(event.storage)?.held_by?.find((/** @type {string} */ uid) => uid[0] === "t" || uid[0] === "a");
+      const others = sharers(entities, event.storage, through).map(called).filter((name) => !/^[a-z]\d+$/.test(name));
+      const args = { tensor: called(through), n: event.changed, others: others.slice(0, OPENING).join(", ") };
+      if (!step.visit) out.push({ key: others.length ? "written_shared" : "written", args });
+      break;
+    }
+    case "version_bumped":
+      if (!step.visit) out.push({ key: "bumped", args: { from: event.from, to: event.to } });
+      break;
+    case "saved_stale":
+      out.push({ key: "stale", args: slot(), tone: "bad" });
+      break;
+    case "saved_changed_silently":
+      out.push({ key: "silent", args: slot(), tone: "bad" });
+      break;
+    case "saved_detached":
+      out.push({ key: "detached", args: slot(), tone: "bad" });
+      break;
+    case "saved": {
+      if (!step.visit && step.kind === "statement") {
+        const pin = entities.get(event.node)?.saved?.[event.slot];
+        if (pin) out.push({ key: "saved", args: { ...slot(), tensor: pin.tensor ? called(pin.tensor) : pin.storage ?? "", expected: pin.expected ?? "" } });
+      }
+      break;
+    }
+    case "path_cut":
+      out.push({ key: `cut_${event.reason}`, args: { tensor: called(event.tensor), result: event.result && entities.has(event.result) ? called(event.result) : "" }, tone: "cut" });
+      break;
+    case "graph_released":
+      out.push({ key: "released", args: { node: nodeName(event.node) } });
+      break;
+    case "warning":
+      out.push({ key: "warning", args: { category: event.category, text: first(event.text) }, tone: "cut" });
+      break;
+    case "limit":
+      out.push({ key: "limit", args: { limit: event.limit }, tone: "bad" });
+      break;
+    case "tracer_fault":
+      out.push({ key: "fault", args: { text: event.text }, tone: "bad" });
+      break;
+  }
+}
+
+/** @param {Note[]} out @param {any} step @param {Map<string, any>} entities @param {Map<string, any>} before
+ * @param {Set<string>} fresh @param {(uid: string) => string} called */
+function bound(out, step, entities, before, fresh, called) {
+  const frame = entities.get(step.frame);
+  if (step.kind === "call") {
+    const inner = [...fresh].map((uid) => entities.get(uid)).find((entity) => entity?.kind === "frame");
+    if (inner) out.push({ key: "call", args: { name: inner.name } });
+    return;
+  }
+  if (step.kind === "return") out.push({ key: "return", args: { name: frame?.name ?? "" } });
+  for (const [name, value] of Object.entries(step.set[step.frame]?.vars ?? {})) {
+    const uid = refOf(value);
+    const thing = uid ? entities.get(uid) : null;
+    if (thing?.kind === "tensor" || thing?.kind === "array") {
+      if (!fresh.has(uid ?? "")) {
+        if (before.has(uid ?? "")) out.push({ key: "same", args: { name, other: otherName(before, uid, name) || uid } });
+        continue;
+      }
+      const shared = sharers(entities, thing.storage, uid).filter((other) => before.has(other));
+      if (shared.length) out.push({ key: thing.kind === "array" ? "array_shares" : "shares", args: { name, other: called(shared[0]), storage: thing.storage } });
+      else if (thing.storage) out.push({ key: thing.grad_fn ? "new_node" : "new", args: { name, storage: thing.storage, node: bare(entities.get(thing.grad_fn)?.name ?? "") } });
+      else out.push({ key: "new_bare", args: { name } });
+    } else if (thing?.kind === "object") {
+      out.push({ key: fresh.has(uid ?? "") ? "new_object" : "same_object", args: { name, type: thing.type } });
+    } else if (!uid && value?.py !== "module" && value?.py !== "type" && value?.py !== "function") out.push({ key: "bound", args: { name, value: plain(value) } });
+  }
+  for (const name of step.set[step.frame]?.unset ?? []) out.push({ key: "unbound", args: { name } });
+}
+
+/** Another name for a thing before this step. @param {Map<string, any>} entities @param {string | null} uid @param {string} name */
+function otherName(entities, uid, name) {
+  const tags = names(entities).tags.get(uid ?? "") ?? [];
+  return tags.find((tag) => tag.text !== name)?.text;
+}
+
+/** Handles that read a storage, but for one. @param {Map<string, any>} entities @param {string} storage @param {string | null | undefined} but */
+function sharers(entities, storage, but) {
+  const out = [];
+  for (const [uid, entity] of entities) {
+    if ((entity.kind === "tensor" || entity.kind === "array") && entity.storage === storage && uid !== but) out.push(uid);
+  }
+  return out;
+}
+
+/** A gradient's elements in a few characters. @param {Map<string, any>} entities @param {string | undefined} uid */
+function cells(entities, uid) {
+  const tensor = uid ? entities.get(uid) : null;
+  const row = tensor ? entities.get(tensor.storage)?.cells?.[tensor.dtype] : null;
+  if (!row || row.length > 6) return "…";
+  return `[${row.map(plain).join(", ")}]`;
+}
+
+/** @param {any} value @returns {string} */
+export function plain(value) {
+  if (value === null || value === undefined) return "None";
+  if (value === true) return "True";
+  if (value === false) return "False";
+  if (typeof value === "string") return value.length > 60 ? `'${value.slice(0, 59)}…'` : `'${value}'`;
+  if (typeof value === "number") return String(value);
+  if (value.$f !== undefined) return value.$f;
+  if (value.$i !== undefined) return value.$i;
+  if (value.$c !== undefined) return `${plain(value.$c[0])}+${plain(value.$c[1])}j`;
+  return value.text ?? value.py ?? value.ref ?? "";
+}
+
+/** @param {string} text */
+function first(text) {
+  const line = text.split("\n")[0];
+  return line.length > 240 ? `${line.slice(0, 239)}…` : line;
+}

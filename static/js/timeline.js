@@ -1,0 +1,124 @@
+/** The timeline under the stage: a slider over the steps, marks where something happened, and playing. */
+
+const SVG = "http://www.w3.org/2000/svg";
+const PACE = 900;
+const CALM = 1400;
+
+/** What a step is remembered for, the gravest first. @param {any} step @returns {string | null} */
+export function mark(step) {
+  const events = new Set(step.log.map((/** @type {any} */ entry) => entry.event));
+  if (step.kind === "raise") return "raised";
+  if (events.has("saved_stale") || events.has("saved_changed_silently") || events.has("saved_detached")) return "broken";
+  if (step.kind === "visit") return "visit";
+  if (events.has("written")) return "written";
+  if (events.has("path_cut")) return "cut";
+  return null;
+}
+
+/** The shape of each mark, drawn in a box of 1 by 10: shapes differ as well as colours. */
+const SHAPES = { raised: [0, 10], broken: [0, 8], visit: [5, 5], written: [3, 7], cut: [6, 4] };
+
+/**
+ * @param {{root: HTMLElement, slider: HTMLInputElement, marks: HTMLElement, label: HTMLElement}} parts
+ * @param {{go: (i: number) => void, describe: (i: number) => string, calm: boolean}} how
+ */
+export function createTimeline({ root, slider, marks, label }, { go, describe, calm }) {
+  let count = 0;
+  let at = 0;
+  let timer = 0;
+  const button = (/** @type {string} */ name) => /** @type {HTMLButtonElement} */ (root.querySelector(`[data-go="${name}"]`));
+  const play = button("play");
+
+  /** @param {number} i */
+  function to(i) {
+    go(Math.max(0, Math.min(i, count - 1)));
+  }
+
+  function pause() {
+    clearInterval(timer);
+    timer = 0;
+    play.dataset.playing = "false";
+    play.setAttribute("aria-pressed", "false");
+  }
+
+  function toggle() {
+    if (timer) return pause();
+    if (!count) return;
+    if (at >= count - 1) to(0);
+    timer = window.setInterval(() => (at >= count - 1 ? pause() : to(at + 1)), calm ? CALM : PACE);
+    play.dataset.playing = "true";
+    play.setAttribute("aria-pressed", "true");
+  }
+
+  slider.addEventListener("input", () => {
+    pause();
+    to(Number(slider.value));
+  });
+  for (const [name, move] of /** @type {[string, () => void][]} */ ([
+    ["first", () => to(0)],
+    ["previous", () => to(at - 1)],
+    ["next", () => to(at + 1)],
+    ["last", () => to(count - 1)],
+  ]))
+    button(name).addEventListener("click", () => {
+      pause();
+      move();
+    });
+  play.addEventListener("click", toggle);
+
+  return {
+    /** @param {any[]} steps */
+    open(steps) {
+      pause();
+      count = steps.length;
+      slider.max = String(Math.max(count - 1, 0));
+      slider.disabled = !count;
+      for (const name of ["first", "previous", "next", "last", "play"]) button(name).disabled = !count;
+      draw(marks, steps);
+    },
+    /** @param {number} i */
+    show(i) {
+      at = i;
+      slider.value = String(i);
+      slider.setAttribute("aria-valuetext", describe(i));
+      label.textContent = describe(i);
+      root.style.setProperty("--at", count > 1 ? String(i / (count - 1)) : "0");
+    },
+    /** A key pressed outside of any field. @param {string} key @returns {boolean} whether it was ours */
+    key(key) {
+      if (key === " ") toggle();
+      else {
+        const step = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: count - 1 }[key];
+        if (step === undefined) return false;
+        pause();
+        to(step);
+      }
+      return true;
+    },
+    pause,
+  };
+}
+
+/** @param {HTMLElement} host @param {any[]} steps */
+function draw(host, steps) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", `0 0 ${Math.max(steps.length - 1, 1)} 10`);
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("aria-hidden", "true");
+  /** @type {Record<string, string>} */
+  const paths = {};
+  steps.forEach((step, i) => {
+    const kind = mark(step);
+    if (!kind) return;
+    const [from, height] = SHAPES[/** @type {keyof typeof SHAPES} */ (kind)];
+    paths[kind] = `${paths[kind] ?? ""}M${i} ${from}v${height}`;
+  });
+  for (const [kind, d] of Object.entries(paths)) {
+    const path = document.createElementNS(SVG, "path");
+    path.setAttribute("class", `mark-${kind}`);
+    path.setAttribute("d", d);
+    path.setAttribute("vector-effect", "non-scaling-stroke");
+    svg.append(path);
+  }
+  host.replaceChildren(svg);
+}

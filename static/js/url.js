@@ -1,0 +1,65 @@
+/** The address says everything: the program and the step live in its fragment, `#p=…&i=…`. */
+
+/** @typedef {{source: string | null, step: number | null, broken: boolean}} Place */
+
+/** @param {string} fragment as `location.hash` gives it @returns {Promise<Place>} */
+export async function read(fragment) {
+  const fields = new URLSearchParams(fragment.replace(/^#/, ""));
+  const packed = fields.get("p");
+  const number = Number.parseInt(fields.get("i") ?? "", 10);
+  const step = Number.isSafeInteger(number) && number >= 0 ? number : null;
+  if (packed === null) return { source: null, step, broken: false };
+  try {
+    return { source: await unpack(packed), step, broken: false };
+  } catch {
+    return { source: null, step: null, broken: true };
+  }
+}
+
+/** @param {string} source @param {number | null} step @returns {Promise<string>} */
+export async function write(source, step) {
+  return `#p=${await pack(source)}${step === null ? "" : `&i=${step}`}`;
+}
+
+/** @param {string} text @returns {Promise<string>} */
+export async function pack(text) {
+  const bytes = await through(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+const MOST = 1 << 20;
+
+/** @param {string} packed @returns {Promise<string>} */
+export async function unpack(packed) {
+  const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
+  const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  const out = await through(bytes, new DecompressionStream("deflate-raw"));
+  return new TextDecoder("utf-8", { fatal: true }).decode(out);
+}
+
+/** @param {Uint8Array} bytes @param {CompressionStream | DecompressionStream} stream @returns {Promise<Uint8Array>} */
+async function through(bytes, stream) {
+  const writer = stream.writable.getWriter();
+  const written = writer.write(/** @type {any} */ (bytes)).then(() => writer.close());
+  written.catch(() => {});
+  const reader = stream.readable.getReader();
+  const parts = [];
+  let size = 0;
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > MOST) throw new Error("too long");
+    parts.push(value);
+  }
+  await written;
+  const out = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
