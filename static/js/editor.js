@@ -9,7 +9,9 @@ import { tags } from "@lezer/highlight";
 
 /** @typedef {{line: number, kind: "error" | "notice", text: string, action?: {label: string, run: () => void}}} Message */
 
+/** @type {import("@codemirror/state").StateEffectType<{line: number, tone: string} | null>} */
 const setCurrent = StateEffect.define();
+/** @type {import("@codemirror/state").StateEffectType<Message[]>} */
 const setMessages = StateEffect.define();
 
 class Words extends WidgetType {

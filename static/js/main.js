@@ -76,11 +76,11 @@ form.addEventListener("htmx:beforeRequest", () => {
   timeline.pause();
   problem(null);
   document.body.classList.add("busy");
-  part("run-button").querySelector("span").textContent = say("running");
+  part("run-word").textContent = say("running");
 });
 form.addEventListener("htmx:afterRequest", () => {
   document.body.classList.remove("busy");
-  part("run-button").querySelector("span").textContent = say("run");
+  part("run-word").textContent = say("run");
 });
 form.addEventListener("htmx:sendError", () => problem(say("error_network")));
 form.addEventListener("htmx:responseError", (event) => {
