@@ -71,5 +71,15 @@ def act(job: dict[str, Any], write: Callable[[bytes], None]) -> None:
     elif what == "parent":
         subprocess.Popen(["sleep", more])
         tell(HEADER, step(0), END)
+    elif what == "orphan":  # it leaves the session and keeps the pipe open
+        tell(HEADER, step(0), END)
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(float(more))
+    elif what == "elsewhere":  # out of the group that is killed, into the zygote's
+        os.setpgid(0, os.getpgid(os.getppid()))
+        tell(HEADER, step(0), {"step": {**step(1)["step"], "value": os.getpid()}})
+        while True:
+            time.sleep(1)
     elif what == "environment":
         tell(HEADER, {"step": {**step(0)["step"], "value": ",".join(sorted(os.environ))}}, END)

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from server.pool.local import Busy, Pool
+from server.pool.local import Busy, Down, Pool
 from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Trace
@@ -88,6 +88,27 @@ def test_what_a_program_forked_dies_with_it() -> None:
     pooled(work)
 
 
+def test_what_holds_the_pipe_open_does_not_hold_up_the_answer() -> None:
+    async def work(pool: Pool) -> None:
+        await run(pool, "finish")
+        began = time.monotonic()
+        trace = await run(pool, "orphan 8")
+        assert (trace.outcome.status, len(trace.steps)) == ("finished", 1)
+        assert time.monotonic() - began < 6
+
+    pooled(work, wall=30.0)
+
+
+def test_a_program_that_leaves_its_group_is_killed_all_the_same() -> None:
+    async def work(pool: Pool) -> None:
+        trace = await run(pool, "elsewhere")
+        assert trace.outcome.stopped is not None and trace.outcome.stopped.limit == "wall"
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(trace.steps[1].value), 0)  # type: ignore[call-overload]
+
+    pooled(work, wall=1.0)
+
+
 def sleeping(argument: str) -> bool:
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -134,6 +155,47 @@ def test_a_cancelled_run_is_killed_and_its_turn_is_free() -> None:
     pooled(work)
 
 
+@pytest.mark.parametrize("turns", range(12))
+def test_a_run_cancelled_at_any_moment_leaves_nothing_behind(turns: int) -> None:
+    async def work(pool: Pool) -> None:
+        await run(pool, "finish")
+        assert pool._process is not None
+        task = asyncio.create_task(run(pool, "sleep 987653"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        for _ in range(50):
+            if not children(pool._process.pid):
+                break
+            await asyncio.sleep(0.1)
+        assert not children(pool._process.pid) and not pool._runs
+
+    pooled(work)
+
+
+def children(pid: int) -> list[str]:
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return file.read().split()
+
+
+def test_closing_ends_what_runs_and_what_waits() -> None:
+    async def whole() -> None:
+        pool = Pool(Settings({}, workers=1, wall=30.0), "tests.entries:act")
+        await pool.start()
+        await run(pool, "finish")
+        running = [asyncio.create_task(run(pool, "sleep 600")) for _ in range(3)]
+        await asyncio.sleep(0.3)
+        await asyncio.wait_for(pool.close(), 10)
+        first, *waiting = await asyncio.wait_for(asyncio.gather(*running, return_exceptions=True), 10)
+        assert isinstance(first, Trace) and first.outcome.status == "lost"
+        assert [type(one) for one in waiting] == [Down, Down]
+        assert pool._process is not None and pool._process.poll() is not None and not pool.ready
+
+    asyncio.run(whole())
+
+
 def test_a_dead_zygote_loses_its_runs_and_is_replaced() -> None:
     async def work(pool: Pool) -> None:
         await run(pool, "finish")
@@ -142,6 +204,12 @@ def test_a_dead_zygote_loses_its_runs_and_is_replaced() -> None:
         assert pool._process is not None
         pool._process.kill()
         assert (await asyncio.wait_for(running, 10)).outcome.status == "lost"
+        assert not pool.ready
+        for _ in range(300):  # nobody has to ask for it
+            await asyncio.sleep(0.1)
+            if pool.ready:
+                break
+        assert pool.ready
         assert (await run(pool, "finish")).outcome.status == "finished"
 
     pooled(work, wall=30.0)

@@ -98,6 +98,10 @@ const colours = HighlightStyle.define([
  */
 export function createEditor(host, { source, label, nonce, onRun, onChange, onLine }) {
   let quiet = false;
+  const running = () => {
+    onRun();
+    return true;
+  };
   const view = new EditorView({
     parent: host,
     state: EditorState.create({
@@ -121,7 +125,7 @@ export function createEditor(host, { source, label, nonce, onRun, onChange, onLi
         syntaxHighlighting(colours),
         current,
         messages,
-        keymap.of([{ key: "Mod-Enter", run: () => (onRun(), true) }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
+        keymap.of([{ key: "Mod-Enter", run: running }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
         EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off" }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !quiet) onChange();

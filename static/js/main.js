@@ -67,6 +67,8 @@ htmx.defineExtension("json-body", {
   },
 });
 
+htmx.process(part("run-form"));
+
 function run() {
   htmx.trigger(part("run-form"), "run", {});
 }
@@ -129,13 +131,15 @@ function show(trace, at) {
   }
 }
 
-/** The step to begin with: where it raised, else the first write, cut or visit. @param {any} trace @returns {number} */
+/** The step to begin with: where it raised, else the first slot that broke, write or cut. @param {any} trace @returns {number} */
 function telling(trace) {
   const error = trace.outcome.error?.step;
   if (typeof error === "number" && error < trace.steps.length) return error;
-  const events = ["written", "path_cut", "saved_stale"];
-  const found = trace.steps.findIndex((/** @type {any} */ s) => s.log.some((/** @type {any} */ e) => events.includes(e.event)));
-  return found < 0 ? trace.steps.length - 1 : found;
+  for (const event of ["saved_changed_silently", "saved_stale", "written", "path_cut"]) {
+    const found = trace.steps.findIndex((/** @type {any} */ s) => s.log.some((/** @type {any} */ e) => e.event === event));
+    if (found >= 0) return found;
+  }
+  return trace.steps.length - 1;
 }
 
 /** @param {number} i */

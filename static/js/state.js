@@ -31,7 +31,7 @@ export function openTrace(trace) {
     i = Math.min(i, steps.length - 1);
     const known = recent.get(i);
     if (known) return known;
-    let from = Math.min(Math.floor(i / EVERY), frames.length) - 1;
+    const from = Math.min(Math.floor(i / EVERY), frames.length) - 1;
     /** @type {Entities} */
     let entities = from < 0 ? new Map() : frames[from];
     let done = (from + 1) * EVERY - 1;

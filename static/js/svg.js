@@ -51,14 +51,14 @@ export function cls(...names) {
 }
 
 /** @param {string} text */
-function escape(text) {
+function escaped(text) {
   return text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c] ?? c);
 }
 
 /** The same description as text, for tests and files. @param {VNode} node @returns {string} */
 export function render(node) {
-  const attrs = Object.entries(node.attrs).map(([k, v]) => ` ${k}="${escape(v)}"`);
-  const inner = (node.text === null ? "" : escape(node.text)) + node.children.map(render).join("");
+  const attrs = Object.entries(node.attrs).map(([k, v]) => ` ${k}="${escaped(v)}"`);
+  const inner = (node.text === null ? "" : escaped(node.text)) + node.children.map(render).join("");
   return `<${node.tag}${attrs.join("")}>${inner}</${node.tag}>`;
 }
 

@@ -1,0 +1,74 @@
+"""A real server on a free loopback port and a real Chromium, for the tests that need them."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --disable-dev-shm-usage"
+).split()
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[str]:
+    """The address of a running server whose workers are up and whose scenarios have been run."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen([sys.executable, "-m", "server", "serve", "--port", str(port)], cwd=ROOT, env={**os.environ})
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(600):
+            try:
+                with urllib.request.urlopen(f"{address}/readyz") as answer, urllib.request.urlopen(address) as page:
+                    if answer.status == 200 and '"trace":null' not in page.read().decode():
+                        break
+            except OSError:
+                pass
+            time.sleep(0.1)
+        else:
+            raise AssertionError("the server does not get ready")
+        yield address
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A headless Chromium, or a skip that says what is missing."""
+    api = pytest.importorskip("playwright.sync_api")
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        pytest.skip("no Chromium on this machine")
+    if not (ROOT / "static/dist/main.js").exists():
+        pytest.skip("the page is not built: npm run build")
+    with api.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Any) -> Iterator[Any]:
+    """A fresh page whose console has to stay empty of errors."""
+    context = chromium.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
+    page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    yield page
+    context.close()
+    expected = ("status of 4", "htmx:", "net::ERR_")  # an error that a test provokes is told by its own sentence
+    assert [text for text in said if not any(word in text for word in expected)] == []

@@ -1,0 +1,334 @@
+"""The page in a real browser: what the DOM says is what the trace says, at every step, there and back."""
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.tracing import Replay
+
+SEEDS = ROOT.parent / "shared/seeds/snippets"
+
+TRANSCRIPT = """\
+    >>> import torch
+    >>> m = torch.arange(6.).view(2, 3)
+    >>> t = m.t()
+    >>> t
+    tensor([[0., 3.],
+            [1., 4.],
+            [2., 5.]])
+    >>> row = m[1].expand(2, 3)
+    >>> x = torch.tensor([1., 2.], requires_grad=True)
+    >>> y = x.sigmoid()
+    >>> d = y.data
+    >>> d.zero_()
+    tensor([0., 0.])
+    >>> (y * x).sum().backward()
+    >>> x.grad
+"""
+STALE = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = x.exp()\ny.add_(1)\nz = [y, {'k': x}]\ny.sum().backward()\n"
+
+
+def seed(name: str) -> Any:
+    path = SEEDS / f"{name}.txt"
+    missing = pytest.mark.skipif(not path.exists(), reason="the articles do not lie beside the project")
+    return pytest.param(path.read_text() if path.exists() else "", id=name, marks=missing)
+
+
+def paste(page: Any, text: str) -> None:
+    """Into the editor, over what was there, as a paste."""
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.evaluate(
+        """text => {
+            const data = new DataTransfer();
+            data.setData("text/plain", text);
+            document.querySelector(".cm-content").dispatchEvent(
+                new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
+        }""",
+        text,
+    )
+
+
+def run(page: Any) -> dict[str, Any]:
+    """Press the keys for Run; the trace that came."""
+    with page.expect_response("**/runs") as answer:
+        page.keyboard.press("Control+Enter")
+    found = re.search(r"<script[^>]*>(.*)</script>", answer.value.text(), re.S)
+    assert found
+    trace: dict[str, Any] = json.loads(found[1])
+    page.wait_for_function("n => document.querySelector('#workbench').dataset.steps === n", arg=str(len(trace["steps"])))
+    return trace
+
+
+def leave(page: Any) -> None:
+    page.evaluate("document.activeElement.blur()")
+
+
+def at_step(page: Any, i: int) -> None:
+    page.wait_for_function("i => document.querySelector('#workbench').dataset.step === i", arg=str(i))
+
+
+READ = """() => {
+    const all = (query, read) => [...document.querySelectorAll(`#stage ${query}`)].map(read);
+    return {
+        cells: all("[data-cell]", e => [e.dataset.cell, e.dataset.dtype, e.dataset.value]),
+        shown: all("[data-cell] .val", e => e.textContent.length),
+        names: all("[data-name][data-ref]", e => [e.dataset.frame ?? null, e.dataset.name, e.dataset.ref]),
+        handles: all("[data-handle]", e => [e.dataset.handle, e.dataset.counter ?? null]),
+        badges: all("[data-counter-badge]", e => [e.dataset.counterBadge, e.dataset.version]),
+        beads: all("[data-bead]", e => [e.dataset.bead, e.dataset.reads]),
+        edges: all("[data-edge]", e => [e.dataset.edge, e.dataset.from, e.dataset.to]),
+        nodes: all("[data-node]", e => e.dataset.node),
+        pins: all("[data-pin]", e => [e.dataset.pin, e.dataset.state, e.dataset.expected, e.dataset.storage]),
+    };
+}"""
+
+
+def compare(told: dict[str, Any], state: dict[str, dict[str, Any]]) -> None:
+    """What the DOM says against the state after the step."""
+    living = {uid for uid, e in state.items() if e["kind"] == "storage"}
+    cells = {
+        (f"{uid}:{k}", dtype): value
+        for uid in living
+        for dtype, row in (state[uid].get("cells") or {}).items()
+        for k, value in enumerate(row)
+    }
+    drawn = {(cell, dtype): json.loads(value) for cell, dtype, value in told["cells"] if cell.split(":")[0] in living}
+    assert drawn == cells
+    assert all(told["shown"])
+    for frame, name, ref in told["names"]:
+        if frame is not None and frame in state:
+            assert state[frame]["vars"][name] == {"ref": ref}
+    bound = {
+        (uid, name, value["ref"])
+        for uid, e in state.items()
+        if e["kind"] == "frame"
+        for name, value in e["vars"].items()
+        if isinstance(value, dict) and value.get("ref", "")[:1] in ("t", "a", "o") and value["ref"] in state
+    }
+    assert bound <= {tuple(one) for one in told["names"]}
+    handles = {uid for uid, e in state.items() if e["kind"] in ("tensor", "array") and e.get("storage")}
+    assert handles <= {uid for uid, _ in told["handles"]}
+    for uid, counter in told["handles"]:
+        if uid in state and state[uid].get("counter"):
+            assert counter == state[uid]["counter"]
+    for counter, version in told["badges"]:
+        if counter in state:
+            assert int(version) == state[counter]["value"]
+    assert {e["counter"] for uid, e in state.items() if uid in handles and e.get("counter")} <= {c for c, _ in told["badges"]}
+    beads: dict[str, list[str]] = {}
+    for bead, cell in told["beads"]:
+        beads.setdefault(bead.split(":")[0], []).append(cell)
+    for uid in handles:
+        if uid in beads and state[uid]["kind"] == "tensor":
+            assert set(beads[uid]) == {f"{state[uid]['storage']}:{place}" for place in places(state[uid])}, uid
+    for edge, start, end in told["edges"]:
+        uid, k = edge.split(":")
+        if uid in state:
+            assert (start, end) == (uid, state[uid]["next"][int(k)][0])
+    nodes = {uid for uid, e in state.items() if e["kind"] == "node"}
+    assert nodes <= set(told["nodes"])
+    pins = {name: (slot, expected, storage) for name, slot, expected, storage in told["pins"]}
+    for uid in nodes:
+        for name, slot in (state[uid].get("saved") or {}).items():
+            pin = pins.pop(f"{uid}:{name}", None)
+            if slot["state"] in ("freed", "packed") or slot.get("storage") not in living:
+                continue
+            assert pin is not None and pin[0] in (slot["state"], "detached"), f"{uid}:{name}"
+            assert (int(pin[1]), pin[2]) == (slot["expected"], slot["storage"])
+    assert not {name for name in pins if name.split(":")[0] in state}
+
+
+def places(handle: dict[str, Any]) -> list[int]:
+    """The elements of the storage that a handle reads."""
+    out = [handle["offset"]]
+    for size, step in zip(handle["shape"], handle["stride"], strict=True):
+        out = [at + k * step for at in out for k in range(size)]
+    return out if math.prod(handle["shape"]) else []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [seed("003_8"), seed("003_10"), seed("001_1"), pytest.param(TRANSCRIPT, id="transcript"), pytest.param(STALE, id="stale")],
+)
+def test_the_picture_is_the_trace_at_every_step(page: Any, site: str, text: str) -> None:
+    page.goto(site)
+    paste(page, text)
+    trace = run(page)
+    assert "\n".join(page.locator(".cm-line").all_inner_texts()).split() == trace["program"]["source"].split()
+    leave(page)
+    page.keyboard.press("Home")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    last = len(trace["steps"]) - 1
+    for i in [*range(last + 1), *range(last - 1, -1, -1)]:
+        at_step(page, i)
+        state = Replay(trace, i).state
+        compare(page.evaluate(READ), state)
+        step = trace["steps"][i]
+        lit = page.locator(".cm-now")
+        assert lit.inner_text().strip() == trace["program"]["source"].split("\n")[step["line"] - 1].strip()
+        printed = "".join(e["text"] for s in trace["steps"][: i + 1] for e in s["log"] if e["kind"] == "out")
+        assert page.locator("#printed").evaluate("e => e.textContent") == printed
+        if i < last and page.evaluate("window.back") is None:
+            page.keyboard.press("ArrowRight")
+        elif i > 0:
+            page.evaluate("window.back = true")
+            page.keyboard.press("ArrowLeft")
+    assert asked == []
+
+
+def test_the_first_page_teaches(page: Any, site: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(site)
+    page.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")
+    assert "clone" in page.locator(".cm-content").inner_text() and "detach" in page.locator(".cm-content").inner_text()
+    assert page.locator("#stage [data-handle]").count() >= 3
+    assert page.locator("#sentences li").count() >= 1
+    assert not [url for url in asked if url.endswith("/runs")]
+
+
+def test_a_reload_or_a_copied_address_brings_program_and_step_back(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import torch\na = torch.ones(2)\nb = a[:1]\nb += 41\nc = '中'\n")
+    run(page)
+    leave(page)
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    at_step(page, 3)
+    page.wait_for_function("() => location.hash.includes('&i=3')")
+    address = page.url
+    page.reload()
+    at_step(page, 3)
+    assert "b += 41" in page.locator(".cm-content").inner_text() and "中" in page.locator(".cm-content").inner_text()
+    other = page.context.new_page()
+    other.goto(address)
+    at_step(other, 3)
+    assert other.locator('#stage [data-cell="s1:0"]').get_attribute("data-value") in ("42", "42.0")
+
+
+def test_a_broken_address_says_so(page: Any, site: str) -> None:
+    page.goto(f"{site}/#p=!!!&i=x")
+    page.locator("#problem:not([hidden])").wait_for()
+    assert page.locator("#stage [data-handle]").count() >= 1
+
+
+def test_refusals_and_errors_stand_at_their_lines(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import torch\nimport os\nx = open('y')\n")
+    assert run(page)["outcome"]["status"] == "refused"
+    assert page.locator(".message.error").all_inner_texts() == [
+        "import of 'os' is not available: it is not among the modules that a program here may import",
+        "'open' is not available: a program here has no files",
+    ]
+    assert page.locator(".cm-error").all_inner_texts() == ["import os", "x = open('y')"]
+    paste(page, "import torch\na = torch.ones(2)\nb = a @ torch.ones(3)\n")
+    trace = run(page)
+    at_step(page, trace["outcome"]["error"]["step"])
+    assert page.locator(".cm-error").all_inner_texts() == ["b = a @ torch.ones(3)"]
+    assert "line 3" in page.locator("#outcome").inner_text()
+
+
+def test_what_was_left_out_comes_back_with_one_click(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, ">>> import torch\n>>> c = torch.ones(2)\nc>>> .zero_()\ntensor([0., 0.])\n>>> print(c)\n")
+    run(page)
+    with page.expect_response("**/runs"):
+        page.locator(".message.notice button").click()
+    page.wait_for_function("() => document.querySelector('.cm-content').innerText.includes('c.zero_()')")
+    page.locator("#outcome.finished").wait_for()
+    leave(page)
+    page.keyboard.press("End")
+    page.wait_for_function("() => document.querySelector('#printed').textContent.includes('tensor([0., 0.])')")
+
+
+def test_keys_in_the_editor_write_and_do_not_step(page: Any, site: str) -> None:
+    page.goto(site)
+    page.wait_for_function("() => document.querySelector('#workbench').dataset.step")
+    before = page.locator("#workbench").get_attribute("data-step")
+    page.locator(".cm-content").click()
+    for key in ("ArrowLeft", "ArrowRight", "Home", "End", "Space"):
+        page.keyboard.press(key)
+    assert page.locator("#workbench").get_attribute("data-step") == before
+
+
+def test_fast_clicks_and_a_second_run_end_in_the_last_program(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import time\nfor k in range(30):\n    time.sleep(0.05)\n")
+    page.keyboard.press("Control+Enter")
+    paste(page, "import torch\nlast = torch.full((2,), 7.)\n")
+    for _ in range(5):
+        page.keyboard.press("Control+Enter")
+    page.wait_for_function("() => document.querySelector('#workbench').dataset.steps === '2'")
+    page.wait_for_timeout(2500)
+    assert page.locator("#workbench").get_attribute("data-steps") == "2"
+    leave(page)
+    for key in ("Home", "End") * 20:
+        page.keyboard.press(key)
+    at_step(page, 1)
+    assert page.locator('#stage [data-name="last"]').count() == 1
+
+
+def test_a_click_on_a_line_number_goes_to_where_it_next_ran(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "for k in range(3):\n    a = k\nb = 9\n")
+    trace = run(page)
+    leave(page)
+    page.keyboard.press("Home")
+    second = [s["i"] for s in trace["steps"] if s["line"] == 2]
+    number = page.locator(".cm-lineNumbers .cm-gutterElement", has_text=re.compile(r"^2$"))
+    for i in second:
+        number.click()
+        at_step(page, i)
+
+
+def test_the_server_gone_is_a_sentence_and_nothing_is_lost(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "x = 1  # precious\n")
+    page.route("**/runs", lambda route: route.abort())
+    page.keyboard.press("Control+Enter")
+    page.locator("#problem:not([hidden])").wait_for()
+    assert "precious" in page.locator(".cm-content").inner_text()
+    page.unroute("**/runs")
+    run(page)
+    assert page.locator("#problem").is_hidden()
+
+
+def test_a_program_can_not_write_into_the_page(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "x = '</script><img src=x onerror=alert(1)>'\nprint(x)\nraise ValueError(x)\n")
+    run(page)
+    assert page.locator("img").count() == 0
+    assert "</script><img" in page.locator("#printed").inner_text()
+
+
+def test_both_languages(page: Any, site: str) -> None:
+    page.goto(f"{site}/?lang=zh")
+    page.wait_for_function("() => document.querySelector('#sentences li')")
+    assert page.locator("#run-word").inner_text() == "运行"
+    assert re.search("[\u4e00-\u9fff]", page.locator("#sentences").inner_text())
+    english, chinese = (json.loads((ROOT / f"static/locales/{name}.json").read_text()) for name in ("en", "zh"))
+    assert english.keys() == chinese.keys()
+    for key in english:
+        assert set(re.findall(r"\{(\w+)[|}]", english[key])) == set(re.findall(r"\{(\w+)[|}]", chinese[key])), key
+
+
+def test_the_gallery_lists_every_scenario_and_opens_it(page: Any, site: str) -> None:
+    page.goto(f"{site}/gallery")
+    assert page.locator(".gallery li").count() == len(list((Path(ROOT) / "scenarios").glob("*.py"))) >= 8
+    page.locator(".gallery li a").last.click()
+    page.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 0")
+
+
+@pytest.mark.parametrize("width", [390, 1024])
+def test_small_screens_have_no_sideways_scroll(page: Any, site: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(site)
+    page.wait_for_function("() => document.querySelector('#stage [data-handle]')")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
