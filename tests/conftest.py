@@ -14,10 +14,16 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --disable-dev-shm-usage"
-).split()
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +32,9 @@ def site() -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = subprocess.Popen([sys.executable, "-m", "server", "serve", "--port", str(port)], cwd=ROOT, env={**os.environ})
+    server = subprocess.Popen(
+        [sys.executable, "-m", "server", "serve", "--port", str(port)], cwd=ROOT, env={**os.environ}
+    )
     address = f"http://127.0.0.1:{port}"
     try:
         for _ in range(600):

@@ -37,13 +37,18 @@ def test_a_missing_file_is_named_and_the_others_are_traced(tmp_path: Path) -> No
 
 
 def test_the_standard_input_for_reading() -> None:
-    done = command("trace", "--pretty", "-", text="import torch\na = torch.ones(2)\nb = a[:1]\nb += 1\nprint(a)\nraise KeyError('k')\n")
+    done = command(
+        "trace",
+        "--pretty",
+        "-",
+        text="import torch\na = torch.ones(2)\nb = a[:1]\nb += 1\nprint(a)\nraise KeyError('k')\n",
+    )
     assert done.returncode == 0
     assert "b += 1" in done.stdout and "s1: float32 2 1" in done.stdout
     assert "| tensor([2., 1.])" in done.stdout and "raised, line 6: KeyError: 'k'" in done.stdout
 
 
-def test_a_bad_setting_is_named(monkeypatch) -> None:  # noqa: ANN001
+def test_a_bad_setting_is_named(monkeypatch) -> None:
     monkeypatch.setenv("GRADBOX_WALL", "soon")
     done = command("schema")
     assert done.returncode == 2 and "GRADBOX_WALL" in done.stderr and "Traceback" not in done.stderr

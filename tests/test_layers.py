@@ -95,4 +95,4 @@ def test_layout_and_marks_know_no_document() -> None:
 def test_every_module_says_what_it_owns() -> None:
     for name, path in MODULES.items():
         text = ast.get_docstring(ast.parse(path.read_text()))
-        assert text and text.split("\n")[0].endswith((".", ":", ",", ";")) or len(text or "") > 40, name
+        assert (text and text.split("\n")[0].endswith((".", ":", ",", ";"))) or len(text or "") > 40, name

@@ -61,7 +61,9 @@ def run(page: Any) -> dict[str, Any]:
     found = re.search(r"<script[^>]*>(.*)</script>", answer.value.text(), re.S)
     assert found
     trace: dict[str, Any] = json.loads(found[1])
-    page.wait_for_function("n => document.querySelector('#workbench').dataset.steps === n", arg=str(len(trace["steps"])))
+    page.wait_for_function(
+        "n => document.querySelector('#workbench').dataset.steps === n", arg=str(len(trace["steps"]))
+    )
     return trace
 
 
@@ -120,7 +122,9 @@ def compare(told: dict[str, Any], state: dict[str, dict[str, Any]]) -> None:
     for counter, version in told["badges"]:
         if counter in state:
             assert int(version) == state[counter]["value"]
-    assert {e["counter"] for uid, e in state.items() if uid in handles and e.get("counter")} <= {c for c, _ in told["badges"]}
+    assert {e["counter"] for uid, e in state.items() if uid in handles and e.get("counter")} <= {
+        c for c, _ in told["badges"]
+    }
     beads: dict[str, list[str]] = {}
     for bead, cell in told["beads"]:
         beads.setdefault(bead.split(":")[0], []).append(cell)
@@ -154,7 +158,13 @@ def places(handle: dict[str, Any]) -> list[int]:
 
 @pytest.mark.parametrize(
     "text",
-    [seed("003_8"), seed("003_10"), seed("001_1"), pytest.param(TRANSCRIPT, id="transcript"), pytest.param(STALE, id="stale")],
+    [
+        seed("003_8"),
+        seed("003_10"),
+        seed("001_1"),
+        pytest.param(TRANSCRIPT, id="transcript"),
+        pytest.param(STALE, id="stale"),
+    ],
 )
 def test_the_picture_is_the_trace_at_every_step(page: Any, site: str, text: str) -> None:
     page.goto(site)

@@ -70,6 +70,10 @@ def test_the_schema_knows_every_entity() -> None:
 def test_the_declarations_for_javascript_are_current() -> None:
     path = f"{ROOT}/.venv/bin:{os.environ['PATH']}"
     done = subprocess.run(
-        ["npm", "run", "--silent", "types:check"], cwd=ROOT, env={**os.environ, "PATH": path}, capture_output=True, text=True
+        ["npm", "run", "--silent", "types:check"],
+        cwd=ROOT,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr + "\nnpm run types writes them anew"
