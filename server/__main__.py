@@ -56,6 +56,8 @@ def main(words: list[str] | None = None) -> int:
 
 def obey(told: argparse.Namespace, settings: Settings) -> int:
     if told.command == "serve":
+        host = f"[{told.host}]" if ":" in told.host else told.host
+        print(f"Gradbox: http://{host}:{told.port} (Ctrl-C ends it)", flush=True)
         uvicorn.run(create_app(settings), host=told.host, port=told.port, log_level="warning", access_log=False)
         return 0
     if told.command == "schema":
@@ -84,9 +86,10 @@ async def trace(files: list[str], seed: int, readable: bool, settings: Settings)
 async def traces(pool: Pool, files: list[str], seed: int, settings: Settings) -> AsyncIterator[tuple[str, Trace | str]]:
     """(file, its trace or why there is none) in order, a few running ahead."""
     running: list[tuple[str, asyncio.Task[Trace | str]]] = []
+    ahead = min(AHEAD, settings.workers + settings.queue)
     for name in files:
         running.append((name, asyncio.create_task(one(pool, name, seed, settings))))
-        if len(running) >= AHEAD:
+        if len(running) >= ahead:
             first, task = running.pop(0)
             yield first, await task
     for first, task in running:

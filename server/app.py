@@ -30,6 +30,8 @@ async def warm(app: FastAPI) -> None:
             trace = await app.state.pool.run(Job(source=scenario.source, limits=settings.limits()))
         except (Busy, Down):
             continue
+        if trace.outcome.status not in ("finished", "raised"):  # what the machine did to it is no picture to keep
+            continue
         app.state.traces[scenario.name] = await asyncio.to_thread(trace_json, trace)
 
 

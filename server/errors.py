@@ -63,7 +63,3 @@ def install(app: FastAPI) -> None:
         field = ".".join(place) if place and first["type"] != "json_invalid" else None
         message = f"{field}: {first['msg']}" if field else str(first.get("ctx", {}).get("error", first["msg"]))
         return reply(422, Problem(code="invalid", message=message, field=field))
-
-    @app.exception_handler(Exception)
-    async def ours(_: Request, __: Exception) -> JSONResponse:
-        return reply(500, Problem(code="internal", message="the server failed; this is our fault"))

@@ -61,7 +61,12 @@ class Headers:
         if refused is not None:
             await answer(guarded, *refused)
             return
-        await self._app(scope, receive, guarded)
+        try:
+            await self._app(scope, receive, guarded)
+        except Exception:
+            if not began:
+                await answer(guarded, 500, "internal", "the server failed; this is our fault")
+            raise  # for the log
 
     def _refused(self, method: str, told: dict[str, str]) -> tuple[int, str, str] | None:
         host = told.get("host", "").lower()
@@ -77,7 +82,8 @@ class Headers:
             return 403, "cross_site", "another site's page may not ask this of the server"
         if told.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             return 415, "not_json", "the body has to be application/json"
-        if told.get("content-length", "0").isdigit() and int(told.get("content-length", "0")) > self._largest:
+        length = told.get("content-length", "")
+        if length.isascii() and length.isdigit() and int(length[:20]) > self._largest:
             return 413, "too_large", f"a request may have {self._largest} bytes"
         return None
 

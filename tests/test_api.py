@@ -1,5 +1,6 @@
 """The HTTP interface: traces, one shape of error, and who may ask."""
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -93,6 +94,20 @@ def test_every_answer_carries_the_security_headers(client: TestClient) -> None:
         assert headers["x-content-type-options"] == "nosniff"
 
 
+def test_our_own_failure_has_the_same_shape_and_headers() -> None:
+    app = create_app(Settings({}))
+    app.state.shelf = []
+
+    @app.get("/fails")
+    async def fails() -> None:
+        raise RuntimeError("a secret")
+
+    with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+        answer = client.get("/fails")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal")
+        assert "secret" not in answer.text and "default-src 'none'" in answer.headers["content-security-policy"]
+
+
 def test_health_and_readiness(client: TestClient) -> None:
     client.post("/api/runs", json={"source": "x = 1"})
     assert client.get("/healthz").json() == {"status": "ok"}
@@ -108,9 +123,8 @@ def test_not_ready_while_the_workers_start() -> None:
 
 
 def test_a_queue_that_is_full_says_when_to_come_back() -> None:
-    import threading
-
     app = create_app(Settings({}, workers=1, queue=1, wall=5.0), "tests.entries:act")
+    app.state.shelf = []  # it would be run at the start, in a turn of its own
     with TestClient(app, base_url="http://127.0.0.1") as client:
         client.post("/api/runs", json={"source": "finish"})
         found = []

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -48,7 +50,15 @@ def test_the_standard_input_for_reading() -> None:
     assert "| tensor([2., 1.])" in done.stdout and "raised, line 6: KeyError: 'k'" in done.stdout
 
 
-def test_a_bad_setting_is_named(monkeypatch) -> None:
+def test_a_short_queue_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADBOX_QUEUE", "1")
+    monkeypatch.setenv("GRADBOX_WORKERS", "1")
+    (tmp_path / "a.py").write_text("x = 1\n")
+    done = command("trace", *[str(tmp_path / "a.py")] * 5)
+    assert (done.returncode, len(done.stdout.splitlines()), done.stderr) == (0, 5, "")
+
+
+def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADBOX_WALL", "soon")
     done = command("schema")
     assert done.returncode == 2 and "GRADBOX_WALL" in done.stderr and "Traceback" not in done.stderr

@@ -342,3 +342,52 @@ def test_small_screens_have_no_sideways_scroll(page: Any, site: str, width: int)
     page.goto(site)
     page.wait_for_function("() => document.querySelector('#stage [data-handle]')")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_changed_program_is_not_held_against_the_old_picture(page: Any, site: str) -> None:
+    page.goto(site)
+    text = "import torch\na = torch.ones(2)\na += 1\n"
+    paste(page, text)
+    run(page)
+    assert page.locator("#edited").is_hidden() and page.locator(".cm-now").count() == 1
+    paste(page, f"b = 0\n{text}")
+    assert page.locator("#edited").is_visible()
+    leave(page)
+    for key in ("Home", "ArrowRight", "End"):
+        page.keyboard.press(key)
+        assert page.locator(".cm-now").count() == 0
+    page.wait_for_function("() => location.hash.startsWith('#p=') && !location.hash.includes('&i=')")
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+z")
+    page.locator("#edited").wait_for(state="hidden")
+    assert page.locator(".cm-now").count() == 1
+
+
+def test_what_is_typed_while_a_program_runs_is_kept(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import time\ntime.sleep(1)\n")
+    with page.expect_response("**/runs"):
+        page.keyboard.press("Control+Enter")
+        page.keyboard.type("# more")
+    page.wait_for_function("() => document.querySelector('#workbench').dataset.steps === '2'")
+    assert "# more" in page.locator(".cm-content").inner_text()
+    assert page.locator("#edited").is_visible()
+
+
+def test_only_who_reads_a_changed_cell_is_said_to_see_it(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import torch\na = torch.ones(3)\nleft = a[:1]\nright = a[1:]\nright[0] = 5\n")
+    run(page)
+    leave(page)
+    page.keyboard.press("End")
+    page.wait_for_function("() => document.querySelector('#sentences li')")
+    said = page.locator("#sentences li").first.inner_text()
+    assert "a, right" in said and "left" not in said
+
+
+def test_refusals_speak_the_readers_language(page: Any, site: str) -> None:
+    page.goto(f"{site}/?lang=zh")
+    paste(page, "import os\nx = open('y')\n")
+    run(page)
+    found = page.locator(".message.error").all_inner_texts()
+    assert len(found) == 2 and all(re.search("[\u4e00-\u9fff]", text) for text in found), found

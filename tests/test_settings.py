@@ -1,5 +1,7 @@
 """The settings table: defaults, the environment, and errors that name the setting."""
 
+from pathlib import Path
+
 import pytest
 
 from server.settings import TABLE, SettingError, Settings
@@ -22,3 +24,10 @@ def test_every_row_is_an_attribute_with_a_sentence() -> None:
     for row in TABLE:
         assert getattr(settings, row.name.lower()) == row.default
         assert row.meaning.endswith(".")
+
+
+def test_the_readme_lists_every_setting() -> None:
+    readme = (Path(__file__).parent.parent / "README.md").read_text()
+    for row in TABLE:
+        default = row.default if isinstance(row.default, str) else str(row.default)
+        assert f"| `{row.name}` | `{default}` | {row.meaning} |" in readme

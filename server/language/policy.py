@@ -4,112 +4,52 @@ This makes messages clear; it keeps nobody in. A program that gets around it mee
 """
 
 import ast
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from server.language.names import bound
+from server.language.text import parsed
 from server.wire.trace import Refusal
 
-MODULES = frozenset(
-    [
-        "torch",
-        "numpy",
-        "math",
-        "cmath",
-        "copy",
-        "random",
-        "time",
-        "functools",
-        "itertools",
-        "collections",
-        "operator",
-        "typing",
-        "typing_extensions",
-        "dataclasses",
-        "contextlib",
-        "warnings",
-        "abc",
-        "enum",
-        "weakref",
-        "gc",
-        "__future__",
-        "sys",
-        "string",
-        "re",
-        "json",
-        "types",
-        "statistics",
-        "fractions",
-        "decimal",
-        "numbers",
-        "datetime",
-        "textwrap",
-        "pprint",
-        "traceback",
-        "heapq",
-        "bisect",
-        "array",
-        "struct",
-        "timeit",
-        "logging",
-        "inspect",
-    ]
-)
+_ALLOWED = """
+torch numpy __future__ abc argparse array bisect cmath collections contextlib copy dataclasses datetime decimal
+enum fractions functools gc hashlib heapq inspect itertools json logging math numbers operator pprint random re
+statistics string struct sys textwrap time timeit traceback types typing typing_extensions warnings weakref
+"""
+_ELSEWHERE = {
+    "missing": """
+IPython PIL accelerate cv2 d2l datasets einops fastai graphviz gym gymnasium ipywidgets jax keras lightning
+matplotlib nltk pandas plotly pytorch_lightning requests scipy seaborn sklearn spacy tensorboard tensorboardX
+tensorflow torchaudio torchinfo torchmetrics torchsummary torchtext torchvision torchviz tqdm transformers wandb
+""",
+    "files": "os pathlib shutil glob io tempfile pickle shelve csv zipfile tarfile",
+    "network": "socket urllib http ssl ftplib smtplib",
+    "processes": "subprocess multiprocessing threading concurrent signal asyncio",
+    "interpreter": "builtins ctypes importlib code codeop ast dis marshal pdb",
+}
+_CLOSED = {
+    "files": """
+torch.load torch.save torch.from_file torch.onnx torch.package torch.utils.tensorboard sys.path
+numpy.load numpy.save numpy.savez numpy.savez_compressed numpy.loadtxt numpy.savetxt numpy.genfromtxt numpy.fromfile
+numpy.memmap
+""",
+    "network": "torch.hub torch.utils.model_zoo",
+    "processes": "torch.distributed torch.multiprocessing",
+    "compiler": "torch.compile torch._dynamo torch._inductor torch.utils.cpp_extension numpy.f2py",
+    "keyboard": "sys.stdin",
+    "interpreter": """
+numpy.ctypeslib sys.modules sys.settrace sys.setprofile sys._getframe sys.meta_path gc.get_objects gc.get_referrers
+inspect.currentframe inspect.stack
+""",
+}
+MODULES = frozenset(_ALLOWED.split())
 """Top-level modules that may be imported, with what is below them."""
 
-ELSEWHERE = frozenset(
-    [
-        "matplotlib",
-        "pandas",
-        "torchvision",
-        "torchaudio",
-        "torchtext",
-        "sklearn",
-        "scipy",
-        "seaborn",
-        "tqdm",
-        "PIL",
-        "transformers",
-    ]
-)
-"""What tutorials like to import and a run does not need."""
+ELSEWHERE = {name: why for why, names in _ELSEWHERE.items() for name in names.split()}
+"""Modules that programs like to import, and why they are not here."""
 
-CLOSED = {
-    "torch.load": "files",
-    "torch.save": "files",
-    "torch.from_file": "files",
-    "torch.hub": "network",
-    "torch.distributed": "processes",
-    "torch.multiprocessing": "processes",
-    "torch.onnx": "files",
-    "torch.package": "files",
-    "torch.compile": "compiler",
-    "torch._dynamo": "compiler",
-    "torch._inductor": "compiler",
-    "torch.utils.cpp_extension": "compiler",
-    "torch.utils.tensorboard": "files",
-    "torch.utils.model_zoo": "network",
-    "numpy.load": "files",
-    "numpy.save": "files",
-    "numpy.savez": "files",
-    "numpy.savez_compressed": "files",
-    "numpy.loadtxt": "files",
-    "numpy.savetxt": "files",
-    "numpy.genfromtxt": "files",
-    "numpy.fromfile": "files",
-    "numpy.memmap": "files",
-    "numpy.ctypeslib": "interpreter",
-    "numpy.f2py": "compiler",
-    "sys.modules": "interpreter",
-    "sys.settrace": "interpreter",
-    "sys.setprofile": "interpreter",
-    "sys._getframe": "interpreter",
-    "sys.meta_path": "interpreter",
-    "sys.path": "files",
-    "gc.get_objects": "interpreter",
-    "gc.get_referrers": "interpreter",
-    "inspect.currentframe": "interpreter",
-    "inspect.stack": "interpreter",
-}
+CLOSED = {name: why for why, names in _CLOSED.items() for name in names.split()}
 """Parts of allowed modules that are not available, and why."""
 
 BUILTINS = {
@@ -131,7 +71,6 @@ ATTRIBUTES = frozenset(
         "__subclasses__",
         "__globals__",
         "__builtins__",
-        "__closure__",
         "__loader__",
         "__spec__",
         "__import__",
@@ -162,51 +101,69 @@ REASONS = {
 """Why, by key; the page has the same in other languages."""
 
 
+DEEPEST = 300
+"""Levels of a tree; CPython's compiler takes about three times as many, instruments included."""
+
+MOST = 200
+"""Refusals of one program."""
+
+
+DEEP = "this is nested too deeply"
+NUL = "source code cannot contain null bytes"
+
+
 def check(source: str) -> tuple[ast.Module | None, list[Refusal]]:
     """The program's tree, and every reason not to run it, in order of lines. Columns count characters."""
+    if "\0" in source:
+        line = source.count("\n", 0, source.index("\0")) + 1
+        return None, [Refusal(line=line, message=NUL, key="syntax", args={"text": NUL})]
     try:
-        tree = ast.parse(source, "<program>")
+        tree = parsed(source)
+        deep = deepest(tree)
+        if deep is not None:
+            return None, [Refusal(line=deep, message=DEEP, key="deep")]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(tree, "<program>", "exec", dont_inherit=True)  # finds `return` outside a function, and the like
     except SyntaxError as error:
         return None, [syntax(error, source)]
     except (RecursionError, MemoryError):
         return None, [too_deep(source)]
-    except ValueError as error:
-        line = source.count("\n", 0, max(source.find("\0"), 0)) + 1
-        return None, [Refusal(line=line, message=str(error), key="syntax", args={"text": str(error)})]
+    except ValueError as error:  # half a character, or a number too long to read
+        return None, [Refusal(line=1, message=str(error), key="syntax", args={"text": str(error)})]
     lines = source.split("\n")
     found = [_refusal(lines, node, what, why) for node, what, why in _Checker(tree).refused()]
     found.sort(key=lambda refusal: (refusal.line, refusal.col))
-    return tree, found
+    return tree, found[:MOST]
+
+
+def deepest(tree: ast.AST) -> int | None:
+    """The line where the tree goes below DEEPEST levels."""
+    level: list[ast.AST] = [tree]
+    line = 1
+    for _ in range(DEEPEST):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return None
+        line = next((node.lineno for node in level if isinstance(node, ast.stmt | ast.expr)), line)
+    return line
 
 
 class _Checker:
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree
-        self._bound: set[str] = set()
+        self._bound = bound(tree)
         self._modules: dict[str, str] = {}  # name -> the dotted module or member it stands for
         for node in ast.walk(tree):
             self._bind(node)
 
     def _bind(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            self._bound.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            self._bound.add(node.name)
-        elif isinstance(node, ast.arg):
-            self._bound.add(node.arg)
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
-            self._bound.add(node.name)
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            self._bound.add(node.rest)
-        elif isinstance(node, ast.Import):
+        if isinstance(node, ast.Import):
             for alias in node.names:
-                self._bound.add(alias.asname or alias.name.split(".")[0])
-                self._modules[alias.asname or alias.name.split(".")[0]] = (
-                    alias.name if alias.asname else alias.name.split(".")[0]
-                )
+                name, _, below = alias.name.partition(".")
+                self._modules[alias.asname or name] = alias.name if alias.asname and below else name
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
-                self._bound.add(alias.asname or alias.name)
                 self._modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
 
     def refused(self) -> Iterator[tuple[ast.AST, str, str]]:
@@ -238,7 +195,7 @@ class _Checker:
     def _module(self, node: ast.AST, name: str) -> Iterator[tuple[ast.AST, str, str]]:
         top = name.split(".")[0]
         if top in ELSEWHERE:
-            yield node, f"import of '{name}'", "missing"
+            yield node, f"import of '{name}'", ELSEWHERE[top]
         elif top not in MODULES:
             yield node, f"import of '{name}'", "import"
         else:
@@ -301,7 +258,7 @@ def too_deep(source: str) -> Refusal:
                 most, where = depth, line
         elif character in ")]}":
             depth -= 1
-    return Refusal(line=where, message="this is nested too deeply for Python to compile", key="deep")
+    return Refusal(line=where, message=DEEP, key="deep")
 
 
 def characters(line: str, offset: int) -> int:

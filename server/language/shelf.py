@@ -3,13 +3,14 @@
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 LANGUAGES = ("en", "zh")
 WORDS = ("title", "question", "look_at")
 
 
 class ShelfError(Exception):
-    """A scenario that can't be read; names the file and what is wrong with it."""
+    """A scenario that can't be read; names the file and the key."""
 
 
 @dataclass(frozen=True)
@@ -25,24 +26,55 @@ class Scenario:
 
 def scenarios(folder: Path) -> list[Scenario]:
     """Every `name.py` with its `name.toml`, in their order. Raises ShelfError."""
-    found = [scenario(path) for path in sorted(folder.glob("*.py"))]
-    return sorted(found, key=lambda one: (one.order, one.name))
+    programs = {path.stem for path in folder.glob("*.py")}
+    for name in sorted(programs ^ {path.stem for path in folder.glob("*.toml")}):
+        there, absent = (f"{name}.py", f"{name}.toml") if name in programs else (f"{name}.toml", f"{name}.py")
+        raise ShelfError(f"{there}: there is no {absent} beside it")
+    found = sorted((scenario(folder / f"{name}.py") for name in programs), key=lambda one: (one.order, one.name))
+    taken: dict[int, str] = {}
+    for one in found:
+        if one.order in taken:
+            raise ShelfError(f"{one.name}.toml: order: {one.order} is taken by {taken[one.order]}.toml")
+        taken[one.order] = one.name
+    return found
 
 
 def scenario(path: Path) -> Scenario:
+    """One program with its card."""
     card = path.with_suffix(".toml")
-    try:
-        told = tomllib.loads(card.read_text("utf-8"))
-    except OSError as error:
-        raise ShelfError(f"{card}: {error.strerror}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ShelfError(f"{card}: {error}") from error
-    for key, kind in (("order", int), ("thread", str), *((language, dict) for language in LANGUAGES)):
-        if not isinstance(told.get(key), kind):
-            raise ShelfError(f"{card}: '{key}' is missing")
+    told = _card(card)
+    only(card, told, {"order", "thread", *LANGUAGES})
+    order = told.get("order")
+    if type(order) is not int or order < 1:
+        raise ShelfError(f"{card.name}: order: a whole number from 1 is wanted, not {order!r}")
+    thread = sentence(card, told, "thread")
+    text = {}
     for language in LANGUAGES:
-        for word in WORDS:
-            if not isinstance(told[language].get(word), str) or not told[language][word].strip():
-                raise ShelfError(f"{card}: '{language}.{word}' is missing")
-    text = {language: {word: told[language][word].strip() for word in WORDS} for language in LANGUAGES}
-    return Scenario(path.stem, told["order"], told["thread"], path.read_text("utf-8"), text)
+        table = told.get(language)
+        if not isinstance(table, dict):
+            raise ShelfError(f"{card.name}: {language}: a table with {', '.join(WORDS)} is wanted")
+        only(card, table, set(WORDS), f"{language}.")
+        text[language] = {word: sentence(card, table, word, f"{language}.") for word in WORDS}
+    try:
+        return Scenario(path.stem, order, thread, path.read_text("utf-8"), text)
+    except UnicodeDecodeError as error:
+        raise ShelfError(f"{path.name}: {error}") from error
+
+
+def _card(card: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(card.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ShelfError(f"{card.name}: {error}") from error
+
+
+def only(card: Path, table: dict[str, Any], keys: set[str], prefix: str = "") -> None:
+    for key in sorted(table.keys() - keys):
+        raise ShelfError(f"{card.name}: {prefix}{key}: nobody reads this key")
+
+
+def sentence(card: Path, table: dict[str, Any], key: str, prefix: str = "") -> str:
+    value = table.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise ShelfError(f"{card.name}: {prefix}{key}: a text is wanted, not {value!r}")
+    return value.strip()

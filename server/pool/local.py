@@ -1,8 +1,4 @@
-"""Runs programs through a zygote on this machine: turns, limits, kills, and a trace whatever happens.
-
-What a child writes is input from an attacker. It is read up to a limit, validated before anything else sees it, and
-how the run ended is what its parent saw, not what it says.
-"""
+"""Runs programs through a zygote on this machine: turns, limits, kills, and a trace whatever happens."""
 
 import asyncio
 import contextlib
@@ -17,30 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from server import __version__
+from server.pool.assemble import assemble
 from server.settings import Settings
 from server.wire.api import Job
-from server.wire.trace import (
-    Cost,
-    Error,
-    Header,
-    HeaderLine,
-    Outcome,
-    OutcomeLine,
-    Program,
-    Runtime,
-    Step,
-    StepLine,
-    Stopped,
-    Trace,
-)
+from server.wire.trace import Error, Outcome, Stopped, Trace
 
 ROOT = Path(__file__).parent.parent.parent
 CHUNK = 1 << 16
-BELIEVED = ("finished", "raised", "refused", "stopped")
-"""Endings that only the child can know."""
 
 log = logging.getLogger("gradbox.pool")
 
@@ -59,12 +38,15 @@ class Down(Exception):
 
 @dataclass
 class Running:
-    """A run as its supervisor sees it."""
+    """A run as its supervisor sees it: `exit` is what the zygote reported, `ended` is set by that or by a limit."""
 
-    exited: asyncio.Future[dict[str, Any]]
+    pipe: int
     data: bytearray = field(default_factory=bytearray)
     limit: Stopped | None = None
-    began: float = 0.0
+    exit: dict[str, Any] | None = None
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    exited: asyncio.Event = field(default_factory=asyncio.Event)
+    began: float = field(default_factory=time.perf_counter)
 
 
 class Pool:
@@ -88,23 +70,21 @@ class Pool:
     @property
     def ready(self) -> bool:
         """Whether a program would start at once."""
-        return (
-            self._ready is not None
-            and self._ready.done()
-            and not self._ready.cancelled()
-            and self._ready.exception() is None
-        )
+        boot = self._ready
+        return self._link is not None and boot is not None and boot.done() and boot.exception() is None
 
     async def close(self) -> None:
         """End the zygote, and with it whatever runs."""
         self._closed = True
+        if self._process is not None and not self.ready:  # it has no children, and would hear of the end too late
+            self._process.kill()
         self._lose()
         if self._process is not None:
-            process = self._process
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                await asyncio.to_thread(process.wait, 5)
-            if process.poll() is None:
-                process.kill()
+            try:
+                await asyncio.to_thread(self._process.wait, 5)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
 
     async def run(self, job: Job) -> Trace:
         """The trace of a program, however it ends. Raises Busy, and Down when no worker can be had."""
@@ -117,11 +97,11 @@ class Pool:
             self._waiting -= 1
         try:
             versions = await self._booted()
-            now = await self._fork(job)
-            outcome, told = await self._follow(*now)
+            run = await self._follow(*self._fork(job))
         finally:
             self._turns.release()
-        return await asyncio.to_thread(assemble, job, versions, bytes(now[1].data), outcome, told)
+        assert run.exit is not None
+        return await asyncio.to_thread(assemble, job, versions, bytes(run.data), ending(run), run.exit)
 
     def _boot(self) -> None:
         if self._process is not None:
@@ -138,15 +118,16 @@ class Pool:
             for name in ("PATH", "LANG", "LD_LIBRARY_PATH", "PYTHONDONTWRITEBYTECODE")
             if name in os.environ
         }
-        self._process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env={**kept, **one, "PYTHONHASHSEED": "0"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
-        )
-        theirs.close()
+        with theirs:
+            self._process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env={**kept, **one, "PYTHONHASHSEED": "0"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Ctrl-C in a terminal is the server's to hear
+            )
         loop = asyncio.get_running_loop()
         self._link, self._ready = ours, loop.create_future()
         loop.add_reader(ours, self._heard)
@@ -159,7 +140,8 @@ class Pool:
             self._boot()
         assert self._ready is not None
         try:
-            return await asyncio.wait_for(asyncio.shield(self._ready), self._settings.boot)
+            async with asyncio.timeout(self._settings.boot):  # `wait_for` of Python 3.11 can swallow a cancellation
+                return await asyncio.shield(self._ready)
         except (TimeoutError, ConnectionError) as error:
             raise Down("the workers do not start") from error
 
@@ -173,15 +155,18 @@ class Pool:
             data = b""
         if not data:
             log.error("the workers' first process is gone")
+            served = self.ready
             self._lose()
+            if served:  # one that died while it started is tried again when somebody wants a run
+                self._boot()
             return
         message = json.loads(data)
         if "ready" in message and self._ready is not None and not self._ready.done():
             self._ready.set_result(message["ready"])
         elif "exited" in message:
-            run = self._runs.pop(int(message["exited"]), None)
-            if run is not None and not run.exited.done():
-                run.exited.set_result(message)
+            run = self._runs.get(int(message["exited"]))
+            if run is not None:
+                self._over(run, message)
 
     def _lose(self) -> None:
         """The zygote is gone, and its children with it."""
@@ -193,145 +178,95 @@ class Pool:
             self._ready.set_exception(ConnectionError("the workers' first process died"))
             self._ready.exception()
         for run in self._runs.values():
-            if not run.exited.done():
-                run.exited.set_result({"lost": True})
-        self._runs.clear()
+            self._over(run, {"lost": True})
 
-    async def _fork(self, job: Job) -> tuple[int, Running, int]:
-        """Hand the job over; (number, run, the end of the pipe to read)."""
+    def _fork(self, job: Job) -> tuple[int, Running]:
+        """Hand the job over. No `await` lies between this and `_follow`, which gives everything back."""
         self._next += 1
-        number = self._next
-        run = Running(asyncio.get_running_loop().create_future(), began=time.perf_counter())
-        self._runs[number] = run
         reading, writing = os.pipe()
-        file = os.memfd_create("job")
+        os.set_blocking(reading, False)
+        run = self._runs[self._next] = Running(reading)
+        asyncio.get_running_loop().add_reader(reading, self._read, run)
         try:
-            with os.fdopen(os.dup(file), "wb") as told:
+            with os.fdopen(os.memfd_create("job"), "wb") as told:
                 told.write(job.model_dump_json().encode())
-            if self._link is None:
-                raise ConnectionError
-            socket.send_fds(self._link, [json.dumps({"run": number}).encode()], [file, writing])
+                told.flush()
+                if self._link is None:
+                    raise ConnectionError
+                socket.send_fds(self._link, [json.dumps({"run": self._next}).encode()], [told.fileno(), writing])
         except OSError:
-            self._runs.pop(number, None)
-            run.exited.set_result({"lost": True})
+            self._over(run, {"lost": True})
         finally:
-            os.close(file)
             os.close(writing)
-        return number, run, reading
+        return self._next, run
 
-    async def _follow(self, number: int, run: Running, reading: int) -> tuple[Outcome | None, dict[str, Any]]:
-        """Read to the end or to a limit. The outcome where the parent knows it, and how the child exited."""
-        loop = asyncio.get_running_loop()
-        stream = asyncio.StreamReader(limit=CHUNK)
-        transport, _ = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(stream), os.fdopen(reading, "rb")
-        )
+    async def _follow(self, number: int, run: Running) -> Running:
+        """Wait for the run's end, or make it; afterwards the child is reaped and nothing of it is left."""
         try:
             try:
                 async with asyncio.timeout(self._settings.wall):
-                    await self._read(run, stream)
-                    if run.limit is None:
-                        exit_ = await asyncio.shield(run.exited)
+                    await run.ended.wait()
             except TimeoutError:
-                run.limit = Stopped(limit="wall", value=self._settings.wall)
-            if run.limit is not None:
-                exit_ = await self._kill(number, run)
-        except asyncio.CancelledError:
-            self._send({"kill": number})
-            raise
+                if run.exit is None and run.limit is None:
+                    run.limit = Stopped(limit="wall", value=self._settings.wall)
+            finally:  # after a limit, and when nobody waits for the trace any longer
+                if run.exit is None:
+                    await self._kill(number, run)
         finally:
-            transport.close()
-        exit_["wall_ms"] = round((time.perf_counter() - run.began) * 1000, 3)
-        if run.limit is not None:
-            return Outcome(status="stopped", stopped=run.limit), exit_
-        if exit_.get("lost"):
-            return Outcome(
-                status="lost", error=Error(type="Lost", message="the machine's workers went down under the run")
-            ), exit_
-        if exit_.get("signal"):
-            signal = int(exit_["signal"])
-            return Outcome(
-                status="crashed", signal=signal, error=Error(type="Crash", message=f"killed by signal {signal}")
-            ), exit_
-        return None, exit_
+            self._deaf(run)
+            os.close(run.pipe)
+            del self._runs[number]
+        assert run.exit is not None
+        run.exit["wall_ms"] = round((time.perf_counter() - run.began) * 1000, 3)
+        return run
 
-    async def _read(self, run: Running, stream: asyncio.StreamReader) -> None:
-        while chunk := await stream.read(CHUNK):
-            run.data += chunk
-            if len(run.data) > self._settings.trace + CHUNK:
-                run.limit = Stopped(limit="trace", value=self._settings.trace)
-                return
-
-    async def _kill(self, number: int, run: Running) -> dict[str, Any]:
-        self._send({"kill": number})
+    def _read(self, run: Running) -> bool:
+        """Take what has come; whether more may lie there."""
         try:
-            return await asyncio.wait_for(asyncio.shield(run.exited), 5)
-        except TimeoutError:
-            return {}
+            chunk = os.read(run.pipe, CHUNK)
+        except BlockingIOError:
+            return False
+        run.data += chunk
+        if len(run.data) > self._settings.trace + CHUNK and run.limit is None:
+            run.limit = Stopped(limit="trace", value=self._settings.trace)
+            run.ended.set()
+        if chunk and run.limit is None:
+            return True
+        self._deaf(run)
+        return False
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def _deaf(self, run: Running) -> None:
+        asyncio.get_running_loop().remove_reader(run.pipe)
+
+    def _over(self, run: Running, told: dict[str, Any]) -> None:
+        """The child is dead. All it wrote lies in the pipe by now, which another process may still hold open."""
+        if run.exit is None:
+            while self._read(run):
+                pass
+            run.exit = told
+            run.ended.set()
+            run.exited.set()
+
+    async def _kill(self, number: int, run: Running) -> None:
         if self._link is not None:
             with contextlib.suppress(OSError):
-                self._link.send(json.dumps(message).encode())
+                self._link.send(json.dumps({"kill": number}).encode())
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(5):
+                await run.exited.wait()
+        if run.exit is None:
+            log.error("a run can't be killed")
+            run.exit = {}
 
 
-def assemble(job: Job, versions: dict[str, str], data: bytes, outcome: Outcome | None, exit_: dict[str, Any]) -> Trace:
-    """A trace from whatever lines arrived. outcome: None where the child's own word is taken."""
-    header: Header | None = None
-    steps: list[Step] = []
-    last: OutcomeLine | None = None
-    fault = "the program's process ended without a word"
-    for line in data.split(b"\n"):
-        if not line:
-            continue
-        try:
-            if header is None:
-                header = HeaderLine.model_validate_json(line).header
-            elif line.startswith(b'{"step"'):
-                step = StepLine.model_validate_json(line).step
-                if step.i != len(steps):
-                    raise ValueError("steps out of order")
-                steps.append(step)
-            else:
-                last = OutcomeLine.model_validate_json(line)
-                break
-        except (ValidationError, ValueError) as error:
-            fault = said(line) or "the worker wrote what is no trace"
-            if outcome is None:
-                log.error("unreadable line from a worker: %s", str(error)[:2000])
-            break
-    if outcome is None and last is not None and last.outcome.status in BELIEVED:
-        outcome = last.outcome
-    elif outcome is None:
-        outcome = Outcome(status="crashed", error=Error(type="Crash", message=fault))
-    if outcome.stopped is not None and outcome.stopped.line is None and steps:
-        outcome.stopped.line = steps[-1].line
-    head = header or Header(schema=1, program=Program(source=job.source), runtime=runtime(job, versions))
-    cost = Cost(**{name: exit_.get(name, 0) for name in ("wall_ms", "cpu_ms", "peak_bytes")})
-    return Trace.model_construct(
-        schema_=head.schema_, program=head.program, runtime=head.runtime, steps=steps, outcome=outcome, cost=cost
-    )
-
-
-def said(line: bytes) -> str | None:
-    """What a worker wrote of its own failure."""
-    try:
-        found = json.loads(line) if line.startswith(b'{"fault"') else {}
-    except (ValueError, RecursionError):
-        return None
-    if "fault" in found:
-        log.error("a worker failed:\n%s", found["fault"])
-        return "the recorder failed; this is our fault, not the program's"
+def ending(run: Running) -> Outcome | None:
+    """How the run ended, where its parent knows it; else None."""
+    told = run.exit or {}
+    if run.limit is not None:
+        return Outcome(status="stopped", stopped=run.limit)
+    if told.get("lost"):
+        return Outcome(status="lost", error=Error(type="Lost", message="the machine's workers went down under the run"))
+    if told.get("signal"):
+        signal = int(told["signal"])
+        return Outcome(status="crashed", signal=signal, error=Error(type="Crash", message=f"killed by signal {signal}"))
     return None
-
-
-def runtime(job: Job, versions: dict[str, str]) -> Runtime:
-    return Runtime(
-        **{name: versions.get(name, "") for name in ("torch", "numpy", "python")},
-        tracer=__version__,
-        device=job.device,
-        seed=job.seed,
-        hash_seed=0,
-        threads=1,
-        limits=job.limits,
-    )

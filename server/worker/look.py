@@ -32,7 +32,7 @@ class Look:
         self.counters = Counters(self.uids, self.picture, names)
         self.saved = Saved(self.storages, self.counters, names)
         self.graph = Graph(self.uids, self.picture, self.saved, lambda value: self.values.scalar(value))
-        self.tensors = Tensors(names, self.picture, self.storages, self.counters, self.graph.name)
+        self.tensors = Tensors(names, self.picture, self.storages, self.counters, self.graph.name, fault)
         self.arrays = Arrays(self.uids, self.picture, self.storages)
         self.values = Values(self.uids, self.picture, self.tensors.see, self.arrays.see, self._node)
         self._mode = self.uids.fresh("m")

@@ -32,8 +32,18 @@ class WeakNames:
         uid = self.known(thing)
         if uid is None:
             uid = self._uids.fresh(self._letter)
-            ref = weakref.ref(thing)
-            self._by_id[id(thing)], self._by_uid[uid] = (ref, uid), ref
+            self.adopt(thing, uid)
+        return uid
+
+    def adopt(self, thing: Any, uid: str) -> None:
+        ref = weakref.ref(thing)
+        self._by_id[id(thing)], self._by_uid[uid] = (ref, uid), ref
+
+    def release(self, thing: Any) -> str | None:
+        """Let go of the weak references to it; `adopt` with the uid takes it back."""
+        uid = self.known(thing)
+        if uid is not None:
+            del self._by_id[id(thing)], self._by_uid[uid]
         return uid
 
     def living(self) -> Iterator[tuple[str, Any]]:

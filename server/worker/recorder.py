@@ -19,6 +19,7 @@ from server.worker.look import Look
 from server.worker.probes.backward import Backward
 from server.worker.probes.frames import PROGRAM, Frames
 from server.worker.probes.ops import Ops
+from server.worker.probes.swap import Swap
 
 DEPTH = 400
 """Python frames that the recorder may use above the program's deepest."""
@@ -55,6 +56,7 @@ class Recorder:
         self.look = Look(self._fault)
         self.frames = Frames(self.look.uids, self.look.picture, module, self.look.values.encode)
         self.ops = Ops(self.look.tensors, self.look.storages, self._append, lambda: self._busy, self._fault)
+        self.swap = Swap(self.look.tensors.names, self.guard)
         self.backward = Backward(
             self.look.uids,
             self.look.graph,
@@ -190,6 +192,9 @@ class Recorder:
             if mark != self._raised:
                 self._raised = mark
                 frame = sys._getframe(1)
+                if self.frames.thrown_into(frame):
+                    self.frames.resumed(frame)
+                    self._emit_call("resume", frame)
                 self._emit_raise(error, frame)
 
     def _loop(self, i: int) -> None:
@@ -313,7 +318,11 @@ class Recorder:
 
         target = visit.get("accumulates") if visit is not None else None
         first = target is not None and self.look.picture.state.get(target, {}).get("grad") is None
-        set_, gone = self.look.take(self.count, frames, self.ops, log, self.frames.over)
+        try:
+            set_, gone = self.look.take(self.count, frames, self.ops, log, self.frames.over)
+        except Exception as error:  # the step is told all the same, with what was found until then
+            self._fault(error)
+            set_, gone = self.look.picture.take()
         if target is not None:
             grad = self.look.picture.state.get(target, {}).get("grad")
             if grad is not None:
@@ -337,8 +346,13 @@ class Recorder:
             step["visit"] = visit
         self._log = []
         self.ops.clear()
+        try:
+            self._write(step)
+        except (TypeError, ValueError) as error:  # something in it is no JSON: the step is told without it
+            self._fault(error)
+            self._write({**step, "set": {}, "log": self._log, "value": None})
+            self._log = []
         self.count += 1
-        self._write(step)
         if self.count >= self._limits["steps"] and not last:
             self._full("steps", self._limits["steps"])
 

@@ -136,7 +136,7 @@ class Run:
     def _execute(self, code: types.CodeType, space: dict[str, Any], recorder: Recorder) -> BaseException | None:
         sys.setrecursionlimit(RECURSION + depth() + SLACK)
         try:
-            with recorder.ops, recorder.backward:
+            with recorder.ops, recorder.backward, recorder.swap:
                 exec(code, space)
         except BaseException as error:
             return error

@@ -70,11 +70,18 @@ class Zygote:
         return True
 
     def _fork(self, run: int, job: int, pipe: int) -> None:
-        pid = os.fork()
+        parent = os.getpid()
+        try:
+            pid = os.fork()
+        except OSError:  # no memory, or no room for one process more
+            pid = -1
         if pid == 0:
-            live(self._entry, job, pipe)
+            live(self._entry, job, pipe, parent)
         os.close(job)
         os.close(pipe)
+        if pid < 0:
+            self._tell({"exited": run, "lost": True})
+            return
         try:
             os.setpgid(pid, pid)
         except OSError:  # the child was quicker
@@ -105,19 +112,24 @@ class Zygote:
         os._exit(0)
 
 
-def kill(group: int) -> None:
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+def kill(pid: int) -> None:
+    """A child and what it forked; it may have left its group. It is not reaped yet, so the number is its own."""
+    for send in (os.killpg, os.kill):
+        try:
+            send(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
 
 
-def live(entry: Callable[..., Any], job: int, pipe: int) -> NoReturn:
+def live(entry: Callable[..., Any], job: int, pipe: int, parent: int) -> NoReturn:
     """A child's whole life."""
     code = 1
     try:
         os.setpgid(0, 0)
         die_with_parent()
+        if os.getppid() != parent:  # it died before that was said
+            os._exit(1)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         nothing = os.open(os.devnull, os.O_RDWR)
         for standard in (0, 1, 2):
             os.dup2(nothing, standard)

@@ -118,6 +118,7 @@ export function createEditor(host, { source, label, nonce, onRun, onChange, onLi
         }),
         history(),
         drawSelection(),
+        EditorView.lineWrapping,
         indentOnInput(),
         indentUnit.of("    "),
         bracketMatching(),

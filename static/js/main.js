@@ -25,6 +25,8 @@ let step = 0;
 /** @type {number | null} the step asked for by the address, until the trace is there */
 let wanted = null;
 let writing = 0;
+/** the text that the run in flight was asked for */
+let asked = "";
 
 startTheme(part("theme"));
 
@@ -49,7 +51,8 @@ function describe(i) {
   if (!opened?.count) return say("no_steps");
   const at = opened.trace.steps[i];
   const turn = at.iter?.length ? ` [${at.iter.join(", ")}]` : "";
-  return `${say("step_of", { i: i + 1, n: opened.count })} · ${say("line", { line: at.line })}${turn}`;
+  const text = opened.trace.program.source.split("\n")[at.line - 1]?.trim() ?? "";
+  return `${say("step_of", { i: i + 1, n: opened.count })} · ${say("line", { line: at.line })}${turn} · ${text}`;
 }
 
 // ---- running
@@ -63,7 +66,8 @@ htmx.defineExtension("json-body", {
   /** @param {XMLHttpRequest} xhr */
   encodeParameters(xhr) {
     xhr.overrideMimeType("text/html");
-    return JSON.stringify({ source: editor.text() });
+    asked = editor.text();
+    return JSON.stringify({ source: asked });
   },
 });
 
@@ -98,7 +102,8 @@ form.addEventListener("htmx:responseError", (event) => {
 });
 part("run").addEventListener("htmx:afterSwap", () => {
   const island = part("run").querySelector("script");
-  if (island) show(JSON.parse(island.textContent ?? "null"), wanted);
+  // What was typed while it ran is kept; the picture is then that of an earlier text.
+  if (island) show(JSON.parse(island.textContent ?? "null"), wanted, editor.text() === asked);
   wanted = null;
 });
 
@@ -110,11 +115,12 @@ function problem(text) {
 
 // ---- showing
 
-/** @param {any} trace @param {number | null} at */
-function show(trace, at) {
+/** @param {any} trace @param {number | null} at @param {boolean} [replace] */
+function show(trace, at, replace = true) {
   opened = openTrace(trace);
-  editor.set(trace.program.source);
-  editor.say(messages(trace));
+  if (replace) editor.set(trace.program.source);
+  editor.say(current() ? messages(trace) : []);
+  part("edited").hidden = current();
   outcome(trace);
   timeline.open(trace.steps);
   part("stage").hidden = !opened.count;
@@ -146,14 +152,24 @@ function telling(trace) {
 function go(i) {
   if (!opened?.count) return;
   step = Math.max(0, Math.min(i, opened.count - 1));
-  const at = opened.trace.steps[step];
   stage.show(opened, step);
   timeline.show(step);
-  editor.now(at.line, at.kind === "raise" ? "raised" : at.kind === "visit" ? "visit" : "");
+  light();
   sentences(step);
   printed(step);
   part("workbench").dataset.step = String(step);
   address();
+}
+
+/** Whether the editor shows the program that the picture is of: else lines mean nothing to each other. */
+function current() {
+  return opened !== null && opened.trace.program.source === editor.text();
+}
+
+function light() {
+  if (!opened?.count || !current()) return editor.now(null);
+  const at = opened.trace.steps[step];
+  editor.now(at.line, at.kind === "raise" ? "raised" : at.kind === "visit" ? "visit" : "");
 }
 
 /** @param {number} i */
@@ -209,9 +225,18 @@ function messages(trace) {
     });
   }
   const error = trace.outcome.error;
-  for (const refusal of error?.refusals ?? []) out.push({ line: refusal.line, kind: "error", text: refusal.message });
+  for (const refusal of error?.refusals ?? []) out.push({ line: refusal.line, kind: "error", text: because(refusal) });
   if (error && !error.refusals?.length && error.line) out.push({ line: error.line, kind: "error", text: `${error.type}: ${error.message}` });
   return out;
+}
+
+/** @param {any} refusal */
+function because({ key, args, message }) {
+  const why = say(`why_${key}`, args);
+  if (why === `why_${key}`) return message;
+  if (!args?.what) return why;
+  const module = /^import of (.*)$/.exec(args.what)?.[1];
+  return say("refused_what", { what: module ? say("what_import", { module }) : args.what, why });
 }
 
 /** Put a line back that the normaliser left out, and run again. @param {number} line @param {string} text */
@@ -244,7 +269,7 @@ function outcome(trace) {
 
 /** Go to where a line next ran. @param {number} line */
 function toLine(line) {
-  if (!opened) return;
+  if (!opened || !current()) return;
   const at = opened.trace.steps.findIndex((/** @type {any} */ s, /** @type {number} */ i) => i > step && s.line === line);
   const found = at >= 0 ? at : opened.trace.steps.findIndex((/** @type {any} */ s) => s.line === line);
   if (found >= 0) go(found);
@@ -254,12 +279,17 @@ function toLine(line) {
 
 function changed() {
   sessionStorage.setItem(KEPT, editor.text());
+  part("edited").hidden = !opened || current();
+  if (opened && current()) {
+    editor.say(messages(opened.trace));
+    light();
+  }
   address();
 }
 
 function address() {
   const mine = ++writing;
-  url.write(editor.text(), opened?.count ? step : null).then((fragment) => {
+  url.write(editor.text(), opened?.count && current() ? step : null).then((fragment) => {
     if (mine === writing) history.replaceState(null, "", location.pathname + location.search + fragment);
   });
 }
@@ -291,7 +321,12 @@ window.addEventListener("hashchange", async () => {
 
 part("copy").addEventListener("click", async () => {
   const button = part("copy");
-  await navigator.clipboard?.writeText(location.href).catch(() => {});
+  const fragment = await url.write(editor.text(), opened?.count && current() ? step : null);
+  try {
+    await navigator.clipboard.writeText(location.origin + location.pathname + fragment);
+  } catch {
+    return problem(say("not_copied"));
+  }
   button.dataset.done = "true";
   button.setAttribute("aria-label", say("copied"));
   setTimeout(() => {

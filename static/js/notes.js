@@ -1,14 +1,16 @@
 /** What a step did, as facts: keys with arguments, in the order that a teacher would tell them. No text here. */
 
 import { names, refOf } from "./layout/names.js";
+import { plainDtype, reads } from "./layout/reads.js";
 
 /** @typedef {{key: string, args: Record<string, any>, tone?: "bad" | "cut" | "plain"}} Note */
 
 const OPENING = 3;
+const COUNTED = 4096;
 
 /** @param {import("./state.js").Opened} opened @param {number} i @returns {Note[]} */
 export function notes(opened, i) {
-  const { step, entities, fresh } = opened.at(i);
+  const { step, entities, fresh, written } = opened.at(i);
   if (!step) return [];
   const before = opened.state(i - 1);
   const now = names(entities).paths;
@@ -22,12 +24,33 @@ export function notes(opened, i) {
   if (step.visit) visited(out, step.visit, entities, before, called, nodeName);
   if (step.kind === "raise") raised(out, opened, i);
   for (const entry of step.log) {
-    if (entry.kind === "event") told(out, entry, step, entities, called, nodeName);
+    if (entry.kind === "event") told(out, entry, step, entities, called, nodeName, written);
   }
   bound(out, step, entities, before, fresh, called);
   const uid = refOf(step.value);
   if (step.value !== undefined && step.value !== null && !uid) out.push({ key: "value", args: { value: plain(step.value) } });
+  if (!out.length && step.log.some((/** @type {any} */ entry) => entry.kind === "out")) out.push({ key: "prints", args: {} });
+  if (!out.length && quiet(step)) out.push({ key: "quiet", args: {} });
   return out;
+}
+
+/** Whether a step left everything but its frame's line as it was. @param {any} step */
+function quiet(step) {
+  const sets = Object.entries(step.set);
+  return !step.gone.length && sets.every(([uid, fields]) => uid[0] === "f" && Object.keys(fields).every((field) => field === "kind" || field === "line"));
+}
+
+/** Whether the program has a name for it, not only we. @param {string} name */
+function named(name) {
+  return name !== "" && !/^[a-z]\d+$/.test(name);
+}
+
+/** Whether a handle reads one of the cells, `dtype:index`. @param {any} handle @param {Set<string>} cells */
+function sees(handle, cells) {
+  const dtype = plainDtype(handle.dtype);
+  const changed = new Set([...cells].filter((cell) => plainDtype(cell.slice(0, cell.lastIndexOf(":"))) === dtype)
+    .map((cell) => Number(cell.slice(cell.lastIndexOf(":") + 1))));
+  return changed.size > 0 && reads(handle, COUNTED).some(({ cell }) => changed.has(cell));
 }
 
 /** @param {string} name */
@@ -56,15 +79,23 @@ function raised(out, opened, i) {
 }
 
 /** @param {Note[]} out @param {any} event @param {any} step @param {Map<string, any>} entities
- * @param {(uid: string) => string} called @param {(uid: string) => string} nodeName */
-function told(out, event, step, entities, called, nodeName) {
+ * @param {(uid: string) => string} called @param {(uid: string) => string} nodeName
+ * @param {Map<string, Set<string>>} written */
+function told(out, event, step, entities, called, nodeName, written) {
   const slot = () => ({ node: nodeName(event.node), slot: event.slot });
   switch (event.event) {
     case "written": {
-      const through = event.by ?? entities.get(event.storage)?.held_by?.find((/** @type {string} */ uid) => uid[0] === "t" || uid[0] === "a");
-      const others = sharers(entities, event.storage, through).map(called).filter((name) => !/^[a-z]\d+$/.test(name));
-      const args = { tensor: called(through), n: event.changed, others: others.slice(0, OPENING).join(", ") };
-      if (!step.visit) out.push({ key: others.length ? "written_shared" : "written", args });
+      if (step.visit) break;
+      const cells = written.get(event.storage);
+      const through = event.by ? called(event.by) : "";
+      const seen = sharers(entities, event.storage, event.by)
+        .filter((uid) => cells && sees(entities.get(uid), cells))
+        .map(called)
+        .filter(named);
+      const more = seen.length > OPENING ? ", …" : "";
+      const args = { tensor: through, storage: event.storage, n: event.changed, others: seen.slice(0, OPENING).join(", ") + more };
+      const how = named(through) ? "written" : "written_memory";
+      out.push({ key: seen.length ? `${how}_shared` : how, args });
       break;
     }
     case "version_bumped":
@@ -128,7 +159,8 @@ function bound(out, step, entities, before, fresh, called) {
       else out.push({ key: "new_bare", args: { name } });
     } else if (thing?.kind === "object") {
       out.push({ key: fresh.has(uid ?? "") ? "new_object" : "same_object", args: { name, type: thing.type } });
-    } else if (!uid && value?.py !== "module" && value?.py !== "type" && value?.py !== "function") out.push({ key: "bound", args: { name, value: plain(value) } });
+    } else if (value?.py === "module" || value?.py === "type" || value?.py === "function") out.push({ key: `bound_${value.py}`, args: { name } });
+    else if (!uid) out.push({ key: "bound", args: { name, value: plain(value) } });
   }
   for (const name of step.set[step.frame]?.unset ?? []) out.push({ key: "unbound", args: { name } });
 }

@@ -5,8 +5,7 @@ y = x * x
 x.data = torch.zeros(3)
 print(x, x._version, x.shape, y)
 grown = torch.arange(4.0)
-grown.resize_(2, 3)
-grown[1, 1:] = 0
+grown.resize_(2, 3)[1, 1:] = 0
 print(grown.shape, grown.untyped_storage().nbytes())
 emptied = torch.ones(2)
 emptied.untyped_storage().resize_(0)

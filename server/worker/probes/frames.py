@@ -31,6 +31,7 @@ class Frames:
         self._hidden = dict(module)
         self._names: dict[tuple[int, Any], str] = {}
         self._suspended: set[str] = set()
+        self._waiting: set[str] = set()  # suspended when last seen; one that is not told so was thrown into
         self.over: list[str] = []
         self.module_uid = uids.fresh("f")
         self.counts: dict[tuple[str, int], int] = {}
@@ -67,6 +68,7 @@ class Frames:
         uid = self.uid(frame)
         waiting = Waiting(resume)
         self._suspended.add(uid)
+        self._waiting.add(uid)
 
         def died(_: Any) -> None:
             self._suspended.discard(uid)  # the next look retires it, unless an exception runs it to its end
@@ -76,9 +78,15 @@ class Frames:
 
     def resumed(self, frame: FrameType) -> None:
         self._suspended.discard(self.uid(frame))
+        self._waiting.discard(self.uid(frame))
+
+    def thrown_into(self, frame: FrameType) -> bool:
+        """Whether this frame was suspended and an exception woke it: `close`, `throw` or the collector."""
+        return self.uid(frame) in self._waiting
 
     def _retire(self, uid: str) -> None:
         self.over.append(uid)
+        self._waiting.discard(uid)
         for key in [key for key in self.counts if key[0] == uid]:
             del self.counts[key]
 

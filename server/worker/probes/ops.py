@@ -126,7 +126,7 @@ class Ops:
             if _EMPTY.search(call.entry["name"]) and tensors.has_storage(tensor):
                 self._storages.blank(self._storages.see(tensor))
             if uid not in taken:
-                call.results.append((uid, tensor.is_leaf, str(tensor.dtype)[6:]))
+                call.results.append((uid, tensors.leaf(tensor) is True, str(tensor.dtype)[6:]))
         call.at = self._log(call.entry)
         self.calls.append(call)
 

@@ -12,6 +12,7 @@ from server.worker.probes.counters import Counters
 from server.worker.probes.storages import Storages
 
 _wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_batched = torch._C._functorch.is_legacy_batchedtensor
 _get = object.__getattribute__
 
 
@@ -27,18 +28,23 @@ def facts(tensor: torch.Tensor) -> dict[str, Any]:
     if tensor.is_neg():
         bits.append("neg")
     out["bits"] = bits or None
-    try:
-        out["shape"] = list(tensor.shape)
-    except RuntimeError:  # nested
-        out["shape"] = None
-    out["requires_grad"], out["leaf"] = tensor.requires_grad, tensor.is_leaf
+    out["shape"] = None if tensor.is_nested else list(tensor.shape)
+    out["requires_grad"], out["leaf"] = tensor.requires_grad, leaf(tensor)
     if _wrapped(tensor):
         out["wraps"] = wrapper(tensor)
-    elif tensor.layout == torch.strided:
+    elif has_storage(tensor):
         out["offset"], out["stride"] = tensor.storage_offset(), list(tensor.stride())
     hooks = _get(tensor, "_backward_hooks") if type(tensor) in (torch.Tensor, torch.nn.Parameter) else None
     out["hooks"] = len(hooks) if hooks else None
     return out
+
+
+def leaf(tensor: torch.Tensor) -> bool | None:
+    """None for a view that torch will not speak of: its base was changed in place where that is forbidden."""
+    try:
+        return tensor.is_leaf
+    except RuntimeError:
+        return None
 
 
 def wrapper(tensor: torch.Tensor) -> dict[str, Any]:
@@ -51,12 +57,14 @@ def wrapper(tensor: torch.Tensor) -> dict[str, Any]:
 
 
 def has_storage(tensor: torch.Tensor) -> bool:
-    return tensor.layout == torch.strided and not _wrapped(tensor)
+    if tensor.layout != torch.strided or tensor.is_nested:
+        return False
+    return not _wrapped(tensor) and not _batched(tensor)
 
 
 def gradient(tensor: torch.Tensor) -> torch.Tensor | None:
     """`.grad`, asked only where asking does not warn."""
-    if tensor.is_leaf or tensor.retains_grad:
+    if leaf(tensor) or (leaf(tensor) is False and tensor.retains_grad):
         grad: torch.Tensor | None = tensor.grad
         return grad
     return None
@@ -95,7 +103,7 @@ def passed(tensor: torch.Tensor | None, storage: Callable[[torch.Tensor], str | 
         return None
     out: dict[str, Any] = {"shape": [], "dtype": str(tensor.dtype)[6:], "layout": str(tensor.layout)[6:]}
     try:
-        out["shape"] = list(tensor.shape)
+        out["shape"] = [] if tensor.is_nested else list(tensor.shape)
         if not has_storage(tensor) or tensor.device.type == "meta":
             return out
         out["storage"] = storage(tensor)
@@ -117,10 +125,16 @@ class Tensors:
     """The handles of a run. `encode` tells a Python value."""
 
     def __init__(
-        self, names: WeakNames, picture: Picture, storages: Storages, counters: Counters, name: Callable[[Any], str]
+        self,
+        names: WeakNames,
+        picture: Picture,
+        storages: Storages,
+        counters: Counters,
+        name: Callable[[Any], str],
+        fault: Callable[[BaseException], None],
     ) -> None:
         self.names, self._picture, self._storages, self._counters = names, picture, storages, counters
-        self._name_node = name
+        self._name_node, self._fault = name, fault
         self._queue: dict[str, torch.Tensor] | None = None
         self._done: set[str] = set()
         self.early: dict[str, dict[str, Any]] = {}
@@ -156,17 +170,23 @@ class Tensors:
         assert queue is not None
         while queue:
             uid, tensor = queue.popitem()
-            facts = self._facts(uid, tensor)
-            base, grad = tensor._base if tensor._is_view() else None, gradient(tensor)
-            facts["base"] = self.see(base) if base is not None else None
-            facts["grad"] = self.see(grad) if grad is not None else None
-            facts["attrs"] = self._attributes(tensor, encode)
-            told = self._picture.state.get(uid)
-            if told is not None and any(told.get(key) != facts.get(key) for key in STANDING):
-                self.standing = True
-            self._picture.put(uid, facts)
-            if facts.get("storage"):
-                self.readers.setdefault(facts["storage"], []).append((uid, facts["dtype"]))
+            try:
+                self._drain(uid, tensor, encode)
+            except Exception as error:  # the one that refuses is left out; the others are told
+                self._fault(error)
+
+    def _drain(self, uid: str, tensor: torch.Tensor, encode: Callable[[Any], Any]) -> None:
+        facts = self._facts(uid, tensor)
+        base, grad = tensor._base if tensor._is_view() else None, gradient(tensor)
+        facts["base"] = self.see(base) if base is not None else None
+        facts["grad"] = self.see(grad) if grad is not None else None
+        facts["attrs"] = self._attributes(tensor, encode)
+        told = self._picture.state.get(uid)
+        if told is not None and any(told.get(key) != facts.get(key) for key in STANDING):
+            self.standing = True
+        self._picture.put(uid, facts)
+        if facts.get("storage"):
+            self.readers.setdefault(facts["storage"], []).append((uid, facts["dtype"]))
 
     def finish(self) -> None:
         """Let go of everything."""
@@ -189,7 +209,7 @@ class Tensors:
                 self.roots.append(node)
         else:
             out["grad_fn"] = out["output_nr"] = None
-        out["retains_grad"] = tensor.retains_grad if not out["leaf"] else None
+        out["retains_grad"] = tensor.retains_grad if out["leaf"] is False else None
         if out["storage"]:
             if out["requires_grad"]:
                 wearers = self._requiring.setdefault(out["storage"], [])

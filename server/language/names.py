@@ -1,0 +1,62 @@
+"""Which names a program binds, and the imports that it forgot."""
+
+import ast
+import builtins
+
+FORGOTTEN = {
+    "torch": "import torch",
+    "np": "import numpy as np",
+    "numpy": "import numpy",
+    "nn": "from torch import nn",
+    "F": "import torch.nn.functional as F",
+    "optim": "from torch import optim",
+    **{name: f"import {name}" for name in ("copy", "math", "random", "time", "itertools", "functools", "warnings")},
+}
+"""Names that articles use without their import; added only where the name is used like a module, `nn.Linear`."""
+
+
+def bound(tree: ast.AST) -> set[str]:
+    """Every name that the program binds, in whatever scope."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            if not isinstance(node.ctx, ast.Load):
+                names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names.update(alias.asname or alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.MatchMapping):
+            names.add(node.rest or "")
+        elif isinstance(
+            node,
+            ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar,
+        ):
+            names.add(node.name or "")
+    return names
+
+
+def forgotten(tree: ast.Module) -> list[str]:
+    """The names of FORGOTTEN that the program uses and nobody binds."""
+    have = bound(tree) | set(dir(builtins))
+    used: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            used.add(node.value.id)
+        elif isinstance(node, ast.Name) and node.id in ("torch", "tensor"):
+            used.add("torch" if node.id not in have else "")  # `tensor(...)` is what torch prints
+    if "*" in have:
+        used &= {"torch"}
+    return [name for name in FORGOTTEN if name in used and name not in have]
+
+
+def top(tree: ast.Module) -> int:
+    """The line, from 0, before which an import may be put: after a docstring and imports from the future."""
+    at = 0
+    for k, node in enumerate(tree.body):
+        docstring = k == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        docstring = docstring and isinstance(node.value.value, str)  # type: ignore[attr-defined]
+        if not docstring and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+            break
+        at = node.end_lineno or at
+    return at

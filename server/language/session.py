@@ -1,0 +1,126 @@
+"""Sessions of an interpreter or a notebook: prompts come off, what was printed is set aside in notices."""
+
+import ast
+import re
+
+from server.language.text import Line, Scan, parses
+from server.wire.trace import Notice
+
+_PROMPT = re.compile(r"\s*(?:(>>>)[ \t]*|(\.\.\.)(?: |\t|$))")
+_CELL = re.compile(r"\s*In ?\[[\d* ]*\]: ?")
+_MORE = re.compile(r"\s*\.\.\.+: ?")
+_RESULT = re.compile(r"\s*Out ?\[[\d* ]*\]:")
+_FRAME = re.compile(r'\s*File ".*", line \d+')
+
+
+class Session:
+    """Collects statements and, under each, what was printed after it."""
+
+    def __init__(self, notices: list[Notice]) -> None:
+        self.out: list[Line] = []
+        self._notices = notices
+        self._printed: list[Line] = []
+        self._prints = False  # what the last statement printed may look like anything
+
+    def code(self, text: str, line: Line, more: bool = False) -> None:
+        self.flush()
+        self.out.append(Line(text, line.origin))
+        self._prints = (more and self._prints) or "print" in text
+
+    def printed(self, line: Line) -> None:
+        if self._odd(line):
+            self._left_out(line)
+        elif self._printed or not line.empty:
+            self._printed.append(line)
+
+    def flush(self) -> None:
+        """One notice for all that the last statement printed."""
+        while self._printed and self._printed[-1].empty:
+            self._printed.pop()
+        if self._printed:
+            at = self.out[-1].origin if self.out else self._printed[0].origin
+            text = "\n".join(line.text for line in self._printed)
+            self._notices.append(Notice(line=at, kind="printed", args={"text": text}))
+        self._printed.clear()
+
+    def end(self) -> list[Line]:
+        self.flush()
+        self._notices.append(Notice(line=self.out[0].origin if self.out else None, kind="prompts"))
+        return self.out
+
+    def _odd(self, line: Line) -> bool:
+        """Not what an interpreter prints: it holds a prompt, or is a statement that does something."""
+        if ">>>" in line.text:
+            return True
+        if self._prints or line.empty or line.comment or (self._printed and _FRAME.match(self._printed[-1].text)):
+            return False
+        tree = parses([Line(line.text.strip(), None)])
+        return tree is not None and not isinstance(tree.body[0], ast.Expr | ast.AnnAssign | ast.Pass)
+
+    def _left_out(self, line: Line) -> None:
+        """Where two pieces were torn apart the repair puts them together: `c>>> .zero_()`."""
+        text = line.text.strip()
+        before, prompt, after = text.partition(">>>")
+        repair = before.rstrip() + after.lstrip() if prompt else text
+        self._notices.append(Notice(line=line.origin, kind="left_out", args={"text": text, "repair": repair}))
+
+
+def transcript(lines: list[Line], notices: list[Notice]) -> list[Line]:
+    """Of a session with `>>>`. Lines that continue a statement may have lost their `...`, as in IDLE."""
+    scan = Scan(lines)
+    prompts = [_PROMPT.match(line.text) for line in lines]
+    if not any(prompt and prompt[1] and len(scan.begins[k]) < 3 for k, prompt in enumerate(prompts)):
+        return lines
+    session = Session(notices)
+    statement = block = False  # right after a prompt; inside of what a colon opened
+    depth = 0
+    for line, prompt in zip(lines, prompts, strict=True):
+        if prompt is not None and (prompt[1] or statement):
+            text = line.text[prompt.end() :]
+            depth = max(0, (0 if prompt[1] else depth) + Scan([Line(text, None)]).depth - closings(text))
+            block = opens(text) or bool(block and prompt[2])
+            session.code(text, line, more=bool(prompt[2]))
+            statement = True
+        elif statement and not line.empty and (depth or (block and line.text[0] in " \t") or line.comment):
+            session.code(line.text.strip() if line.comment else line.text, line, more=True)
+            depth = max(0, depth + Scan([line]).depth - closings(line.text))
+        else:
+            statement = False
+            session.printed(line)
+    return session.end()
+
+
+def opens(text: str) -> bool:
+    return text.partition("#")[0].rstrip().endswith(":")
+
+
+def closings(text: str) -> int:
+    """Brackets that a line closes without having opened them."""
+    depth = least = 0
+    for character in text.partition("#")[0]:
+        depth += (character in "([{") - (character in ")]}")
+        least = min(least, depth)
+    return -least
+
+
+def cells(lines: list[Line], notices: list[Notice]) -> list[Line]:
+    """Of a notebook: code beside `In [3]:` goes on with `...:`, code under an empty one up to the next prompt."""
+    if not any(_CELL.match(line.text) for line in lines):
+        return lines
+    session = Session(notices)
+    beside = under = False
+    for line in lines:
+        cell, more = _CELL.match(line.text), _MORE.match(line.text)
+        if cell is not None:
+            text = line.text[cell.end() :]
+            beside, under = bool(text.strip()), not text.strip()
+            session.code(text, line)
+        elif beside and more is not None:
+            session.code(line.text[more.end() :], line, more=True)
+        elif under and not _RESULT.match(line.text):
+            session.code(line.text, line, more=True)
+        else:
+            under = False
+            beside = beside and line.empty
+            session.printed(line)
+    return session.end()

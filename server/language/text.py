@@ -1,0 +1,87 @@
+"""A pasted text as lines that know where they came from, and what a line begins inside of: a string, brackets."""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_TOKEN = re.compile(r"""\\.|\"{3}|'{3}|["'#()\[\]{}]""")
+
+
+@dataclass
+class Line:
+    """A line of the program and the pasted line, from 1, that it came from; None for one that was added."""
+
+    text: str
+    origin: int | None
+
+    @property
+    def empty(self) -> bool:
+        return not self.text.strip()
+
+    @property
+    def comment(self) -> bool:
+        return self.text.lstrip().startswith("#")
+
+
+def split(text: str) -> list[Line]:
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    return [Line(line, k) for k, line in enumerate(text.split("\n"), 1)]
+
+
+def parsed(source: str) -> ast.Module:
+    """The tree, without the warnings that Python gives while it parses: the run gives them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source, "<program>")
+
+
+def parses(lines: Iterable[Line]) -> ast.Module | None:
+    try:
+        return parsed("\n".join(line.text for line in lines))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+class Scan:
+    """One walk over a text that need not be a program. `begins[k]` is what line k begins inside of: "" or the
+    quotes of a string or "(" for brackets."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self.begins: list[str] = []
+        self.depth = 0
+        self._quote = ""
+        self._spans: list[list[tuple[int, int]]] = []
+        for line in lines:
+            self._walk(line.text)
+
+    def quoted(self, k: int, at: int) -> bool:
+        """Whether column `at` of line k lies in a string or a comment."""
+        return any(begin <= at < end for begin, end in self._spans[k])
+
+    def _walk(self, text: str) -> None:
+        self.begins.append(self._quote or "(" * bool(self.depth))
+        spans: list[tuple[int, int]] = []
+        at = begin = 0
+        while match := _TOKEN.search(text, at):
+            token, at = match[0], match.end()
+            if self._quote:
+                if token.startswith(self._quote):
+                    at = match.start() + len(self._quote)
+                    spans.append((begin, at))
+                    self._quote = ""
+            elif token == "#":
+                spans.append((match.start(), len(text)))
+                break
+            elif token[0] in "\"'":
+                self._quote, begin = token, match.start()
+            elif token in "([{":
+                self.depth += 1
+            elif token in ")]}":
+                self.depth = max(0, self.depth - 1)
+        if len(self._quote) == 3:
+            spans.append((begin, len(text)))
+        elif not text.endswith("\\"):
+            self._quote = ""
+        self._spans.append(spans if not text.isascii() else [])

@@ -1,0 +1,94 @@
+"""Makes a trace of the lines that a worker wrote, as many of them as can be believed.
+
+What a child writes is input from an attacker: each line is validated before anything else sees it, and how the run
+ended is what its parent saw, not what it says.
+"""
+
+import json
+import logging
+from typing import Any
+
+from pydantic import ValidationError
+
+from server import __version__
+from server.wire.api import Job
+from server.wire.trace import (
+    Cost,
+    Error,
+    Header,
+    HeaderLine,
+    Outcome,
+    OutcomeLine,
+    Program,
+    Runtime,
+    Step,
+    StepLine,
+    Trace,
+)
+
+BELIEVED = ("finished", "raised", "refused", "stopped")
+"""Endings that only the child can know."""
+
+log = logging.getLogger("gradbox.pool")
+
+
+def assemble(job: Job, versions: dict[str, str], data: bytes, outcome: Outcome | None, exit_: dict[str, Any]) -> Trace:
+    """A trace from whatever lines arrived. outcome: None where the child's own word is taken."""
+    header: Header | None = None
+    steps: list[Step] = []
+    last: OutcomeLine | None = None
+    fault = "the program's process ended without a word"
+    for line in data.split(b"\n"):
+        if not line:
+            continue
+        try:
+            if header is None:
+                header = HeaderLine.model_validate_json(line).header
+            elif line.startswith(b'{"step"'):
+                step = StepLine.model_validate_json(line).step
+                if step.i != len(steps):
+                    raise ValueError("steps out of order")
+                steps.append(step)
+            else:
+                last = OutcomeLine.model_validate_json(line)
+                break
+        except (ValidationError, ValueError) as error:
+            fault = said(line) or "the worker wrote what is no trace"
+            if outcome is None:
+                log.error("unreadable line from a worker: %s", str(error)[:2000])
+            break
+    if outcome is None and last is not None and last.outcome.status in BELIEVED:
+        outcome = last.outcome
+    elif outcome is None:
+        outcome = Outcome(status="crashed", error=Error(type="Crash", message=fault))
+    if outcome.stopped is not None and outcome.stopped.line is None and steps:
+        outcome.stopped.line = steps[-1].line
+    head = header or Header(schema=1, program=Program(source=job.source), runtime=runtime(job, versions))
+    cost = Cost(**{name: exit_.get(name, 0) for name in ("wall_ms", "cpu_ms", "peak_bytes")})
+    return Trace.model_construct(
+        schema_=head.schema_, program=head.program, runtime=head.runtime, steps=steps, outcome=outcome, cost=cost
+    )
+
+
+def said(line: bytes) -> str | None:
+    """What a worker wrote of its own failure."""
+    try:
+        found = json.loads(line) if line.startswith(b'{"fault"') else {}
+    except (ValueError, RecursionError):
+        return None
+    if "fault" in found:
+        log.error("a worker failed:\n%s", found["fault"])
+        return "the recorder failed; this is our fault, not the program's"
+    return None
+
+
+def runtime(job: Job, versions: dict[str, str]) -> Runtime:
+    return Runtime(
+        **{name: versions.get(name, "") for name in ("torch", "numpy", "python")},
+        tracer=__version__,
+        device=job.device,
+        seed=job.seed,
+        hash_seed=0,
+        threads=1,
+        limits=job.limits,
+    )

@@ -1,0 +1,200 @@
+"""What is refused and how it is said; what teaching code uses is not."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from server.language import policy
+from server.language.policy import DEEPEST, REASONS, check
+from server.worker.instrument import instrument
+from server.wire.trace import Refusal
+
+ROOT = Path(__file__).parent.parent
+PROGRAMS = sorted([*(ROOT / "tests/programs").glob("*.py"), *(ROOT / "scenarios").glob("*.py")])
+
+
+def refused(source: str) -> list[Refusal]:
+    return check(source)[1]
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_programs_of_the_house_are_accepted(path: Path) -> None:
+    tree, refusals = check(path.read_text())
+    assert refusals == []
+    assert tree is not None
+    assert ast.dump(tree) == ast.dump(ast.parse(path.read_text()))
+
+
+@pytest.mark.parametrize(
+    "source, key, what",
+    [
+        ("import os", "files", "import of 'os'"),
+        ("import os.path as p", "files", "import of 'os.path'"),
+        ("from socket import socket", "network", "import of 'socket'"),
+        ("import subprocess", "processes", "import of 'subprocess'"),
+        ("from torchvision import models", "missing", "import of 'torchvision'"),
+        ("import matplotlib.pyplot as plt", "missing", "import of 'matplotlib.pyplot'"),
+        ("import antigravity", "import", "import of 'antigravity'"),
+        ("from . import helpers", "relative", "import of '.'"),
+        ("import torch.distributed as dist", "processes", "import of 'torch.distributed'"),
+        ("from torch import load", "files", "'torch.load'"),
+        ("from torch.hub import load", "network", "import of 'torch.hub'"),
+        ("import torch\ntorch.save({}, 'x')", "files", "'torch.save'"),
+        ("import torch as t\nt.hub.load('a', 'b')", "network", "'torch.hub'"),
+        ("import numpy as np\nnp.fromfile('x')", "files", "'numpy.fromfile'"),
+        ("import torch\n@torch.compile\ndef f(x): return x", "compiler", "'torch.compile'"),
+        ("import sys\nsys.modules['os']", "interpreter", "'sys.modules'"),
+        ("import sys\nsys.stdin.read()", "keyboard", "'sys.stdin'"),
+        ("open('x')", "files", "'open'"),
+        ("n = int(input())", "keyboard", "'input'"),
+        ("eval('1')", "text", "'eval'"),
+        ("f = exec", "text", "'exec'"),
+        ("__import__('os')", "import", "'__import__'"),
+        ("breakpoint()", "keyboard", "'breakpoint'"),
+        ("().__class__.__base__.__subclasses__()", "interpreter", "'__subclasses__'"),
+        ("def f(): pass\nf.__globals__", "interpreter", "'__globals__'"),
+    ],
+)
+def test_what_is_not_available_says_what_and_why(source: str, key: str, what: str) -> None:
+    (refusal,) = refused(source)
+    assert (refusal.key, refusal.args["what"]) == (key, what)
+    assert refusal.message == f"{what} is not available: {REASONS[key]}"
+    assert refusal.line == source.count("\n") + 1 or source.count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "input = 1\nprint(input)",
+        "def f(open, *compile, **eval):\n    return open, compile, eval",
+        "for exec in []:\n    exec",
+        "import torch as input\ninput.ones(1)",
+        "class breakpoint: pass\nbreakpoint()",
+        "with x as open:\n    open",
+        "try:\n    pass\nexcept E as input:\n    input",
+        "[compile for compile in []]",
+        "if (eval := 1):\n    eval",
+        "match x:\n    case {'a': 1, **open}:\n        open",
+        "globals(), locals(), vars(), dir(), id(1), getattr(1, 'real'), type('A', (), {}), super, memoryview, help",
+        "x._version, x._base, x._saved_self, x._raw_saved_result, x._backward_hooks, self._x, f.__name__, x.__dict__",
+        "x.cuda()\nx.load()\nx.save(1)\nself.open()\nmodel.compile(1)\nre.compile",
+        "import torch.utils.checkpoint, torch.autograd.forward_ad as fw, numpy.linalg\nfrom torch.utils import data",
+        "from torch import *\nfrom torch.optim.lr_scheduler import StepLR\nfrom __future__ import annotations"[:-43],
+        "import sys\nsys.exit(sys.version, sys.getsizeof(1), sys.getrefcount(1), sys.argv)",
+        "async def f():\n    async with a as b:\n        async for c in d:\n            await c",
+        "",
+    ],
+)
+def test_what_teaching_code_uses_is_accepted(source: str) -> None:
+    tree, refusals = check(source)
+    assert tree is not None
+    assert refusals == []
+
+
+def test_all_refusals_come_at_once_in_order_with_columns_in_characters() -> None:
+    found = refused("x = '张量'; import os, math, socket\nif x:\n    y = [open(n) for n in '文' + eval('1')]\n")
+    assert [(one.line, one.col, one.end_col, one.args["what"]) for one in found] == [
+        (1, 17, 19, "import of 'os'"),
+        (1, 27, 33, "import of 'socket'"),
+        (3, 9, 13, "'open'"),
+        (3, 33, 37, "'eval'"),
+    ]
+
+
+def test_a_thing_is_refused_once() -> None:
+    assert len(refused("import torch\ntorch.hub.load.x.y")) == 1
+    assert len(refused("import torch.hub as h\nh.load")) == 1
+
+
+@pytest.mark.parametrize(
+    "source, line, col, part",
+    [
+        ("x = 1\ny = (2\nz = 3\n", 2, 4, "'(' was never closed"),
+        ("x = 1\n\n  y = 2", 3, 1, "unexpected indent"),
+        ("print（1）", 1, 5, "invalid character '（'"),
+        ("x = '量' y", 1, 4, "invalid syntax"),
+        ("return 1", 1, 0, "'return' outside function"),
+        ("for x in y:\n    pass\nbreak", 3, 0, "'break' outside loop"),
+        ("def f():\n    nonlocal x", 2, 4, "no binding for nonlocal 'x' found"),
+        ("def f(a, a): pass", 1, 0, "duplicate argument 'a'"),
+        ("from __future__ import braces", 1, 0, "not a chance"),
+        ("a\nb = 'x\0'", 2, 0, "null bytes"),
+        (
+            "def f():\n" + "".join(f"{' ' * n}while x:\n" for n in range(1, 23)) + " " * 23 + "x",
+            22,
+            21,
+            "nested blocks",
+        ),
+    ],
+)
+def test_what_python_can_not_compile_is_said_in_its_words_at_its_place(
+    source: str, line: int, col: int, part: str
+) -> None:
+    tree, (refusal,) = check(source)
+    assert tree is None
+    assert part in refusal.message
+    assert (refusal.line, refusal.col, refusal.key) == (line, col, "syntax")
+
+
+SHAPES = {
+    "sum": lambda n: "x = " + "+".join("1" * n),
+    "attributes": lambda n: "x = x" + ".a" * n,
+    "calls": lambda n: "x" + "()" * n,
+    "not": lambda n: "x = " + "not " * n + "x",
+    "lambda": lambda n: "x = " + "lambda: " * n + "x",
+    "elif": lambda n: "if x: y\n" + "elif x: y\n" * n,
+    "ifs": lambda n: "".join(f"{' ' * k}if x:\n" for k in range(min(n, 99))) + " " * 99 + "x",
+    "functions": lambda n: "".join(f"{' ' * k}def f(x):\n" for k in range(min(n, 99))) + " " * 99 + "yield x",
+    "classes": lambda n: "".join(f"{' ' * k}class f(x):\n" for k in range(min(n, 99))) + " " * 99 + "x = 1",
+    "lists": lambda n: "x = " + "[" * min(n, 190) + "1" + "]" * min(n, 190),
+    "conditional": lambda n: "x = " + "1 if x else " * n + "2",
+    "strings": lambda n: "x = f'" + "{x:" * 1 + "}" + "'" + "%x" * n,
+    "yields": lambda n: "def f():\n    x = " + "+".join(["(yield 1)"] * n),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_is_accepted_compiles_with_its_instruments(shape: str) -> None:
+    make, least, most = SHAPES[shape], 1, 2 * DEEPEST
+    while least < most:  # the largest that is accepted
+        n = (least + most + 1) // 2
+        least, most = (n, most) if not refused(make(n)) else (least, n - 1)
+    tree, refusals = check(make(least))
+    assert tree is not None
+    assert refusals == []
+    compile(instrument(tree)[0], "<program>", "exec")
+    assert least >= 60
+
+
+@pytest.mark.parametrize("shape", ["sum", "attributes", "calls", "not", "lambda", "elif", "conditional"])
+@pytest.mark.parametrize("n", [DEEPEST + 2, 3_000, 9_000])
+def test_what_is_too_deep_is_refused_with_a_line(shape: str, n: int) -> None:
+    source = "x = 1\n" + SHAPES[shape](n)
+    tree, (refusal,) = check(source)
+    assert tree is None
+    assert refusal.key == "deep"
+    assert 1 <= refusal.line <= source.count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    "source", ["-" * 65_000 + "1", "(" * 65_000, "'\ud800'", "x = " + "9" * 60_000, "\\", "\f" * 9]
+)
+def test_hostile_source_is_refused_or_accepted_but_never_raises(source: str) -> None:
+    for refusal in refused(source):
+        assert refusal.line == 1
+        assert refusal.message
+
+
+def test_refusals_have_an_end() -> None:
+    assert len(refused("open\n" * 5_000)) == policy.MOST
+
+
+def test_every_reason_is_used_and_every_use_has_a_reason() -> None:
+    used = {*policy.ELSEWHERE.values(), *policy.CLOSED.values(), *policy.BUILTINS.values()}
+    assert used | {"import", "relative"} == set(REASONS)
+    assert not policy.MODULES & policy.ELSEWHERE.keys()
+
+
+def test_no_warning_comes_from_checking() -> None:
+    assert refused("x = '\\d'\nassert (x, 'always')\nx is 'd'\n") == []  # here warnings are errors

@@ -1,0 +1,129 @@
+"""The shelf that ships is whole, and a broken one says which file and which key."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from server.language.paste import normalise
+from server.language.policy import check
+from server.language.shelf import LANGUAGES, WORDS, Scenario, ShelfError, scenarios
+from tests.tracing import trace
+
+FOLDER = Path(__file__).parent.parent / "scenarios"
+SHELF = scenarios(FOLDER)
+WHOLE = (
+    'order = 3\nthread = "t"\n[en]\ntitle = "T"\nquestion = "Q?"\nlook_at = "L"\n'
+    '[zh]\ntitle = "题"\nquestion = "问"\nlook_at = "看"\n'
+)
+ENDS = {"saved_inplace": 11, "accumulate": 12}
+PRINTS = {
+    "clone": "tensor([2., 4., 8.])\n",
+    "detach": "tensor([8., 8.])\ntensor([16., 16.])\n",
+    "data": "1 1 0\n1 1 1\ntensor([4., 8.], requires_grad=True)\n",
+    "view": "tensor([0., 3., 1., 4., 2., 5.])\n",
+    "deepcopy": "[tensor([1., 2.]), [tensor([1., 2.])]]\nTrue\n",
+    "saved_inplace": "",
+    "silent": "tensor([32.,  8.])\n",
+    "accumulate": "tensor(4.)\ntensor(8.)\n",
+}
+"""How each one ends: what its words promise."""
+
+
+def test_the_first_shelf_is_in_order_and_begins_with_clone() -> None:
+    assert [one.order for one in SHELF] == list(range(1, 9))
+    assert SHELF[0].name == "clone"
+    assert {one.name for one in SHELF} == set(PRINTS)
+
+
+def test_threads_stand_together() -> None:
+    threads = [one.thread for one in SHELF]
+    assert threads == sorted(threads, key=threads.index)
+
+
+@pytest.mark.parametrize("scenario", SHELF, ids=lambda one: one.name)
+def test_a_scenario_is_short_accepted_and_told_in_each_language(scenario: Scenario) -> None:
+    assert normalise(scenario.source).notices == []
+    assert check(scenario.source)[1] == []
+    statements = [node for node in ast.walk(ast.parse(scenario.source)) if isinstance(node, ast.stmt)]
+    assert 5 <= len(statements) <= 12
+    assert [set(scenario.text[language]) for language in LANGUAGES] == [set(WORDS)] * 2
+    for key in WORDS:
+        assert scenario.text["en"][key].isascii() or "·" in scenario.text["en"][key]
+        assert any("\u4e00" <= character <= "\u9fff" for character in scenario.text["zh"][key])
+    assert len(scenario.text["en"]["title"]) < 60
+
+
+@pytest.mark.parametrize("scenario", SHELF, ids=lambda one: one.name)
+def test_a_scenario_ends_as_its_words_say(scenario: Scenario) -> None:
+    told = trace(scenario.source)
+    outcome = told["outcome"]
+    assert outcome.get("error", {}).get("line") == ENDS.get(scenario.name)
+    assert outcome["status"] == ("raised" if scenario.name in ENDS else "finished")
+    printed = "".join(entry["text"] for step in told["steps"] for entry in step["log"] if entry["kind"] == "out")
+    assert printed.endswith(PRINTS[scenario.name])
+
+
+def shelf(folder: Path, text: str = WHOLE, name: str = "a") -> Path:
+    (folder / f"{name}.py").write_text("x = 1\n")
+    (folder / f"{name}.toml").write_text(text)
+    return folder
+
+
+def test_a_folder_is_read_in_its_order(tmp_path: Path) -> None:
+    shelf(tmp_path)
+    shelf(tmp_path, WHOLE.replace("3", "1"), "b")
+    assert [(one.name, one.order, one.source) for one in scenarios(tmp_path)] == [
+        ("b", 1, "x = 1\n"),
+        ("a", 3, "x = 1\n"),
+    ]
+    assert scenarios(tmp_path)[0].text["zh"] == {"title": "题", "question": "问", "look_at": "看"}
+
+
+def test_no_folder_is_an_empty_shelf(tmp_path: Path) -> None:
+    assert scenarios(tmp_path / "absent") == []
+
+
+@pytest.mark.parametrize(
+    "before, after, says",
+    [
+        ("order = 3\n", "", "a.toml: order: "),
+        ("order = 3", "order = '3'", "a.toml: order: "),
+        ("order = 3", "order = true", "a.toml: order: "),
+        ("order = 3", "order = 0", "a.toml: order: "),
+        ("order = 3", "order = ", "a.toml: "),
+        ('thread = "t"', 'thread = ""', "a.toml: thread: "),
+        ('thread = "t"', 'thread = "t"\nmore = 1', "a.toml: more: "),
+        ("[zh]", "[de]", "a.toml: de: "),
+        ('look_at = "看"', "", "a.toml: zh.look_at: "),
+        ('question = "Q?"', "question = 1", "a.toml: en.question: "),
+        ('title = "T"', 'title = "T"\ntitel = "T"', "a.toml: en.titel: "),
+    ],
+)
+def test_an_error_names_the_file_and_the_key(tmp_path: Path, before: str, after: str, says: str) -> None:
+    assert before in WHOLE
+    with pytest.raises(ShelfError) as told:
+        scenarios(shelf(tmp_path, WHOLE.replace(before, after, 1)))
+    assert str(told.value).startswith(says)
+
+
+def test_a_program_needs_its_text_and_a_text_its_program(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    with pytest.raises(ShelfError, match=r"^a\.py: there is no a\.toml"):
+        scenarios(tmp_path)
+    (tmp_path / "a.py").rename(tmp_path / "a.toml")
+    with pytest.raises(ShelfError, match=r"^a\.toml: there is no a\.py"):
+        scenarios(tmp_path)
+
+
+def test_two_scenarios_can_not_have_one_place(tmp_path: Path) -> None:
+    shelf(tmp_path)
+    with pytest.raises(ShelfError, match=r"^b\.toml: order: 3 is taken by a\.toml"):
+        scenarios(shelf(tmp_path, WHOLE, "b"))
+
+
+def test_a_program_is_utf_8(tmp_path: Path) -> None:
+    shelf(tmp_path)
+    (tmp_path / "a.py").write_bytes(b"x = '\xff'\n")
+    with pytest.raises(ShelfError, match=r"^a\.py: "):
+        scenarios(tmp_path)
