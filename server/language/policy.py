@@ -122,9 +122,9 @@ def check(source: str) -> tuple[ast.Module | None, list[Refusal]]:
         deep = deepest(tree)
         if deep is not None:
             return None, [Refusal(line=deep, message=DEEP, key="deep")]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(tree, "<program>", "exec", dont_inherit=True)  # finds `return` outside a function, and the like
+        error = uncompilable(tree)
+        if error is not None:
+            return None, [syntax(error, source, encoded=True)]
     except SyntaxError as error:
         return None, [syntax(error, source)]
     except (RecursionError, MemoryError):
@@ -135,6 +135,17 @@ def check(source: str) -> tuple[ast.Module | None, list[Refusal]]:
     found = [_refusal(lines, node, what, why) for node, what, why in _Checker(tree).refused()]
     found.sort(key=lambda refusal: (refusal.line, refusal.col))
     return tree, found[:MOST]
+
+
+def uncompilable(tree: ast.Module) -> SyntaxError | None:
+    """What only the compiler finds: `return` outside a function, and the like."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(tree, "<program>", "exec", dont_inherit=True)
+        except SyntaxError as error:
+            return error
+    return None
 
 
 def deepest(tree: ast.AST) -> int | None:
@@ -233,15 +244,16 @@ def _refusal(lines: list[str], node: Any, what: str, why: str) -> Refusal:
     )
 
 
-def syntax(error: SyntaxError, source: str) -> Refusal:
-    """Python's own words at Python's own place."""
-    line = min(max(error.lineno or 1, 1), max(source.count("\n") + 1, 1))
+def syntax(error: SyntaxError, source: str, encoded: bool = False) -> Refusal:
+    """Python's own words at Python's own place; `encoded`: the compiler counts bytes where the parser does not."""
+    lines = source.split("\n")
+    line = min(max(error.lineno or 1, 1), len(lines))
+    text = lines[line - 1]
     col = max((error.offset or 1) - 1, 0)
-    end = (
-        error.end_offset - 1
-        if error.end_offset and error.end_lineno == error.lineno and error.end_offset - 1 > col
-        else None
-    )
+    end = error.end_offset - 1 if error.end_offset and error.end_lineno == error.lineno else None
+    if encoded:
+        col, end = characters(text, col), None if end is None else characters(text, end)
+    end = None if end is None or end <= col else end
     return Refusal(line=line, col=col, end_col=end, message=error.msg, key="syntax", args={"text": error.msg})
 
 

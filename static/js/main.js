@@ -258,7 +258,7 @@ function outcome(trace) {
     link.className = "link";
     link.textContent = error.line ? say("raised_at", { line: error.line }) : error.type;
     link.addEventListener("click", () => go(error.step ?? trace.steps.length - 1));
-    line.replaceChildren(link, ` ${say("raised", { type: error.type, message: error.message.split("\n")[0] })}`);
+    line.replaceChildren(link, ` ${error.line ? error.type : say("raised", { type: error.type, message: error.message.split("\n")[0] })}`);
   } else if (status === "stopped") {
     const key = `stopped_${stopped.limit}`;
     const known = say(key) !== key;

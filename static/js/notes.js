@@ -30,6 +30,9 @@ export function notes(opened, i) {
   const uid = refOf(step.value);
   if (step.value !== undefined && step.value !== null && !uid) out.push({ key: "value", args: { value: plain(step.value) } });
   if (!out.length && step.log.some((/** @type {any} */ entry) => entry.kind === "out")) out.push({ key: "prints", args: {} });
+  if (!out.length && step.kind === "end") out.push({ key: "ended", args: {} });
+  const freed = step.log.filter((/** @type {any} */ entry) => entry.event === "storage_freed").length;
+  if (!out.length && freed) out.push({ key: "freed", args: { n: freed } });
   if (!out.length && quiet(step)) out.push({ key: "quiet", args: {} });
   return out;
 }
