@@ -53,9 +53,9 @@ def site() -> Iterator[str]:
         server.wait(20)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """A headless Chromium, or a skip that says what is missing."""
+    """A headless Chromium, or a skip that says what is missing. It keeps an event loop running while it lives."""
     api = pytest.importorskip("playwright.sync_api")
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if path is None:
