@@ -1,6 +1,7 @@
 """What is refused and how it is said; what teaching code uses is not."""
 
 import ast
+import json
 from pathlib import Path
 
 import pytest
@@ -199,3 +200,11 @@ def test_every_reason_is_used_and_every_use_has_a_reason() -> None:
 
 def test_no_warning_comes_from_checking() -> None:
     assert refused("x = '\\d'\nassert (x, 'always')\nx is 'd'\n") == []  # here warnings are errors
+
+
+def test_the_page_knows_every_reason_in_the_same_words() -> None:
+    folder = ROOT / "static/locales"
+    english, chinese = (json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ("en", "zh"))
+    for key, words in REASONS.items():
+        assert english[f"why_{key}"] == words
+        assert chinese[f"why_{key}"] != words
