@@ -145,5 +145,6 @@ def test_the_interface_describes_itself(client: TestClient) -> None:
     described = client.get("/api/openapi.json").json()
     operation = described["paths"]["/api/runs"]["post"]
     assert {"200", "413", "415", "422", "429", "503"} <= set(operation["responses"])
+    Trace.model_validate(operation["responses"]["200"]["content"]["application/json"]["example"])
     assert "examples" in described["components"]["schemas"]["RunRequest"]["properties"]["source"]
     assert client.get("/api/schema").json()["$defs"]["Storage"]["properties"]["held_by"]
