@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.tracing import Replay, trace
+from tests.tracing import Replay, events, trace
 
 
 @pytest.mark.parametrize(
@@ -100,3 +100,59 @@ def test_an_array_is_a_handle_on_the_same_bytes() -> None:
 def test_a_deeply_nested_list_ends_somewhere() -> None:
     told = trace("a = []\nfor i in range(500):\n    a = [a]\n")
     assert told["outcome"] == {"status": "finished"}
+
+
+def test_a_sparse_tensor_is_told_by_its_parts() -> None:
+    told = trace(
+        "import torch\ns = torch.sparse_coo_tensor(torch.tensor([[0, 1], [1, 0]]), torch.tensor([1., 2.]), (2, 2))\n"
+        "s._values()[0] = 9\nc = torch.eye(2).to_sparse_csr()\nn = 1\ndel s\n"
+    )
+    middle, end = Replay(told, len(told["steps"]) - 2), Replay(told)
+    parts = middle["s"]["parts"]
+    assert middle.cells(parts["values"]) == [9.0, 2.0] and middle[parts["indices"]]["shape"] == [2, 2]
+    assert "storage" not in middle["s"] or middle["s"]["storage"] is None
+    assert set(end["c"]["parts"]) == {"crow_indices", "col_indices", "values"}
+    assert not set(parts.values()) & set(end.state)
+
+
+def test_a_quantised_tensor_tells_its_integers_and_what_they_mean() -> None:
+    end = Replay(trace("import torch\nq = torch.quantize_per_tensor(torch.tensor([1., 2.]), .5, 3, torch.qint8)\n"))
+    assert end.cells("q") == [5, 7]
+    assert end["q"]["quant"] == {"scheme": "per_tensor_affine", "scale": 0.5, "zero_point": 3}
+
+
+def test_nested_tensors_are_told_by_their_parts() -> None:
+    told = trace(
+        "import torch\nparts = [torch.ones(2), torch.zeros(3)]\nn = torch.nested.nested_tensor(parts)\n"
+        "j = torch.nested.nested_tensor(parts, layout=torch.jagged)\nx = 1\n"
+    )
+    end = Replay(told)
+    assert end.cells(end["n"]["parts"]["values"]) == [1.0, 1.0, 0.0, 0.0, 0.0]
+    assert end.cells(end["j"]["parts"]["offsets"]) == [0, 2, 5]
+    assert events(told, "tracer_fault") == [] and told["outcome"] == {"status": "finished"}
+
+
+def test_a_dual_tensor_has_its_tangent_inside_its_level() -> None:
+    told = trace(
+        "import torch\nimport torch.autograd.forward_ad as fw\nwith fw.dual_level():\n"
+        "    d = fw.make_dual(torch.ones(2), torch.tensor([1., 2.]))\n    e = d * d\nx = 1\n"
+    )
+    inside = Replay(told, next(step["i"] for step in told["steps"] if step["line"] == 5))
+    assert inside.cells(inside["e"]["tangent"]) == [2.0, 4.0]
+    assert Replay(told)["e"].get("tangent") is None
+
+
+def test_a_transform_wraps_level_by_level() -> None:
+    told = trace(
+        "import torch\nfrom torch.func import grad, vmap\ndef f(x):\n    y = x * x\n    return y.sum()\n"
+        "g = vmap(grad(f))(torch.tensor([[1., 2.], [3., 4.]]))\n"
+    )
+    at = next(step["i"] for step in told["steps"] if step["line"] == 4)
+    state = Replay(told, at).state
+    frame = next(e for e in state.values() if e["kind"] == "frame" and e["name"] == "f")
+    outer = state[frame["vars"]["y"]["ref"]]
+    inner = state[outer["wraps"]["value"]["ref"]]
+    assert (outer["wraps"]["by"], inner["wraps"]["by"], inner["wraps"]["dim"]) == ("grad", "vmap", 0)
+    told_cells = Replay(told, at).cells(inner["wraps"]["value"]["ref"])
+    assert told_cells == [1.0, 4.0, 9.0, 16.0]
+    assert events(told, "tracer_fault") == []

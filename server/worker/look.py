@@ -170,6 +170,7 @@ class Look:
                     self.picture.put(uid, facts)
             gone.append(uid)
         self.tensors.forget(gone)
+        gone += self.tensors.parted(gone)
         nodes = self.graph.bury()
         self._released.difference_update(nodes)
         for uid in [*gone, *self.arrays.bury(), *nodes, *self.values.objects.unreached()]:

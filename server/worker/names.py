@@ -35,6 +35,10 @@ class WeakNames:
             self.adopt(thing, uid)
         return uid
 
+    def fresh(self) -> str:
+        """A uid for something of this kind that has no lasting object of its own."""
+        return self._uids.fresh(self._letter)
+
     def adopt(self, thing: Any, uid: str) -> None:
         ref = weakref.ref(thing)
         self._by_id[id(thing)], self._by_uid[uid] = (ref, uid), ref

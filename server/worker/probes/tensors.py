@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
 from server.worker.names import Picture, WeakNames
 from server.worker.probes import cells
@@ -117,6 +118,36 @@ def passed(tensor: torch.Tensor | None, storage: Callable[[torch.Tensor], str | 
     return out
 
 
+SPARSE: dict[torch.layout, tuple[str, ...]] = {
+    torch.sparse_coo: ("_indices", "_values"),
+    torch.sparse_csr: ("crow_indices", "col_indices", "values"),
+    torch.sparse_bsr: ("crow_indices", "col_indices", "values"),
+    torch.sparse_csc: ("ccol_indices", "row_indices", "values"),
+    torch.sparse_bsc: ("ccol_indices", "row_indices", "values"),
+}
+"""The methods that give the dense tensors which a sparse one is made of."""
+
+
+def parts(tensor: torch.Tensor) -> dict[str, torch.Tensor]:
+    """The dense tensors that this one is made of, by name; empty for a dense one."""
+    if tensor.is_nested:
+        if tensor.layout == torch.jagged:
+            jagged: Any = tensor
+            return {"values": jagged._values, "offsets": jagged._offsets}
+        return {"values": tensor.values(), "sizes": tensor._nested_tensor_size()}
+    return {name.removeprefix("_"): getattr(tensor, name)() for name in SPARSE.get(tensor.layout, ())}
+
+
+def quantised(tensor: torch.Tensor) -> dict[str, Any]:
+    """How the integers of a quantised tensor stand for numbers."""
+    scheme = tensor.qscheme()
+    if scheme in (torch.per_tensor_affine, torch.per_tensor_symmetric):
+        return {"scheme": str(scheme)[6:], "scale": tensor.q_scale(), "zero_point": tensor.q_zero_point()}
+    scales, points = tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()
+    told = {"scale": scales.tolist(), "zero_point": points.tolist(), "axis": tensor.q_per_channel_axis()}
+    return {"scheme": str(scheme)[6:], **told}
+
+
 STANDING = ("storage", "offset", "shape", "stride", "dtype", "leaf", "grad_fn", "requires_grad")
 """Facts of a handle whose change may have changed what a node saved."""
 
@@ -142,6 +173,7 @@ class Tensors:
         self.standing = False  # a known handle stands differently now
         self.readers: dict[str, list[tuple[str, str]]] = {}
         self._requiring: dict[str, list[str]] = {}  # storage -> the handles on it that require grad
+        self._parts: dict[str, dict[str, str]] = {}  # tensor -> name of a part -> the part's uid
         self.severed: list[tuple[str, str, str]] = []  # (tensor, its copy without a graph, how: detach or data)
 
     def see(self, tensor: torch.Tensor, again: bool = False) -> str:
@@ -181,12 +213,46 @@ class Tensors:
         facts["base"] = self.see(base) if base is not None else None
         facts["grad"] = self.see(grad) if grad is not None else None
         facts["attrs"] = self._attributes(tensor, encode)
+        facts["parts"] = self._made_of(uid, tensor)
+        if facts.get("wraps") is not None:
+            facts["wraps"]["value"] = {"ref": self.see(torch._C._functorch.get_unwrapped(tensor))}
+        elif forward_ad._current_level >= 0 and facts["storage"]:
+            tangent = forward_ad.unpack_dual(tensor).tangent  # type: ignore[no-untyped-call]
+            facts["tangent"] = self.see(tangent) if tangent is not None else None
+        elif "tangent" in self._picture.state.get(uid, {}):
+            facts["tangent"] = None
+        if tensor.is_quantized:
+            facts["quant"] = quantised(tensor)
         told = self._picture.state.get(uid)
         if told is not None and any(told.get(key) != facts.get(key) for key in STANDING):
             self.standing = True
         self._picture.put(uid, facts)
         if facts.get("storage"):
             self.readers.setdefault(facts["storage"], []).append((uid, facts["dtype"]))
+
+    def _made_of(self, uid: str, tensor: torch.Tensor) -> dict[str, str] | None:
+        """Told as handles of their own. torch makes a new object for a part at every question: they are named by place."""
+        if tensor.layout == torch.strided and not tensor.is_nested:
+            return None
+        names = self._parts.setdefault(uid, {})
+        with torch._C._DisableFuncTorch():  # inside a transform it would wrap them
+            found = parts(tensor)
+        for name, part in found.items():
+            told = facts(part)
+            told["leaf"] = told["requires_grad"] = None  # autograd knows the whole, not its parts
+            if has_storage(part):
+                told["storage"] = self._storages.see(part)
+            part_uid = names.get(name)
+            if part_uid is None:
+                part_uid = names[name] = self.names.fresh()
+            self._picture.put(part_uid, told)
+            if told.get("storage"):
+                self.readers.setdefault(told["storage"], []).append((part_uid, told["dtype"]))
+        return dict(names) or None
+
+    def parted(self, gone: list[str]) -> list[str]:
+        """The parts of the tensors that died."""
+        return [part for uid in gone for part in self._parts.pop(uid, {}).values()]
 
     def finish(self) -> None:
         """Let go of everything."""

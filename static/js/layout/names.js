@@ -84,6 +84,18 @@ export function names(entities) {
     }
   };
   visit();
+  // What a tensor is made of or carries: `s.values`, `d.tangent`, and under a transform the tensor that it wraps.
+  for (const [uid, tensor] of entities) {
+    if (tensor.kind !== "tensor") continue;
+    const carried = Object.entries(tensor.parts ?? {});
+    if (tensor.tangent) carried.push(["tangent", tensor.tangent]);
+    const inner = refOf(tensor.wraps?.value);
+    if (inner) carried.push(["value", inner]);
+    for (const [part, ref] of carried) {
+      const text = `${paths.get(uid) ?? ""}.${part}`;
+      if (paths.has(uid) && entities.has(ref) && !paths.has(ref)) add(ref, { kind: "item", text, frame: null, name: text, of: "" });
+    }
+  }
   for (const [uid, tensor] of entities) {
     if (tensor.kind !== "tensor" || !tensor.grad || !entities.has(tensor.grad)) continue;
     const owner = paths.get(uid);
