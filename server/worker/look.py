@@ -38,6 +38,7 @@ class Look:
         self._mode = self.uids.fresh("m")
         self._wrote: dict[str, dict[str, set[int]]] = {}
         self._released: set[str] = set()
+        self._held: dict[str, set[str]] = {}
         self.again = False  # saved slots may have changed without a trace in any handle
         self.ended: list[str] = []  # backward passes that are over
 
@@ -75,9 +76,10 @@ class Look:
         self.storages.tell(self._dtypes(readers), self._wanted(readers))
         self.storages.within()
         for storage in self.storages.records:
-            self.picture.put(
-                storage, {"held_by": sorted({uid for uid, _ in readers.get(storage, ())}, key=order) or None}
-            )
+            holders = {uid for uid, _ in readers.get(storage, ())}
+            if self._held.get(storage) != holders:
+                self._held[storage] = holders
+                self.picture.put(storage, {"held_by": sorted(holders, key=order) or None})
         self.picture.put(self._mode, modes.facts())
         self._bury([*dead, *counters, *over, *self.ended])
         over.clear()
@@ -86,6 +88,8 @@ class Look:
 
     def _walk(self, again: bool, step: int) -> None:
         done = 0
+        if again:
+            self.tensors.revisit()
         while done < len(self.tensors.roots):
             self.graph.walk(self.tensors.roots[done], again, step, self.tensors.see)
             self.tensors.drain(self.values.encode)
@@ -176,6 +180,7 @@ class Look:
         for uid in [*gone, *self.arrays.bury(), *nodes, *self.values.objects.unreached()]:
             self.picture.drop(uid)
             self._wrote.pop(uid, None)
+            self._held.pop(uid, None)
 
 
 def product(shape: list[int]) -> int:

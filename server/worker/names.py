@@ -111,7 +111,17 @@ class Picture:
             self.state[uid] = facts
             self.set[uid] = {key: value for key, value in facts.items() if value is not None}
             return True
-        changed = {key: value for key, value in facts.items() if told.get(key) != value or unlike(told.get(key), value)}
+        changed = {}
+        for key, value in facts.items():
+            old = told.get(key)
+            if old is value:
+                continue
+            kind = type(value)
+            if kind is type(old) and (kind is str or kind is int):
+                if old != value:
+                    changed[key] = value
+            elif old != value or unlike(old, value):
+                changed[key] = value
         if not changed:
             return False
         told.update(changed)

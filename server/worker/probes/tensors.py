@@ -15,6 +15,8 @@ from server.worker.probes.storages import Storages
 _wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _batched = torch._C._functorch.is_legacy_batchedtensor
 _get = object.__getattribute__
+_address: Any = torch._C._storage_address  # type: ignore[attr-defined]
+_ORDINARY = (torch.Tensor, torch.nn.Parameter)
 
 
 def facts(tensor: torch.Tensor) -> dict[str, Any]:
@@ -173,6 +175,8 @@ class Tensors:
         self.standing = False  # a known handle stands differently now
         self.readers: dict[str, list[tuple[str, str]]] = {}
         self._requiring: dict[str, list[str]] = {}  # storage -> the handles on it that require grad
+        self._marks: dict[str, tuple[Any, ...]] = {}
+        self._passed: list[torch.Tensor] = []
         self._parts: dict[str, dict[str, str]] = {}  # tensor -> name of a part -> the part's uid
         self.severed: list[tuple[str, str, str]] = []  # (tensor, its copy without a graph, how: detach or data)
 
@@ -207,7 +211,50 @@ class Tensors:
             except Exception as error:  # the one that refuses is left out; the others are told
                 self._fault(error)
 
+    def _mark(self, tensor: torch.Tensor) -> tuple[Any, ...] | None:
+        """What can't stay the same where anything we tell of it changed; None for what is no ordinary tensor."""
+        if type(tensor) not in _ORDINARY or forward_ad._current_level >= 0 or _get(tensor, "__dict__"):
+            return None
+        grad = gradient(tensor)
+        hooks = tensor._backward_hooks
+        return (
+            _address(tensor),
+            tensor._version,
+            tensor.requires_grad,
+            leaf(tensor),
+            tensor.storage_offset(),
+            tensor.shape,
+            tensor.stride(),
+            tensor.dtype,
+            tensor._cdata,
+            len(hooks) if hooks else 0,
+            tensor.retains_grad,
+            "" if grad is None else self.names.known(grad),  # None: one not met yet
+        )
+
+    def _same(self, uid: str, tensor: torch.Tensor) -> bool:
+        """Whether it is as last told; then only who reads and who counts is noted anew."""
+        mark = self._marks.get(uid)
+        if mark is None or mark != self._mark(tensor):
+            return False
+        told = self._picture.state[uid]
+        self._counters.see(uid, tensor)
+        self.readers.setdefault(told["storage"], []).append((uid, told["dtype"]))
+        if told.get("grad_fn") is not None:
+            self._passed.append(tensor)
+        return True
+
+    def revisit(self) -> None:
+        """Have the graphs of unchanged tensors walked too."""
+        for tensor in self._passed:
+            node = self._grad_fn(tensor)
+            if node is not None:
+                self.roots.append(node)
+        self._passed.clear()
+
     def _drain(self, uid: str, tensor: torch.Tensor, encode: Callable[[Any], Any]) -> None:
+        if self._same(uid, tensor):
+            return
         facts = self._facts(uid, tensor)
         base, grad = tensor._base if tensor._is_view() else None, gradient(tensor)
         facts["base"] = self.see(base) if base is not None else None
@@ -229,6 +276,12 @@ class Tensors:
         self._picture.put(uid, facts)
         if facts.get("storage"):
             self.readers.setdefault(facts["storage"], []).append((uid, facts["dtype"]))
+        plain = facts.get("storage") and facts.get("counter") and facts["leaf"] is not None
+        mark = self._mark(tensor) if plain else None
+        if mark is not None:
+            self._marks[uid] = mark
+        else:
+            self._marks.pop(uid, None)
 
     def _made_of(self, uid: str, tensor: torch.Tensor) -> dict[str, str] | None:
         """Told as handles of their own. torch makes a new object for a part at every question: they are named by place."""
@@ -252,12 +305,15 @@ class Tensors:
 
     def parted(self, gone: list[str]) -> list[str]:
         """The parts of the tensors that died."""
+        for uid in gone:
+            self._marks.pop(uid, None)
         return [part for uid in gone for part in self._parts.pop(uid, {}).values()]
 
     def finish(self) -> None:
         """Let go of everything."""
         self._queue = None
         self.roots.clear()
+        self._passed.clear()
 
     def _facts(self, uid: str, tensor: torch.Tensor) -> dict[str, Any]:
         out = facts(tensor)
