@@ -141,3 +141,18 @@ def test_held_by_names_everyone_who_keeps_a_storage() -> None:
     end = Replay(trace(IMPORT + "a = torch.ones(2, requires_grad=True)\nb = a.exp()\nn = b.detach().numpy()\n"))
     holders = end.state[end["b"]["storage"]]["held_by"]
     assert {end.uid("b"), end.uid("n"), end["b"]["grad_fn"]} <= set(holders)
+
+
+def test_a_write_to_a_big_storage_is_counted_and_placed() -> None:
+    told = trace(
+        IMPORT + "a = torch.zeros(100000)\nb = a[500:510]\nb += 3\nbn = torch.nn.BatchNorm1d(40000)\n"
+        "y = bn(torch.ones(2, 40000))\na.numpy()[7] = 1\n"
+    )
+    found = [(event["line"], event["changed"], event.get("region", {}).get("offset")) for event in events(told, "written")]
+    assert (5, 10, 500) in found and (8, 1, 7) in found
+    assert [line for line, changed, _ in found].count(7) == 3  # the running mean, variance and count of the layer
+
+
+def test_a_write_to_a_big_storage_is_found_without_numpy_too() -> None:
+    told = trace("import torch\na = torch.zeros(100000)\nd = a.data\nd[7] = 1\nb = torch.ones(2)\n")
+    assert [(event["line"], event["changed"]) for event in events(told, "written")] == [(4, 1)]

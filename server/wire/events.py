@@ -54,12 +54,15 @@ class StorageFreed(Event):
 
 
 class Written(Event):
-    """Bytes of a storage changed: `changed` counts the elements that hold other bytes than before."""
+    """Bytes of a storage changed: `changed` counts the elements that hold other bytes than before.
+
+    null for a storage too big to keep a copy of.
+    """
 
     event: Literal["written"] = "written"
     storage: Uid
     region: Region | None = None
-    changed: int
+    changed: int | None
     by: Uid | None = None
 
 

@@ -64,7 +64,7 @@ class Look:
         self.tensors.begin()
         frames()
         self.tensors.drain(self.values.encode)
-        dead = self.storages.compare(self._dtypes(self._readers()), True)
+        dead = self.storages.compare(self._dtypes(self._readers()))
         moved = self.counters.moved()
         again = bool(self.again or self.storages.changed or moved or self.tensors.standing)
         self.again = False
@@ -124,7 +124,7 @@ class Look:
                         cells.places(facts["shape"], facts["stride"], facts["offset"])
                     )
             if storage in self.storages.changed:
-                dtype, places = self.storages.changed[storage]
+                dtype, _, places = self.storages.changed[storage]
                 kept = self._wrote.setdefault(storage, {}).setdefault(dtype, set())
                 kept.update(places[: max(WROTE - len(kept), 0)])
             for dtype, kept in self._wrote.get(storage, {}).items():
@@ -139,11 +139,11 @@ class Look:
             event("storage_allocated", storage=storage)
         self.storages.born.clear()
         written = ops.written()
-        for storage, (dtype, places) in self.storages.changed.items():
-            fields: dict[str, Any] = {"storage": storage, "changed": len(places)}
+        for storage, (dtype, count, places) in self.storages.changed.items():
+            fields: dict[str, Any] = {"storage": storage, "changed": count}
             if storage in written:
                 fields["op"], fields["by"] = written[storage]
-            region = arithmetic(places)
+            region = arithmetic(places) if count == len(places) else None
             if region:
                 fields["region"] = {**region, "dtype": dtype}
             event("written", **fields)

@@ -10,6 +10,7 @@ import linecache
 import os
 import platform
 import random
+import re
 import resource
 import sys
 import time
@@ -33,6 +34,11 @@ LIMITS: dict[str, int | float] = {"steps": 2000, "output": 1_000_000, "trace": 8
 
 RESERVE = 1 << 16
 """Bytes of the trace that the outcome may need."""
+
+OPENS = re.compile(
+    r"numpy|\bnp\b|__array|dlpack|storage|data_ptr|frombuffer|asarray|memoryview|share_memory|apply_|map_|map2_|getattr|struct|array"
+)
+"""Words without which a program can't write a tensor's bytes but by an operator."""
 
 RECURSION = 1000
 _RECORDER = Recorder.hooks.__code__.co_filename
@@ -98,6 +104,7 @@ class Run:
         space = module.__dict__
         space["__builtins__"] = builtins
         recorder = self._recorder = Recorder(space, statements, self._limits, self._step, self._full)
+        recorder.look.storages.open = OPENS.search(source) is not None
         self._settle(source, module, recorder)
         error = self._execute(code, space, recorder)
         outcome: dict[str, Any] = {"status": "finished"}

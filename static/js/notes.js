@@ -96,7 +96,7 @@ function told(out, event, step, entities, called, nodeName, written) {
         .map(called)
         .filter(named);
       const more = seen.length > OPENING ? ", …" : "";
-      const args = { tensor: through, storage: event.storage, n: event.changed, others: seen.slice(0, OPENING).join(", ") + more };
+      const args = { tensor: through, storage: event.storage, n: event.changed ?? "?", others: seen.slice(0, OPENING).join(", ") + more };
       const how = named(through) ? "written" : "written_memory";
       out.push({ key: seen.length ? `${how}_shared` : how, args });
       break;

@@ -211,7 +211,7 @@ export type Offset2 = number;
 export type Shape3 = number[];
 export type Stride2 = number[];
 export type Dtype3 = string | null;
-export type Changed = number;
+export type Changed = number | null;
 export type By1 = string | null;
 export type Kind18 = "event";
 export type Op4 = number | null;
@@ -778,6 +778,8 @@ export interface StorageFreed {
 }
 /**
  * Bytes of a storage changed: `changed` counts the elements that hold other bytes than before.
+ *
+ * null for a storage too big to keep a copy of.
  *
  * This interface was referenced by `Trace`'s JSON-Schema
  * via the `definition` "Written".

@@ -59,7 +59,7 @@ class Backward:
             now = self._begin(roots, args, kwargs)
             self._hook(roots, now, handles)
         try:
-            with ops.unheard():
+            with ops.unheard(self._storages):
                 return self._engine(roots, *args, **kwargs)
         finally:
             with self._guard():

@@ -12,6 +12,9 @@ import torch
 LIMIT = 1024
 """Elements up to which a storage is listed whole."""
 
+COUNTED = 1 << 21
+"""Elements up to which a summary has a histogram; beyond, it would take longer than the statement."""
+
 EDGE = 16
 """Elements shown at either end of a longer one."""
 
@@ -109,9 +112,12 @@ def summary(data: Any, dtype: str) -> dict[str, Any] | None:
     if not finite.size:
         return {"min": None, "max": None, "mean": None, "bins": None}
     low, high = finite.min().item(), finite.max().item()
-    bins, _ = np.histogram(finite.astype("f8"), bins=16)
-    mean = float(finite.astype("f8").mean())
-    return {"min": number(low), "max": number(high), "mean": number(mean), "bins": [int(n) for n in bins]}
+    mean = float(finite.mean(dtype="f8"))
+    told = {"min": number(low), "max": number(high), "mean": number(mean), "bins": None}
+    if finite.size <= COUNTED:
+        bins, _ = np.histogram(finite.astype("f8"), bins=16)
+        told["bins"] = [int(n) for n in bins]
+    return told
 
 
 def runs(places: Iterable[int]) -> list[tuple[int, int]]:

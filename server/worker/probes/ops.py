@@ -102,6 +102,8 @@ class Ops:
         call = Call(entry)
         for tensor in tensors.flatten([*args, *kwargs.values()]):
             call.inputs.append((self._handles.see(tensor), tensor.requires_grad))
+            if tensors.has_storage(tensor):  # what it writes may be an input that its schema does not call written
+                self._storages.touched.add(self._storages.see(tensor))
         entry["inputs"] = [uid for uid, _ in call.inputs]
         if any(requires for _, requires in call.inputs):
             call.inference = torch.is_inference_mode_enabled()
@@ -178,7 +180,7 @@ class Ops:
         self.calls = []
 
 
-def unheard() -> Any:
+def unheard(storages: Storages) -> Any:
     """The context for a run of the engine: operations are not recorded where a transform of torch.func asks for it.
 
     There the engine meets wrapped Python numbers, which have no data to make a number of.
@@ -186,6 +188,7 @@ def unheard() -> Any:
     active = torch._C._functorch.peek_interpreter_stack() is not None or any(
         frame.f_code.co_filename.startswith(TORCH + "_functorch/") for frame in outer(sys._getframe(1).f_back)
     )
+    storages.unheard = storages.unheard or active
     return torch._C._ExcludeDispatchKeyGuard(_keys) if active else contextlib.nullcontext()
 
 

@@ -12,8 +12,14 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from server.worker.names import Picture, Uids
 from server.worker.probes import cells
 
+PLACES = 4096
+"""Changed elements that are named; more are counted."""
+
+KEPT = 1 << 24
+"""Bytes up to which a copy is kept to compare with; beyond, a digest that tells no elements apart."""
+
 WHOLE = 1 << 16
-"""Bytes up to which a copy is kept to compare with; beyond, a digest."""
+"""Bytes up to which a storage is compared at every look, whatever took it."""
 
 _address: Any = torch._C._storage_address  # type: ignore[attr-defined]
 
@@ -28,7 +34,7 @@ class Record:
         self.uid, self.device = uid, device
         self.nbytes = -1
         self.pointer = 0
-        self.data: bytes | None = None  # the bytes, up to WHOLE
+        self.data: bytes | None = None  # the bytes, up to KEPT
         self.digest: bytes | None = None
         self.dtypes: list[str] = []
         self.cells: dict[str, list[Any]] = {}
@@ -125,8 +131,10 @@ class Storages:
         self._uids, self._picture = uids, picture
         self._by_address: dict[int, str] = {}
         self.records: dict[str, Record] = {}
-        self.changed: dict[str, tuple[str, list[int]]] = {}
+        self.changed: dict[str, tuple[str, int | None, list[int]]] = {}
         self.touched: set[str] = set()
+        self.open = True  # the program has ways to write bytes that are no operators
+        self.unheard = False  # operators ran that were not heard
         self.born: list[str] = []
         self.light = 0  # the backward passes that run
 
@@ -202,12 +210,13 @@ class Storages:
         if self.records[uid].fresh:
             self.records[uid].data = None
 
-    def compare(self, readers: dict[str, list[str]], everything: bool) -> list[str]:
-        """Find what changed; the uids of the dead.
+    def compare(self, readers: dict[str, list[str]]) -> list[str]:
+        """Find what changed; the uids of the dead. readers: uid -> dtypes under which living handles read it.
 
-        readers: uid -> dtypes under which living handles read it. everything: also compare large storages that no
-        operation of this statement is known to have written.
+        A large storage is compared where an operator took it, or where its bytes can be written without one.
         """
+        everything = self.open or self.unheard
+        self.unheard = False
         self.changed = {}
         if not self.light:
             self.settle()
@@ -239,7 +248,7 @@ class Storages:
         if nbytes > WHOLE and not (record.fresh or everything or record.exposed or record.uid in self.touched):
             return
         old = record.data
-        if nbytes <= WHOLE:
+        if nbytes <= KEPT:
             new = bytes(buffer)
             same = not record.fresh and new == old
             record.data, record.digest = new, None
@@ -251,7 +260,7 @@ class Storages:
             record.dirty = True
             if not record.fresh:
                 dtype = (dtypes or record.dtypes or ["uint8"])[0]
-                self.changed[record.uid] = (dtype, difference(old, record.data, cells.itemsize(dtype)))
+                self.changed[record.uid] = (dtype, *difference(old, record.data, cells.itemsize(dtype)))
         record.fresh = False
 
     def tell(self, readers: dict[str, list[str]], wanted: dict[str, dict[str, set[int]]]) -> None:
@@ -343,10 +352,12 @@ def patched(old: list[Any], new: list[Any]) -> dict[str, Any]:
     return {str(k): y for k, (x, y) in enumerate(zip(old, new, strict=True)) if x != y or str(x) != str(y)}
 
 
-def difference(old: bytes | None, new: bytes | None, size: int) -> list[int]:
-    """The elements whose bytes differ; empty where one side was not kept."""
+def difference(old: bytes | None, new: bytes | None, size: int) -> tuple[int | None, list[int]]:
+    """How many elements hold other bytes, and the first of them; None where one side was not kept."""
     if old is None or new is None:
-        return []
-    count = min(len(old), len(new)) // size
-    changed = [k for k in range(count) if old[k * size : (k + 1) * size] != new[k * size : (k + 1) * size]]
-    return changed + list(range(count, max(len(old), len(new)) // size))
+        return None, []
+    count, longest = min(len(old), len(new)) // size, max(len(old), len(new)) // size
+    one, other = (np.frombuffer(side, "u1", count * size).reshape(count, size) for side in (old, new))
+    places = np.flatnonzero((one != other).any(axis=1))
+    beyond = range(count, min(longest, count + PLACES))
+    return len(places) + longest - count, [*places[:PLACES].tolist(), *beyond][:PLACES]
