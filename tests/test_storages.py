@@ -148,7 +148,9 @@ def test_a_write_to_a_big_storage_is_counted_and_placed() -> None:
         IMPORT + "a = torch.zeros(100000)\nb = a[500:510]\nb += 3\nbn = torch.nn.BatchNorm1d(40000)\n"
         "y = bn(torch.ones(2, 40000))\na.numpy()[7] = 1\n"
     )
-    found = [(event["line"], event["changed"], event.get("region", {}).get("offset")) for event in events(told, "written")]
+    found = [
+        (event["line"], event["changed"], event.get("region", {}).get("offset")) for event in events(told, "written")
+    ]
     assert (5, 10, 500) in found and (8, 1, 7) in found
     assert [line for line, changed, _ in found].count(7) == 3  # the running mean, variance and count of the layer
 
