@@ -138,11 +138,11 @@ def test_what_python_can_not_compile_is_said_in_its_words_at_its_place(
     assert tree is None
     assert part in refusal.message
     assert refusal.key == "syntax"
-    with pytest.raises(SyntaxError) as said:
-        compile(source, "<program>", "exec")
-    assert (refusal.line, refusal.col) == (said.value.lineno, (said.value.offset or 1) - 1)
-    if sys.version_info < (3, 13):  # which sees the twenty-first block a line later
-        assert (refusal.line, refusal.col) == (line, col)
+    if sys.version_info >= (3, 13) and part == "nested blocks":  # seen a line later there
+        with pytest.raises(SyntaxError) as said:
+            compile(source, "<program>", "exec")
+        line, col = said.value.lineno or 0, (said.value.offset or 1) - 1
+    assert (refusal.line, refusal.col) == (line, col)
 
 
 SHAPES = {
