@@ -20,6 +20,9 @@ from server.wire.api import Job
 from server.wire.schema import document
 from server.wire.trace import Trace
 
+PATIENCE = 60.0
+"""Seconds that `trace` gives a program where no setting says otherwise: nobody sits before a page."""
+
 AHEAD = 8
 """Files that are read before their turn to be printed comes."""
 
@@ -63,6 +66,8 @@ def obey(told: argparse.Namespace, settings: Settings) -> int:
     if told.command == "schema":
         print(json.dumps(document(), indent=2))
         return 0
+    if "GRADBOX_WALL" not in os.environ:
+        settings.wall = PATIENCE
     return asyncio.run(trace(told.files, told.seed, told.pretty, settings))
 
 

@@ -63,6 +63,6 @@ def create_app(settings: Settings | None = None, entry: str | None = None) -> Fa
     errors.install(app)
     for routes in (health, api, pages):
         app.include_router(routes.router)
-    app.mount("/static", StaticFiles(directory=ROOT / "static"), name="static")
+    app.mount("/static/dist", StaticFiles(directory=ROOT / "static/dist", check_dir=False), name="static")
     app.add_middleware(Headers, hosts=settings.hosts.split(","), largest=settings.source * OVERHEAD + 4096)
     return app

@@ -19,7 +19,7 @@ TABLE = (
     Setting("QUEUE", 16, "Programs that may wait for their turn; one more is told to come back."),
     Setting("SOURCE", 65_536, "Bytes of a program."),
     Setting("STEPS", 2000, "Steps of a run."),
-    Setting("WALL", 10.0, "Seconds a run may take."),
+    Setting("WALL", 10.0, "Seconds a run may take; the `trace` command waits 60 where this is not set."),
     Setting("OUTPUT", 1_000_000, "Characters a program may print."),
     Setting("TRACE", 8_000_000, "Bytes of a trace."),
     Setting("BOOT", 60.0, "Seconds the workers' first process may take to import torch."),

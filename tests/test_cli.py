@@ -26,6 +26,7 @@ def test_any_number_of_files_in_order(tmp_path: Path) -> None:
     done = command("trace", *map(str, files))
     told = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0 and done.stderr == ""
+    assert told[0]["runtime"]["limits"]["wall"] == 60.0
     statuses = [trace["outcome"]["status"] for trace in told]
     assert statuses == ["finished"] * 3 + ["refused", "finished", "raised"] + ["finished"] * 6
     assert [trace["steps"][0]["set"]["f1"]["vars"] for trace in told[6:]] == [{"x": k} for k in range(6, 12)]
