@@ -31,9 +31,11 @@ _SHOWN = (torch.dtype, torch.device, torch.layout, torch.memory_format)
 
 
 def text(value: str) -> Any:
-    """A string that JSON and every reader can carry."""
-    value = value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
-    return value if len(value) <= TEXT else {"py": "str", "text": value[:TEXT] + "…"}
+    """A string; one that is long, or that no reader of JSON has to take (half a surrogate pair), is told as such."""
+    if len(value) > TEXT:
+        value = value[:TEXT] + "…"
+    told = value.encode("utf-8", "backslashreplace").decode()
+    return value if told == value and value[TEXT:] == "" else {"py": "str", "text": told}
 
 
 def instance_dict(thing: Any) -> dict[str, Any] | None:

@@ -19,6 +19,8 @@ EDGE = 16
 """Elements shown at either end of a longer one."""
 
 SAFE = 2**53
+DIGITS = 14_000
+"""Bits of an integer that is told in digits; about 4,200 of them."""
 
 _INTEGERS = {
     "uint8": "u1",
@@ -43,7 +45,11 @@ def number(value: Any) -> Any:
     if kind is float:
         return value if math.isfinite(value) else {"$f": repr(value)}
     if kind is int:
-        return value if -SAFE <= value <= SAFE else {"$i": str(value)}
+        if -SAFE <= value <= SAFE:
+            return value
+        if value.bit_length() > DIGITS:  # Python itself would not print it
+            return {"py": "int", "text": f"{value.bit_length()} bits"}
+        return {"$i": str(value)}
     if kind is complex:
         return {"$c": [number(value.real), number(value.imag)]}
     return value
