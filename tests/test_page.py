@@ -258,6 +258,15 @@ def test_what_was_left_out_comes_back_with_one_click(page: Any, site: str) -> No
     page.wait_for_function("() => document.querySelector('#printed').textContent.includes('tensor([0., 0.])')")
 
 
+def test_what_was_changed_is_said_at_its_line_or_once(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, ">>> a = torch.ones(2)\n>>> a\ntensor([1., 1.])\n>>> a * 2\ntensor([2., 2.])\n")
+    run(page)
+    assert page.locator(".message.notice").all_inner_texts() == ["Added import torch"]
+    said = page.locator("#notices").inner_text()
+    assert said.count("What the article printed was set aside.") == said.count("Prompts were taken off.") == 1
+
+
 def test_keys_in_the_editor_write_and_do_not_step(page: Any, site: str) -> None:
     page.goto(site)
     page.wait_for_function("() => document.querySelector('#workbench').dataset.step")

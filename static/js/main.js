@@ -3,6 +3,7 @@
 import htmx from "htmx.org";
 import { createEditor } from "./editor.js";
 import { locale } from "./locale.js";
+import { messages, remarks } from "./messages.js";
 import { notes } from "./notes.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
@@ -10,11 +11,8 @@ import { startTheme } from "./theme.js";
 import { createTimeline } from "./timeline.js";
 import * as url from "./url.js";
 
-/** @typedef {import("./trace.js").Trace} Trace */
-
-const KEPT = "gradbox-program";
 const SENTENCES = 6;
-const { say, language } = locale(document.documentElement.lang);
+const { say } = locale(document.documentElement.lang);
 /** @template {HTMLElement} T @param {string} id @returns {T} */
 const part = (id) => /** @type {T} */ (document.getElementById(id));
 
@@ -119,7 +117,7 @@ function problem(text) {
 function show(trace, at, replace = true) {
   opened = openTrace(trace);
   if (replace) editor.set(trace.program.source);
-  editor.say(current() ? messages(trace) : []);
+  editor.say(current() ? messages(trace, say, mend) : []);
   part("edited").hidden = current();
   outcome(trace);
   timeline.open(trace.steps);
@@ -210,35 +208,6 @@ function printed(i) {
   box.scrollTop = box.scrollHeight;
 }
 
-/** @param {any} trace @returns {import("./editor.js").Message[]} */
-function messages(trace) {
-  /** @type {import("./editor.js").Message[]} */
-  const out = [];
-  for (const notice of trace.program.notices ?? []) {
-    const repair = notice.kind === "left_out" ? notice.args?.repair : null;
-    if (notice.kind !== "left_out" && notice.kind !== "magic") continue;
-    out.push({
-      line: notice.line ?? 1,
-      kind: "notice",
-      text: say(`notice_${notice.kind}`, { line: notice.line, ...notice.args }),
-      action: repair ? { label: say("notice_repair", { repair }), run: () => mend(notice.line ?? 0, repair) } : undefined,
-    });
-  }
-  const error = trace.outcome.error;
-  for (const refusal of error?.refusals ?? []) out.push({ line: refusal.line, kind: "error", text: because(refusal) });
-  if (error && !error.refusals?.length && error.line) out.push({ line: error.line, kind: "error", text: `${error.type}: ${error.message}` });
-  return out;
-}
-
-/** @param {any} refusal */
-function because({ key, args, message }) {
-  const why = say(`why_${key}`, args);
-  if (why === `why_${key}`) return message;
-  if (!args?.what) return why;
-  const module = /^import of (.*)$/.exec(args.what)?.[1];
-  return say("refused_what", { what: module ? say("what_import", { module }) : args.what, why });
-}
-
 /** Put a line back that the normaliser left out, and run again. @param {number} line @param {string} text */
 function mend(line, text) {
   editor.insert(line, text);
@@ -250,8 +219,7 @@ function outcome(trace) {
   const { status, error, stopped } = trace.outcome;
   const line = part("outcome");
   line.className = `outcome ${status}`;
-  const small = trace.program.notices?.filter((/** @type {any} */ n) => !["left_out", "magic", "printed"].includes(n.kind)) ?? [];
-  part("notices").textContent = small.map((/** @type {any} */ n) => say(`notice_${n.kind}`, { line: n.line, ...n.args })).join(" ");
+  part("notices").textContent = remarks(trace, say);
   if (status === "raised") {
     const link = document.createElement("button");
     link.type = "button";
@@ -278,10 +246,9 @@ function toLine(line) {
 // ---- the address
 
 function changed() {
-  sessionStorage.setItem(KEPT, editor.text());
   part("edited").hidden = !opened || current();
   if (opened && current()) {
-    editor.say(messages(opened.trace));
+    editor.say(messages(opened.trace, say, mend));
     light();
   }
   address();
@@ -304,8 +271,7 @@ async function follow() {
     return;
   }
   if (first.trace) {
-    const trace = first.trace;
-    show(trace, place.source === null ? null : place.step);
+    show(first.trace, place.source === null ? null : place.step);
   } else if (editor.text()) run();
 }
 
@@ -355,6 +321,5 @@ for (const link of document.querySelectorAll("a[data-keep]"))
     /** @type {HTMLAnchorElement} */ (link).hash = location.hash;
   });
 
-document.documentElement.dataset.language = language;
 follow();
 
