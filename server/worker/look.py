@@ -1,5 +1,6 @@
 """One look at everything that lives: the probes in their order, and the events that follow from what they found."""
 
+import math
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -117,7 +118,7 @@ class Look:
                 facts = self.picture.state.get(uid, {})
                 if (
                     facts.get("kind") == "tensor"
-                    and product(facts.get("shape") or [0]) <= cells.LIMIT
+                    and math.prod(facts.get("shape") or [0]) <= cells.LIMIT
                     and "stride" in facts
                 ):
                     wanted.setdefault(dtype, set()).update(
@@ -181,13 +182,6 @@ class Look:
             self.picture.drop(uid)
             self._wrote.pop(uid, None)
             self._held.pop(uid, None)
-
-
-def product(shape: list[int]) -> int:
-    total = 1
-    for size in shape:
-        total *= size
-    return total
 
 
 def order(uid: str) -> tuple[str, int]:

@@ -4,12 +4,11 @@ Looking changes nothing that the program can see: no user code runs, nothing is 
 fenced and told as an event. What to see of each kind of thing is the probes' business; when to look is decided here.
 """
 
-import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 import torch
@@ -17,15 +16,13 @@ import torch
 from server.worker.instrument import CALL, CAUGHT, HEAD, LOOP, RESUME, RETURN, STEP, VALUE, YIELD, Statements
 from server.worker.look import Look
 from server.worker.probes.backward import Backward
-from server.worker.probes.frames import PROGRAM, Frames
+from server.worker.probes.frames import Frames
 from server.worker.probes.ops import Ops
 from server.worker.probes.swap import Swap
+from server.worker.stack import PROGRAM, depth, outwards, own, stepping, too_deep
 
 DEPTH = 400
 """Python frames that the recorder may use above the program's deepest."""
-
-SLACK = 50
-"""How far the interpreter's limit lies above the program's: a hook's first frames need room at the deepest call."""
 
 
 class Recorder:
@@ -235,7 +232,7 @@ class Recorder:
     def raised(self, error: BaseException) -> None:
         """The program ended by an exception: a step that shows every frame it went through."""
         with self.guard():
-            frames = [frame for frame, _ in walk(error) if frame.f_code.co_filename == PROGRAM]
+            frames = [f for f, _ in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == PROGRAM]
             if frames:
                 self._emit_raise(error, frames[-1], frames)
 
@@ -272,17 +269,15 @@ class Recorder:
     def _emit_call(self, kind: str, frame: FrameType, value: Any = None) -> None:
         """A frame begins or goes on: the step is the calling statement's, and shows the new frame."""
         caller = stepping(frame.f_back)
-        self._emit(kind, self._statement(caller), caller, value=value, stack=self.frames.stack(frame))
+        self._emit(kind, self._statement(caller), caller, value=value, stack=own(frame))
 
     def _emit_raise(self, error: BaseException, frame: FrameType, stack: list[FrameType] | None = None) -> None:
-        line = next((line for f, line in walk(error) if f is frame), frame.f_lineno)
-        tb = error.__traceback__
-        instruction = frame.f_lasti
-        while tb is not None:
-            if tb.tb_frame is frame:
-                instruction = tb.tb_lasti
-            tb = tb.tb_next
-        self.backward.flush()
+        line, instruction = frame.f_lineno, frame.f_lasti
+        place = error.__traceback__
+        while place is not None:
+            if place.tb_frame is frame:
+                line, instruction = place.tb_lineno, place.tb_lasti
+            place = place.tb_next
         self._emit("raise", self._statements.at(frame.f_code, instruction), frame, line=line, stack=stack)
 
     def _emit(
@@ -304,7 +299,7 @@ class Recorder:
             self.backward.flush()
         if sys.exc_info()[0] is None:
             self._raised = None
-        stack = stack if stack is not None else self.frames.stack(frame)
+        stack = stack if stack is not None else own(frame)
         if line is None:
             line = self._statements.rows[stmt]["line"] if stmt is not None else self.line
         self.line = line
@@ -355,46 +350,3 @@ class Recorder:
         self.count += 1
         if self.count >= self._limits["steps"] and not last:
             self._full("steps", self._limits["steps"])
-
-
-def too_deep() -> bool:
-    """Whether the function just entered lies deeper than the program may go; plain CPython would not have entered it."""
-    try:
-        sys._getframe(2 + sys.getrecursionlimit() - SLACK)
-    except ValueError:
-        return False
-    return True
-
-
-def steps(code: CodeType) -> bool:
-    """Whether code of the program has steps of its own: the module and functions, not lambdas, comprehensions, classes."""
-    if code.co_filename != PROGRAM:
-        return False
-    return code.co_name == "<module>" or (
-        not code.co_name.startswith("<") and bool(code.co_flags & inspect.CO_OPTIMIZED)
-    )
-
-
-def outwards(frame: FrameType | None) -> Iterator[FrameType]:
-    while frame is not None:
-        yield frame
-        frame = frame.f_back
-
-
-def stepping(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame with steps of its own, from this one outwards."""
-    return next((f for f in outwards(frame) if steps(f.f_code)), None)
-
-
-def depth(frame: FrameType | None) -> int:
-    """How many frames with steps of their own lie under this one."""
-    return max(sum(steps(f.f_code) for f in outwards(frame)) - 1, 0)
-
-
-def walk(error: BaseException) -> list[tuple[FrameType, int]]:
-    """(frame, line) of an exception's traceback, outermost first."""
-    out, tb = [], error.__traceback__
-    while tb is not None:
-        out.append((tb.tb_frame, tb.tb_lineno))
-        tb = tb.tb_next
-    return out

@@ -26,7 +26,8 @@ import torch
 from server import __version__
 from server.language import paste, policy
 from server.worker.instrument import Statements, instrument
-from server.worker.recorder import SLACK, Recorder
+from server.worker.recorder import Recorder
+from server.worker.stack import PROGRAM, SLACK, outwards
 from server.worker.streams import Printed
 
 LIMITS: dict[str, int | float] = {"steps": 2000, "output": 1_000_000, "trace": 8_000_000}
@@ -124,8 +125,8 @@ class Run:
     def _settle(self, source: str, module: types.ModuleType, recorder: Recorder) -> None:
         """The world as a program finds it when python runs it as a script."""
         sys.modules["__main__"] = module
-        sys.argv = ["<program>"]
-        linecache.cache["<program>"] = (len(source), None, source.splitlines(keepends=True), "<program>")
+        sys.argv = [PROGRAM]
+        linecache.cache[PROGRAM] = (len(source), None, source.splitlines(keepends=True), PROGRAM)
         torch.manual_seed(self._seed)
         random.seed(self._seed)
         np.random.seed(self._seed)
@@ -141,7 +142,7 @@ class Run:
         builtins.__dict__.update(recorder.hooks())
 
     def _execute(self, code: types.CodeType, space: dict[str, Any], recorder: Recorder) -> BaseException | None:
-        sys.setrecursionlimit(RECURSION + depth() + SLACK)
+        sys.setrecursionlimit(RECURSION + len(list(outwards(sys._getframe()))) + SLACK)
         try:
             with recorder.ops, recorder.backward, recorder.swap:
                 exec(code, space)
@@ -194,7 +195,7 @@ def compiled(tree: ast.Module) -> tuple[Statements, types.CodeType]:
         tree, statements = instrument(tree)
     finally:
         sys.setrecursionlimit(limit)
-    return statements, compile(tree, "<program>", "exec", dont_inherit=True)
+    return statements, compile(tree, PROGRAM, "exec", dont_inherit=True)
 
 
 def encoded(value: dict[str, Any]) -> bytes:
@@ -206,20 +207,12 @@ def encoded(value: dict[str, Any]) -> bytes:
     )
 
 
-def depth() -> int:
-    """Python frames below this call's caller."""
-    frame, count = sys._getframe(1), 0
-    while frame is not None:
-        frame, count = frame.f_back, count + 1  # type: ignore[assignment]
-    return count
-
-
 def stack(error: BaseException) -> list[tuple[int, str]]:
     """(line, frame) of the program's frames in a traceback, outermost first."""
     found = list(traceback.walk_tb(error.__traceback__))
     if found and found[-1][0].f_code.co_filename == _RECORDER and isinstance(error, RecursionError):
         found = found[:-2]  # the call that was one too many
-    return [(line, frame.f_code.co_name) for frame, line in found if frame.f_code.co_filename == "<program>"]
+    return [(line, frame.f_code.co_name) for frame, line in found if frame.f_code.co_filename == PROGRAM]
 
 
 def message(error: BaseException) -> str:

@@ -8,8 +8,6 @@ from typing import Any
 
 from server.worker.names import Picture, Uids
 
-PROGRAM = "<program>"
-
 
 class Waiting:
     """Stands on a suspended frame's stack; when the generator dies, so does this."""
@@ -35,15 +33,6 @@ class Frames:
         self.over: list[str] = []
         self.module_uid = uids.fresh("f")
         self.counts: dict[tuple[str, int], int] = {}
-
-    def stack(self, frame: FrameType | None) -> list[FrameType]:
-        """The program's frames from this one outwards, the module's first."""
-        out = []
-        while frame is not None:
-            if frame.f_code.co_filename == PROGRAM:
-                out.append(frame)
-            frame = frame.f_back
-        return out[::-1]
 
     def key(self, frame: FrameType) -> tuple[int, Any]:
         return id(frame), frame.f_code

@@ -18,8 +18,8 @@ import torch
 from torch._ops import _higher_order_ops
 
 from server.worker.probes import tensors
-from server.worker.probes.frames import PROGRAM
 from server.worker.probes.storages import Storages
+from server.worker.stack import PROGRAM, outwards
 
 TORCH = torch.__path__[0] + "/"
 _FUNCTION = TORCH + "autograd/function.py"
@@ -224,11 +224,10 @@ def kernel(name: str) -> Callable[..., Any]:
 
 def outer(frame: FrameType | None) -> Iterable[FrameType]:
     """The frames of torch's own Python code from here outwards, and the first that is none of it."""
-    while frame is not None:
-        yield frame
-        if not frame.f_code.co_filename.startswith(TORCH):
+    for f in outwards(frame):
+        yield f
+        if not f.f_code.co_filename.startswith(TORCH):
             return
-        frame = frame.f_back
 
 
 def printing(frame: FrameType | None) -> bool:
@@ -248,8 +247,4 @@ def direct(frame: FrameType | None) -> bool:
 
 def in_function(frame: FrameType | None) -> bool:
     """Whether a `torch.autograd.Function` runs: its forward is not recorded, and nothing is cut by that."""
-    while frame is not None:
-        if frame.f_code.co_filename == _FUNCTION and frame.f_code.co_name == "apply":
-            return True
-        frame = frame.f_back
-    return False
+    return any(f.f_code.co_filename == _FUNCTION and f.f_code.co_name == "apply" for f in outwards(frame))

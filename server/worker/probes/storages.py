@@ -21,7 +21,7 @@ KEPT = 1 << 24
 WHOLE = 1 << 16
 """Bytes up to which a storage is compared at every look, whatever took it."""
 
-_address: Any = torch._C._storage_address  # type: ignore[attr-defined]
+address: Any = torch._C._storage_address  # type: ignore[attr-defined]
 
 EARLY = 4096
 """Bytes up to which a temporary's content is kept, should it die inside its statement."""
@@ -140,8 +140,8 @@ class Storages:
 
     def see(self, tensor: torch.Tensor) -> str:
         """The uid of a tensor's storage."""
-        address = _address(tensor)
-        uid = self._by_address.get(address)
+        place = address(tensor)
+        uid = self._by_address.get(place)
         record = self.records.get(uid) if uid is not None else None
         if isinstance(record, Light):
             if record.carried or record.living():
@@ -149,7 +149,7 @@ class Storages:
                 return record.uid
             uid = None  # another storage at the same place
         if uid is None:
-            uid = self._by_address[address] = self._uids.fresh("s")
+            uid = self._by_address[place] = self._uids.fresh("s")
             self._add(Light(uid, tensor) if self.light else TorchRecord(uid, tensor.untyped_storage()))
         return uid
 
@@ -167,13 +167,13 @@ class Storages:
                 solid.fresh, solid.exposed, solid.runs = record.fresh, record.exposed, record.runs
 
     def known(self, tensor: torch.Tensor) -> str | None:
-        uid = self._by_address.get(_address(tensor))
+        uid = self._by_address.get(address(tensor))
         record = self.records.get(uid) if uid is not None else None
         return uid if not isinstance(record, Light) or record.living() else None
 
     def carry(self, tensor: torch.Tensor) -> None:
         """AccumulateGrad takes this gradient: until it is done, what lies at the address is the same storage."""
-        record = self.records.get(self._by_address.get(_address(tensor), ""))
+        record = self.records.get(self._by_address.get(address(tensor), ""))
         if isinstance(record, Light):
             record.carried = True
 

@@ -10,12 +10,11 @@ from torch.autograd import forward_ad
 from server.worker.names import Picture, WeakNames
 from server.worker.probes import cells
 from server.worker.probes.counters import Counters
-from server.worker.probes.storages import Storages
+from server.worker.probes.storages import Storages, address
 
 _wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _batched = torch._C._functorch.is_legacy_batchedtensor
 _get = object.__getattribute__
-_address: Any = torch._C._storage_address  # type: ignore[attr-defined]
 _ORDINARY = (torch.Tensor, torch.nn.Parameter)
 
 
@@ -37,7 +36,7 @@ def facts(tensor: torch.Tensor) -> dict[str, Any]:
         out["wraps"] = wrapper(tensor)
     elif has_storage(tensor):
         out["offset"], out["stride"] = tensor.storage_offset(), list(tensor.stride())
-    hooks = _get(tensor, "_backward_hooks") if type(tensor) in (torch.Tensor, torch.nn.Parameter) else None
+    hooks = _get(tensor, "_backward_hooks") if type(tensor) in _ORDINARY else None
     out["hooks"] = len(hooks) if hooks else None
     return out
 
@@ -218,7 +217,7 @@ class Tensors:
         grad = gradient(tensor)
         hooks = tensor._backward_hooks
         return (
-            _address(tensor),
+            address(tensor),
             tensor._version,
             tensor.requires_grad,
             leaf(tensor),

@@ -1,0 +1,50 @@
+"""The Python stack as the program knows it: which frames are its own, which of them step, and how deep it may go."""
+
+import inspect
+import sys
+from collections.abc import Iterator
+from types import CodeType, FrameType
+
+PROGRAM = "<program>"
+
+SLACK = 50
+"""How far the interpreter's limit lies above the program's: a hook's first frames need room at the deepest call."""
+
+
+def too_deep() -> bool:
+    """Whether the function just entered lies deeper than the program may go; plain CPython would not have entered it."""
+    try:
+        sys._getframe(2 + sys.getrecursionlimit() - SLACK)
+    except ValueError:
+        return False
+    return True
+
+
+def steps(code: CodeType) -> bool:
+    """Whether code of the program has steps of its own: the module and functions, not lambdas, comprehensions, classes."""
+    if code.co_filename != PROGRAM:
+        return False
+    return code.co_name == "<module>" or (
+        not code.co_name.startswith("<") and bool(code.co_flags & inspect.CO_OPTIMIZED)
+    )
+
+
+def outwards(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def stepping(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame with steps of its own, from this one outwards."""
+    return next((f for f in outwards(frame) if steps(f.f_code)), None)
+
+
+def depth(frame: FrameType | None) -> int:
+    """How many frames with steps of their own lie under this one."""
+    return max(sum(steps(f.f_code) for f in outwards(frame)) - 1, 0)
+
+
+def own(frame: FrameType | None) -> list[FrameType]:
+    """The program's frames from this one outwards, the module's first."""
+    return [f for f in outwards(frame) if f.f_code.co_filename == PROGRAM][::-1]
