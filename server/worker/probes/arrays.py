@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from server.worker.names import Picture, Uids, WeakNames
+from server.worker.probes.handles import has_storage
 from server.worker.probes.storages import Storages
-from server.worker.probes.tensors import has_storage
 
 
 class Arrays:

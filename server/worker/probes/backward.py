@@ -10,7 +10,7 @@ from typing import Any, Self
 import torch
 
 from server.worker.names import Uids
-from server.worker.probes import ops, tensors
+from server.worker.probes import gradients, handles, ops
 from server.worker.probes.graph import Graph
 from server.worker.probes.storages import Storages
 
@@ -105,7 +105,7 @@ class Backward:
 
     def _carry(self, grads: Any) -> None:
         for grad in grads:
-            if isinstance(grad, torch.Tensor) and tensors.has_storage(grad):
+            if isinstance(grad, torch.Tensor) and handles.has_storage(grad):
                 self._storages.carry(grad)
 
     def _after(self, now: Pass, uid: str) -> Callable[[Any, Any], None]:
@@ -121,7 +121,7 @@ class Backward:
     def _copies(self, grads: Iterable[Any] | Any) -> list[dict[str, Any] | None]:
         found = grads if isinstance(grads, tuple | list) else (grads,)
         return [
-            tensors.passed(grad if isinstance(grad, torch.Tensor) else None, self._storages.known) for grad in found
+            gradients.passed(grad if isinstance(grad, torch.Tensor) else None, self._storages.known) for grad in found
         ]
 
     def flush(self) -> None:

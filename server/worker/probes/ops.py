@@ -17,8 +17,9 @@ from typing import Any, Self
 import torch
 from torch._ops import _higher_order_ops
 
-from server.worker.probes import tensors
+from server.worker.probes import handles
 from server.worker.probes.storages import Storages
+from server.worker.probes.tensors import Tensors
 from server.worker.stack import PROGRAM, outwards
 
 TORCH = torch.__path__[0] + "/"
@@ -55,13 +56,13 @@ class Ops:
 
     def __init__(
         self,
-        handles: tensors.Tensors,
+        tensors: Tensors,
         storages: Storages,
         log: Callable[[dict[str, Any]], int],
         busy: Callable[[], bool],
         fault: Callable[[BaseException], None],
     ) -> None:
-        self._handles, self._storages = handles, storages
+        self._tensors, self._storages = tensors, storages
         self._log, self._fault, self.busy = log, fault, busy
         self._written: dict[Any, list[int | str]] = {}
         self.calls: list[Call] = []
@@ -100,9 +101,9 @@ class Ops:
         entry: dict[str, Any] = {"kind": "op", "name": name, "inputs": [], "outputs": [], "requires_grad": []}
         entry["grad_mode"] = torch.is_grad_enabled()
         call = Call(entry)
-        for tensor in tensors.flatten([*args, *kwargs.values()]):
-            call.inputs.append((self._handles.see(tensor), tensor.requires_grad))
-            if tensors.has_storage(tensor):  # what it writes may be an input that its schema does not call written
+        for tensor in handles.flatten([*args, *kwargs.values()]):
+            call.inputs.append((self._tensors.see(tensor), tensor.requires_grad))
+            if handles.has_storage(tensor):  # what it writes may be an input that its schema does not call written
                 self._storages.touched.add(self._storages.see(tensor))
         entry["inputs"] = [uid for uid, _ in call.inputs]
         if any(requires for _, requires in call.inputs):
@@ -115,20 +116,20 @@ class Ops:
         taken = set(call.entry["inputs"])
         for place in self._places(op):
             argument = kwargs.get(place) if isinstance(place, str) else args[place] if place < len(args) else None
-            for tensor in tensors.flatten([argument]):
-                if tensors.has_storage(tensor):
+            for tensor in handles.flatten([argument]):
+                if handles.has_storage(tensor):
                     storage = self._storages.see(tensor)
                     self._storages.touched.add(storage)
                     self._storages.early(storage, str(tensor.dtype)[6:])
-                    call.writes.append((storage, self._handles.see(tensor)))
-        for tensor in tensors.flatten([result]):
-            uid = self._handles.see(tensor, again=True)
+                    call.writes.append((storage, self._tensors.see(tensor)))
+        for tensor in handles.flatten([result]):
+            uid = self._tensors.see(tensor, again=True)
             call.entry["outputs"].append(uid)
             call.entry["requires_grad"].append(tensor.requires_grad)
-            if _EMPTY.search(call.entry["name"]) and tensors.has_storage(tensor):
+            if _EMPTY.search(call.entry["name"]) and handles.has_storage(tensor):
                 self._storages.blank(self._storages.see(tensor))
             if uid not in taken:
-                call.results.append((uid, tensors.leaf(tensor) is True, str(tensor.dtype)[6:]))
+                call.results.append((uid, handles.leaf(tensor) is True, str(tensor.dtype)[6:]))
         call.at = self._log(call.entry)
         self.calls.append(call)
 
@@ -154,11 +155,11 @@ class Ops:
             if call.entry["name"] in ("aten::item", "aten::_local_scalar_dense"):
                 out.append({**event, "op": call.at, "reason": "item"})
             for uid, leaf, dtype in call.results:
-                if call.direct or self._handles.names.get(uid) is not None:
+                if call.direct or self._tensors.names.get(uid) is not None:
                     reason = self._reason(call, leaf, dtype)
                     if reason is not None:
                         out.append({**event, "op": call.at, "result": uid, "reason": reason})
-        for source, uid, reason in self._handles.severed:
+        for source, uid, reason in self._tensors.severed:
             event = {"kind": "event", "event": "path_cut", "tensor": source, "name": f"Tensor.{reason}"}
             out.append({**event, "result": uid, "reason": reason})
         return out

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from server.worker.names import WeakNames
-from server.worker.probes import cells, tensors
+from server.worker.probes import cells, handles
 from server.worker.probes.counters import Counters
 from server.worker.probes.storages import Storages
 
@@ -115,7 +115,7 @@ class Saved:
         if state == "ok" and self._other_bytes(uid, name, data, slot):
             state = "changed"
         slot["state"] = state
-        leaf, key = tensors.leaf(data) is True, (uid, name)
+        leaf, key = handles.leaf(data) is True, (uid, name)
         if self._inner.setdefault(key, not leaf) and leaf:
             slot["detached"] = True
             if known is not None and not known.get("detached"):

@@ -1,6 +1,5 @@
-"""Tensors: the facts of a handle, read without running a hook, a warning or a subclass's code."""
+"""Tensors: who lives, what is new about each, and where a path of gradients left the graph."""
 
-import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -8,146 +7,9 @@ import torch
 from torch.autograd import forward_ad
 
 from server.worker.names import Picture, WeakNames
-from server.worker.probes import cells
 from server.worker.probes.counters import Counters
+from server.worker.probes.handles import ORDINARY, facts, gradient, has_storage, leaf, parts, quantised
 from server.worker.probes.storages import Storages, address
-
-_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
-_batched = torch._C._functorch.is_legacy_batchedtensor
-_get = object.__getattribute__
-_ORDINARY = (torch.Tensor, torch.nn.Parameter)
-
-
-def facts(tensor: torch.Tensor) -> dict[str, Any]:
-    """What a tensor says of itself; what torch refuses to say is left out."""
-    out: dict[str, Any] = {"kind": "tensor", "type": type(tensor).__name__, "dtype": str(tensor.dtype)[6:]}
-    out["device"], out["layout"] = str(tensor.device), str(tensor.layout)[6:]
-    bits = []
-    if tensor.is_inference():
-        bits.append("inference")
-    if tensor.dtype.is_complex and tensor.is_conj():
-        bits.append("conj")
-    if tensor.is_neg():
-        bits.append("neg")
-    out["bits"] = bits or None
-    out["shape"] = None if tensor.is_nested else list(tensor.shape)
-    out["requires_grad"], out["leaf"] = tensor.requires_grad, leaf(tensor)
-    if _wrapped(tensor):
-        out["wraps"] = wrapper(tensor)
-    elif has_storage(tensor):
-        out["offset"], out["stride"] = tensor.storage_offset(), list(tensor.stride())
-    hooks = _get(tensor, "_backward_hooks") if type(tensor) in _ORDINARY else None
-    out["hooks"] = len(hooks) if hooks else None
-    return out
-
-
-def leaf(tensor: torch.Tensor) -> bool | None:
-    """None for a view that torch will not speak of: its base was changed in place where that is forbidden."""
-    try:
-        return tensor.is_leaf
-    except RuntimeError:
-        return None
-
-
-def wrapper(tensor: torch.Tensor) -> dict[str, Any]:
-    """Which transform of torch.func wraps it, and at which level."""
-    functorch = torch._C._functorch
-    if functorch.is_batchedtensor(tensor):
-        return {"by": "vmap", "level": functorch.maybe_get_level(tensor), "dim": functorch.maybe_get_bdim(tensor)}
-    by = "grad" if functorch.is_gradtrackingtensor(tensor) else "functionalize"
-    return {"by": by, "level": functorch.maybe_get_level(tensor)}
-
-
-def has_storage(tensor: torch.Tensor) -> bool:
-    if tensor.layout != torch.strided or tensor.is_nested:
-        return False
-    return not _wrapped(tensor) and not _batched(tensor)
-
-
-def gradient(tensor: torch.Tensor) -> torch.Tensor | None:
-    """`.grad`, asked only where asking does not warn."""
-    if leaf(tensor) or (leaf(tensor) is False and tensor.retains_grad):
-        grad: torch.Tensor | None = tensor.grad
-        return grad
-    return None
-
-
-def flatten(things: Any, depth: int = 0) -> list[torch.Tensor]:
-    """The tensors among an operation's arguments or results, one level of lists deep."""
-    out: list[torch.Tensor] = []
-    for thing in things:
-        if isinstance(thing, torch.Tensor):
-            out.append(thing)
-        elif depth < 2 and type(thing) in (list, tuple):
-            out += flatten(thing, depth + 1)
-    return out
-
-
-def contents(tensor: torch.Tensor) -> bytes:
-    """The elements in logical order, copied, and the tensor left as it was: no object for its storage is made."""
-    if tensor.device.type != "cpu" or tensor.is_neg() or (tensor.dtype.is_complex and tensor.is_conj()):
-        with torch.no_grad():
-            tensor = tensor.detach().resolve_conj().resolve_neg().cpu()
-    size = tensor.element_size()
-    if not tensor.numel():
-        return b""
-    last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
-    lying = ctypes.string_at(tensor.data_ptr(), (last + 1) * size)
-    return cells.gather(lying, size, tensor.shape, tensor.stride(), 0)
-
-
-def passed(tensor: torch.Tensor | None, storage: Callable[[torch.Tensor], str | None]) -> dict[str, Any] | None:
-    """A gradient as it passed, its values copied: elements in logical order, or a summary of many.
-
-    storage: the uid of a storage already known, else None.
-    """
-    if tensor is None:
-        return None
-    out: dict[str, Any] = {"shape": [], "dtype": str(tensor.dtype)[6:], "layout": str(tensor.layout)[6:]}
-    try:
-        out["shape"] = [] if tensor.is_nested else list(tensor.shape)
-        if not has_storage(tensor) or tensor.device.type == "meta":
-            return out
-        out["storage"] = storage(tensor)
-        data = contents(tensor)
-        if tensor.numel() <= cells.LIMIT:
-            out["cells"] = cells.decode(data, out["dtype"])
-        else:
-            out["summary"] = cells.summary(data, out["dtype"])
-    except Exception:  # legacy vmap's tensors can be neither listed nor detached
-        out.pop("cells", None)
-    return out
-
-
-SPARSE: dict[torch.layout, tuple[str, ...]] = {
-    torch.sparse_coo: ("_indices", "_values"),
-    torch.sparse_csr: ("crow_indices", "col_indices", "values"),
-    torch.sparse_bsr: ("crow_indices", "col_indices", "values"),
-    torch.sparse_csc: ("ccol_indices", "row_indices", "values"),
-    torch.sparse_bsc: ("ccol_indices", "row_indices", "values"),
-}
-"""The methods that give the dense tensors which a sparse one is made of."""
-
-
-def parts(tensor: torch.Tensor) -> dict[str, torch.Tensor]:
-    """The dense tensors that this one is made of, by name; empty for a dense one."""
-    if tensor.is_nested:
-        if tensor.layout == torch.jagged:
-            jagged: Any = tensor
-            return {"values": jagged._values, "offsets": jagged._offsets}
-        return {"values": tensor.values(), "sizes": tensor._nested_tensor_size()}
-    return {name.removeprefix("_"): getattr(tensor, name)() for name in SPARSE.get(tensor.layout, ())}
-
-
-def quantised(tensor: torch.Tensor) -> dict[str, Any]:
-    """How the integers of a quantised tensor stand for numbers."""
-    scheme = tensor.qscheme()
-    if scheme in (torch.per_tensor_affine, torch.per_tensor_symmetric):
-        return {"scheme": str(scheme)[6:], "scale": tensor.q_scale(), "zero_point": tensor.q_zero_point()}
-    scales, points = tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()
-    told = {"scale": scales.tolist(), "zero_point": points.tolist(), "axis": tensor.q_per_channel_axis()}
-    return {"scheme": str(scheme)[6:], **told}
-
 
 STANDING = ("storage", "offset", "shape", "stride", "dtype", "leaf", "grad_fn", "requires_grad")
 """Facts of a handle whose change may have changed what a node saved."""
@@ -212,7 +74,11 @@ class Tensors:
 
     def _mark(self, tensor: torch.Tensor) -> tuple[Any, ...] | None:
         """What can't stay the same where anything we tell of it changed; None for what is no ordinary tensor."""
-        if type(tensor) not in _ORDINARY or forward_ad._current_level >= 0 or _get(tensor, "__dict__"):
+        if (
+            type(tensor) not in ORDINARY
+            or forward_ad._current_level >= 0
+            or object.__getattribute__(tensor, "__dict__")
+        ):
             return None
         grad = gradient(tensor)
         hooks = tensor._backward_hooks
@@ -304,8 +170,6 @@ class Tensors:
 
     def parted(self, gone: list[str]) -> list[str]:
         """The parts of the tensors that died."""
-        for uid in gone:
-            self._marks.pop(uid, None)
         return [part for uid in gone for part in self._parts.pop(uid, {}).values()]
 
     def finish(self) -> None:
@@ -355,11 +219,12 @@ class Tensors:
             self.severed.append((wearers[-1], uid, "detach"))
 
     def forget(self, gone: list[str]) -> None:
-        """Storages that died."""
+        """What was noted of tensors and storages that died, and of this statement's passing things."""
         self.severed.clear()
         self.early.clear()
-        for storage in gone:
-            self._requiring.pop(storage, None)
+        for uid in gone:
+            self._requiring.pop(uid, None)
+            self._marks.pop(uid, None)
 
     def _grad_fn(self, tensor: torch.Tensor) -> Any:
         if not tensor.requires_grad:
@@ -371,7 +236,7 @@ class Tensors:
 
     def _attributes(self, tensor: torch.Tensor, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
         """What the program put on it: `x.name = …`."""
-        own = _get(tensor, "__dict__")
+        own = object.__getattribute__(tensor, "__dict__")
         if type(own) is not dict or not own:
             return None
         return {

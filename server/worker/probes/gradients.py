@@ -1,0 +1,46 @@
+"""A gradient as it passed through a node: its values copied, nothing of it kept."""
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from server.worker.probes import cells
+from server.worker.probes.handles import has_storage
+
+
+def contents(tensor: torch.Tensor) -> bytes:
+    """The elements in logical order, copied, and the tensor left as it was: no object for its storage is made."""
+    if tensor.device.type != "cpu" or tensor.is_neg() or (tensor.dtype.is_complex and tensor.is_conj()):
+        with torch.no_grad():
+            tensor = tensor.detach().resolve_conj().resolve_neg().cpu()
+    size = tensor.element_size()
+    if not tensor.numel():
+        return b""
+    last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
+    lying = ctypes.string_at(tensor.data_ptr(), (last + 1) * size)
+    return cells.gather(lying, size, tensor.shape, tensor.stride(), 0)
+
+
+def passed(tensor: torch.Tensor | None, storage: Callable[[torch.Tensor], str | None]) -> dict[str, Any] | None:
+    """A gradient as it passed, its values copied: elements in logical order, or a summary of many.
+
+    storage: the uid of a storage already known, else None.
+    """
+    if tensor is None:
+        return None
+    out: dict[str, Any] = {"shape": [], "dtype": str(tensor.dtype)[6:], "layout": str(tensor.layout)[6:]}
+    try:
+        out["shape"] = [] if tensor.is_nested else list(tensor.shape)
+        if not has_storage(tensor) or tensor.device.type == "meta":
+            return out
+        out["storage"] = storage(tensor)
+        data = contents(tensor)
+        if tensor.numel() <= cells.LIMIT:
+            out["cells"] = cells.decode(data, out["dtype"])
+        else:
+            out["summary"] = cells.summary(data, out["dtype"])
+    except Exception:  # legacy vmap's tensors can be neither listed nor detached
+        out.pop("cells", None)
+    return out

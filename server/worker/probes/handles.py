@@ -1,0 +1,105 @@
+"""What a tensor says of itself, read without running a hook, a warning or a subclass's code."""
+
+from typing import Any
+
+import torch
+
+_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_batched = torch._C._functorch.is_legacy_batchedtensor
+_get = object.__getattribute__
+ORDINARY = (torch.Tensor, torch.nn.Parameter)
+
+
+def facts(tensor: torch.Tensor) -> dict[str, Any]:
+    """What a tensor says of itself; what torch refuses to say is left out."""
+    out: dict[str, Any] = {"kind": "tensor", "type": type(tensor).__name__, "dtype": str(tensor.dtype)[6:]}
+    out["device"], out["layout"] = str(tensor.device), str(tensor.layout)[6:]
+    bits = []
+    if tensor.is_inference():
+        bits.append("inference")
+    if tensor.dtype.is_complex and tensor.is_conj():
+        bits.append("conj")
+    if tensor.is_neg():
+        bits.append("neg")
+    out["bits"] = bits or None
+    out["shape"] = None if tensor.is_nested else list(tensor.shape)
+    out["requires_grad"], out["leaf"] = tensor.requires_grad, leaf(tensor)
+    if _wrapped(tensor):
+        out["wraps"] = wrapper(tensor)
+    elif has_storage(tensor):
+        out["offset"], out["stride"] = tensor.storage_offset(), list(tensor.stride())
+    hooks = _get(tensor, "_backward_hooks") if type(tensor) in ORDINARY else None
+    out["hooks"] = len(hooks) if hooks else None
+    return out
+
+
+def leaf(tensor: torch.Tensor) -> bool | None:
+    """None for a view that torch will not speak of: its base was changed in place where that is forbidden."""
+    try:
+        return tensor.is_leaf
+    except RuntimeError:
+        return None
+
+
+def wrapper(tensor: torch.Tensor) -> dict[str, Any]:
+    """Which transform of torch.func wraps it, and at which level."""
+    functorch = torch._C._functorch
+    if functorch.is_batchedtensor(tensor):
+        return {"by": "vmap", "level": functorch.maybe_get_level(tensor), "dim": functorch.maybe_get_bdim(tensor)}
+    by = "grad" if functorch.is_gradtrackingtensor(tensor) else "functionalize"
+    return {"by": by, "level": functorch.maybe_get_level(tensor)}
+
+
+def has_storage(tensor: torch.Tensor) -> bool:
+    if tensor.layout != torch.strided or tensor.is_nested:
+        return False
+    return not _wrapped(tensor) and not _batched(tensor)
+
+
+def gradient(tensor: torch.Tensor) -> torch.Tensor | None:
+    """`.grad`, asked only where asking does not warn."""
+    if leaf(tensor) or (leaf(tensor) is False and tensor.retains_grad):
+        grad: torch.Tensor | None = tensor.grad
+        return grad
+    return None
+
+
+def flatten(things: Any, depth: int = 0) -> list[torch.Tensor]:
+    """The tensors among an operation's arguments or results, one level of lists deep."""
+    out: list[torch.Tensor] = []
+    for thing in things:
+        if isinstance(thing, torch.Tensor):
+            out.append(thing)
+        elif depth < 2 and type(thing) in (list, tuple):
+            out += flatten(thing, depth + 1)
+    return out
+
+
+SPARSE: dict[torch.layout, tuple[str, ...]] = {
+    torch.sparse_coo: ("_indices", "_values"),
+    torch.sparse_csr: ("crow_indices", "col_indices", "values"),
+    torch.sparse_bsr: ("crow_indices", "col_indices", "values"),
+    torch.sparse_csc: ("ccol_indices", "row_indices", "values"),
+    torch.sparse_bsc: ("ccol_indices", "row_indices", "values"),
+}
+"""The methods that give the dense tensors which a sparse one is made of."""
+
+
+def parts(tensor: torch.Tensor) -> dict[str, torch.Tensor]:
+    """The dense tensors that this one is made of, by name; empty for a dense one."""
+    if tensor.is_nested:
+        if tensor.layout == torch.jagged:
+            jagged: Any = tensor
+            return {"values": jagged._values, "offsets": jagged._offsets}
+        return {"values": tensor.values(), "sizes": tensor._nested_tensor_size()}
+    return {name.removeprefix("_"): getattr(tensor, name)() for name in SPARSE.get(tensor.layout, ())}
+
+
+def quantised(tensor: torch.Tensor) -> dict[str, Any]:
+    """How the integers of a quantised tensor stand for numbers."""
+    scheme = tensor.qscheme()
+    if scheme in (torch.per_tensor_affine, torch.per_tensor_symmetric):
+        return {"scheme": str(scheme)[6:], "scale": tensor.q_scale(), "zero_point": tensor.q_zero_point()}
+    scales, points = tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()
+    told = {"scale": scales.tolist(), "zero_point": points.tolist(), "axis": tensor.q_per_channel_axis()}
+    return {"scheme": str(scheme)[6:], **told}

@@ -1,0 +1,111 @@
+"""A storage as last seen: torch's, a gradient's on its way, or memory that numpy owns; each knows how to read itself."""
+
+import ctypes
+import weakref
+from typing import Any
+
+import numpy as np
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+
+
+class Record:
+    """A storage as last seen. The weak reference pins its address, so an address is never met twice."""
+
+    def __init__(self, uid: str, device: str) -> None:
+        self.uid, self.device = uid, device
+        self.nbytes = -1
+        self.pointer = 0
+        self.data: bytes | None = None  # the bytes, up to KEPT
+        self.digest: bytes | None = None
+        self.dtypes: list[str] = []
+        self.cells: dict[str, list[Any]] = {}
+        self.fresh = True  # not compared yet
+        self.dirty = True  # not told yet
+        self.exposed = False
+        self.runs: dict[str, list[tuple[int, int]]] = {}
+
+    def read(self) -> Any:
+        """Its bytes, where they lie if that is in reach; None when it is dead."""
+        raise NotImplementedError
+
+    def take_over(self, other: "Record") -> None:
+        """It is the storage that the other was: what was told of that one is told of this."""
+        self.data, self.digest, self.dtypes, self.cells = other.data, other.digest, other.dtypes, other.cells
+        self.fresh, self.exposed, self.runs = other.fresh, other.exposed, other.runs
+
+    def lying(self) -> Any:
+        """The bytes from `pointer` on, without a copy."""
+        if not self.pointer or not self.nbytes:
+            return b""
+        return memoryview((ctypes.c_char * self.nbytes).from_address(self.pointer)).cast("B")
+
+
+class TorchRecord(Record):
+    def __init__(self, uid: str, storage: torch.UntypedStorage) -> None:
+        super().__init__(uid, str(storage.device))
+        self.weak: Any = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
+
+    def read(self) -> Any:
+        storage = torch.UntypedStorage._new_with_weak_ptr(self.weak.cdata)
+        if storage is None:
+            return None
+        self.nbytes = storage.nbytes()
+        if storage.device.type == "cpu":
+            self.pointer = storage.data_ptr() if self.nbytes else 0
+            return self.lying()
+        if storage.device.type == "meta" or not self.nbytes:
+            return b""
+        copy = storage.cpu()  # type: ignore[no-untyped-call]
+        return ctypes.string_at(copy.data_ptr(), self.nbytes)
+
+
+class Light(Record):
+    """A storage of a gradient on its way: known by address, its bytes through the tensors that read it.
+
+    A Python object for it would count as one more owner, and autograd no longer adds up in place what it owns alone.
+    """
+
+    def __init__(self, uid: str, tensor: torch.Tensor) -> None:
+        super().__init__(uid, str(tensor.device))
+        self._tensors: list[weakref.ref[torch.Tensor]] = []
+        self.carried = False  # on its way into a `.grad`, which will read it through another tensor
+        self.wear(tensor)
+
+    def wear(self, tensor: torch.Tensor) -> None:
+        if not any(ref() is tensor for ref in self._tensors):
+            self._tensors.append(weakref.ref(tensor))
+
+    def living(self) -> list[torch.Tensor]:
+        return [tensor for ref in self._tensors if (tensor := ref()) is not None]
+
+    def read(self) -> Any:
+        tensors = self.living()
+        if not tensors:
+            return None
+        self.pointer, self.nbytes = 0, 0
+        if self.device != "cpu":
+            return b""
+        for tensor in tensors:
+            size, offset = tensor.element_size(), int(tensor.storage_offset())
+            if tensor.numel():
+                self.pointer = tensor.data_ptr() - offset * size
+                last = offset + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
+                self.nbytes = max(self.nbytes, int(last + 1) * size)
+        return self.lying()
+
+
+class ArrayRecord(Record):
+    """Memory that numpy owns; lives as long as the array that owns it."""
+
+    def __init__(self, uid: str, owner: np.ndarray[Any, Any]) -> None:
+        super().__init__(uid, "cpu")
+        self.weak = weakref.ref(owner)
+        self.exposed = True
+
+    def read(self) -> Any:
+        owner = self.weak()
+        if owner is None:
+            return None
+        self.pointer, self.nbytes = owner.__array_interface__["data"][0], owner.nbytes
+        return self.lying()
