@@ -9,11 +9,14 @@ import ast
 from types import CodeType
 from typing import Any
 
-STEP, HEAD, CALL, RETURN, VALUE, YIELD, RESUME, CAUGHT, LOOP = (
-    f" {name}" for name in ("step", "head", "call", "return", "value", "yield", "resume", "caught", "loop")
+from server.worker import mentions
+
+STEP, HEAD, CALL, RETURN, VALUE, YIELD, RESUME, CAUGHT, LOOP, LAMBDA = (
+    f" {name}" for name in ("step", "head", "call", "return", "value", "yield", "resume", "caught", "loop", "lambda")
 )
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.AsyncFor | ast.While
+LOOPS = ("For", "AsyncFor", "While")
 
 
 class Statements:
@@ -21,6 +24,12 @@ class Statements:
 
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
+        self.mentions: list[mentions.Mentions] = []
+        self.arrays: frozenset[str] = frozenset()
+        self.fading: frozenset[str] = frozenset()
+        self.untraceable = False
+        self._loops: dict[tuple[int, bool], list[int]] = {}
+        self._at: dict[tuple[CodeType, int], int | None] = {}
         self._positions: dict[CodeType, list[Any]] = {}
 
     def add(self, node: ast.stmt, parent: int | None, loop: int | None) -> int:
@@ -35,19 +44,30 @@ class Statements:
                 "loop": loop,
             }
         )
+        self.mentions.append(mentions.mentions(node, self.arrays))
         return len(self.rows) - 1
 
     def loops(self, i: int, inside: bool) -> list[int]:
         """The loops around statement i, outermost first; `inside`: i itself too, where it is one."""
-        out = [i] if inside and self.rows[i]["kind"] in ("For", "AsyncFor", "While") else []
+        known = self._loops.get((i, inside))
+        if known is not None:
+            return known
+        out = [i] if inside and self.rows[i]["kind"] in LOOPS else []
         loop = self.rows[i]["loop"]
         while loop is not None:
             out.append(loop)
             loop = self.rows[loop]["loop"]
+        self._loops[i, inside] = out[::-1]
         return out[::-1]
 
     def at(self, code: CodeType, instruction: int) -> int | None:
         """The innermost statement whose text holds the instruction at this offset of the code."""
+        key = (code, instruction)
+        if key not in self._at:
+            self._at[key] = self._find(code, instruction)
+        return self._at[key]
+
+    def _find(self, code: CodeType, instruction: int) -> int | None:
         positions = self._positions.get(code)
         if positions is None:
             positions = self._positions[code] = list(code.co_positions())
@@ -69,7 +89,11 @@ class Instrument:
         self.statements = Statements()
 
     def module(self, tree: ast.Module) -> ast.Module:
+        self.statements.arrays = mentions.aliases(tree)
+        self.statements.fading = mentions.handled(tree)
+        self.statements.untraceable = mentions.untraceable(tree)
         tree.body = self.body(tree.body, None, None, head=True)
+        tree = Lambdas(self).visit(tree)
         return ast.fix_missing_locations(tree)
 
     def call(self, name: str, i: int | None, at: ast.AST, *arguments: ast.expr) -> ast.Call:
@@ -196,6 +220,21 @@ class Yields(ast.NodeTransformer):
         return node
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _own
+
+
+class Lambdas(ast.NodeTransformer):
+    """Tells whenever a lambda runs that can do more than make a new value of its arguments."""
+
+    def __init__(self, instrument: Instrument) -> None:
+        self.instrument = instrument
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        self.generic_visit(node)
+        if not mentions.plain(node):
+            told = self.instrument.call(LAMBDA, None, node.body)
+            # `LAMBDA() or body`: the call returns None
+            node.body = ast.copy_location(ast.BoolOp(ast.Or(), [told, node.body]), node.body)
+        return node
 
 
 def is_text(node: ast.stmt) -> bool:

@@ -5,15 +5,17 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from server.worker.names import Picture, Uids, WeakNames
+from server.worker.names import Picture, Uids, WeakNames, order
 from server.worker.probes import cells, modes
 from server.worker.probes.arrays import Arrays
 from server.worker.probes.counters import Counters
 from server.worker.probes.graph import Graph
+from server.worker.probes.holders import Holders
 from server.worker.probes.ops import Ops
 from server.worker.probes.saved import Saved
 from server.worker.probes.storages import Storages
 from server.worker.probes.tensors import Tensors
+from server.worker.reach import Reach
 from server.worker.values import Values
 
 WROTE = 256
@@ -29,18 +31,29 @@ class Look:
         self._fault = fault
         self.uids, self.picture = Uids(), Picture()
         names = WeakNames(self.uids, "t")
-        self.storages = Storages(self.uids, self.picture)
+        self.holders = Holders()
+        self.storages = Storages(self.uids, self.picture, self.holders)
         self.counters = Counters(self.uids, self.picture, names)
-        self.saved = Saved(self.storages, self.counters, names)
+        self.saved = Saved(self.storages, self.counters, names, self.holders)
         self.graph = Graph(self.uids, self.picture, self.saved, lambda value: self.values.scalar(value))
-        self.tensors = Tensors(names, self.picture, self.storages, self.counters, self.graph.name, fault)
-        self.arrays = Arrays(self.uids, self.picture, self.storages)
+        self.arrays = Arrays(self.uids, self.picture, self.storages, self.holders)
+        self.tensors = Tensors(
+            names,
+            self.picture,
+            self.storages,
+            self.counters,
+            self.holders,
+            self.graph.name,
+            lambda uid, objects: self.values.objects.refer(uid, objects),
+            fault,
+        )
         self.values = Values(self.uids, self.picture, self.tensors.see, self.arrays.see, self._node)
+        self.reach = Reach(self.values, names.known, self.tensors.see)
         self._mode = self.uids.fresh("m")
         self._wrote: dict[str, dict[str, set[int]]] = {}
         self._released: set[str] = set()
-        self._held: dict[str, set[str]] = {}
-        self.again = False  # saved slots may have changed without a trace in any handle
+        self.visited: list[tuple[Any, str]] = []  # nodes that the engine ran since the look before, and their uids
+        self.reached: list[str] = []  # tensors that something outside of the names was seen to hold
         self.ended: list[str] = []  # backward passes that are over
 
     def _node(self, node: Any) -> str:
@@ -48,44 +61,102 @@ class Look:
         return self.graph.name(node)
 
     def take(
-        self, step: int, frames: Callable[[], None], ops: Ops, log: list[dict[str, Any]], over: list[str]
+        self,
+        step: int,
+        frames: Callable[[bool], bool],
+        ops: Ops,
+        log: list[dict[str, Any]],
+        over: list[str],
+        everything: bool,
+        opens: bool,
     ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-        """What changed since the look before, as a step's `set` and `gone`; events are added to `log`."""
+        """What changed since the look before, as a step's `set` and `gone`; events are added to `log`.
+
+        frames: tells the frames, all or those of the step, and whether that is enough. everything: look at all that
+        lives, not only at what may have changed. opens: the statement may have handed out memory.
+        """
         try:
-            return self._take(step, frames, ops, log, over)
+            return self._take(step, frames, ops, log, over, everything or self.storages.unheard, opens)
         finally:
             self.tensors.finish()
+            self.visited.clear()
+            self.reached.clear()
 
     def _take(
-        self, step: int, frames: Callable[[], None], ops: Ops, log: list[dict[str, Any]], over: list[str]
+        self,
+        step: int,
+        frames: Callable[[bool], bool],
+        ops: Ops,
+        log: list[dict[str, Any]],
+        over: list[str],
+        everything: bool,
+        opens: bool,
     ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-        self.values.begin()
-        self.counters.begin()
-        self.graph.begin()
-        self.tensors.begin()
-        frames()
+        gone = self._mourn()
+        for probe in (self.values, self.counters, self.graph):
+            probe.begin()
+        self.tensors.begin(everything)
+        self.tensors.look_at(self.reached)
+        self.reach.begin(not everything)
+        if not frames(everything):
+            everything = True
+            self.reach.begin(False)
+            self.tensors.look_at([uid for uid, _ in self.tensors.names.living()])
+            frames(True)
         self.tensors.drain(self.values.encode)
-        dead = self.storages.compare(self._dtypes(self._readers()))
+        for node, uid in self.visited:
+            self.graph.visited(node, uid)
+        if not everything:
+            self._relatives(ops)
+        if opens:
+            self._expose()
+        gone += self._mourn()
+        dead = self.storages.compare(everything)
         moved = self.counters.moved()
-        again = bool(self.again or self.storages.changed or moved or self.tensors.standing)
-        self.again = False
-        self._walk(again, step)
+        self._walk(everything or self.counters.unsure or self._spoilt(), step)
+        for uid, slots in self.saved.recheck([*(c for c, _, _ in moved), *self.storages.changed]).items():
+            self.picture.put(uid, {"saved": slots})
         self.arrays.look()
-        readers = self._readers()
         self._events(ops, log, dead, moved)
-        counters = self.counters.look(self.saved.counters())
-        self.storages.tell(self._dtypes(readers), self._wanted(readers))
+        counters = self.counters.look()
+        self.storages.tell(self._wanted())
         self.storages.within()
-        for storage in self.storages.records:
-            holders = {uid for uid, _ in readers.get(storage, ())}
-            if self._held.get(storage) != holders:
-                self._held[storage] = holders
-                self.picture.put(storage, {"held_by": sorted(holders, key=order) or None})
+        for storage in sorted(self.holders.changed, key=order):
+            if storage in self.storages.records:
+                self.picture.put(storage, {"held_by": sorted(self.holders.of(storage), key=order) or None})
+        self.holders.changed.clear()
         self.picture.put(self._mode, modes.facts())
-        self._bury([*dead, *counters, *over, *self.ended])
+        self._bury([*gone, *dead, *counters, *over, *self.ended])
         over.clear()
         self.ended.clear()
         return self.picture.take()
+
+    def _relatives(self, ops: Ops) -> None:
+        """Look at what stands in relation to what changed, until nothing new comes of it."""
+        written = set(ops.written())
+        for _ in range(8):
+            moved = [counter for counter, _, _ in self.counters.moved()]
+            stood = {str(self.picture.state[uid].get("storage")) for uid in self.tensors.standing}
+            self.tensors.relatives(written | stood, moved)
+            if not self.tensors.waiting():
+                return
+            self.tensors.drain(self.values.encode)
+
+    def _spoilt(self) -> bool:
+        """Whether a handle stands differently that a node saved."""
+        for uid in self.tensors.standing:
+            told = self.picture.state[uid]
+            if any(self.saved.holding(str(it)) for it in (uid, told.get("counter"), told.get("storage"))):
+                return True
+        return False
+
+    def _expose(self) -> None:
+        for uid in self.tensors.seen():
+            storage = self.picture.state.get(uid, {}).get("storage")
+            if storage is not None:
+                self.storages.expose(storage)
+        for storage in self.storages.touched:
+            self.storages.expose(storage)
 
     def _walk(self, again: bool, step: int) -> None:
         done = 0
@@ -96,32 +167,22 @@ class Look:
             self.tensors.drain(self.values.encode)
             done += 1
 
-    def _readers(self) -> dict[str, list[tuple[str, str]]]:
-        """storage -> (who reads it, under which dtype): handles, arrays, saved slots."""
-        out = {storage: list(found) for storage, found in self.tensors.readers.items()}
-        for more in (self.arrays.readers(), self.saved.readers()):
-            for storage, found in more.items():
-                out.setdefault(storage, []).extend(found)
-        return out
-
-    def _dtypes(self, readers: dict[str, list[tuple[str, str]]]) -> dict[str, list[str]]:
-        return {storage: sorted({dtype for _, dtype in found}) for storage, found in readers.items()}
-
-    def _wanted(self, readers: dict[str, list[tuple[str, str]]]) -> dict[str, dict[str, set[int]]]:
+    def _wanted(self) -> dict[str, dict[str, set[int]]]:
         """The elements of big storages that small handles read, and those that were written."""
         out: dict[str, dict[str, set[int]]] = {}
-        for storage, record in self.storages.records.items():
-            if record.nbytes <= cells.LIMIT:
+        for storage in self.storages.due | self.holders.changed:
+            record = self.storages.records.get(storage)
+            if record is None or record.nbytes <= cells.LIMIT:
                 continue
             wanted = out[storage] = {}
-            for uid, dtype in readers.get(storage, ()):
+            for uid in self.holders.of(storage):
                 facts = self.picture.state.get(uid, {})
                 if (
                     facts.get("kind") == "tensor"
                     and math.prod(facts.get("shape") or [0]) <= cells.LIMIT
                     and "stride" in facts
                 ):
-                    wanted.setdefault(dtype, set()).update(
+                    wanted.setdefault(facts["dtype"], set()).update(
                         cells.places(facts["shape"], facts["stride"], facts["offset"])
                     )
             if storage in self.storages.changed:
@@ -138,7 +199,6 @@ class Look:
 
         for storage in self.storages.born:
             event("storage_allocated", storage=storage)
-        self.storages.born.clear()
         written = ops.written()
         for storage, (dtype, count, places) in self.storages.changed.items():
             fields: dict[str, Any] = {"storage": storage, "changed": count}
@@ -166,26 +226,26 @@ class Look:
         for storage in dead:
             event("storage_freed", storage=storage)
 
-    def _bury(self, gone: list[str]) -> None:
-        """Retire what died; what came and went inside the statement is told with what was noted of it."""
-        for uid in self.tensors.names.bury():
-            if uid not in self.picture.state:
-                facts = self.tensors.early.get(uid)
-                if facts is not None:
-                    self.picture.put(uid, facts)
-            gone.append(uid)
-        self.tensors.forget(gone)
-        gone += self.tensors.parted(gone)
+    def _mourn(self) -> list[str]:
+        """Let go of what died since the time before; the uids."""
+        tensors = self.tensors.names.bury()
+        self.counters.forget(tensors)
+        tensors += self.tensors.parted(tensors)
+        self.tensors.forget(tensors)
         nodes = self.graph.bury()
         self._released.difference_update(nodes)
-        for uid in [*gone, *self.arrays.bury(), *nodes, *self.values.objects.unreached()]:
+        return [*tensors, *self.arrays.bury(), *nodes]
+
+    def _bury(self, gone: list[str]) -> None:
+        """Retire what died; what came and went inside the statement is told with what was noted of it."""
+        for uid in gone:
+            if uid not in self.picture.state and uid in self.tensors.early:
+                self.picture.put(uid, self.tensors.early[uid])
+        self.tensors.passed()
+        for uid in [*gone, *self.values.objects.bury()]:
             self.picture.drop(uid)
             self._wrote.pop(uid, None)
-            self._held.pop(uid, None)
-
-
-def order(uid: str) -> tuple[str, int]:
-    return uid[0], int(uid[1:])
+            self.tensors.forget([uid])
 
 
 def arithmetic(places: list[int]) -> dict[str, Any] | None:

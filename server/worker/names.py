@@ -16,6 +16,11 @@ class Uids:
         return f"{letter}{next(self._next.setdefault(letter, count(1)))}"
 
 
+def order(uid: str) -> tuple[str, int]:
+    """A key by which uids sort in order of appearance."""
+    return uid[0], int(uid[1:])
+
+
 class WeakNames:
     """Uids of objects that take weak references, by identity. Nothing is kept alive."""
 
@@ -23,6 +28,7 @@ class WeakNames:
         self._uids, self._letter = uids, letter
         self._by_id: dict[int, tuple[weakref.ref[Any], str]] = {}
         self._by_uid: dict[str, weakref.ref[Any]] = {}
+        self._dead: list[tuple[int, str]] = []
 
     def known(self, thing: Any) -> str | None:
         entry = self._by_id.get(id(thing))
@@ -40,7 +46,8 @@ class WeakNames:
         return self._uids.fresh(self._letter)
 
     def adopt(self, thing: Any, uid: str) -> None:
-        ref = weakref.ref(thing)
+        entry, dead = (id(thing), uid), self._dead
+        ref = weakref.ref(thing, lambda _: dead.append(entry))
         self._by_id[id(thing)], self._by_uid[uid] = (ref, uid), ref
 
     def release(self, thing: Any) -> str | None:
@@ -62,38 +69,115 @@ class WeakNames:
         return ref() if ref else None
 
     def bury(self) -> list[str]:
-        """Forget the dead; their uids."""
-        dead = [uid for uid, ref in self._by_uid.items() if ref() is None]
-        for uid in dead:
-            del self._by_uid[uid]
-        if dead:
-            self._by_id = {key: entry for key, entry in self._by_id.items() if entry[1] in self._by_uid}
-        return dead
+        """Forget those that died since the time before; their uids."""
+        gone: list[str] = []
+        while self._dead:
+            place, uid = self._dead.pop(0)
+            if self._by_uid.pop(uid, None) is not None:
+                gone.append(uid)
+                if self._by_id[place][1] == uid:
+                    del self._by_id[place]
+        return gone
 
 
-class LookNames:
-    """Uids of objects that take no weak references (lists, dicts, frames): kept only while each look reaches them."""
+class Objects:
+    """Uids of objects that take no weak references (lists, dicts, instances).
 
-    def __init__(self, uids: Uids, letter: str) -> None:
-        self._uids, self._letter = uids, letter
-        self._now: dict[tuple[int, Any], str] = {}
-        self._before: dict[tuple[int, Any], str] = {}
+    One lives while something told refers to it: a frame, a tensor's attribute, another object. An address may be used
+    again only after its object is free, which is after nothing refers to it any more.
+    """
+
+    def __init__(self, uids: Uids) -> None:
+        self._uids = uids
+        self._by_key: dict[tuple[int, Any], str] = {}
+        self._keys: dict[str, tuple[int, Any]] = {}
+        self._refers: dict[str, list[str]] = {}  # who -> the objects it refers to
+        self._count: dict[str, int] = {}
+        self._seen: set[str] = set()
+        self._doubtful: dict[str, None] = {}  # lost a reference, or never had one
 
     def begin(self) -> None:
-        self._before, self._now = self._now, {}
+        self._seen.clear()
 
-    def name(self, thing: Any, kind: Any) -> tuple[str, bool]:
+    def known(self, thing: Any) -> bool:
+        return (id(thing), type(thing)) in self._by_key
+
+    def uid(self, thing: Any) -> str | None:
+        return self._by_key.get((id(thing), type(thing)))
+
+    def told(self, uid: str) -> bool:
+        """Whether something else refers to it."""
+        return bool(self._count.get(uid))
+
+    def name(self, thing: Any) -> tuple[str, bool]:
         """Its uid, and whether this look meets it for the first time."""
-        key = (id(thing), kind)
-        uid = self._now.get(key)
-        if uid is not None:
-            return uid, False
-        uid = self._now[key] = self._before.pop(key, "") or self._uids.fresh(self._letter)
-        return uid, True
+        key = (id(thing), type(thing))
+        uid = self._by_key.get(key)
+        if uid is None:
+            uid = self._by_key[key] = self._uids.fresh("o")
+            self._keys[uid], self._count[uid] = key, 0
+            self._doubtful[uid] = None
+        first = uid not in self._seen
+        self._seen.add(uid)
+        return uid, first
 
-    def unreached(self) -> list[str]:
-        """The uids that the look just made did not meet."""
-        return list(self._before.values())
+    def refer(self, who: str, to: list[str]) -> None:
+        """`who` refers to these, and to nothing else any more."""
+        before = self._refers.get(who, [])
+        if to == before:
+            return
+        if to:
+            self._refers[who] = to
+        else:
+            del self._refers[who]
+        for uid in to:
+            if uid in self._count:
+                self._count[uid] += 1
+        for uid in before:
+            if uid in self._count:
+                self._count[uid] -= 1
+                self._doubtful[uid] = None
+
+    def bury(self) -> list[str]:
+        """Forget those that nothing told leads to; their uids."""
+        gone: list[str] = []
+        circles: list[str] = []
+        while self._doubtful:
+            uid, _ = self._doubtful.popitem()
+            if uid not in self._count:
+                continue
+            if not self._count[uid]:
+                self._forget(uid, gone)
+            elif self._refers.get(uid):
+                circles.append(uid)
+        if any(uid in self._count and uid in self._reached([uid]) for uid in circles):
+            reached = self._reached([who for who in self._refers if who not in self._count])
+            for uid in [uid for uid in self._count if uid not in reached]:
+                self._forget(uid, gone)
+            self._doubtful.clear()
+        return gone
+
+    def _forget(self, uid: str, gone: list[str]) -> None:
+        gone.append(uid)
+        del self._count[uid], self._by_key[self._keys.pop(uid)]
+        self.refer(uid, [])
+
+    def _reached(self, start: list[str]) -> set[str]:
+        """The objects that these refer to, directly or not."""
+        found: set[str] = set()
+        queue = list(start)
+        while queue:
+            for uid in self._refers.get(queue.pop(), ()):
+                if uid not in found:
+                    found.add(uid)
+                    queue.append(uid)
+        return found
+
+
+def referred(value: Any) -> str | None:
+    """The uid of the object that a told value stands for."""
+    uid = value.get("ref") if type(value) is dict else None
+    return uid if uid is not None and uid[0] == "o" else None
 
 
 class Picture:

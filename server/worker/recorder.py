@@ -13,13 +13,15 @@ from typing import Any
 
 import torch
 
-from server.worker.instrument import CALL, CAUGHT, HEAD, LOOP, RESUME, RETURN, STEP, VALUE, YIELD, Statements
+from server.worker.instrument import CALL, CAUGHT, HEAD, LAMBDA, LOOP, RESUME, RETURN, STEP, VALUE, YIELD, Statements
 from server.worker.look import Look
+from server.worker.names import referred
 from server.worker.probes.backward import Backward
 from server.worker.probes.frames import Frames
 from server.worker.probes.ops import Ops
 from server.worker.probes.swap import Swap
-from server.worker.stack import PROGRAM, depth, outwards, own, stepping, too_deep
+from server.worker.stack import PROGRAM, outwards, own, stepping, too_deep
+from server.worker.values import values_of
 
 DEPTH = 400
 """Python frames that the recorder may use above the program's deepest."""
@@ -51,7 +53,11 @@ class Recorder:
         self.count = 0
         self.line = 1
         self.look = Look(self._fault)
-        self.frames = Frames(self.look.uids, self.look.picture, module, self.look.values.encode)
+        self.frames = Frames(
+            self.look.uids, self.look.picture, module, self.look.values, self.look.reach, statements.fading
+        )
+        self._everything = True  # the next step looks at all that lives
+        self._came: list[tuple[int, str | None]] = []  # (depth, tensor or None for anything) that functions gave back
         self.ops = Ops(self.look.tensors, self.look.storages, self._append, lambda: self._busy, self._fault)
         self.swap = Swap(self.look.tensors.names, self.guard)
         self.backward = Backward(
@@ -77,6 +83,7 @@ class Recorder:
             RESUME: self._resume,
             CAUGHT: self._caught,
             LOOP: self._loop,
+            LAMBDA: self._lambda,
         }
 
     @contextmanager
@@ -199,6 +206,9 @@ class Recorder:
             with self.guard():
                 self.frames.counts.pop((self.frames.uid(sys._getframe(1)), i), None)
 
+    def _lambda(self) -> None:
+        self._everything = True
+
     # What else happens
 
     def out(self, stream: str, text: str) -> None:
@@ -250,15 +260,16 @@ class Recorder:
         stmt = self._statement(stepping(sys._getframe(1)))
         self.look.picture.put(uid, {**facts, "stmt": stmt})
 
-    def _visited(self, visit: dict[str, Any]) -> None:
+    def _visited(self, visit: dict[str, Any], node: Any) -> None:
         frame = stepping(sys._getframe(1))
-        self.look.again = True
+        self.look.visited.append((node, visit["node"]))
+        self.look.reached += [*self.look.tensors.retaining, *([visit["accumulates"]] if "accumulates" in visit else [])]
         self._emit("visit", self._statement(frame), frame, visit=visit)
 
-    def _backward_ended(self, uid: str) -> None:
+    def _backward_ended(self, uid: str, inputs: list[str]) -> None:
         self.ops.inside -= 1
         self.look.storages.light -= 1
-        self.look.again = True
+        self.look.reached += [*self.look.tensors.retaining, *inputs]
         self.look.ended.append(uid)
 
     # A step
@@ -269,7 +280,7 @@ class Recorder:
     def _emit_call(self, kind: str, frame: FrameType, value: Any = None) -> None:
         """A frame begins or goes on: the step is the calling statement's, and shows the new frame."""
         caller = stepping(frame.f_back)
-        self._emit(kind, self._statement(caller), caller, value=value, stack=own(frame))
+        self._emit(kind, self._statement(caller), caller, value=value, entered=frame)
 
     def _emit_raise(self, error: BaseException, frame: FrameType, stack: list[FrameType] | None = None) -> None:
         line, instruction = frame.f_lineno, frame.f_lasti
@@ -278,6 +289,7 @@ class Recorder:
             if place.tb_frame is frame:
                 line, instruction = place.tb_lineno, place.tb_lasti
             place = place.tb_next
+        self._everything = True
         self._emit("raise", self._statements.at(frame.f_code, instruction), frame, line=line, stack=stack)
 
     def _emit(
@@ -291,6 +303,7 @@ class Recorder:
         visit: dict[str, Any] | None = None,
         line: int | None = None,
         suspended: str | None = None,
+        entered: FrameType | None = None,
         stack: list[FrameType] | None = None,
         only_news: bool = False,
         last: bool = False,
@@ -299,24 +312,41 @@ class Recorder:
             self.backward.flush()
         if sys.exc_info()[0] is None:
             self._raised = None
-        stack = stack if stack is not None else own(frame)
         if line is None:
             line = self._statements.rows[stmt]["line"] if stmt is not None else self.line
         self.line = line
+        uid = self.frames.uid(frame) if frame is not None else self.frames.module_uid
+        under = self.frames.depth(frame, uid)
+        said = self._statements.mentions[stmt] if stmt is not None else None
+        iterations = self._iterations(stmt, uid, kind) if stmt is not None and frame is not None else []
+        unknown = frame is None or said is None or said.anything or self._statements.untraceable
+        everything = self._came_back(under) or self._everything or unknown or last
+        self._everything = False
         log = self._log
         value_told = [told]
 
-        def frames() -> None:
-            self.frames.look(stack, suspended)
+        def frames(everything: bool) -> bool:
+            known = True
+            if everything or frame is None or said is None:
+                self.frames.look(stack if stack is not None else own(entered or frame), suspended)
+            else:
+                known = self.frames.step(frame, said, not iterations or not iterations[-1], suspended)
+                if known and entered is not None:
+                    known = self.frames.enter(entered, frame)
             if value is not None:
                 value_told[0] = self.look.values.encode(value)
+                if kind in ("return", "yield"):
+                    self._gives_back(under, value_told[0])
+            return known
 
         target = visit.get("accumulates") if visit is not None else None
         first = target is not None and self.look.picture.state.get(target, {}).get("grad") is None
+        opens = said is not None and said.opens
         try:
-            set_, gone = self.look.take(self.count, frames, self.ops, log, self.frames.over)
+            set_, gone = self.look.take(self.count, frames, self.ops, log, self.frames.over, everything, opens)
         except Exception as error:  # the step is told all the same, with what was found until then
             self._fault(error)
+            self._everything = True
             set_, gone = self.look.picture.take()
         if target is not None:
             grad = self.look.picture.state.get(target, {}).get("grad")
@@ -326,14 +356,10 @@ class Recorder:
                 )
         if only_news and not set_ and not gone and not log:
             return
-        uid = self.frames.uid(frame) if frame is not None else self.frames.module_uid
         step: dict[str, Any] = {"i": self.count, "kind": kind, "stmt": stmt, "line": line}
-        if stmt is not None and frame is not None:
-            loops = self._statements.loops(stmt, inside=kind == "head")
-            counts = [self.frames.counts[uid, i] for i in loops if (uid, i) in self.frames.counts]
-            if counts:
-                step["iter"] = counts
-        step["frame"], step["depth"] = uid, depth(frame)
+        if iterations:
+            step["iter"] = iterations
+        step["frame"], step["depth"] = uid, under
         if value_told[0] is not None:
             step["value"] = value_told[0]
         step["set"], step["gone"], step["log"] = set_, gone, log
@@ -350,3 +376,34 @@ class Recorder:
         self.count += 1
         if self.count >= self._limits["steps"] and not last:
             self._full("steps", self._limits["steps"])
+
+    def _iterations(self, stmt: int, uid: str, kind: str) -> list[int]:
+        """How often each loop around the statement has begun anew, outermost first."""
+        counts = self.frames.counts
+        loops = self._statements.loops(stmt, inside=kind == "head")
+        return [counts[uid, i] for i in loops if (uid, i) in counts]
+
+    def _gives_back(self, under: int, told: Any) -> None:
+        """What a function returns may be changed by its caller, on no path that the text shows."""
+        which = referred(told)
+        if which is None:
+            tensor = told.get("ref") if type(told) is dict else None
+            if tensor is not None or (type(told) is dict and "py" in told):
+                self._came.append((under, tensor))
+            return
+        inner = [told, *values_of(self.look.picture.state[which])]
+        for part in inner:
+            ref = part.get("ref") if type(part) is dict else None
+            if ref is not None and ref[0] == "t":
+                self._came.append((under, ref))
+        if self.look.values.objects.told(which):
+            self._came.append((under, None))
+
+    def _came_back(self, under: int) -> bool:
+        """Have looked at what came back from deeper frames; whether that may be anything."""
+        if not self._came:
+            return False
+        self.look.reached += [uid for _, uid in self._came if uid is not None]
+        anything = any(uid is None for depth, uid in self._came if depth > under)
+        self._came = [(depth, uid) for depth, uid in self._came if depth <= under]
+        return anything

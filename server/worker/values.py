@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from server.worker.names import LookNames, Picture, Uids
+from server.worker.names import Objects, Picture, Uids, referred
 from server.worker.probes.cells import number
 
 ITEMS = 200
@@ -62,8 +62,9 @@ class Values:
         node: Callable[[Any], str],
     ) -> None:
         self._picture, self._tensor, self._array, self._node = picture, tensor, array, node
-        self.objects = LookNames(uids, "o")
+        self.objects = Objects(uids)
         self.room = ROOM
+        self.opaque: Callable[[Any], None] | None = None  # takes what is told by its type alone
 
     def begin(self) -> None:
         """A look begins."""
@@ -98,6 +99,8 @@ class Values:
         if kind in _SHOWN:
             return {"py": kind.__name__, "text": str(value)}
         if kind in _NAMED:
+            if self.opaque is not None and kind is types.BuiltinFunctionType:
+                self.opaque(value)
             return {"py": kind.__name__, "text": str(value.__name__)[:TEXT]}
         if issubclass(kind, type):
             return {"py": "type", "text": str(_name(value))[:TEXT]}
@@ -117,6 +120,8 @@ class Values:
                 return {"py": str(_name(kind))}
         if depth < DEPTH and self.room > 0 and self._leads(value, kind):
             return self._object(value, kind, depth)
+        if self.opaque is not None:
+            self.opaque(value)
         return {"py": str(_name(kind))}
 
     def _leads(self, value: Any, kind: type) -> bool:
@@ -127,7 +132,7 @@ class Values:
         return _module(kind) == "__main__" or kind is types.SimpleNamespace
 
     def _object(self, value: Any, kind: type, depth: int) -> Any:
-        uid, first = self.objects.name(value, kind)
+        uid, first = self.objects.name(value)
         if first:
             facts: dict[str, Any] = {"kind": "object", "type": str(_name(kind))}
             members: Iterator[Any] | None = None
@@ -147,6 +152,7 @@ class Values:
                 facts["elided"] = facts["len"] - len(facts["items"]) or None
             attrs = dict(self._attributes(value, kind, depth))
             facts["attrs"] = attrs or None
+            self.objects.refer(uid, [o for v in values_of(facts) if (o := referred(v)) is not None])
             self._tell(uid, facts)
         return {"ref": uid}
 
@@ -195,3 +201,11 @@ class Values:
         told["items"] = new
         self._picture.put(uid, facts)
         self._picture.delta(uid, {"splice": [splice]})
+
+
+def values_of(facts: dict[str, Any]) -> list[Any]:
+    """The values that a told object holds: items, keys and attributes."""
+    out: list[Any] = list((facts.get("attrs") or {}).values())
+    for item in facts.get("items") or ():
+        out += item if type(item) is list else [item]
+    return out

@@ -7,14 +7,14 @@ import torch
 
 from server.worker.names import Picture, Uids, WeakNames
 from server.worker.probes.handles import has_storage
+from server.worker.probes.holders import Holders
 from server.worker.probes.storages import Storages
 
 
 class Arrays:
-    def __init__(self, uids: Uids, picture: Picture, storages: Storages) -> None:
-        self._picture, self._storages = picture, storages
+    def __init__(self, uids: Uids, picture: Picture, storages: Storages, holders: Holders) -> None:
+        self._picture, self._storages, self._holders = picture, storages, holders
         self.names = WeakNames(uids, "a")
-        self._place: dict[str, str] = {}
 
     def see(self, array: np.ndarray[Any, Any]) -> str | None:
         """The array's uid; None for what holds Python objects or has code of its own."""
@@ -26,7 +26,8 @@ class Arrays:
         for uid, array in self.names.living():
             interface = array.__array_interface__
             storage, at = self._where(array)
-            self._place[uid] = storage
+            name = str(array.dtype)
+            self._holders.hold(uid, [(storage, name if name in KNOWN else "uint8")])
             self._picture.put(
                 uid,
                 {
@@ -48,24 +49,15 @@ class Arrays:
             owner = owner.base
         if isinstance(owner.base, torch.Tensor) and has_storage(owner.base):
             uid, size = self._storages.see(owner.base), owner.base.element_size()
-            self._storages.records[uid].exposed = True
+            self._storages.expose(uid)
             return uid, pointer - owner.base.data_ptr() + int(owner.base.storage_offset()) * size
         storage, at = self._storages.see_array(owner)
         return storage, at + pointer - owner.__array_interface__["data"][0]
 
-    def readers(self) -> dict[str, list[tuple[str, str]]]:
-        """storage -> (array, dtype as torch names it) of the living arrays."""
-        out: dict[str, list[tuple[str, str]]] = {}
-        for uid, array in self.names.living():
-            if uid in self._place:
-                name = str(array.dtype)
-                out.setdefault(self._place[uid], []).append((uid, name if name in KNOWN else "uint8"))
-        return out
-
     def bury(self) -> list[str]:
         dead = self.names.bury()
         for uid in dead:
-            self._place.pop(uid, None)
+            self._holders.drop(uid)
         return dead
 
 

@@ -21,11 +21,12 @@ class Pass:
     def __init__(self, uid: str, accumulates: bool) -> None:
         self.uid, self.accumulates = uid, accumulates
         self.running: list[dict[str, Any]] = []  # visits begun; the last may be over and wait to be told
-        self.over = False
+        self.nodes: dict[str, Any] = {}  # what the engine can reach; its roots keep these alive as long as it runs
+        self.inputs: list[str] = []
 
 
 class Backward:
-    """Wraps the engine while `on`. `tell` records a step for a visit."""
+    """Wraps the engine while entered. tell: records a step for a visit of a node. ended: takes the pass and its inputs."""
 
     def __init__(
         self,
@@ -33,8 +34,8 @@ class Backward:
         graph: Graph,
         guard: Callable[[], Any],
         begun: Callable[[str, dict[str, Any]], None],
-        tell: Callable[[dict[str, Any]], None],
-        ended: Callable[[str], None],
+        tell: Callable[[dict[str, Any], Any], None],
+        ended: Callable[[str, list[str]], None],
         name: Callable[[torch.Tensor], str],
         storages: Storages,
     ) -> None:
@@ -70,11 +71,12 @@ class Backward:
         named = dict(zip(("grads", "retain_graph", "create_graph", "inputs"), args, strict=False)) | kwargs
         accumulates = bool(kwargs.get("accumulate_grad", args[5] if len(args) > 5 else True))
         now = Pass(self._uids.fresh("b"), accumulates)
+        now.inputs = [self._name(t) for t in named.get("inputs") or () if isinstance(t, torch.Tensor)]
         facts = {
             "kind": "backward",
             "api": "backward" if accumulates else "grad",
             "roots": [self._name(root) if isinstance(root, torch.Tensor) else None for root in roots],
-            "inputs": [self._name(t) for t in named.get("inputs") or () if isinstance(t, torch.Tensor)] or None,
+            "inputs": now.inputs or None,
             "keep_graph": bool(named.get("retain_graph")),
             "create_graph": bool(named.get("create_graph")),
             "parent": self.stack[-1].uid if self.stack else None,
@@ -86,6 +88,7 @@ class Backward:
     def _hook(self, roots: Any, now: Pass, handles: list[Any]) -> None:
         for node in reachable(starts(roots)):
             uid = self._graph.name(node)
+            now.nodes[uid] = node
             variable = getattr(node, "variable", None) if node.name() == "torch::autograd::AccumulateGrad" else None
             target = self._name(variable) if isinstance(variable, torch.Tensor) and now.accumulates else None
             handles.append(node.register_prehook(self._before(now, uid, target)))
@@ -130,7 +133,7 @@ class Backward:
             while now.running and now.running[-1].get("done"):
                 visit = now.running.pop()
                 del visit["done"]
-                self._tell(visit)
+                self._tell(visit, now.nodes[visit["node"]])
 
     def _end(self, now: Pass | None, handles: list[Any]) -> None:
         for handle in handles:
@@ -142,9 +145,10 @@ class Backward:
         while now.running:
             visit = now.running.pop()
             visit["failed"] = True
-            self._tell(visit)
+            self._tell(visit, now.nodes[visit["node"]])
         self.stack.remove(now)
-        self._ended(now.uid)
+        now.nodes.clear()
+        self._ended(now.uid, now.inputs)
 
 
 def starts(roots: Any) -> list[Any]:

@@ -54,22 +54,34 @@ class Graph:
         stack = [(root, first)]
         while stack:
             node, uid = stack.pop()
-            if uid in self._walked or (uid in self._known and not again):
+            if uid in self._walked:
+                continue
+            if uid in self._known and not again:
+                if isinstance(node, torch._C._FunctionBase):  # maybe met while its forward ran, before it saved
+                    self._slots(node, uid)
                 continue
             self._walked.add(uid)
             if uid not in self._known:
                 self._known.add(uid)
                 self._picture.put(uid, self._facts(node, step, see))
-            slots = self.saved.look(node, uid)
-            if slots is not None:
-                facts: dict[str, Any] = {"saved": slots or None}
-                if any(slot["state"] == "freed" for slot in slots.values()):
-                    facts["released"] = True
-                self._picture.put(uid, facts)
+            self._slots(node, uid)
             for other, _ in node.next_functions:
                 if other is not None:
                     stack.append((other, self.name(other)))
         return first
+
+    def visited(self, node: Any, uid: str) -> None:
+        """The engine ran this known node: it may have let go of what it saved."""
+        if uid in self._known and uid not in self._walked:
+            self._slots(node, uid)
+
+    def _slots(self, node: Any, uid: str) -> None:
+        slots = self.saved.look(node, uid)
+        if slots is not None:
+            facts: dict[str, Any] = {"saved": slots or None}
+            if any(slot["state"] == "freed" for slot in slots.values()):
+                facts["released"] = True
+            self._picture.put(uid, facts)
 
     def _facts(self, node: Any, step: int, see: Callable[[torch.Tensor], str]) -> dict[str, Any]:
         facts: dict[str, Any] = {

@@ -22,7 +22,7 @@ class Record:
         self.cells: dict[str, list[Any]] = {}
         self.fresh = True  # not compared yet
         self.dirty = True  # not told yet
-        self.exposed = False
+        self.carried = False  # a gradient on its way into a `.grad`, which will read it through another tensor
         self.runs: dict[str, list[tuple[int, int]]] = {}
 
     def read(self) -> Any:
@@ -32,7 +32,7 @@ class Record:
     def take_over(self, other: "Record") -> None:
         """It is the storage that the other was: what was told of that one is told of this."""
         self.data, self.digest, self.dtypes, self.cells = other.data, other.digest, other.dtypes, other.cells
-        self.fresh, self.exposed, self.runs = other.fresh, other.exposed, other.runs
+        self.fresh, self.runs = other.fresh, other.runs
 
     def lying(self) -> Any:
         """The bytes from `pointer` on, without a copy."""
@@ -69,7 +69,6 @@ class Light(Record):
     def __init__(self, uid: str, tensor: torch.Tensor) -> None:
         super().__init__(uid, str(tensor.device))
         self._tensors: list[weakref.ref[torch.Tensor]] = []
-        self.carried = False  # on its way into a `.grad`, which will read it through another tensor
         self.wear(tensor)
 
     def wear(self, tensor: torch.Tensor) -> None:
@@ -101,7 +100,6 @@ class ArrayRecord(Record):
     def __init__(self, uid: str, owner: np.ndarray[Any, Any]) -> None:
         super().__init__(uid, "cpu")
         self.weak = weakref.ref(owner)
-        self.exposed = True
 
     def read(self) -> Any:
         owner = self.weak()

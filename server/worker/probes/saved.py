@@ -5,6 +5,7 @@ torch itself, by reading it the way backward does, and only where no hook would 
 """
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ import torch
 from server.worker.names import WeakNames
 from server.worker.probes import cells, handles
 from server.worker.probes.counters import Counters
+from server.worker.probes.holders import Holders
 from server.worker.probes.storages import Storages
 
 _EXPECTED = re.compile(r"is at version (\d+); expected version (\d+)")
@@ -39,18 +41,72 @@ def verdict(node: Any, attribute: str) -> tuple[str, int | None]:
 class Saved:
     """The slots of all nodes: `slots[node][slot]` are the facts last told."""
 
-    def __init__(self, storages: Storages, counters: Counters, tensors: WeakNames) -> None:
-        self._storages, self._counters, self._tensors = storages, counters, tensors
+    def __init__(self, storages: Storages, counters: Counters, tensors: WeakNames, holders: Holders) -> None:
+        self._storages, self._counters, self._tensors, self._holders = storages, counters, tensors, holders
         self._attributes: dict[type, list[str]] = {}
         self.slots: dict[str, dict[str, dict[str, Any]]] = {}
         self._bytes: dict[tuple[str, str], bytes] = {}
         self._inner: dict[tuple[str, str], bool] = {}  # whether it was no leaf when it was saved
+        self._late: set[tuple[str, str]] = set()  # first seen after statements that were not
+        self._by: dict[str, dict[tuple[str, str], None]] = {}  # counter, storage or tensor -> slots
+        self.late = False  # a slot first seen now may have been changed before
         self.news: list[tuple[str, str, str, str | None]] = []  # node, slot, state, state before
 
     def forget(self, node: str) -> None:
+        self._keep(node, {})
         for slot in self.slots.pop(node, {}):
             self._bytes.pop((node, slot), None)
             self._inner.pop((node, slot), None)
+            self._late.discard((node, slot))
+
+    def _keep(self, node: str, now: dict[str, dict[str, Any]]) -> None:
+        """Note what the slots of a node hold now."""
+        for name, slot in self.slots.get(node, {}).items():
+            for uid in held(slot):
+                self._by[uid].pop((node, name), None)
+                if not self._by[uid]:
+                    del self._by[uid]
+            if "counter" in slot and held(slot) and slot["counter"] is not None:
+                self._counters.pin(slot["counter"], -1)
+        for name, slot in now.items():
+            for uid in held(slot):
+                self._by.setdefault(uid, {})[node, name] = None
+            if "counter" in slot and held(slot) and slot["counter"] is not None:
+                self._counters.pin(slot["counter"], 1)
+                if slot.get("storage"):
+                    self._counters.on(slot["counter"], slot["storage"])
+        self._holders.hold(
+            node, [(s["storage"], s["dtype"]) for s in now.values() if s.get("storage") and s["state"] != "freed"]
+        )
+
+    def holding(self, uid: str) -> bool:
+        """Whether a slot holds this counter, storage or tensor."""
+        return uid in self._by
+
+    def recheck(self, uids: Iterable[str]) -> dict[str, dict[str, dict[str, Any]]]:
+        """The slots of the nodes of which one changed, for these counters moved or these storages were written.
+
+        What torch would say follows from the counter's value and the bytes; no node is asked.
+        """
+        found: dict[str, dict[str, dict[str, Any]]] = {}
+        for node, name in dict.fromkeys(place for uid in uids for place in self._by.get(uid, ())):
+            slot = self.slots[node][name]
+            if slot["state"] not in ("ok", "unknown", "changed", "stale"):
+                continue
+            state = self._state(node, name, slot)
+            if state != slot["state"]:
+                self.news.append((node, name, state, slot["state"]))
+                slot["state"] = state
+                found[node] = self.slots[node]
+        return {node: {name: dict(slot) for name, slot in slots.items()} for node, slots in found.items()}
+
+    def _state(self, node: str, name: str, slot: dict[str, Any]) -> str:
+        counter = slot.get("counter")
+        if counter is not None and self._counters.version(counter) != slot["expected"]:
+            return "stale"
+        if self._other_bytes(node, name, slot):
+            return "changed"
+        return "unknown" if (node, name) in self._late else "ok"
 
     def look(self, node: Any, uid: str) -> dict[str, dict[str, Any]] | None:
         """The slots of a node; None where it can have none."""
@@ -77,6 +133,7 @@ class Saved:
             old = before.get(name, {}).get("state")
             if old != slot["state"]:
                 self.news.append((uid, name, slot["state"], old))
+        self._keep(uid, now)
         self.slots[uid] = now
         return {name: dict(slot) for name, slot in now.items()}
 
@@ -104,7 +161,9 @@ class Saved:
                 now[name] = {"state": "freed"}
             return  # else an optional tensor that was not given
         slot = now[name] = self._facts(data)
-        counter = None if data.is_inference() else self._counters.slot(known.get("counter") if known else None, data)
+        counter = None
+        if not data.is_inference():
+            counter = self._counters.slot(known.get("counter") if known else None, data, slot.get("storage"))
         slot["counter"] = counter
         version = None if data.is_inference() else data._version
         state, named = verdict(node, attribute) if attribute else ("ok", None)
@@ -112,10 +171,14 @@ class Saved:
         slot["expected"] = expected
         if state == "ok" and attribute is None and version != expected:
             state = "stale"
-        if state == "ok" and self._other_bytes(uid, name, data, slot):
-            state = "changed"
-        slot["state"] = state
         leaf, key = handles.leaf(data) is True, (uid, name)
+        if self.late and known is None:
+            self._late.add(key)
+        if state == "ok" and self._other_bytes(uid, name, slot):
+            state = "changed"
+        if state == "ok" and key in self._late:
+            state = "unknown"
+        slot["state"] = state
         if self._inner.setdefault(key, not leaf) and leaf:
             slot["detached"] = True
             if known is not None and not known.get("detached"):
@@ -134,35 +197,24 @@ class Saved:
             )
         return slot
 
-    def _other_bytes(self, uid: str, name: str, data: torch.Tensor, slot: dict[str, Any]) -> bool:
+    def _other_bytes(self, uid: str, name: str, slot: dict[str, Any]) -> bool:
         """Whether the saved elements are other bytes than when they were saved; at first sight they are noted."""
         if "storage" not in slot:
             return False
         buffer = self._storages.bytes_of(slot["storage"])
         if buffer is None:
             return False
-        now = cells.gather(buffer, data.element_size(), slot["shape"], slot["stride"], slot["offset"])
+        now = cells.gather(buffer, cells.itemsize(slot["dtype"]), slot["shape"], slot["stride"], slot["offset"])
         now = cells.digest(now)
         was = self._bytes.setdefault((uid, name), now)
         return was != now
 
-    def readers(self) -> dict[str, list[tuple[str, str]]]:
-        """storage -> (node, dtype) of the slots that hold it."""
-        out: dict[str, list[tuple[str, str]]] = {}
-        for node, slots in self.slots.items():
-            for slot in slots.values():
-                if slot.get("storage") and slot["state"] != "freed":
-                    out.setdefault(slot["storage"], []).append((node, slot["dtype"]))
-        return out
 
-    def counters(self) -> set[str]:
-        """The counters that slots hold."""
-        return {
-            slot["counter"]
-            for slots in self.slots.values()
-            for slot in slots.values()
-            if slot.get("counter") and slot["state"] != "freed"
-        }
+def held(slot: dict[str, Any]) -> list[str]:
+    """The counter, storage and tensor that a slot still holds."""
+    if slot["state"] == "freed":
+        return []
+    return [slot[key] for key in ("counter", "storage", "tensor") if slot.get(key) is not None]
 
 
 def freed(slot: dict[str, Any]) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from server.worker.names import Picture, Uids
+from server.worker.names import Picture, Uids, order
 from server.worker.probes import cells
+from server.worker.probes.holders import Holders
 from server.worker.probes.records import ArrayRecord, Light, Record, TorchRecord
 
 PLACES = 4096
@@ -28,12 +29,17 @@ EARLY = 4096
 class Storages:
     """All storages of a run. `changed` holds those whose bytes differ from the look before."""
 
-    def __init__(self, uids: Uids, picture: Picture) -> None:
-        self._uids, self._picture = uids, picture
+    def __init__(self, uids: Uids, picture: Picture, holders: Holders) -> None:
+        self._uids, self._picture, self._holders = uids, picture, holders
         self._by_address: dict[int, str] = {}
+        self._address: dict[str, int] = {}
         self.records: dict[str, Record] = {}
         self.changed: dict[str, tuple[str, int | None, list[int]]] = {}
         self.touched: set[str] = set()
+        self.exposed: set[str] = set()  # their memory was handed out
+        self._lights: set[str] = set()
+        self._orphans: set[str] = set()  # living, and read by nobody that is known
+        self.due: set[str] = set()  # compared in this look
         self.open = True  # the program has ways to write bytes that are no operators
         self.unheard = False  # operators ran that were not heard
         self.born: list[str] = []
@@ -51,15 +57,22 @@ class Storages:
             uid = None  # another storage at the same place
         if uid is None:
             uid = self._by_address[place] = self._uids.fresh("s")
-            self._add(Light(uid, tensor) if self.light else TorchRecord(uid, tensor.untyped_storage()))
+            self._address[uid] = place
+            if self.light:
+                self._lights.add(uid)
+                self._add(Light(uid, tensor))
+            else:
+                self._add(TorchRecord(uid, tensor.untyped_storage()))
         return uid
 
     def settle(self) -> None:
         """Backward is over: what is left of its gradients are storages like any other."""
-        for uid, record in list(self.records.items()):
+        for uid in sorted(self._lights, key=order):
+            record = self.records.get(uid)
             if isinstance(record, Light) and (tensors := record.living()):
                 solid = self.records[uid] = TorchRecord(uid, tensors[0].untyped_storage())
                 solid.take_over(record)
+                self._lights.discard(uid)
 
     def known(self, tensor: torch.Tensor) -> str | None:
         uid = self._by_address.get(address(tensor))
@@ -72,6 +85,10 @@ class Storages:
         if isinstance(record, Light):
             record.carried = True
 
+    def expose(self, uid: str) -> None:
+        """Its memory is in other hands: whatever the program does may write it."""
+        self.exposed.add(uid)
+
     def see_array(self, owner: np.ndarray[Any, Any]) -> tuple[str, int]:
         """The storage that holds an array's memory, and the byte of it at which that begins."""
         pointer, nbytes = owner.__array_interface__["data"][0], owner.nbytes
@@ -79,10 +96,11 @@ class Storages:
             if record.device != "cpu" or (record.fresh and record.read() is None):
                 continue
             if record.pointer <= pointer and pointer + nbytes <= record.pointer + record.nbytes and record.nbytes > 0:
-                record.exposed = True
+                self.expose(record.uid)
                 return record.uid, pointer - record.pointer
         record = ArrayRecord(self._uids.fresh("s"), owner)
         self._add(record)
+        self.expose(record.uid)
         record.read()
         return record.uid, 0
 
@@ -105,42 +123,53 @@ class Storages:
         if self.records[uid].fresh:
             self.records[uid].data = None
 
-    def compare(self, readers: dict[str, list[str]]) -> list[str]:
-        """Find what changed; the uids of the dead. readers: uid -> dtypes under which living handles read it.
+    def compare(self, everything: bool) -> list[str]:
+        """Find what changed; the uids of the dead. everything: not only what may have changed.
 
         A large storage is compared where an operator took it, or where its bytes can be written without one.
         """
-        everything = self.open or self.unheard
+        anyhow = self.unheard or (everything and self.open)
         self.unheard = False
         self.changed = {}
         if not self.light:
             self.settle()
+        if everything or anyhow:
+            self.due = set(self.records)
+        else:
+            likely = (self.touched, self.exposed, self.born, self._lights, self._orphans, self._holders.lost)
+            self.due = {uid for uids in likely for uid in uids if uid in self.records}
         dead = []
-        for uid, record in list(self.records.items()):
+        for uid in sorted(self.due, key=order):
+            record = self.records[uid]
             buffer = record.read()
             if buffer is not None:
-                self._compare(record, buffer, readers.get(uid), everything)
-                continue
-            dead.append(uid)
-            if record.fresh:  # lived and died inside one statement
-                if record.data is not None:
-                    self._tell(record, record.data, record.dtypes)
-                else:
-                    self._picture.put(
-                        uid, {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
-                    )
-            del self.records[uid]
-        if dead:
-            self._by_address = {key: uid for key, uid in self._by_address.items() if uid in self.records}
-        for record in self.records.values():
-            if isinstance(record, Light):
-                record.carried = False
+                self._compare(record, buffer, anyhow or uid in self.exposed)
+            else:
+                dead.append(uid)
+                self._die(record)
+        for uid in self._lights:
+            self.records[uid].carried = False
         self.touched.clear()
+        self._holders.lost.clear()
         return dead
 
-    def _compare(self, record: Record, buffer: Any, dtypes: list[str] | None, everything: bool) -> None:
+    def _die(self, record: Record) -> None:
+        uid = record.uid
+        if record.fresh:  # lived and died inside one statement
+            if record.data is not None:
+                self._tell(record, record.data, record.dtypes)
+            else:
+                self._picture.put(uid, {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)})
+        del self.records[uid]
+        place = self._address.pop(uid, None)
+        if place is not None and self._by_address.get(place) == uid:
+            del self._by_address[place]
+        for uids in (self._lights, self._orphans, self.exposed, self.due):
+            uids.discard(uid)
+
+    def _compare(self, record: Record, buffer: Any, anyhow: bool) -> None:
         nbytes = len(buffer)
-        if nbytes > WHOLE and not (record.fresh or everything or record.exposed or record.uid in self.touched):
+        if nbytes > WHOLE and not (record.fresh or anyhow or record.uid in self.touched):
             return
         old = record.data
         if nbytes <= KEPT:
@@ -154,24 +183,31 @@ class Storages:
         if not same:
             record.dirty = True
             if not record.fresh:
-                dtype = (dtypes or record.dtypes or ["uint8"])[0]
+                dtype = (self._holders.dtypes(record.uid) or record.dtypes or ["uint8"])[0]
                 self.changed[record.uid] = (dtype, *difference(old, record.data, cells.itemsize(dtype)))
         record.fresh = False
 
-    def tell(self, readers: dict[str, list[str]], wanted: dict[str, dict[str, set[int]]]) -> None:
-        """Put into the picture what is new. readers: as above, saved slots included; wanted: `_windows`."""
-        for uid, record in self.records.items():
-            dtypes = readers.get(uid) or record.dtypes or ["uint8"]
+    def tell(self, wanted: dict[str, dict[str, set[int]]]) -> None:
+        """Put into the picture what is new. wanted: `_windows`."""
+        news = {uid for uid in (*self.due, *self._holders.changed, *self.born) if uid in self.records}
+        for uid in sorted(news, key=order):
+            record = self.records[uid]
+            dtypes = self._holders.dtypes(uid) or record.dtypes or ["uint8"]
             if record.dirty or record.fresh or dtypes != record.dtypes:
                 buffer = record.read()
                 if buffer is None:
                     continue
                 if record.fresh:
-                    self._compare(record, buffer, dtypes, True)
+                    self._compare(record, buffer, True)
                 self._tell(record, buffer, dtypes)
             if record.nbytes > cells.LIMIT:
                 self._windows(record, wanted.get(uid, {}))
             record.dirty = False
+            if self._holders.of(uid):
+                self._orphans.discard(uid)
+            else:
+                self._orphans.add(uid)
+        self.born.clear()
 
     def _tell(self, record: Record, buffer: Any, dtypes: list[str]) -> None:
         """Cells whole or patched, or a summary."""
@@ -215,7 +251,12 @@ class Storages:
         self._picture.put(record.uid, {"windows": told})
 
     def within(self) -> None:
-        """Tell which storages' bytes lie inside another's: two `from_numpy` of one array are two storages."""
+        """Tell which storages' bytes lie inside another's: two `from_numpy` of one array are two storages.
+
+        Only memory that was handed out, or came from elsewhere, can be in two.
+        """
+        if not self.open:
+            return
         spans = sorted(
             (
                 (r.pointer, -r.nbytes, k, r)

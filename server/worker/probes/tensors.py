@@ -1,14 +1,15 @@
 """Tensors: who lives, what is new about each, and where a path of gradients left the graph."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 from torch.autograd import forward_ad
 
-from server.worker.names import Picture, WeakNames
+from server.worker.names import Picture, WeakNames, order, referred
 from server.worker.probes.counters import Counters
 from server.worker.probes.handles import ORDINARY, facts, gradient, has_storage, leaf, parts, quantised
+from server.worker.probes.holders import Holders
 from server.worker.probes.storages import Storages, address
 
 STANDING = ("storage", "offset", "shape", "stride", "dtype", "leaf", "grad_fn", "requires_grad")
@@ -16,7 +17,10 @@ STANDING = ("storage", "offset", "shape", "stride", "dtype", "leaf", "grad_fn", 
 
 
 class Tensors:
-    """The handles of a run. `encode` tells a Python value."""
+    """The handles of a run.
+
+    name: a node's uid. refer: takes a tensor and the objects that its attributes refer to.
+    """
 
     def __init__(
         self,
@@ -24,20 +28,23 @@ class Tensors:
         picture: Picture,
         storages: Storages,
         counters: Counters,
+        holders: Holders,
         name: Callable[[Any], str],
+        refer: Callable[[str, list[str]], None],
         fault: Callable[[BaseException], None],
     ) -> None:
         self.names, self._picture, self._storages, self._counters = names, picture, storages, counters
-        self._name_node, self._fault = name, fault
+        self._holders, self._name_node, self._refer, self._fault = holders, name, refer, fault
         self._queue: dict[str, torch.Tensor] | None = None
         self._done: set[str] = set()
+        self._touched: dict[str, None] = {}  # operators took or made them since the look before
         self.early: dict[str, dict[str, Any]] = {}
         self.roots: list[Any] = []
-        self.standing = False  # a known handle stands differently now
-        self.readers: dict[str, list[tuple[str, str]]] = {}
+        self.standing: dict[str, None] = {}  # known handles that stand differently now
+        self._unsteady: dict[str, None] = {}  # in a transform's or a dual level's hands, whose end no operator tells
+        self.retaining: dict[str, None] = {}  # handles that backward gives a `.grad` although they are no leaves
         self._requiring: dict[str, list[str]] = {}  # storage -> the handles on it that require grad
         self._marks: dict[str, tuple[Any, ...]] = {}
-        self._passed: list[torch.Tensor] = []
         self._parts: dict[str, dict[str, str]] = {}  # tensor -> name of a part -> the part's uid
         self.severed: list[tuple[str, str, str]] = []  # (tensor, its copy without a graph, how: detach or data)
 
@@ -51,15 +58,46 @@ class Tensors:
             if uid not in self._done:
                 self._done.add(uid)
                 self._queue[uid] = tensor
-        elif uid not in self._picture.state and (again or uid not in self.early):
-            self.early[uid] = self._facts(uid, tensor)
+        else:
+            self._touched[uid] = None
+            if uid not in self._picture.state and (again or uid not in self.early):
+                self.early[uid] = self._facts(uid, tensor)
         return uid
 
-    def begin(self) -> None:
+    def look_at(self, uids: Iterable[str]) -> None:
+        """Have these looked at, as far as they live."""
+        for uid in uids:
+            tensor = self.names.get(uid)
+            if tensor is not None:
+                self.see(tensor)
+
+    def begin(self, everything: bool) -> None:
+        """A look begins: at what operators took and made, or at everything."""
         self._queue, self._done = {}, set()
-        self.standing, self.readers = False, {}
-        for _, tensor in self.names.living():
-            self.see(tensor)
+        self.standing.clear()
+        touched, self._touched = self._touched, {}
+        self.look_at(touched)
+        self.look_at(self._unsteady)
+        if everything:
+            for _, tensor in self.names.living():
+                self.see(tensor)
+
+    def waiting(self) -> bool:
+        """Whether something is still to be looked at."""
+        return bool(self._queue)
+
+    def seen(self) -> list[str]:
+        """The uids of what this look looked at."""
+        return sorted(self._done, key=order)
+
+    def relatives(self, written: Iterable[str], moved: Iterable[str]) -> None:
+        """Have those looked at whose place in the graph may be another: storages were written, counters moved."""
+        groups = [self._holders.of(storage) for storage in written]
+        groups += [self._counters.wearers(counter) for counter in moved]
+        for group in groups:
+            around = [uid for uid in group if uid[0] == "t"]
+            if len(around) > 1 and any(self._picture.state.get(uid, {}).get("requires_grad") for uid in around):
+                self.look_at(around)
 
     def drain(self, encode: Callable[[Any], Any]) -> None:
         """Look at whatever was seen, and at what that leads to."""
@@ -98,24 +136,22 @@ class Tensors:
         )
 
     def _same(self, uid: str, tensor: torch.Tensor) -> bool:
-        """Whether it is as last told; then only who reads and who counts is noted anew."""
+        """Whether it is as last told; then only its counter is noted, and what it leads to."""
         mark = self._marks.get(uid)
         if mark is None or mark != self._mark(tensor):
             return False
         told = self._picture.state[uid]
-        self._counters.see(uid, tensor)
-        self.readers.setdefault(told["storage"], []).append((uid, told["dtype"]))
-        if told.get("grad_fn") is not None:
-            self._passed.append(tensor)
+        self._counters.see(uid, tensor, told["storage"])
+        if told.get("base") is not None or told.get("grad") is not None:
+            self.look_at(known for known in (told.get("base"), told.get("grad")) if known is not None)
         return True
 
     def revisit(self) -> None:
-        """Have the graphs of unchanged tensors walked too."""
-        for tensor in self._passed:
+        """Have the graphs of all tensors walked."""
+        for _, tensor in self.names.living():
             node = self._grad_fn(tensor)
             if node is not None:
                 self.roots.append(node)
-        self._passed.clear()
 
     def _drain(self, uid: str, tensor: torch.Tensor, encode: Callable[[Any], Any]) -> None:
         if self._same(uid, tensor):
@@ -125,6 +161,7 @@ class Tensors:
         facts["base"] = self.see(base) if base is not None else None
         facts["grad"] = self.see(grad) if grad is not None else None
         facts["attrs"] = self._attributes(tensor, encode)
+        self._refer(uid, [o for v in (facts["attrs"] or {}).values() if (o := referred(v)) is not None])
         facts["parts"] = self._made_of(uid, tensor)
         if facts.get("wraps") is not None:
             facts["wraps"]["value"] = {"ref": self.see(torch._C._functorch.get_unwrapped(tensor))}
@@ -133,14 +170,21 @@ class Tensors:
             facts["tangent"] = self.see(tangent) if tangent is not None else None
         elif "tangent" in self._picture.state.get(uid, {}):
             facts["tangent"] = None
+        if facts.get("wraps") is not None or facts.get("tangent") is not None:
+            self._unsteady[uid] = None
+        else:
+            self._unsteady.pop(uid, None)
         if tensor.is_quantized:
             facts["quant"] = quantised(tensor)
         told = self._picture.state.get(uid)
         if told is not None and any(told.get(key) != facts.get(key) for key in STANDING):
-            self.standing = True
+            self.standing[uid] = None
+            if told.get("storage") != facts.get("storage"):
+                self._counters.moving = True
         self._picture.put(uid, facts)
-        if facts.get("storage"):
-            self.readers.setdefault(facts["storage"], []).append((uid, facts["dtype"]))
+        self._holders.hold(uid, [(facts["storage"], facts["dtype"])] if facts.get("storage") else [])
+        if facts["retains_grad"]:
+            self.retaining[uid] = None
         plain = facts.get("storage") and facts.get("counter") and facts["leaf"] is not None
         mark = self._mark(tensor) if plain else None
         if mark is not None:
@@ -158,14 +202,13 @@ class Tensors:
         for name, part in found.items():
             told = facts(part)
             told["leaf"] = told["requires_grad"] = None  # autograd knows the whole, not its parts
-            if has_storage(part):
+            if has_storage(part) and not self._storages.light:  # in backward it would be known by this object alone
                 told["storage"] = self._storages.see(part)
             part_uid = names.get(name)
             if part_uid is None:
                 part_uid = names[name] = self.names.fresh()
             self._picture.put(part_uid, told)
-            if told.get("storage"):
-                self.readers.setdefault(told["storage"], []).append((part_uid, told["dtype"]))
+            self._holders.hold(part_uid, [(told["storage"], told["dtype"])] if told.get("storage") else [])
         return dict(names) or None
 
     def parted(self, gone: list[str]) -> list[str]:
@@ -176,7 +219,6 @@ class Tensors:
         """Let go of everything."""
         self._queue = None
         self.roots.clear()
-        self._passed.clear()
 
     def _facts(self, uid: str, tensor: torch.Tensor) -> dict[str, Any]:
         out = facts(tensor)
@@ -186,7 +228,7 @@ class Tensors:
         if out["storage"] and not looking:
             self._storages.early(out["storage"], out["dtype"])
         if looking:
-            out["counter"] = None if tensor.is_inference() else self._counters.see(uid, tensor)
+            out["counter"] = None if tensor.is_inference() else self._counters.see(uid, tensor, out["storage"])
         node = self._grad_fn(tensor)
         if node is not None:
             out["grad_fn"], out["output_nr"] = self._name_node(node), tensor.output_nr
@@ -218,13 +260,20 @@ class Tensors:
         else:  # nobody is left to be told apart from
             self.severed.append((wearers[-1], uid, "detach"))
 
-    def forget(self, gone: list[str]) -> None:
-        """What was noted of tensors and storages that died, and of this statement's passing things."""
-        self.severed.clear()
-        self.early.clear()
+    def forget(self, gone: Iterable[str]) -> None:
+        """What was noted of tensors and storages that died."""
         for uid in gone:
             self._requiring.pop(uid, None)
             self._marks.pop(uid, None)
+            self.retaining.pop(uid, None)
+            self._unsteady.pop(uid, None)
+            self._holders.drop(uid)
+            self._refer(uid, [])
+
+    def passed(self) -> None:
+        """The statement is told; what was noted of its passing things is not needed any more."""
+        self.severed.clear()
+        self.early.clear()
 
     def _grad_fn(self, tensor: torch.Tensor) -> Any:
         if not tensor.requires_grad:

@@ -1,0 +1,69 @@
+"""A step looks only at what its statement may have changed; a look at everything finds nothing besides."""
+
+from pathlib import Path
+
+import pytest
+
+from tests import random_programs
+from tests.full_looks import missed
+from tests.test_agreement import PROGRAMS
+
+SEEDS = range(5000, 5080)
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_a_step_misses_nothing(path: Path) -> None:
+    assert missed(path.read_text()) == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_step_of_a_random_program_misses_nothing(seed: int) -> None:
+    assert missed(random_programs.program(seed)) == []
+
+
+HIDDEN = [
+    "f = lambda: items\nf().append(1)",
+    "def f():\n    return items\nf().append(1)",
+    "def f():\n    return [x]\nf()[0].requires_grad_()",
+    "def f():\n    return x\nf().grad = torch.ones(2)",
+    "def f():\n    yield items\nnext(f()).append(1)",
+    "def f():\n    x.requires_grad_()\nf()",
+    "def f():\n    global items\n    items = 5\nf()",
+    "g = (items.append(k) for k in range(3))\nlist(g)",
+    "import functools\np = functools.partial(items.append)\np(4)",
+    "import functools\np = functools.partial(torch.Tensor.requires_grad_, x)\np()",
+    "m = x.requires_grad_\nm()",
+    "m = items.append\nm(4)",
+    "import weakref\nr = weakref.ref(x)\nr().requires_grad_()",
+    "h = x.requires_grad_().register_hook(print)\nh.remove()",
+    "globals()['items'] = 3",
+    "setattr(x, 'grad', torch.ones(2))",
+    "class A:\n    pass\na = A()\na._kept = x\na._kept.requires_grad_()",
+    "class A:\n    kept = items\nA.kept.append(3)",
+    "d = {'a': [x]}\nd['a'][0].requires_grad_()",
+    "v = x[:1]\nx.requires_grad_()\nx.detach().add_(1)",
+    "x.requires_grad_()\ny = x * 1\nv = y[:1]\ny.mul_(2)\ny.detach_()",
+    "try:\n    items.append(1)\n    1 / 0\nexcept ZeroDivisionError as e:\n    pass\nk = 1",
+    "def f():\n    n = 0\n    def g():\n        nonlocal n\n        n += 1\n    g()\n    return n\nf()",
+    "net = torch.nn.Linear(2, 1)\nopt = torch.optim.SGD(net.parameters(), 0.1)\n"
+    "s = torch.optim.lr_scheduler.StepLR(opt, 1)\nnet(x).sum().backward()\nopt.step()\ns.step()\nopt.zero_grad()",
+    "net = torch.nn.Linear(2, 1)\nnet.register_forward_hook(lambda m, i, o: items.append(o))\nnet(x)",
+    "n = x.numpy()\nn[0] = 9\ndef f(a):\n    a[1] = 8\nf(n)",
+    "import numpy as q\nq.asarray(x)[0] = 9",
+    "p = x.untyped_storage()\nx.sum()\np[0] = 1\ndel x\ndel p",
+    "x.apply_(lambda v: v + 1)",
+    "a = []\nb = [a]\na.append(b)\ndel a\ndel b",
+    "for i, (k, v) in enumerate({'a': x}.items()):\n    v.requires_grad_()",
+    "with torch.no_grad():\n    y = x.requires_grad_() * 2\ny.data = torch.zeros(3)",
+]
+"""What a statement changes on ways that its text does not show, or hardly."""
+
+
+@pytest.mark.parametrize("source", HIDDEN)
+def test_hidden_ways_are_followed(source: str) -> None:
+    assert missed(f"import torch\nx = torch.ones(2)\nitems = []\n{source}\nlast = 0\n") == []
+
+
+def test_a_look_that_misses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.worker.probes.frames.Frames.step", lambda *_: True)
+    assert missed("x = 1\nx = 2\n") != []
