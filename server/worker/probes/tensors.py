@@ -200,6 +200,8 @@ class Tensors:
         with torch._C._DisableFuncTorch():  # inside a transform it would wrap them
             found = parts(tensor)
         for name, part in found.items():
+            if self._storages.light and name in names:
+                continue
             told = facts(part)
             told["leaf"] = told["requires_grad"] = None  # autograd knows the whole, not its parts
             if has_storage(part) and not self._storages.light:  # in backward it would be known by this object alone
