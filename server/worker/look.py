@@ -142,6 +142,14 @@ class Look:
                 return
             self.tensors.drain(self.values.encode)
 
+    def spoils(self) -> bool:
+        """Whether what nodes saved was written since the look before; asked between looks, of a few small ones."""
+        for counter in self.saved.few("c"):
+            tensor = self.counters.witness(counter)
+            if tensor is not None and tensor._version != self.counters.version(counter):
+                return True
+        return any(self.storages.written(storage) for storage in self.saved.few("s"))
+
     def _spoilt(self) -> bool:
         """Whether a handle stands differently that a node saved."""
         for uid in self.tensors.standing:

@@ -13,7 +13,20 @@ from typing import Any
 
 import torch
 
-from server.worker.instrument import CALL, CAUGHT, HEAD, LAMBDA, LOOP, RESUME, RETURN, STEP, VALUE, YIELD, Statements
+from server.worker.instrument import (
+    CALL,
+    CAUGHT,
+    HEAD,
+    LAMBDA,
+    LOOP,
+    LOOPS,
+    RESUME,
+    RETURN,
+    STEP,
+    VALUE,
+    YIELD,
+    Statements,
+)
 from server.worker.look import Look
 from server.worker.names import referred
 from server.worker.probes.backward import Backward
@@ -21,7 +34,22 @@ from server.worker.probes.frames import Frames
 from server.worker.probes.ops import Ops
 from server.worker.probes.swap import Swap
 from server.worker.stack import PROGRAM, outwards, own, stepping, too_deep
+from server.worker.thinning import Schedule, Unseen
 from server.worker.values import values_of
+
+FOUND = frozenset(
+    [
+        "storage_allocated",
+        "storage_freed",
+        "written",
+        "version_bumped",
+        "saved",
+        "saved_stale",
+        "saved_changed_silently",
+    ]
+    + ["saved_detached", "path_cut", "graph_released"]
+)
+"""Events that follow from what a look finds."""
 
 DEPTH = 400
 """Python frames that the recorder may use above the program's deepest."""
@@ -39,8 +67,9 @@ class Recorder:
         module: dict[str, Any],
         statements: Statements,
         limits: dict[str, int | float],
-        write: Callable[[dict[str, Any]], None],
+        write: Callable[[dict[str, Any]], int],
         full: Callable[[str, float], None],
+        focus: dict[str, Any] | None = None,
     ) -> None:
         self._statements, self._limits, self._write, self._full = statements, limits, write, full
         self._busy = False
@@ -50,6 +79,10 @@ class Recorder:
         self._raised: tuple[int, int] | None = None
         self._faults = 0
         self._printed = 0
+        self._size = 0
+        self.unseen = Unseen(statements, Schedule(self._spent, focus), self._quiet)
+        self.again: dict[int, int] | None = None  # the iterations that a second run should show
+        self._spoilt = False  # a slot was seen to turn stale, or to change silently
         self.count = 0
         self.line = 1
         self.look = Look(self._fault)
@@ -125,27 +158,55 @@ class Recorder:
         self._log.append(entry)
         return len(self._log) - 1
 
+    def _spent(self) -> float:
+        """The share of what a trace may hold that is used."""
+        return max(self.count / self._limits["steps"], self._size / self._limits["trace"])
+
+    def _quiet(self, on: bool) -> None:
+        """A stretch begins, or ends, in which nothing is looked at."""
+        self.ops.deaf(on)
+        self.backward.deaf = on
+        if not on:
+            self._everything = self.look.storages.unheard = True
+
     # What the program calls
 
     def _step(self, i: int) -> None:
+        if self.unseen.on and not self.unseen.sees(sys._getframe(1), i):
+            return
         if not self._busy:
             with self.guard():
                 frame = sys._getframe(1)
                 self._emit("statement", i, frame, told=self._values.pop(id(frame), None))
 
     def _head(self, i: int, *test: Any) -> Any:
+        value, frame = test[0] if test else None, sys._getframe(1)
+        if self._statements.rows[i]["kind"] in LOOPS:
+            if not self._begins(frame, i, bool(test) and type(value) is bool and not value):
+                return value
+        elif self.unseen.on and not self.unseen.sees(frame, i):
+            return value
         if not self._busy:
             with self.guard():
-                frame = sys._getframe(1)
-                if self._statements.rows[i]["kind"] in ("For", "AsyncFor", "While"):
-                    key = (self.frames.uid(frame), i)
-                    self.frames.counts[key] = self.frames.counts.get(key, -1) + 1
-                self._emit("head", i, frame, value=test[0] if test else None)
-        return test[0] if test else None
+                self._emit("head", i, frame, value=value)
+        return value
+
+    def _begins(self, frame: FrameType, i: int, over: bool) -> bool:
+        """A loop's iteration begins, or the test of `while` failed: it is counted; whether the step is recorded."""
+        path: list[int] = []
+        if not self.unseen.on or self.unseen.at(frame, i):
+            uid = self.frames.uid(frame)
+            self.frames.counts[uid, i] = self.frames.counts.get((uid, i), -1) + 1
+            path = self._iterations(i, uid, "head")
+            if self.unseen.on and self.again is None and not self._spoilt and self.look.spoils():
+                self.again = {i: self.unseen.schedule.counts[i]}
+        return self.unseen.head(frame, i, path, over, not self.backward.stack and not self._busy)
 
     def _call(self, _: int) -> None:
         if too_deep():
             raise RecursionError("maximum recursion depth exceeded")
+        if self.unseen.on and not self.unseen.sees(sys._getframe(1), None):
+            return
         if not self._busy:
             with self.guard():
                 frame = sys._getframe(1)
@@ -153,18 +214,23 @@ class Recorder:
                 self._emit_call("call", frame)
 
     def _return(self, i: int, value: Any) -> Any:
+        if self.unseen.on and not self.unseen.leaves(sys._getframe(1)):
+            return value
         if not self._busy:
             with self.guard():
                 self._emit("return", i, sys._getframe(1), value=value)
         return value
 
     def _value(self, _: int, value: Any) -> Any:
-        if value is not None and not self._busy:
+        if value is not None and not self._busy and not self.unseen.on:
             with self.guard():
                 self._values[id(sys._getframe(1))] = self.look.values.encode(value)
         return value
 
     def _yield(self, i: int, value: Any) -> Any:
+        if self.unseen.on and not self.unseen.sees(sys._getframe(1), i):
+            self.unseen.sleeps(sys._getframe(1))
+            return value
         if not self._busy:
             with self.guard():
                 frame = sys._getframe(1)
@@ -177,7 +243,9 @@ class Recorder:
                 with self.guard():
                     frame = next(f for f in outwards(sys._getframe(1)) if f.f_code.co_filename == PROGRAM)
                     self.frames.resumed(frame)
-                    self._emit_call("resume", frame, value)
+                    self.unseen.wakes(frame)
+                    if self.unseen.sees(frame, self._statement(frame)):
+                        self._emit_call("resume", frame, value)
             return value
 
         if self._busy:
@@ -186,7 +254,8 @@ class Recorder:
             return self.frames.suspend(sys._getframe(1), resume)
 
     def _caught(self) -> None:
-        if self._busy:
+        here = sys._getframe(1)
+        if self._busy or (self.unseen.on and not self.unseen.sees(here, self._statement(here))):
             return
         with self.guard():
             error = sys.exc_info()[1]
@@ -233,6 +302,7 @@ class Recorder:
     def stop(self, limit: str, value: float) -> None:
         """A limit is reached: a last step holds what is not told yet, and the run ends here."""
         self._log.append({"kind": "event", "event": "limit", "limit": limit})
+        self.unseen.end()
         frame = stepping(sys._getframe(1))
         if frame is not None and not self._busy:
             with self.guard():
@@ -241,13 +311,30 @@ class Recorder:
 
     def raised(self, error: BaseException) -> None:
         """The program ended by an exception: a step that shows every frame it went through."""
+        if self.unseen.on:
+            self.again = self._active(error)
+            self.unseen.end()
         with self.guard():
             frames = [f for f, _ in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == PROGRAM]
             if frames:
                 self._emit_raise(error, frames[-1], frames)
 
+    def _active(self, error: BaseException) -> dict[int, int]:
+        """The loops in which an exception struck, each with how often it had begun an iteration."""
+        found: dict[int, int] = {}
+        place = error.__traceback__
+        while place is not None:
+            code = place.tb_frame.f_code
+            i = self._statements.at(code, place.tb_lasti) if code.co_filename == PROGRAM else None
+            for loop in self._statements.loops(i, True) if i is not None else ():
+                found[loop] = self.unseen.schedule.counts.get(loop, 0)
+            place = place.tb_next
+        return found
+
     def end(self, line: int) -> None:
         """After the program: a step of its own if anything still changed."""
+        self.unseen.end()
+        self._everything = True
         with self.guard():
             self.line = line
             self._emit("end", None, None, only_news=True)
@@ -323,6 +410,8 @@ class Recorder:
         everything = self._came_back(under) or self._everything or unknown or last
         self._everything = False
         log = self._log
+        skipped = self.unseen.take()
+        self.look.saved.late = bool(skipped)
         value_told = [told]
 
         def frames(everything: bool) -> bool:
@@ -348,6 +437,7 @@ class Recorder:
             self._fault(error)
             self._everything = True
             set_, gone = self.look.picture.take()
+        self._events(log, skipped)
         if target is not None:
             grad = self.look.picture.state.get(target, {}).get("grad")
             if grad is not None:
@@ -360,6 +450,8 @@ class Recorder:
         if iterations:
             step["iter"] = iterations
         step["frame"], step["depth"] = uid, under
+        if skipped:
+            step["skipped"] = skipped
         if value_told[0] is not None:
             step["value"] = value_told[0]
         step["set"], step["gone"], step["log"] = set_, gone, log
@@ -368,7 +460,7 @@ class Recorder:
         self._log = []
         self.ops.clear()
         try:
-            self._write(step)
+            self._size += self._write(step)
         except (TypeError, ValueError) as error:  # something in it is no JSON: the step is told without it
             self._fault(error)
             self._write({**step, "set": {}, "log": self._log, "value": None})
@@ -376,6 +468,14 @@ class Recorder:
         self.count += 1
         if self.count >= self._limits["steps"] and not last:
             self._full("steps", self._limits["steps"])
+
+    def _events(self, log: list[dict[str, Any]], skipped: int) -> None:
+        """What is found after unseen statements happened somewhere among them."""
+        for entry in log:
+            if entry["kind"] == "event":
+                self._spoilt = self._spoilt or entry["event"] in ("saved_stale", "saved_changed_silently")
+                if skipped and "op" not in entry and entry["event"] in FOUND:
+                    entry["span"] = [self.count - 1, self.count]
 
     def _iterations(self, stmt: int, uid: str, kind: str) -> list[int]:
         """How often each loop around the statement has begun anew, outermost first."""

@@ -52,6 +52,7 @@ class Run:
         self._source, self._seed = str(job["source"]), int(job.get("seed", 0))
         self._device = str(job.get("device", "cpu"))
         self._limits = LIMITS | dict(job.get("limits") or {})
+        self._focus = dict(job.get("focus") or {})
         self._send, self._written = write, 0
         self._began, self._cpu = time.perf_counter(), time.process_time()
         self._recorder: Recorder | None = None
@@ -104,7 +105,7 @@ class Run:
         module = types.ModuleType("__main__")
         space = module.__dict__
         space["__builtins__"] = builtins
-        recorder = self._recorder = Recorder(space, statements, self._limits, self._step, self._full)
+        recorder = self._recorder = Recorder(space, statements, self._limits, self._step, self._full, self._focus)
         recorder.look.storages.open = OPENS.search(source) is not None
         self._settle(source, module, recorder)
         error = self._execute(code, space, recorder)
@@ -150,11 +151,12 @@ class Run:
             return error
         return None
 
-    def _step(self, step: dict[str, Any]) -> None:
+    def _step(self, step: dict[str, Any]) -> int:
         line = encoded({"step": step})
         if self._written + len(line) > int(self._limits["trace"]) - RESERVE:
             self._full("trace", self._limits["trace"])
         self._write(line)
+        return len(line)
 
     def _full(self, limit: str, value: float) -> NoReturn:
         line = self._recorder.line if self._recorder is not None else None

@@ -43,6 +43,7 @@ class Backward:
         self._begun, self._tell, self._ended = begun, tell, ended
         self._name, self._storages = name, storages
         self._engine: Any = None
+        self.deaf = False
         self.stack: list[Pass] = []
 
     def __enter__(self) -> Self:
@@ -54,6 +55,8 @@ class Backward:
         setattr(torch.autograd, "_engine_run_backward", self._engine)
 
     def _run(self, roots: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.deaf:
+            return self._engine(roots, *args, **kwargs)
         handles: list[Any] = []
         now: Pass | None = None
         with self._guard():

@@ -56,10 +56,10 @@ class Counters:
         if storage is None or self.moving:
             return None
         among = self._on.get(storage, {})
-        self.unsure = self.unsure or any(c in self._pinned and self._witness(c) is None for c in among)
+        self.unsure = self.unsure or any(c in self._pinned and self.witness(c) is None for c in among)
         return among
 
-    def _witness(self, counter: str, but: str | None = None) -> Any:
+    def witness(self, counter: str, but: str | None = None) -> Any:
         """A living tensor that wears it."""
         for wearer in self._wearers.get(counter, ()):
             if wearer != but:
@@ -75,7 +75,7 @@ class Counters:
         """
         witnesses: list[tuple[str, Any, int]] = []
         for counter in self._wearers if among is None else among:
-            other = self._witness(counter, but)
+            other = self.witness(counter, but)
             if other is not None:
                 witnesses.append((counter, other, other._version))
         if not witnesses:
@@ -98,7 +98,7 @@ class Counters:
 
     def slot(self, known: str | None, tensor: torch.Tensor, storage: str | None) -> str:
         """The counter of a saved tensor; one that no living tensor wears is kept by its slot alone."""
-        worn = known is not None and self._witness(known) is not None
+        worn = known is not None and self.witness(known) is not None
         among = self._on.get(storage, {}) if storage is not None and not self.moving else None
         counter = known if worn else (self.shared(tensor, among=among) or known or self._uids.fresh("c"))
         assert counter is not None

@@ -78,6 +78,10 @@ class Ops:
         torch._C._dispatch_tls_set_dispatch_key_included(_key, False)
         _listener.remove(self)
 
+    def deaf(self, on: bool) -> None:
+        """Hear no operators for a while."""
+        torch._C._dispatch_tls_set_dispatch_key_included(_key, not on)
+
     def run(self, name: str, op: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> Any:
         """The operation, recorded."""
         if printing(frame):

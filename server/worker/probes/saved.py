@@ -6,6 +6,7 @@ torch itself, by reading it the way backward does, and only where no hook would 
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 import torch
@@ -15,6 +16,9 @@ from server.worker.probes import cells, handles
 from server.worker.probes.counters import Counters
 from server.worker.probes.holders import Holders
 from server.worker.probes.storages import Storages
+
+FEW = 64
+"""Slots that are watched while iterations pass unseen."""
 
 _EXPECTED = re.compile(r"is at version (\d+); expected version (\d+)")
 
@@ -82,6 +86,15 @@ class Saved:
     def holding(self, uid: str) -> bool:
         """Whether a slot holds this counter, storage or tensor."""
         return uid in self._by
+
+    def few(self, letter: str) -> list[str]:
+        """Some of the counters or storages that slots hold and that are as they were when they were saved."""
+        fine = (
+            uid
+            for uid, places in self._by.items()
+            if uid[0] == letter and all(self.slots[node][name]["state"] in ("ok", "unknown") for node, name in places)
+        )
+        return list(islice(fine, FEW))
 
     def recheck(self, uids: Iterable[str]) -> dict[str, dict[str, dict[str, Any]]]:
         """The slots of the nodes of which one changed, for these counters moved or these storages were written.

@@ -276,6 +276,14 @@ class Storages:
             if uid in inside or self._picture.state.get(uid, {}).get("within") is not None:
                 self._picture.put(uid, {"within": inside.get(uid)})
 
+    def written(self, uid: str) -> bool:
+        """Whether a small storage holds other bytes than at the look before."""
+        record = self.records.get(uid)
+        if record is None or record.data is None or record.fresh or len(record.data) > EARLY:
+            return False
+        buffer = record.read()
+        return buffer is not None and bytes(buffer) != record.data
+
     def bytes_of(self, uid: str) -> Any:
         """The storage's bytes as this look found them, or where they lie; None when it is gone."""
         record = self.records.get(uid)
