@@ -13,6 +13,10 @@ from typing import Any
 
 import pytest
 
+pytest.register_assert_rewrite(
+    "tests.traps", "tests.traps_autograd", "tests.traps_memory", "tests.traps_python", "tests.traps_runtime"
+)
+
 ROOT = Path(__file__).parent.parent
 FLAGS = [
     "--no-sandbox",

@@ -3,24 +3,15 @@
 The first test needs nothing but this folder. The others call the referee, where it lies beside the project.
 """
 
-import contextlib
-import io
-import json
-import os
-import random
 import re
 import subprocess
 import sys
-import traceback
-import warnings
 from pathlib import Path
-from typing import Any
 
-import numpy
 import pytest
-import torch
 
-from tests.tracing import ROOT, events, trace, written
+from tests.plain import plain
+from tests.tracing import ROOT, events, trace
 
 PROGRAMS = [
     path for folder in ("tests/programs", "scenarios", "tests/golden") for path in sorted((ROOT / folder).glob("*.py"))
@@ -30,40 +21,9 @@ SEEDS = ROOT.parent / "shared/seeds"
 ADDRESS = re.compile(r"0x[0-9a-f]+|\b\d{11,}\b")
 
 
-def plain(path: Path) -> dict[str, Any]:
-    """What the program prints and how it ends, run by CPython in a fork of this process."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        warnings.simplefilter("ignore")
-        random.seed(0)
-        numpy.random.seed(0)
-        torch.manual_seed(0)
-        torch.set_num_threads(1)
-        error = None
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            try:
-                exec(compile(path.read_text(), "<program>", "exec"), {"__name__": "__main__"})
-            except BaseException as raised:
-                found = [
-                    entry.lineno
-                    for entry in traceback.extract_tb(raised.__traceback__)
-                    if entry.filename == "<program>"
-                ]
-                error = [type(raised).__name__, str(raised), found[-1] if found else None]
-        written(writing, json.dumps({"printed": out.getvalue(), "error": error}).encode())
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        told: dict[str, Any] = json.loads(pipe.read())
-    os.waitpid(child, 0)
-    return told
-
-
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_a_program_prints_and_ends_as_plain_python_says(path: Path) -> None:
-    told, truth = trace(path.read_text()), plain(path)
+    told, truth = trace(path.read_text()), plain(path.read_text())
     out = "".join(e["text"] for s in told["steps"] for e in s["log"] if e["kind"] == "out" and e["stream"] == "stdout")
     assert ADDRESS.sub("~", out) == ADDRESS.sub("~", truth["printed"])
     error = told["outcome"].get("error")

@@ -2,7 +2,9 @@
 
 import json
 import os
+import traceback
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,19 @@ from server.worker.run import run
 ROOT = Path(__file__).parent.parent
 
 
-def lines(source: str, **job: Any) -> list[dict[str, Any]]:
-    """What a forked child writes for this program."""
+def lines(source: str, before: Callable[[], None] | None = None, **job: Any) -> list[dict[str, Any]]:
+    """What a forked child writes for this program; `before` is called in the child, before the program."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
         warnings.resetwarnings()  # a test's strictness is not the program's
+        try:
+            if before is not None:
+                before()
+        except BaseException:
+            written(writing, json.dumps({"fault": traceback.format_exc()}).encode() + b"\n")
+            os._exit(1)
         run({"source": source, **job}, lambda line: written(writing, line))
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:

@@ -93,7 +93,9 @@ class Backward:
             uid = self._graph.name(node)
             now.nodes[uid] = node
             variable = getattr(node, "variable", None) if node.name() == "torch::autograd::AccumulateGrad" else None
-            target = self._name(variable) if isinstance(variable, torch.Tensor) and now.accumulates else None
+            target = None
+            if now.accumulates and isinstance(variable, torch.Tensor) and variable.requires_grad:  # else frozen since
+                target = self._name(variable)
             handles.append(node.register_prehook(self._before(now, uid, target)))
             handles.append(node.register_hook(self._after(now, uid)))
 

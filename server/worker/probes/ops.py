@@ -222,7 +222,7 @@ def kernel(name: str) -> Callable[..., Any]:
         with torch._C._ExcludeDispatchKeyGuard(_keys):
             if not _listener or _listener[-1].busy():
                 return found[0](*args, **kwargs)
-            return _listener[-1].run(name, found[0], args, kwargs, sys._getframe(1))
+            return _listener[-1].run(name, found[0], args, kwargs, sys._getframe().f_back)
 
     return run
 

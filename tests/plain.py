@@ -1,0 +1,48 @@
+"""What CPython alone says of a program, without a recorder: the truth that a trace is held against."""
+
+import contextlib
+import io
+import json
+import os
+import random
+import traceback
+import warnings
+from functools import cache
+from typing import Any
+
+import numpy
+import torch
+
+from tests.tracing import written
+
+
+@cache
+def plain(source: str) -> dict[str, Any]:
+    """`printed`, and `error`: None or its type, text and line. Runs in a fork of this process, seeded as a run is."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        warnings.simplefilter("ignore")
+        random.seed(0)
+        numpy.random.seed(0)
+        torch.manual_seed(0)
+        torch.set_num_threads(1)
+        error = None
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            try:
+                exec(compile(source, "<program>", "exec"), {"__name__": "__main__"})
+            except BaseException as raised:
+                found = [
+                    entry.lineno
+                    for entry in traceback.extract_tb(raised.__traceback__)
+                    if entry.filename == "<program>"
+                ]
+                error = [type(raised).__name__, str(raised), found[-1] if found else None]
+        written(writing, json.dumps({"printed": out.getvalue(), "error": error}).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        told: dict[str, Any] = json.loads(pipe.read())
+    os.waitpid(child, 0)
+    return told

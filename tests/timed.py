@@ -1,0 +1,19 @@
+"""A worker that limits time from inside the program's process: the entry of a pool that is to be seen to fail."""
+
+import signal
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from server.worker.run import Run
+
+WALL = 0.5
+"""Seconds a run may take."""
+
+
+def run(job: dict[str, Any], write: Callable[[bytes], None]) -> NoReturn:
+    """Run the program and end it in good order when its time is over: so it would be, if a signal could get through."""
+    running = Run(job, write)
+    signal.signal(signal.SIGALRM, lambda *_: running._full("wall", WALL))
+    signal.setitimer(signal.ITIMER_REAL, WALL)
+    running.run()
+    raise AssertionError("a run ends its process")
