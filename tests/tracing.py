@@ -11,6 +11,9 @@ from typing import Any
 from server.wire.trace import Trace
 from server.worker.run import run
 
+SECONDS = 120
+"""Of computing, after which a child that a test forgot to limit is killed."""
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -20,6 +23,7 @@ def lines(source: str, before: Callable[[], None] | None = None, **job: Any) -> 
     child = os.fork()
     if child == 0:
         os.close(reading)
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         warnings.resetwarnings()  # a test's strictness is not the program's
         try:
             if before is not None:
