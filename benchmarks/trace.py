@@ -1,137 +1,185 @@
-"""What tracing costs: three programs at growing length, plain, traced, and by torchlens and torchviz where installed.
+"""What tracing costs: programs at growing length, plain and traced, beside torchlens and torchviz, and against the bars.
 
-`python -m benchmarks.trace [50 200 1000]`. Everything is measured in one run, in forked children, best of three.
-`rebind` binds one name over and over; `chain` keeps every result alive; `adam` trains a small network, five statements
-an iteration. torchlens logs and torchviz draws the forward pass of the same number of operations.
+`python -m benchmarks.trace [50 200 1000]`. Everything is measured in one run: ours in forked children, the others in
+fresh processes (`benchmarks/others.py` says how to install them), best of three each; the loops of 10,000 iterations,
+with the limits that a visitor's program has, run once. KB are those of the trace before gzip.
 """
 
-import importlib.util
 import json
 import os
 import sys
 import time
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch._dynamo  # or the first optimizer pays for it
 
+from benchmarks.others import TOOLS, WORK, measured
+from benchmarks.programs import STEPS, adam, adam_loop, beside, chain, loop, rebind
 from server.worker.probes import ops
 from server.worker.run import run
 
 LIMITS = {"steps": 10**9, "trace": 10**10, "output": 10**9}
+VISITOR = {"steps": 2000}
+LIVING = (10, 100, 1000)
+STATEMENTS = 200
+"""Statements over which the cost beside living tensors is measured."""
+
+Work = Callable[[Callable[[bytes], None]], None]
 
 
-def rebind(n: int) -> str:
-    return "import torch\nx = torch.ones(4)\n" + "x = x + 1\n" * n
+class Cost(NamedTuple):
+    """Of one program: seconds plain and traced, and the trace."""
+
+    plain: float
+    traced: float
+    steps: int
+    size: int
+    status: str
+
+    def each(self, statements: int) -> float:
+        """µs that tracing adds to a statement."""
+        return (self.traced - self.plain) / statements * 1e6
 
 
-def chain(n: int) -> str:
-    lines = (f"x{i + 1} = x{i} * 2\n" for i in range(n))
-    return "import torch\nx0 = torch.ones(4, requires_grad=True)\n" + "".join(lines)
-
-
-def adam(n: int) -> str:
-    return (
-        "import torch\nnet = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))\n"
-        f"opt = torch.optim.Adam(net.parameters())\nx = torch.ones(2, 4)\nfor i in range({n // 5}):\n"
-        "    opt.zero_grad()\n    loss = net(x).sum()\n    loss.backward()\n    opt.step()\n"
-    )
-
-
-class Chain(torch.nn.Module):
-    """As many operations as `chain` has, for tools that want a module."""
-
-    def __init__(self, n: int) -> None:
-        super().__init__()
-        self.n = n
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        for _ in range(self.n):
-            x = x * 2
-        return x
-
-
-def child(work: Callable[[Callable[[bytes], None]], None]) -> dict[str, Any]:
-    """Seconds, and the bytes written, of work done in a fork of this process."""
+def child(work: Work) -> dict[str, Any]:
+    """Seconds of work done in a fork of this process, and how many bytes and steps it wrote, to which end."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reading)
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 2)
-        size = 0
+        told = {"bytes": 0, "steps": 0, "status": "died"}
 
         def write(data: bytes) -> None:
-            nonlocal size
-            size += len(data)
-            if data.startswith(b'{"outcome"'):
-                tell()
+            told["bytes"] += len(data)
+            for line in data.splitlines():
+                told["steps"] += line.startswith(b'{"step"')
+                if line.startswith(b'{"outcome"'):
+                    told["status"] = status(json.loads(line)["outcome"])
+                    tell()
 
         def tell() -> None:
-            os.write(writing, json.dumps({"seconds": time.perf_counter() - began, "bytes": size}).encode())
+            os.write(writing, json.dumps({"seconds": time.perf_counter() - began, **told}).encode())
 
         began = time.perf_counter()
-        try:
-            work(write)
-            tell()
-        except Exception as error:
-            os.write(
-                writing,
-                json.dumps({"seconds": float("inf"), "error": f"{type(error).__name__}: {error}"[:200]}).encode(),
-            )
+        work(write)
+        tell()
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         data = pipe.read()
     os.waitpid(pid, 0)
-    told: dict[str, Any] = json.loads(data) if data else {}
-    return told
-
-
-def best(work: Callable[[Callable[[bytes], None]], None]) -> dict[str, Any]:
-    runs = [told for _ in range(3) if (told := child(work))]
-    return min(runs, key=lambda told: told["seconds"], default={})
-
-
-def others(n: int) -> dict[str, Callable[[Callable[[bytes], None]], None]]:
-    """The tools that are installed, doing their work on `n` operations."""
-    found: dict[str, Callable[[Callable[[bytes], None]], None]] = {}
-    if importlib.util.find_spec("torchlens"):
-        torchlens = importlib.import_module("torchlens")
-        log = getattr(torchlens, "log_forward_pass", None) or torchlens.trace  # renamed in version 2
-        found["torchlens"] = lambda _: log(Chain(n), torch.ones(4, requires_grad=True))
-    if importlib.util.find_spec("torchviz"):
-        torchviz = importlib.import_module("torchviz")
-        found["torchviz"] = lambda _: torchviz.make_dot(Chain(n)(torch.ones(4, requires_grad=True)).sum()).source
+    if not data:
+        raise RuntimeError("a measured program died")
+    found: dict[str, Any] = json.loads(data)
     return found
+
+
+def status(outcome: dict[str, Any]) -> str:
+    """How a run ended, in words."""
+    limit = outcome.get("stopped", {}).get("limit")
+    return f"{outcome['status']} at {limit}" if limit else str(outcome["status"])
+
+
+def cost(source: str, limits: dict[str, int], times: int = 3) -> Cost:
+    """Of the fastest of so many runs."""
+    code = compile(source, "<program>", "exec")
+    plain = min(child(lambda _: exec(code, {}))["seconds"] for _ in range(times))
+    job = {"source": source, "limits": limits}
+    traced = min((child(lambda write: run(job, write)) for _ in range(times)), key=lambda told: told["seconds"])
+    return Cost(plain, traced["seconds"], traced["steps"], traced["bytes"], traced["status"])
+
+
+def lengths(sizes: list[int]) -> dict[str, dict[int, Cost]]:
+    """The three programs at each length."""
+    print(f"{'program':10} {'n':>6} {'plain':>10} {'traced':>10} {'a statement':>12} {'steps':>7} {'KB':>7}")
+    found: dict[str, dict[int, Cost]] = {}
+    for program in (rebind, chain, adam):
+        for n in sizes:
+            now = found.setdefault(program.__name__, {})[n] = cost(program(n), LIMITS)
+            times = f"{now.plain * 1e3:8.1f}ms {now.traced * 1e3:8.1f}ms {now.each(n):9.0f} us"
+            print(f"{program.__name__:10} {n:6} {times} {now.steps:7} {now.size / 1e3:7.0f}", flush=True)
+    return found
+
+
+def loops() -> None:
+    print(f"\n{'loop':10} {'n':>6} {'plain':>10} {'traced':>10} {'steps':>7} {'KB':>7}  outcome")
+    for program in (loop, adam_loop):
+        now = cost(program(STEPS), VISITOR, times=1)
+        row = f"{now.plain * 1e3:8.1f}ms {now.traced * 1e3:8.1f}ms {now.steps:7} {now.size / 1e3:7.0f}  {now.status}"
+        print(f"{program.__name__:10} {STEPS:6} {row}", flush=True)
+
+
+def standing() -> dict[int, float]:
+    """µs that tracing adds to a statement of `rebind`, by how many other tensors live."""
+    print(f"\n{'living tensors':>14} {'a statement':>12}")
+    found = {}
+    for living in LIVING:
+        without, with_them = (cost(beside(living, n), LIMITS) for n in (0, STATEMENTS))
+        found[living] = with_them.each(STATEMENTS) - without.each(STATEMENTS)
+        print(f"{living:14} {found[living]:9.0f} us", flush=True)
+    return found
+
+
+def others(sizes: list[int]) -> dict[tuple[str, str, int], float]:
+    """µs an operation, by tool, program and length, where the tool is installed and does not fail."""
+    print(f"\n{'tool':10} {'program':8} {'n':>6} {'an operation':>13}")
+    found = {}
+    for tool in TOOLS:
+        for program in WORK:
+            if (tool, program) == ("torchviz", "rebind"):
+                continue  # without a graph it has nothing to draw
+            for n in sizes:
+                told = measured(tool, program, n)
+                if "seconds" in told:
+                    found[tool, program, n] = told["seconds"] / n * 1e6
+                row = f"{found[tool, program, n]:10.0f} us" if "seconds" in told else f"   {told['error']}"
+                print(f"{tool:10} {program:8} {n:6} {row}", flush=True)
+    return found
+
+
+def summary(
+    costs: dict[str, dict[int, Cost]], flat: dict[int, float], tools: dict[tuple[str, str, int], float]
+) -> None:
+    """Each bar of the design, and whether it holds."""
+    print("\nbar")
+    for program in ("rebind", "chain"):
+        for n, now in costs[program].items():
+            said(f"{program} {n}: at most 200 us a statement", now.each(n), now.each(n) <= 200, "us")
+    few, many = flat[LIVING[0]], flat[LIVING[-1]]
+    said(f"{LIVING[-1]} living tensors cost what {LIVING[0]} do, within a quarter", many / few, many <= few * 1.25, "x")
+    for program in WORK:
+        for n, now in costs[program].items():
+            theirs = tools.get(("torchlens", program, n))
+            if theirs is None:
+                print(f"  not measured  {program} {n}: at least 8x less than torchlens")
+            else:
+                ratio = theirs / now.each(n)
+                said(f"{program} {n}: at least 8x less than torchlens", ratio, ratio >= 8, "x")
+    for n, now in costs["rebind"].items():
+        said(f"rebind {n}: at most 1 KB a step", now.size / now.steps / 1e3, now.size <= now.steps * 1000, "KB")
+    for n, now in costs["adam"].items():
+        for what, count in (("recorded steps, visits included", now.steps), ("statements", n)):
+            size = now.size / count / 1e3
+            said(f"adam {n}: 1000 {what}, at most 5 MB", size, size <= 5, "MB")
+
+
+def said(bar: str, value: float, holds: bool, unit: str) -> None:
+    print(f"  {'holds' if holds else 'missed':12}  {bar}: {value:.3g} {unit}")
 
 
 def main(sizes: list[int]) -> None:
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     ops.listen()
-    print(f"{'program':8} {'n':>6} {'plain':>9} {'traced':>10} {'a statement':>12} {'KB':>7}")
-    for program in (rebind, chain, adam):
-        for n in sizes:
-            source = program(n)
-            code = compile(source, "<program>", "exec")
-            plain = best(lambda _, code=code: exec(code, {}))
-            traced = best(lambda write, source=source: run({"source": source, "limits": LIMITS}, write))
-            each = (traced["seconds"] - plain["seconds"]) / n * 1e6
-            times = f"{plain['seconds'] * 1e3:7.1f}ms {traced['seconds'] * 1e3:8.1f}ms {each:9.0f} us"
-            print(f"{program.__name__:8} {n:6} {times} {traced['bytes'] / 1e3:7.0f}", flush=True)
-    for n in sizes:
-        for name, work in others(n).items():
-            told = best(work)
-            failed = told.get("error", "the process died")
-            each = (
-                failed
-                if told.get("seconds", float("inf")) == float("inf")
-                else f"{told['seconds'] / n * 1e6:9.0f} us an operation"
-            )
-            print(f"{name:12} {n:6} {each}", flush=True)
+    costs = lengths(sizes)
+    loops()
+    flat = standing()
+    summary(costs, flat, others(sizes))
 
 
 if __name__ == "__main__":

@@ -53,6 +53,19 @@ def test_a_generator_waits_and_goes_on() -> None:
     assert not [e for e in Replay(told).state.values() if e["kind"] == "frame" and e["name"] == "g"]
 
 
+def test_what_an_exception_held_dies_where_its_handler_ends() -> None:
+    told = trace(
+        "import torch\ndef f():\n    a = torch.ones(2)\n    a.view(3)\ntry:\n    f()\nexcept RuntimeError as error:\n"
+        "    print('caught')\nprint('after')\n"
+    )
+    steps = [(step["kind"], step["line"]) for step in told["steps"]]
+    assert steps[-3:] == [("statement", 8), ("statement", 5), ("statement", 9)]
+    caught, ended, after = told["steps"][-3:]
+    tensor = next(uid for step in told["steps"] for uid, e in step["set"].items() if e.get("kind") == "tensor")
+    assert tensor in ended["gone"] and caught["gone"] == after["gone"] == []
+    assert ended["set"][told["steps"][0]["frame"]]["unset"] == ["error"]
+
+
 def test_a_caught_exception_is_a_step_of_the_statement_that_raised() -> None:
     told = trace(
         "def f():\n    return 1 / 0\ntry:\n    x = 1\n    f()\nexcept ZeroDivisionError as e:\n    print('caught')\n"

@@ -156,7 +156,8 @@ class Instrument:
                 handler.body = [self.line(CAUGHT, None, handler), *self.body(handler.body, i, loop)]
             if node.finalbody:
                 node.finalbody = [self.line(CAUGHT, None, node.finalbody[0]), *self.body(node.finalbody, i, loop)]
-            return [node]
+            # where a handler ends, the exception dies, and with it what its frames held
+            return [node, self.line(STEP, i, node)] if node.handlers else [node]
         if isinstance(node, ast.Match):
             node.subject = self.call(HEAD, i, node.subject, node.subject)
             for case in node.cases:

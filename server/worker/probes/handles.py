@@ -3,11 +3,13 @@
 from typing import Any
 
 import torch
+from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 _wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _batched = torch._C._functorch.is_legacy_batchedtensor
 _get = object.__getattribute__
 ORDINARY = (torch.Tensor, torch.nn.Parameter)
+UNINITIALISED = (UninitializedParameter, UninitializedBuffer)
 
 
 def facts(tensor: torch.Tensor) -> dict[str, Any]:
@@ -22,7 +24,7 @@ def facts(tensor: torch.Tensor) -> dict[str, Any]:
     if tensor.is_neg():
         bits.append("neg")
     out["bits"] = bits or None
-    out["shape"] = None if tensor.is_nested else list(tensor.shape)
+    out["shape"] = shape(tensor)
     out["requires_grad"], out["leaf"] = tensor.requires_grad, leaf(tensor)
     if _wrapped(tensor):
         out["wraps"] = wrapper(tensor)
@@ -31,6 +33,13 @@ def facts(tensor: torch.Tensor) -> dict[str, Any]:
     hooks = _get(tensor, "_backward_hooks") if type(tensor) in ORDINARY else None
     out["hooks"] = len(hooks) if hooks else None
     return out
+
+
+def shape(tensor: torch.Tensor) -> list[int] | None:
+    """None for a nested tensor, and for a lazy module's parameter, which has no shape before the first forward."""
+    if tensor.is_nested or issubclass(type(tensor), UNINITIALISED):
+        return None
+    return list(tensor.shape)
 
 
 def leaf(tensor: torch.Tensor) -> bool | None:

@@ -1,0 +1,57 @@
+"""Tensors, storages, nodes and objects die at the same statement traced as plain; weak references are the witness."""
+
+import builtins
+from pathlib import Path
+
+import pytest
+import torch._dynamo  # noqa: F401 or the first optimizer in each fork pays for it
+
+from tests import random_programs
+from tests.test_agreement import PROGRAMS, plain
+from tests.tracing import ROOT, events, trace
+from tests.witness import DIED, Witness, witnessed
+
+FILES = {path.stem: path.read_text() for path in PROGRAMS if path.parent.name != "programs"}
+LIVES = {path.stem: path.read_text() for path in sorted((ROOT / "tests/programs").glob("lives_*.py"))}
+RANDOM = {f"seed_{seed}": random_programs.program(seed) for seed in range(2000, 2030)}
+SOURCES = FILES | LIVES | RANDOM
+LIMITS = {"steps": 10**6, "trace": 10**9}
+
+
+def deaths(printed: str) -> str:
+    """Up to the last statement that ended; what dies after it dies with the program."""
+    return printed[: printed.rfind("after line")]
+
+
+def both(source: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """What the witness says of a program under plain CPython, and under the recorder."""
+    monkeypatch.setattr(builtins, DIED, Witness(), raising=False)
+    path.write_text(witnessed(source))
+    truth, told = plain(path), trace(path.read_text(), limits=LIMITS)
+    assert told["outcome"]["status"] == ("finished" if truth["error"] is None else "raised")
+    assert events(told, "tracer_fault") == []
+    out = [entry for step in told["steps"] for entry in step["log"] if entry["kind"] == "out"]
+    text = "".join(entry["text"] for entry in out if entry["stream"] == "stdout")
+    return deaths(truth["printed"]), deaths(text)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_they_die_at_the_same_statement(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, told = both(SOURCES[name], tmp_path / "program.py", monkeypatch)
+    assert told == truth and "after line" in truth
+
+
+def test_the_witness_sees_a_saved_storage_freed_by_the_backward_that_needs_it_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = (
+        "import torch\nx = torch.rand(3, requires_grad=True)\ne = x.exp()\nout = e.sum()\ndel e\n"
+        "out.backward(retain_graph=True)\nout.backward()\nkept = x.grad\nx.grad = None\ndel kept\n"
+    )
+    truth, told = both(source, tmp_path / "program.py", monkeypatch)
+    assert told == truth
+    assert told.splitlines() == [
+        *(f"after line {line}" for line in (1, 2, 3, 4)),
+        *("Tensor e died", "after line 5", "after line 6", "the storage of e is freed", "after line 7"),
+        *("after line 8", "after line 9", "Tensor x.grad died", "the storage of x.grad is freed"),
+    ]

@@ -1,0 +1,91 @@
+"""Every module and every optimizer of torch gives the same bits traced as plain, and none is left out."""
+
+import contextlib
+import io
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+import torch._dynamo  # or the first optimizer in each fork pays for it
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from tests import module_programs, optimizer_programs
+from tests.test_agreement import plain
+from tests.tracing import events, trace
+
+LIMITS = {"steps": 10**6, "trace": 10**9}
+TOGETHER = 8
+"""Classes that share a program, and so the two forks that run it."""
+
+BODIES = {
+    name: source for m in (module_programs, optimizer_programs) for name in m.names() for source in [m.body(name)]
+}
+
+
+def program(*names: str) -> str:
+    return module_programs.HEAD + "".join(f"print('== {name}')\n{BODIES[name]}" for name in names)
+
+
+def parts(printed: str) -> dict[str, str]:
+    """What each class of a program printed."""
+    return {part.partition("\n")[0]: part for part in printed.split("== ")[1:]}
+
+
+@cache
+def both(first: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """How the program of the classes from this one on goes, plain and traced."""
+    source = program(*list(BODIES)[first : first + TOGETHER])
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+        file.write(source)
+        file.flush()
+        truth = plain(Path(file.name))
+    told = trace(source, limits=LIMITS)
+    out = [entry for step in told["steps"] for entry in step["log"] if entry["kind"] == "out"]
+    text = "".join(entry["text"] for entry in out if entry["stream"] == "stdout")
+    return truth, {"printed": text, "outcome": told["outcome"], "faults": events(told, "tracer_fault")}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_it_gives_the_same_bits(name: str) -> None:
+    truth, told = both(list(BODIES).index(name) // TOGETHER * TOGETHER)
+    assert parts(told["printed"]).get(name) == parts(truth["printed"])[name]
+    assert (truth["error"], told["outcome"]) == (None, {"status": "finished"})
+    assert told["faults"] == []
+
+
+class FunctionMode(TorchFunctionMode):
+    def __torch_function__(self, function: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return function(*args, **(kwargs or {}))
+
+
+class DispatchMode(TorchDispatchMode):
+    def __torch_dispatch__(self, function: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize(("name", "mode"), [("TransformerEncoder", FunctionMode), ("CTCLoss", DispatchMode)])
+def test_the_digests_show_a_tracer_that_torch_notices(name: str, mode: type) -> None:
+    def printed(context: Any) -> str:
+        out = io.StringIO()
+        with warnings.catch_warnings(), contextlib.redirect_stdout(out), context:
+            warnings.simplefilter("ignore")
+            exec(compile(program(name), "<program>", "exec"), {})
+        return out.getvalue()
+
+    assert printed(contextlib.nullcontext()) == printed(contextlib.nullcontext()) != printed(mode())
+
+
+@pytest.mark.parametrize(
+    ("home", "base", "programs"),
+    [(torch.nn, torch.nn.Module, module_programs), (torch.optim, torch.optim.Optimizer, optimizer_programs)],
+)
+def test_none_is_left_out(home: ModuleType, base: type, programs: ModuleType) -> None:
+    public = {name for name in dir(home) if isinstance(getattr(home, name), type) and not name.startswith("_")}
+    classes = {name for name in public if issubclass(getattr(home, name), base)}
+    assert classes == set(programs.names()) | set(programs.EXCLUDED)
