@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import traceback
 import warnings
 from collections.abc import Callable

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from server.worker.names import LookNames
+from server.worker.names import Objects
 from server.worker.recorder import Recorder
 from server.worker.run import Run
 from server.worker.stack import PROGRAM, outwards, stepping
@@ -111,10 +111,10 @@ def every_instance_is_itself(seen: Seen) -> None:
 def one_address_one_object() -> None:
     known: dict[int, str] = {}
 
-    def name(_self: LookNames, thing: Any, _: Any) -> tuple[str, bool]:
+    def name(_self: Objects, thing: Any) -> tuple[str, bool]:
         return known.setdefault(id(thing), f"o{len(known) + 1}"), True
 
-    put(LookNames, name=name, unreached=lambda _: [])()
+    put(Objects, name=name, bury=lambda _: [])()
 
 
 # 31

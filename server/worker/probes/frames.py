@@ -50,6 +50,7 @@ class Frames:
         self._suspended: set[str] = set()
         self._waiting: set[str] = set()  # suspended when last seen; one that is not told so was thrown into
         self._ended: set[str] = set()  # suspended frames whose generator died
+        self._left: dict[str, dict[str, Any]] = {}  # a frame's own dict of locals, as the program last saw it
         self.over: list[str] = []
         self.module_uid = uids.fresh("f")
         self.counts: dict[tuple[str, int], int] = {}
@@ -106,6 +107,7 @@ class Frames:
 
     def _retire(self, uid: str) -> None:
         self.over.append(uid)
+        self._left.pop(uid, None)
         self._waiting.discard(uid)
         self._ended.discard(uid)
         self._depth.pop(uid, None)
@@ -277,10 +279,16 @@ class Frames:
         }
 
     def _locals(self, frame: FrameType) -> dict[str, Any]:
+        """A frame's variables. CPython has one dict a frame for them, the program's `locals()`: it is left as it was."""
+        shared = frame.f_code.co_flags & inspect.CO_OPTIMIZED
+        uid = self.uid(frame)
+        left = dict(self._left.get(uid, ())) if shared else {}
         found = frame.f_locals
         out = {k: v for k, v in dict(found).items() if type(k) is str and k not in _IMPLICIT}
-        if type(found) is dict and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
-            found.clear()  # CPython keeps this copy with the frame, and with it whatever the program deletes later
+        if shared and type(found) is dict:
+            self._left[uid] = found
+            found.clear()
+            found.update(left)
         return out
 
     def _tell(
