@@ -7,7 +7,8 @@ import pytest
 import torch._dynamo  # noqa: F401 or the first optimizer in each fork pays for it
 
 from tests import random_programs
-from tests.test_agreement import PROGRAMS, plain
+from tests.plain import plain
+from tests.test_agreement import PROGRAMS
 from tests.tracing import ROOT, events, trace
 from tests.witness import DIED, Witness, witnessed
 
@@ -27,7 +28,7 @@ def both(source: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str,
     """What the witness says of a program under plain CPython, and under the recorder."""
     monkeypatch.setattr(builtins, DIED, Witness(), raising=False)
     path.write_text(witnessed(source))
-    truth, told = plain(path), trace(path.read_text(), limits=LIMITS)
+    truth, told = plain(path.read_text()), trace(path.read_text(), limits=LIMITS)
     assert told["outcome"]["status"] == ("finished" if truth["error"] is None else "raised")
     assert events(told, "tracer_fault") == []
     out = [entry for step in told["steps"] for entry in step["log"] if entry["kind"] == "out"]

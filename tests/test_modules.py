@@ -2,10 +2,8 @@
 
 import contextlib
 import io
-import tempfile
 import warnings
 from functools import cache
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -16,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests import module_programs, optimizer_programs
-from tests.test_agreement import plain
+from tests.plain import plain
 from tests.tracing import events, trace
 
 LIMITS = {"steps": 10**6, "trace": 10**9}
@@ -41,10 +39,7 @@ def parts(printed: str) -> dict[str, str]:
 def both(first: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """How the program of the classes from this one on goes, plain and traced."""
     source = program(*list(BODIES)[first : first + TOGETHER])
-    with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
-        file.write(source)
-        file.flush()
-        truth = plain(Path(file.name))
+    truth = plain(source)
     told = trace(source, limits=LIMITS)
     out = [entry for step in told["steps"] for entry in step["log"] if entry["kind"] == "out"]
     text = "".join(entry["text"] for entry in out if entry["stream"] == "stdout")

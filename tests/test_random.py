@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from tests import random_programs
-from tests.test_agreement import ADDRESS, REFEREE, plain, referee
+from tests.plain import plain
+from tests.test_agreement import ADDRESS, REFEREE, referee
 from tests.tracing import events, trace
 
 SEEDS = range(160)
@@ -19,7 +20,7 @@ def test_they_print_and_end_as_plain_python_says(start: int, tmp_path: Path) -> 
     for seed in SEEDS[start : start + 20]:
         path = tmp_path / f"{seed}.py"
         path.write_text(random_programs.program(seed))
-        told, truth = trace(path.read_text()), plain(path)
+        told, truth = trace(path.read_text()), plain(path.read_text())
         out = "".join(
             e["text"] for s in told["steps"] for e in s["log"] if e["kind"] == "out" and e["stream"] == "stdout"
         )

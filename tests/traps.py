@@ -158,9 +158,9 @@ def at_each_telling(change: Callable[[Step], None]) -> Callable[[], None]:
     def apply() -> None:
         tell = Run._step
 
-        def telling(self: Run, step: Step) -> None:
+        def telling(self: Run, step: Step) -> int:
             change(step)
-            tell(self, step)
+            return tell(self, step)
 
         Run._step = telling
 

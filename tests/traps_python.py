@@ -6,9 +6,11 @@ import sys
 import tomllib
 import weakref
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 from server.worker.names import Objects
+from server.worker.probes.frames import Frames
 from server.worker.recorder import Recorder
 from server.worker.run import Run
 from server.worker.stack import PROGRAM, outwards, stepping
@@ -29,6 +31,14 @@ def leave_locals() -> None:
     frame = stepping(sys._getframe())
     if frame is not None:
         frame.f_locals  # noqa: B018
+
+
+def emptied(_: Frames, frame: FrameType) -> dict[str, Any]:
+    found = frame.f_locals
+    told = dict(found)
+    if frame.f_code.co_name != "<module>":
+        found.clear()
+    return told
 
 
 # 20
@@ -200,8 +210,7 @@ TRAPS = [
         "dict_that_the_program_holds",
         "def f():\n    a = 1\n    d = locals()\n    b = 2\n    print(d)\nf()\n",
         is_plain,
-        {},
-        gap="locals() of a function is the very dict that a look brings up to date and empties",
+        {"empties it": Switch(put(Frames, _locals=emptied))},
     ),
     Trap(
         20,

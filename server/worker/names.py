@@ -91,7 +91,7 @@ class Objects:
         self._uids = uids
         self._by_key: dict[tuple[int, Any], str] = {}
         self._keys: dict[str, tuple[int, Any]] = {}
-        self._refers: dict[str, list[str]] = {}  # who -> the objects it refers to
+        self._refers: dict[str, tuple[str, ...]] = {}  # who -> the objects it refers to
         self._count: dict[str, int] = {}
         self._seen: set[str] = set()
         self._doubtful: dict[str, None] = {}  # lost a reference, or never had one
@@ -121,9 +121,9 @@ class Objects:
         self._seen.add(uid)
         return uid, first
 
-    def refer(self, who: str, to: list[str]) -> None:
+    def refer(self, who: str, to: tuple[str, ...]) -> None:
         """`who` refers to these, and to nothing else any more."""
-        before = self._refers.get(who, [])
+        before = self._refers.get(who, ())
         if to == before:
             return
         if to:
@@ -160,7 +160,7 @@ class Objects:
     def _forget(self, uid: str, gone: list[str]) -> None:
         gone.append(uid)
         del self._count[uid], self._by_key[self._keys.pop(uid)]
-        self.refer(uid, [])
+        self.refer(uid, ())
 
     def _reached(self, start: list[str]) -> set[str]:
         """The objects that these refer to, directly or not."""

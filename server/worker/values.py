@@ -152,7 +152,7 @@ class Values:
                 facts["elided"] = facts["len"] - len(facts["items"]) or None
             attrs = dict(self._attributes(value, kind, depth))
             facts["attrs"] = attrs or None
-            self.objects.refer(uid, [o for v in values_of(facts) if (o := referred(v)) is not None])
+            self.objects.refer(uid, tuple(o for v in values_of(facts) if (o := referred(v)) is not None))
             self._tell(uid, facts)
         return {"ref": uid}
 

@@ -119,7 +119,7 @@ class Frames:
         for loop in [loop for loop in self.counts if loop[0] == uid]:
             del self.counts[loop]
         for name in self._picture.state.get(uid, {}).get("vars", ()):
-            self._values.objects.refer(f"{uid}.{name}", [])
+            self._values.objects.refer(f"{uid}.{name}", ())
 
     def look(self, stack: list[FrameType], suspended: str | None) -> None:
         """Tell every frame on the stack; retire those that are neither on it nor suspended.
@@ -257,7 +257,7 @@ class Frames:
                 pending = self._picture.set.setdefault(uid, {})
                 pending.get("vars", {}).pop(name, None)
                 pending.setdefault("unset", []).append(name)
-                self._values.objects.refer(f"{uid}.{name}", [])
+                self._values.objects.refer(f"{uid}.{name}", ())
             return
         before = told.get(name, MISSING)
         if before is not MISSING and before == value and not unlike(before, value):
@@ -268,7 +268,7 @@ class Frames:
         if name in pending.get("unset", ()):
             pending["unset"].remove(name)
         which = referred(value)
-        self._values.objects.refer(f"{uid}.{name}", [which] if which else [])
+        self._values.objects.refer(f"{uid}.{name}", (which,) if which else ())
 
     def _module_vars(self) -> dict[str, Any]:
         hidden = self._hidden

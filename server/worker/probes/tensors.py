@@ -30,7 +30,7 @@ class Tensors:
         counters: Counters,
         holders: Holders,
         name: Callable[[Any], str],
-        refer: Callable[[str, list[str]], None],
+        refer: Callable[[str, tuple[str, ...]], None],
         fault: Callable[[BaseException], None],
     ) -> None:
         self.names, self._picture, self._storages, self._counters = names, picture, storages, counters
@@ -161,7 +161,7 @@ class Tensors:
         facts["base"] = self.see(base) if base is not None else None
         facts["grad"] = self.see(grad) if grad is not None else None
         facts["attrs"] = self._attributes(tensor, encode)
-        self._refer(uid, [o for v in (facts["attrs"] or {}).values() if (o := referred(v)) is not None])
+        self._refer(uid, tuple(o for v in (facts["attrs"] or {}).values() if (o := referred(v)) is not None))
         facts["parts"] = self._made_of(uid, tensor)
         if facts.get("wraps") is not None:
             facts["wraps"]["value"] = {"ref": self.see(torch._C._functorch.get_unwrapped(tensor))}
@@ -270,7 +270,7 @@ class Tensors:
             self.retaining.pop(uid, None)
             self._unsteady.pop(uid, None)
             self._holders.drop(uid)
-            self._refer(uid, [])
+            self._refer(uid, ())
 
     def passed(self) -> None:
         """The statement is told; what was noted of its passing things is not needed any more."""
