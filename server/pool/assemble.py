@@ -12,9 +12,11 @@ from pydantic import ValidationError
 
 from server import __version__
 from server.wire.api import Job
+from server.wire.events import Out
 from server.wire.trace import (
     Cost,
     Error,
+    Focus,
     Header,
     HeaderLine,
     Outcome,
@@ -32,8 +34,13 @@ BELIEVED = ("finished", "raised", "refused", "stopped")
 log = logging.getLogger("gradbox.pool")
 
 
-def assemble(job: Job, versions: dict[str, str], data: bytes, outcome: Outcome | None, exit_: dict[str, Any]) -> Trace:
-    """A trace from whatever lines arrived. outcome: None where the child's own word is taken."""
+def assemble(
+    job: Job, versions: dict[str, str], data: bytes, outcome: Outcome | None, exit_: dict[str, Any]
+) -> tuple[Trace, Focus | None]:
+    """A trace from whatever lines arrived, and what another run should show.
+
+    outcome: None where the child's own word is taken.
+    """
     header: Header | None = None
     steps: list[Step] = []
     last: OutcomeLine | None = None
@@ -65,9 +72,28 @@ def assemble(job: Job, versions: dict[str, str], data: bytes, outcome: Outcome |
         outcome.stopped.line = steps[-1].line
     head = header or Header(schema=1, program=Program(source=job.source), runtime=runtime(job, versions))
     cost = Cost(**{name: exit_.get(name, 0) for name in ("wall_ms", "cpu_ms", "peak_bytes")})
-    return Trace.model_construct(
-        schema_=head.schema_, program=head.program, runtime=head.runtime, steps=steps, outcome=outcome, cost=cost
+    trace = Trace.model_construct(
+        schema_=head.schema_,
+        program=head.program,
+        runtime=head.runtime,
+        steps=steps,
+        focus=job.focus,
+        outcome=outcome,
+        cost=cost,
     )
+    again = Focus(counts=last.again) if last is not None and last.again and job.focus is None else None
+    return trace, again
+
+
+def alike(one: Trace, other: Trace) -> bool:
+    """Whether two runs of a program printed the same and ended the same way."""
+
+    def told(trace: Trace) -> tuple[str, str, str]:
+        text = "".join(entry.text for step in trace.steps for entry in step.log if isinstance(entry, Out))
+        error = trace.outcome.error
+        return text, trace.outcome.status, f"{error.type} {error.message} {error.line}" if error else ""
+
+    return told(one) == told(other)
 
 
 def said(line: bytes) -> str | None:

@@ -20,7 +20,7 @@ async def traced(request: Request, body: RunRequest) -> Trace:
     if body.device != "cpu":
         raise Refused(422, "no_device", f"this server has no {body.device} worker", field="device")
     source = body.source.encode("utf-8", "replace").decode()
-    job = Job(source=source, device=body.device, seed=body.seed, limits=settings.limits())
+    job = Job(source=source, device=body.device, seed=body.seed, limits=settings.limits(), focus=body.focus)
     running = asyncio.ensure_future(pool.run(job))
     watching = asyncio.ensure_future(gone(request))
     try:

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from server.wire.base import Model
+from server.wire.trace import Focus
 
 
 class Job(Model):
@@ -14,6 +15,7 @@ class Job(Model):
     device: Literal["cpu", "cuda"] = "cpu"
     seed: int = 0
     limits: dict[str, int | float] = {}
+    focus: Focus | None = None
 
 
 class RunRequest(Model):
@@ -22,6 +24,7 @@ class RunRequest(Model):
     source: str = Field(examples=["a = torch.tensor([1., 2.], requires_grad=True)\na.clone().sum().backward()\n"])
     device: Literal["cpu", "cuda"] = "cpu"
     seed: int = Field(default=0, ge=0, le=2**32 - 1)
+    focus: Focus | None = Field(default=None, examples=[None])
 
 
 class Problem(Model):

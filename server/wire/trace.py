@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from server.wire.base import Fields, Model, Number, Uid, Value
 from server.wire.entities import BY_LETTER, Summary
@@ -40,6 +40,40 @@ class Program(Model):
     lines: list[int | None] = []
     statements: list[Statement] = []
     notices: list[Notice] = []
+
+
+class Focus(Model):
+    """What a run shows that would be left out: an iteration of a loop, or elements of a big storage.
+
+    loop: its statement; iteration: the counts from 0 of the loops around it and, last, its own. storage: the elements
+    [from, to) of one, from that step on; its uid is the one that the same program's trace gave it. counts: loops by
+    statement and which iteration of the whole run, from 1, is shown. repeatable: whether the program printed and ended
+    as in the run before.
+    """
+
+    loop: int | None = Field(default=None, ge=0)
+    iteration: list[int] | None = None
+    storage: Uid | None = None
+    step: int = Field(default=0, ge=0)
+    from_: int | None = Field(alias="from", default=None, ge=0)
+    to: int | None = Field(default=None, ge=0)
+    counts: dict[int, int] | None = None
+    repeatable: bool | None = None
+
+    @field_validator("iteration", mode="before")
+    @classmethod
+    def path(cls, value: Any) -> Any:
+        """A number stands for the iteration of a loop that no other is around."""
+        return [value] if type(value) is int else value
+
+    @model_validator(mode="after")
+    def one(self) -> "Focus":
+        """It names one thing, whole."""
+        given = [(self.loop, self.iteration), (self.storage, self.from_, self.to), (self.counts,)]
+        named = [parts for parts in given if any(part is not None for part in parts)]
+        if len(named) != 1 or any(part is None for part in named[0]):
+            raise ValueError("give loop and iteration, or storage, from and to")
+        return self
 
 
 class Runtime(Model):
@@ -172,6 +206,7 @@ class Trace(Header):
     """A whole run."""
 
     steps: list[Step] = []
+    focus: Focus | None = None
     outcome: Outcome
     cost: Cost
 
@@ -189,10 +224,11 @@ class StepLine(Model):
 
 
 class OutcomeLine(Model):
-    """The last line, where the worker lived to write it."""
+    """The last line, where the worker lived to write it. again: `Focus.counts` of a run that would show more."""
 
     outcome: Outcome
     cost: Cost
+    again: dict[int, int] | None = None
 
 
 Line = Annotated[HeaderLine | StepLine | OutcomeLine, Field(union_mode="left_to_right")]

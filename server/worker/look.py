@@ -50,11 +50,18 @@ class Look:
         self.values = Values(self.uids, self.picture, self.tensors.see, self.arrays.see, self._node)
         self.reach = Reach(self.values, names.known, self.tensors.see)
         self._mode = self.uids.fresh("m")
+        self._window: tuple[str, int, range] | None = None  # storage, step from which on, elements
         self._wrote: dict[str, dict[str, set[int]]] = {}
         self._released: set[str] = set()
         self.visited: list[tuple[Any, str]] = []  # nodes that the engine ran since the look before, and their uids
         self.reached: list[str] = []  # tensors that something outside of the names was seen to hold
         self.ended: list[str] = []  # backward passes that are over
+
+    def open_window(self, focus: dict[str, Any]) -> None:
+        """Tell certain elements of a big storage too: `{"storage", "step", "from", "to"}`."""
+        if focus.get("storage") is not None:
+            last = min(int(focus["to"]), int(focus["from"]) + cells.LIMIT)
+            self._window = focus["storage"], int(focus.get("step") or 0), range(int(focus["from"]), last)
 
     def _node(self, node: Any) -> str:
         self.tensors.roots.append(node)
@@ -119,7 +126,7 @@ class Look:
         self.arrays.look()
         self._events(ops, log, dead, moved)
         counters = self.counters.look()
-        self.storages.tell(self._wanted())
+        self.storages.tell(self._wanted(step))
         self.storages.within()
         for storage in sorted(self.holders.changed, key=order):
             if storage in self.storages.records:
@@ -175,14 +182,18 @@ class Look:
             self.tensors.drain(self.values.encode)
             done += 1
 
-    def _wanted(self) -> dict[str, dict[str, set[int]]]:
+    def _wanted(self, step: int) -> dict[str, dict[str, set[int]]]:
         """The elements of big storages that small handles read, and those that were written."""
         out: dict[str, dict[str, set[int]]] = {}
-        for storage in self.storages.due | self.holders.changed:
+        shown = {self._window[0]} if self._window is not None and step >= self._window[1] else set()
+        for storage in self.storages.due | self.holders.changed | shown:
             record = self.storages.records.get(storage)
             if record is None or record.nbytes <= cells.LIMIT:
                 continue
             wanted = out[storage] = {}
+            if storage in shown and self._window is not None:
+                for dtype in self.holders.dtypes(storage):
+                    wanted.setdefault(dtype, set()).update(self._window[2])
             for uid in self.holders.of(storage):
                 facts = self.picture.state.get(uid, {})
                 if (

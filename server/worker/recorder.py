@@ -193,13 +193,13 @@ class Recorder:
 
     def _begins(self, frame: FrameType, i: int, over: bool) -> bool:
         """A loop's iteration begins, or the test of `while` failed: it is counted; whether the step is recorded."""
-        path: list[int] = []
-        if not self.unseen.on or self.unseen.at(frame, i):
-            uid = self.frames.uid(frame)
-            self.frames.counts[uid, i] = self.frames.counts.get((uid, i), -1) + 1
-            path = self._iterations(i, uid, "head")
-            if self.unseen.on and self.again is None and not self._spoilt and self.look.spoils():
-                self.again = {i: self.unseen.schedule.counts[i]}
+        if self.unseen.passes(frame, i):
+            return False
+        uid = self.frames.uid(frame)
+        self.frames.counts[uid, i] = self.frames.counts.get((uid, i), -1) + 1
+        path = self._iterations(i, uid, "head")
+        if self.unseen.on and self.again is None and not self._spoilt and self.look.spoils():
+            self.again = {i: self.unseen.schedule.counts[i] - 1}
         return self.unseen.head(frame, i, path, over, not self.backward.stack and not self._busy)
 
     def _call(self, _: int) -> None:

@@ -106,6 +106,7 @@ class Run:
         space = module.__dict__
         space["__builtins__"] = builtins
         recorder = self._recorder = Recorder(space, statements, self._limits, self._step, self._full, self._focus)
+        recorder.look.open_window(self._focus)
         recorder.look.storages.open = OPENS.search(source) is not None
         self._settle(source, module, recorder)
         error = self._execute(code, space, recorder)
@@ -176,7 +177,8 @@ class Run:
             "cpu_ms": round((time.process_time() - self._cpu) * 1000, 3),
             "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         }
-        self._line({"outcome": outcome, "cost": cost})
+        again = self._recorder.again if self._recorder is not None and not self._focus else None
+        self._line({"outcome": outcome, "cost": cost, **({"again": again} if again else {})})
         os._exit(0)
 
 

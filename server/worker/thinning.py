@@ -4,6 +4,7 @@ The first iterations are recorded whole. Once a good part of what a trace may ho
 recorded ones grow, the faster the less room is left, so that the end of any loop is reached with room to spare.
 """
 
+import math
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -16,7 +17,7 @@ WHOLE, MOST = 0.4, 0.9
 FOCUSED = 0.15, 0.5
 """The same where a run is to show certain iterations."""
 
-POWER = 5
+POWER = 6
 """How much faster intervals grow than room is lost: n times less room, n to this power times longer intervals."""
 
 
@@ -47,7 +48,7 @@ class Schedule:
             return False
         if spent > self._whole:
             share = (spent - self._began.get(loop, spent)) / (1 - spent)
-            self._gap[loop] = self._gap.get(loop, 1.0) * (1 + POWER * share)
+            self._gap[loop] = self._gap.get(loop, 1.0) * math.exp(POWER * share)
             self._next[loop] = count + self._gap[loop]
         self._began[loop] = spent
         return True
@@ -76,10 +77,6 @@ class Unseen:
 
     def head(self, frame: FrameType, loop: int, path: list[int], over: bool, may: bool) -> bool:
         """An iteration begins, or with `over` the loop ends; whether its step is recorded. may: it can be left out."""
-        counts = self.schedule.counts
-        counts[loop] = counts.get(loop, 0) + 1
-        if self.on and (id(frame) != self._frame or loop != self._loop):
-            return self.sees(frame, loop)
         if over or not (self.on or may) or self.schedule.due(loop, path):
             self.end()
             return True
@@ -88,16 +85,19 @@ class Unseen:
         self._skipped += 1
         return False
 
-    def at(self, frame: FrameType, loop: int) -> bool:
-        """Whether it is this loop whose iterations pass unseen."""
-        return self.on and id(frame) == self._frame and loop == self._loop
+    def passes(self, frame: FrameType, loop: int) -> bool:
+        """An iteration begins; it is counted. Whether it passes as part of another loop's that is not recorded."""
+        counts = self.schedule.counts
+        counts[loop] = counts.get(loop, 0) + 1
+        own = id(frame) == self._frame and loop == self._loop
+        return self.on and not own and not self.sees(frame, loop)
 
     def sees(self, frame: FrameType, i: int | None) -> bool:
         """Whether a step of statement `i` in this frame is recorded; where the loop was left, it is again."""
         if not self.on:
             return True
         if id(frame) == self._frame:
-            inside = i is not None and self._loop in self._statements.loops(i, True)
+            inside = i is not None and self._loop in self._statements.loops(i, False)
         else:
             inside = self._under(frame)
         if inside:

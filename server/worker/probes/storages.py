@@ -189,7 +189,7 @@ class Storages:
 
     def tell(self, wanted: dict[str, dict[str, set[int]]]) -> None:
         """Put into the picture what is new. wanted: `_windows`."""
-        news = {uid for uid in (*self.due, *self._holders.changed, *self.born) if uid in self.records}
+        news = {uid for uid in (*self.due, *self._holders.changed, *self.born, *wanted) if uid in self.records}
         for uid in sorted(news, key=order):
             record = self.records[uid]
             dtypes = self._holders.dtypes(uid) or record.dtypes or ["uint8"]

@@ -1,0 +1,222 @@
+"""Long loops: what is recorded of them, that their end is reached, and that what passed unseen is found again."""
+
+import asyncio
+import itertools
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from server.pool.local import Pool
+from server.settings import Settings
+from server.wire.api import Job
+from server.wire.trace import Focus, Trace, dump
+from server.worker.thinning import MOST, Schedule
+from tests.plain import plain
+from tests.tracing import Replay, events, printed, trace
+
+LEARN = """\
+import torch
+torch.manual_seed(0)
+x = torch.linspace(-3, 3, 20).reshape(-1, 1)
+net = torch.nn.Sequential(torch.nn.Linear(1, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for t in range(1500):
+    loss = ((net(x) - torch.sin(x)) ** 2).sum()
+    if t % 100 == 99:
+        print(t, loss.item())
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+print('after', loss.item())
+"""
+
+
+def heads(told: dict[str, Any], line: int) -> list[int]:
+    """The iterations of the loop at a line that are recorded."""
+    return [step["iter"][-1] for step in told["steps"] if step["kind"] == "head" and step["line"] == line]
+
+
+def run(source: str, **job: Any) -> dict[str, Any]:
+    """The trace as the server makes it: with a second run where that shows more."""
+
+    async def whole() -> Trace:
+        settings = Settings({})
+        pool = Pool(settings)
+        await pool.start()
+        try:
+            return await pool.run(Job(source=source, limits=settings.limits(), **job))
+        finally:
+            await pool.close()
+
+    return dump(asyncio.run(whole()))
+
+
+def test_a_tutorial_is_followed_to_its_end() -> None:
+    told = trace(LEARN)
+    assert told["outcome"] == {"status": "finished"}
+    assert printed(told) == plain(LEARN)["printed"]
+    seen = heads(told, 6)
+    gaps = [b - a for a, b in itertools.pairwise(seen)]
+    assert seen[:10] == list(range(10)) and max(gaps) > 50 and gaps == sorted(gaps)
+    assert len(told["steps"]) < 2000
+    assert told["steps"][-1]["line"] == 13 and "skipped" in told["steps"][-2] and told["steps"][-2]["line"] == 6
+
+
+def test_what_passed_is_counted() -> None:
+    told = trace("n = 0\nfor i in range(3000):\n    n += i\nprint(n)\n")
+    seen = heads(told, 2)
+    assert sum(step.get("skipped", 0) for step in told["steps"]) == 2 * (3000 - len(seen))
+    assert Replay(told).state["f1"]["vars"]["n"] == sum(range(3000))
+
+
+def test_an_iteration_that_is_recorded_is_recorded_whole() -> None:
+    told = trace("n = 0\nfor i in range(3000):\n    n += i\n    m = n\n    k = m\n")
+    for i in heads(told, 2):
+        lines = [step["line"] for step in told["steps"] if step.get("iter") == [i]]
+        assert lines == [2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "n = 0\nfor i in range(100):\n    for j in range(100):\n        n += 1\n    n -= 1\n",
+        "n = 0\nwhile n < 5000:\n    n += 1\n",
+        "n = 0\nwhile True:\n    n += 1\n    if n > 5000:\n        break\n",
+        "def f(m):\n    for i in range(m):\n        if i == 4000:\n            return i\nn = f(9999)\n",
+        "def g():\n    for i in range(5000):\n        yield i\nn = sum(g())\n",
+        "def g():\n    for i in range(5000):\n        yield i\nn = 0\nfor k in g():\n    n += k\n",
+        "def f():\n    for i in range(5000):\n        if i == 4000:\n            raise ValueError\n"
+        "n = 0\ntry:\n    f()\nexcept ValueError:\n    n = 7\n",
+        "import contextlib\ndef f():\n    for i in range(5000):\n        if i == 4000:\n            raise ValueError\n"
+        "n = 0\nwith contextlib.suppress(ValueError):\n    f()\nn = 8\n",
+        "n = 0\nfor i in range(4000):\n    try:\n        1 / (i % 3)\n    except ZeroDivisionError:\n        n += 1\n",
+        "n = 0\nfor i in range(4000):\n    n += i\nelse:\n    n = -1\n",
+        "n = 0\ndef add(k):\n    global n\n    n += k\nfor i in range(4000):\n    add(i)\n",
+        "class C:\n    def __init__(self):\n        self.n = 0\n    def more(self):\n        self.n += 1\nc = C()\n"
+        "for i in range(4000):\n    c.more()\nn = c.n\n",
+    ],
+)
+def test_loops_of_every_kind_end_as_they_do(source: str) -> None:
+    told = trace(source)
+    space: dict[str, Any] = {}
+    exec(source, space)
+    assert told["outcome"] == {"status": "finished"}
+    assert Replay(told).state["f1"]["vars"]["n"] == space["n"]
+    assert events(told, "tracer_fault") == []
+    assert sum(step.get("skipped", 0) for step in told["steps"]) > 1000
+    assert told["steps"][-1]["depth"] == 0
+
+
+def test_slots_seen_late_are_unknown() -> None:
+    told = trace(
+        "import torch\nx = torch.ones(2, requires_grad=True)\n"
+        "for i in range(1500):\n    y = x.exp()\n    z = y * 2\n    a = i\n"
+    )
+    assert told["outcome"] == {"status": "finished"}
+    late = next(step for step in told["steps"] if "skipped" in step)
+    there = Replay(told, late["i"])
+    assert there.node("y")["saved"]["result"]["state"] == "unknown"
+    assert Replay(told, late["i"] + 1).node("y")["saved"]["result"]["state"] == "ok"
+
+
+def test_events_found_late_carry_their_span() -> None:
+    told = trace("import torch\nx = torch.zeros(2)\nfor i in range(3000):\n    x += 1\n")
+    late = next(step for step in told["steps"] if "skipped" in step)
+    (bumped,) = [entry for entry in late["log"] if entry.get("event") == "version_bumped"]
+    assert bumped["span"] == [late["i"] - 1, late["i"]]
+    assert bumped["to"] - bumped["from"] == late["iter"][0] - told["steps"][late["i"] - 1]["iter"][0] - 1
+
+
+FAILS = """\
+import torch
+x = torch.ones(3, requires_grad=True)
+for i in range(2000):
+    y = x.exp()
+    if i == 1700:
+        y.add_(1)
+    y.sum().backward()
+    k = i
+"""
+
+
+def test_an_iteration_that_fails_is_seen() -> None:
+    first = trace(FAILS)
+    assert first["outcome"]["status"] == "raised" and first["again"] == {"2": 1701}
+    assert 1700 not in heads(first, 3)
+    told = run(FAILS)
+    assert told["outcome"]["error"]["line"] == 7 and told["focus"]["repeatable"] is True
+    assert heads(told, 3)[-2:] == [1699, 1700]
+    assert [step["line"] for step in told["steps"] if step.get("iter") == [1700]][:4] == [3, 4, 5, 6]
+    assert [event["line"] for event in events(told, "saved_stale")] == [6]
+
+
+def test_a_failure_in_a_loop_inside_a_loop_is_seen() -> None:
+    source = "n = 0\nfor i in range(60):\n    for j in range(60):\n        n += 1\n        3 / (n - 3000)\n"
+    told = run(source)
+    assert told["outcome"]["error"]["type"] == "ZeroDivisionError"
+    last = [step for step in told["steps"] if step.get("iter") == [49, 59]]
+    assert [step["line"] for step in last] == [3, 4, 5] and last[-1]["kind"] == "raise"
+
+
+def test_what_turned_stale_unseen_is_seen_in_the_second_run() -> None:
+    source = (
+        "import torch\nx = torch.ones(3, requires_grad=True)\ny = x.exp()\nfor i in range(2000):\n    k = i\n"
+        "    if i == 1500:\n        y.add_(1)\nprint('end')\n"
+    )
+    told = run(source)
+    assert told["focus"]["repeatable"] is True
+    (stale,) = events(told, "saved_stale")
+    assert stale["line"] == 7 and "span" not in stale
+
+
+def test_a_program_that_goes_another_way_is_not_repeatable() -> None:
+    source = (
+        "import time\nn = 0\nfor i in range(2000):\n    n += 1\n    if i == 1900:\n"
+        "        raise ValueError(str(time.time()))\n"
+    )
+    told = run(source)
+    assert told["outcome"]["status"] == "raised" and told["focus"]["repeatable"] is False
+
+
+def test_a_focus_opens_an_iteration() -> None:
+    source = "n = 0\nfor i in range(3000):\n    n += i\n"
+    assert 2222 not in heads(trace(source), 2)
+    told = trace(source, focus={"loop": 1, "iteration": [2222]})
+    assert 2222 in heads(told, 2)
+    assert [step["line"] for step in told["steps"] if step.get("iter") == [2222]] == [2, 3]
+
+
+def test_a_focus_opens_an_iteration_inside_one() -> None:
+    source = "n = 0\nfor i in range(100):\n    for j in range(100):\n        n += 1\n"
+    told = trace(source, focus={"loop": 2, "iteration": [77, 33]})
+    assert [step["line"] for step in told["steps"] if step.get("iter") == [77, 33]] == [3, 4]
+
+
+def test_a_focus_opens_a_window_of_a_big_storage() -> None:
+    source = "import torch\nx = torch.arange(100_000)\ny = 1\n"
+    plain = Replay(trace(source))
+    assert [at for at, _ in plain.state["s1"]["windows"]["int64"]] == [0, 99_984]
+    told = Replay(trace(source, focus={"storage": "s1", "step": 0, "from": 500, "to": 510}))
+    assert told.state["s1"]["windows"]["int64"][1] == [500, list(range(500, 510))]
+
+
+@pytest.mark.parametrize(
+    "focus", [{}, {"loop": 1}, {"storage": "s1", "from": 3}, {"loop": 1, "iteration": 2, "counts": {}}]
+)
+def test_half_a_focus_is_refused(focus: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Focus.model_validate(focus)
+
+
+def test_intervals_grow_and_room_is_left() -> None:
+    spent = 0.0
+    schedule = Schedule(lambda: spent, None)
+    seen = []
+    for n in range(1, 200_001):
+        schedule.counts[0] = n
+        if schedule.due(0, [n]):
+            seen.append(n)
+            spent += 0.02
+    assert seen[:20] == list(range(1, 21))
+    assert seen[-1] > 10_000 and spent <= MOST + 0.02
