@@ -309,7 +309,6 @@ TRAPS = [
         "(w.sum() + c.sum()).backward()\n",
         is_plain,
         {"reads it": Switch(at_each_look(lambda: [t.grad_fn for t in tensors()]))},
-        gap="a look reads grad_fn of every handle: the node of a stale view is made too early, and runs too late",
     ),
     Trap(
         7,

@@ -15,6 +15,7 @@ from server.worker.probes.ops import Ops
 from server.worker.probes.saved import Saved
 from server.worker.probes.storages import Storages
 from server.worker.probes.tensors import Tensors
+from server.worker.probes.views import Views
 from server.worker.reach import Reach
 from server.worker.values import Values
 
@@ -34,7 +35,8 @@ class Look:
         self.holders = Holders()
         self.storages = Storages(self.uids, self.picture, self.holders)
         self.counters = Counters(self.uids, self.picture, names)
-        self.saved = Saved(self.storages, self.counters, names, self.holders)
+        views = Views()
+        self.saved = Saved(self.storages, self.counters, names, self.holders, views)
         self.graph = Graph(self.uids, self.picture, self.saved, lambda value: self.values.scalar(value))
         self.arrays = Arrays(self.uids, self.picture, self.storages, self.holders)
         self.tensors = Tensors(
@@ -43,6 +45,7 @@ class Look:
             self.storages,
             self.counters,
             self.holders,
+            views,
             self.graph.name,
             lambda uid, objects: self.values.objects.refer(uid, objects),
             fault,
@@ -108,7 +111,7 @@ class Look:
         if not frames(everything):
             everything = True
             self.reach.begin(False)
-            self.tensors.look_at([uid for uid, _ in self.tensors.names.living()])
+            self.tensors.widen()
             frames(True)
         self.tensors.drain(self.values.encode)
         for node, uid in self.visited:

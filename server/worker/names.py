@@ -221,8 +221,9 @@ class Picture:
             self.gone.append(uid)
 
     def take(self) -> tuple[dict[str, dict[str, Any]], list[str]]:
-        told, gone = self.set, self.gone
-        self.set, self.gone = {}, []
+        told, gone = dict(self.set), list(self.gone)
+        self.set.clear()  # new ones would take the places of what the program just freed
+        self.gone.clear()
         return told, gone
 
 

@@ -100,7 +100,7 @@ class Recorder:
             self._backward_begun,
             self._visited,
             self._backward_ended,
-            self.look.tensors.see,
+            self._asked,
             self.look.storages,
         )
 
@@ -347,6 +347,12 @@ class Recorder:
         stmt = self._statement(stepping(sys._getframe(1)))
         self.look.picture.put(uid, {**facts, "stmt": stmt})
 
+    def _asked(self, tensor: torch.Tensor) -> str:
+        """The engine is about to ask a tensor for its node."""
+        uid = self.look.tensors.see(tensor)
+        self.look.tensors.views.settle(uid)
+        return uid
+
     def _visited(self, visit: dict[str, Any], node: Any) -> None:
         frame = stepping(sys._getframe(1))
         self.look.visited.append((node, visit["node"]))
@@ -457,14 +463,14 @@ class Recorder:
         step["set"], step["gone"], step["log"] = set_, gone, log
         if visit is not None:
             step["visit"] = visit
-        self._log = []
         self.ops.clear()
         try:
             self._size += self._write(step)
         except (TypeError, ValueError) as error:  # something in it is no JSON: the step is told without it
+            log.clear()
             self._fault(error)
-            self._write({**step, "set": {}, "log": self._log, "value": None})
-            self._log = []
+            self._write({**step, "set": {}, "value": None})
+        log.clear()  # a new one would take the place of a list that the program just freed
         self.count += 1
         if self.count >= self._limits["steps"] and not last:
             self._full("steps", self._limits["steps"])

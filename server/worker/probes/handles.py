@@ -12,8 +12,8 @@ ORDINARY = (torch.Tensor, torch.nn.Parameter)
 UNINITIALISED = (UninitializedParameter, UninitializedBuffer)
 
 
-def facts(tensor: torch.Tensor) -> dict[str, Any]:
-    """What a tensor says of itself; what torch refuses to say is left out."""
+def facts(tensor: torch.Tensor, stale: bool = False) -> dict[str, Any]:
+    """What a tensor says of itself; what torch refuses to say is left out. stale: see `views`."""
     out: dict[str, Any] = {"kind": "tensor", "type": type(tensor).__name__, "dtype": str(tensor.dtype)[6:]}
     out["device"], out["layout"] = str(tensor.device), str(tensor.layout)[6:]
     bits = []
@@ -25,7 +25,7 @@ def facts(tensor: torch.Tensor) -> dict[str, Any]:
         bits.append("neg")
     out["bits"] = bits or None
     out["shape"] = shape(tensor)
-    out["requires_grad"], out["leaf"] = tensor.requires_grad, leaf(tensor)
+    out["requires_grad"], out["leaf"] = tensor.requires_grad, leaf(tensor, stale)
     if _wrapped(tensor):
         out["wraps"] = wrapper(tensor)
     elif has_storage(tensor):
@@ -42,8 +42,13 @@ def shape(tensor: torch.Tensor) -> list[int] | None:
     return list(tensor.shape)
 
 
-def leaf(tensor: torch.Tensor) -> bool | None:
-    """None for a view that torch will not speak of: its base was changed in place where that is forbidden."""
+def leaf(tensor: torch.Tensor, stale: bool = False) -> bool | None:
+    """None for a view that torch will not speak of: its base was changed in place where that is forbidden.
+
+    stale: a view whose node torch would work out anew if it were asked.
+    """
+    if stale:
+        return False
     try:
         return tensor.is_leaf
     except RuntimeError:
@@ -65,9 +70,10 @@ def has_storage(tensor: torch.Tensor) -> bool:
     return not _wrapped(tensor) and not _batched(tensor)
 
 
-def gradient(tensor: torch.Tensor) -> torch.Tensor | None:
+def gradient(tensor: torch.Tensor, stale: bool = False) -> torch.Tensor | None:
     """`.grad`, asked only where asking does not warn."""
-    if leaf(tensor) or (leaf(tensor) is False and tensor.retains_grad):
+    first = leaf(tensor, stale)
+    if first or (first is False and tensor.retains_grad):
         grad: torch.Tensor | None = tensor.grad
         return grad
     return None

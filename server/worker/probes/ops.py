@@ -118,6 +118,9 @@ class Ops:
 
     def _after(self, call: Call, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
         taken = set(call.entry["inputs"])
+        if any(tensor.requires_grad for tensor in handles.flatten([result])):  # torch asked its inputs for their nodes
+            for uid in taken if call.entry["grad_mode"] else ():
+                self._tensors.views.settle(uid)
         for place in self._places(op):
             argument = kwargs.get(place) if isinstance(place, str) else args[place] if place < len(args) else None
             for tensor in handles.flatten([argument]):
@@ -126,6 +129,7 @@ class Ops:
                     self._storages.touched.add(storage)
                     self._storages.early(storage, str(tensor.dtype)[6:])
                     call.writes.append((storage, self._tensors.see(tensor)))
+                    self._tensors.written(*call.writes[-1])
         for tensor in handles.flatten([result]):
             uid = self._tensors.see(tensor, again=True)
             call.entry["outputs"].append(uid)
@@ -182,7 +186,7 @@ class Ops:
         return {storage: (call.at, tensor) for call in self.calls for storage, tensor in call.writes}
 
     def clear(self) -> None:
-        self.calls = []
+        self.calls.clear()
 
 
 def unheard(storages: Storages) -> Any:

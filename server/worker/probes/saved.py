@@ -16,6 +16,7 @@ from server.worker.probes import cells, handles
 from server.worker.probes.counters import Counters
 from server.worker.probes.holders import Holders
 from server.worker.probes.storages import Storages
+from server.worker.probes.views import Views
 
 FEW = 64
 """Slots that are watched while iterations pass unseen."""
@@ -45,8 +46,11 @@ def verdict(node: Any, attribute: str) -> tuple[str, int | None]:
 class Saved:
     """The slots of all nodes: `slots[node][slot]` are the facts last told."""
 
-    def __init__(self, storages: Storages, counters: Counters, tensors: WeakNames, holders: Holders) -> None:
-        self._storages, self._counters, self._tensors, self._holders = storages, counters, tensors, holders
+    def __init__(
+        self, storages: Storages, counters: Counters, tensors: WeakNames, holders: Holders, views: Views
+    ) -> None:
+        self._storages, self._counters, self._tensors = storages, counters, tensors
+        self._holders, self._views = holders, views
         self._attributes: dict[type, list[str]] = {}
         self.slots: dict[str, dict[str, dict[str, Any]]] = {}
         self._bytes: dict[tuple[str, str], bytes] = {}
@@ -179,12 +183,13 @@ class Saved:
             counter = self._counters.slot(known.get("counter") if known else None, data, slot.get("storage"))
         slot["counter"] = counter
         version = None if data.is_inference() else data._version
-        state, named = verdict(node, attribute) if attribute else ("ok", None)
+        asks = self._views.stale(slot.get("tensor", ""))  # reading the slot, torch would ask the view for its node
+        state, named = verdict(node, attribute) if attribute and not asks else ("ok", None)
         expected = known.get("expected") if known else (named if named is not None else version)
         slot["expected"] = expected
-        if state == "ok" and attribute is None and version != expected:
+        if state == "ok" and (attribute is None or asks) and version != expected:
             state = "stale"
-        leaf, key = handles.leaf(data) is True, (uid, name)
+        leaf, key = handles.leaf(data, asks) is True, (uid, name)
         if self.late and known is None:
             self._late.add(key)
         if state == "ok" and self._other_bytes(uid, name, slot):

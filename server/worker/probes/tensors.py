@@ -11,6 +11,7 @@ from server.worker.probes.counters import Counters
 from server.worker.probes.handles import ORDINARY, facts, gradient, has_storage, leaf, parts, quantised
 from server.worker.probes.holders import Holders
 from server.worker.probes.storages import Storages, address
+from server.worker.probes.views import Views
 
 STANDING = ("storage", "offset", "shape", "stride", "dtype", "leaf", "grad_fn", "requires_grad")
 """Facts of a handle whose change may have changed what a node saved."""
@@ -29,6 +30,7 @@ class Tensors:
         storages: Storages,
         counters: Counters,
         holders: Holders,
+        views: Views,
         name: Callable[[Any], str],
         refer: Callable[[str, tuple[str, ...]], None],
         fault: Callable[[BaseException], None],
@@ -37,8 +39,10 @@ class Tensors:
         self._holders, self._name_node, self._refer, self._fault = holders, name, refer, fault
         self._queue: dict[str, torch.Tensor] | None = None
         self._done: set[str] = set()
+        self._said = True  # whoever is seen in this look is so because the program's text leads there
         self._touched: dict[str, None] = {}  # operators took or made them since the look before
         self.early: dict[str, dict[str, Any]] = {}
+        self.views = views
         self.roots: list[Any] = []
         self.standing: dict[str, None] = {}  # known handles that stand differently now
         self._unsteady: dict[str, None] = {}  # in a transform's or a dual level's hands, whose end no operator tells
@@ -48,13 +52,15 @@ class Tensors:
         self._parts: dict[str, dict[str, str]] = {}  # tensor -> name of a part -> the part's uid
         self.severed: list[tuple[str, str, str]] = []  # (tensor, its copy without a graph, how: detach or data)
 
-    def see(self, tensor: torch.Tensor, again: bool = False) -> str:
+    def see(self, tensor: torch.Tensor, again: bool = False, said: bool = True) -> str:
         """Its uid. In a look it is looked at too; outside of one its facts are noted, for it may die before.
 
-        again: note the facts anew, an operation just changed them.
+        again: note the facts anew, an operation just changed them. said: the program's text leads to it.
         """
         uid = self.names.name(tensor)
         if self._queue is not None:
+            if said and self._said:
+                self.views.settle(uid)
             if uid not in self._done:
                 self._done.add(uid)
                 self._queue[uid] = tensor
@@ -69,18 +75,33 @@ class Tensors:
         for uid in uids:
             tensor = self.names.get(uid)
             if tensor is not None:
-                self.see(tensor)
+                self.see(tensor, said=False)
+
+    def written(self, storage: str, by: str) -> None:
+        """An operation wrote a storage through one of the tensors on it."""
+        self.views.settle(by)
+        state = self._picture.state
+        self.views.spoil(
+            uid
+            for uid in self._holders.of(storage)
+            if uid != by and uid[0] == "t" and state[uid].get("base") is not None and state[uid]["requires_grad"]
+        )
 
     def begin(self, everything: bool) -> None:
         """A look begins: at what operators took and made, or at everything."""
         self._queue, self._done = {}, set()
+        self._said = True
         self.standing.clear()
         touched, self._touched = self._touched, {}
         self.look_at(touched)
         self.look_at(self._unsteady)
         if everything:
-            for _, tensor in self.names.living():
-                self.see(tensor)
+            self.widen()
+
+    def widen(self) -> None:
+        """Look at everything that lives."""
+        self._said = False
+        self.look_at([uid for uid, _ in self.names.living()])
 
     def waiting(self) -> bool:
         """Whether something is still to be looked at."""
@@ -137,7 +158,7 @@ class Tensors:
 
     def _same(self, uid: str, tensor: torch.Tensor) -> bool:
         """Whether it is as last told; then only its counter is noted, and what it leads to."""
-        mark = self._marks.get(uid)
+        mark = None if self.views.stale(uid) else self._marks.get(uid)
         if mark is None or mark != self._mark(tensor):
             return False
         told = self._picture.state[uid]
@@ -148,8 +169,8 @@ class Tensors:
 
     def revisit(self) -> None:
         """Have the graphs of all tensors walked."""
-        for _, tensor in self.names.living():
-            node = self._grad_fn(tensor)
+        for uid, tensor in self.names.living():
+            node = None if self.views.stale(uid) else self._grad_fn(uid, tensor)
             if node is not None:
                 self.roots.append(node)
 
@@ -157,7 +178,7 @@ class Tensors:
         if self._same(uid, tensor):
             return
         facts = self._facts(uid, tensor)
-        base, grad = tensor._base if tensor._is_view() else None, gradient(tensor)
+        base, grad = tensor._base if tensor._is_view() else None, gradient(tensor, self.views.stale(uid))
         facts["base"] = self.see(base) if base is not None else None
         facts["grad"] = self.see(grad) if grad is not None else None
         facts["attrs"] = self._attributes(tensor, encode)
@@ -186,7 +207,7 @@ class Tensors:
         if facts["retains_grad"]:
             self.retaining[uid] = None
         plain = facts.get("storage") and facts.get("counter") and facts["leaf"] is not None
-        mark = self._mark(tensor) if plain else None
+        mark = self._mark(tensor) if plain and not self.views.stale(uid) else None
         if mark is not None:
             self._marks[uid] = mark
         else:
@@ -223,7 +244,7 @@ class Tensors:
         self.roots.clear()
 
     def _facts(self, uid: str, tensor: torch.Tensor) -> dict[str, Any]:
-        out = facts(tensor)
+        out = facts(tensor, self.views.stale(uid))
         looking = self._queue is not None
         known = uid in self.early or uid in self._picture.state
         out["storage"] = self._storages.see(tensor) if has_storage(tensor) else None
@@ -231,11 +252,13 @@ class Tensors:
             self._storages.early(out["storage"], out["dtype"])
         if looking:
             out["counter"] = None if tensor.is_inference() else self._counters.see(uid, tensor, out["storage"])
-        node = self._grad_fn(tensor)
+        node = self._grad_fn(uid, tensor)
         if node is not None:
             out["grad_fn"], out["output_nr"] = self._name_node(node), tensor.output_nr
             if looking:
                 self.roots.append(node)
+        elif self.views.stale(uid) and uid in self._picture.state:
+            out |= {key: self._picture.state[uid].get(key) for key in ("grad_fn", "output_nr")}
         else:
             out["grad_fn"] = out["output_nr"] = None
         out["retains_grad"] = tensor.retains_grad if out["leaf"] is False else None
@@ -269,6 +292,7 @@ class Tensors:
             self._marks.pop(uid, None)
             self.retaining.pop(uid, None)
             self._unsteady.pop(uid, None)
+            self.views.settle(uid)
             self._holders.drop(uid)
             self._refer(uid, ())
 
@@ -277,11 +301,14 @@ class Tensors:
         self.severed.clear()
         self.early.clear()
 
-    def _grad_fn(self, tensor: torch.Tensor) -> Any:
+    def _grad_fn(self, uid: str, tensor: torch.Tensor) -> Any:
         if not tensor.requires_grad:
             return None
+        stale = self.views.stale(uid)
+        if stale and (self._queue is None or self.views.told(uid, tensor)):
+            return None
         try:
-            return tensor.grad_fn
+            return self.views.read(uid, tensor) if stale else tensor.grad_fn
         except RuntimeError:  # a view that torch forbids to be changed in place, and that was
             return None
 
