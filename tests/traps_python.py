@@ -11,6 +11,7 @@ from typing import Any
 
 from server.worker.names import Objects
 from server.worker.probes.frames import Frames
+from server.worker.probes.storages import Storages
 from server.worker.recorder import Recorder
 from server.worker.run import Run
 from server.worker.stack import PROGRAM, outwards, stepping
@@ -127,6 +128,10 @@ def one_address_one_object() -> None:
     put(Objects, name=name, bury=lambda _: [])()
 
 
+def by_address(objects: Objects, thing: Any) -> str | None:
+    return objects._by_key.get((id(thing), type(thing)))
+
+
 # 31
 
 
@@ -241,8 +246,7 @@ TRAPS = [
         "import torch\nx, y = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)\n"
         "z = [g := torch.autograd.grad(x * y, (x, y)), torch.utils.swap_tensors(*g)]\nprint(g)\n",
         is_plain,
-        {},
-        gap="until the next look a gradient's storage is known by weak references to its tensors, and those stay",
+        {"leaves them light": Switch(put(Storages, settle=lambda _: None))},
     ),
     Trap(
         29,
@@ -257,7 +261,6 @@ TRAPS = [
         "f = lambda: f()\nf()\n",
         ends_where_a_script_does,
         {"takes room for itself": Switch(put(sys, setrecursionlimit=lambda _: None))},
-        gap="only a call of a function with steps is held to the program's limit; others go as deep as the recorder may",
     ),
     Trap(
         29,
@@ -287,8 +290,7 @@ TRAPS = [
         "addresses_of_instances",
         "class A:\n    pass\na = A()\ni = id(a)\na = [a := None, A()][1]\nprint(id(a) == i)\n",
         every_instance_is_itself,
-        {},
-        gap="instances take weak references, and are known by address and type: two in one statement are told as one",
+        {"names by address": Switch(put(Objects, uid=by_address))},
     ),
     Trap(
         31,

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
+_weak = type.__dict__["__weakrefoffset__"].__get__
+
 
 class Uids:
     """Hands out `s1`, `s2`, `t1` …; a uid is never given twice."""
@@ -81,16 +83,18 @@ class WeakNames:
 
 
 class Objects:
-    """Uids of objects that take no weak references (lists, dicts, instances).
+    """Uids of objects of which most take no weak references (lists, dicts, instances).
 
     One lives while something told refers to it: a frame, a tensor's attribute, another object. An address may be used
-    again only after its object is free, which is after nothing refers to it any more.
+    again only after its object is free, which is after nothing refers to it any more; inside one statement that can
+    pass unseen, but for instances, which do take weak references.
     """
 
     def __init__(self, uids: Uids) -> None:
         self._uids = uids
         self._by_key: dict[tuple[int, Any], str] = {}
         self._keys: dict[str, tuple[int, Any]] = {}
+        self._refs: dict[str, weakref.ref[Any]] = {}
         self._refers: dict[str, tuple[str, ...]] = {}  # who -> the objects it refers to
         self._count: dict[str, int] = {}
         self._seen: set[str] = set()
@@ -100,10 +104,12 @@ class Objects:
         self._seen.clear()
 
     def known(self, thing: Any) -> bool:
-        return (id(thing), type(thing)) in self._by_key
+        return self.uid(thing) is not None
 
     def uid(self, thing: Any) -> str | None:
-        return self._by_key.get((id(thing), type(thing)))
+        uid = self._by_key.get((id(thing), type(thing)))
+        ref = self._refs.get(uid) if uid is not None else None
+        return uid if ref is None or ref() is thing else None
 
     def told(self, uid: str) -> bool:
         """Whether something else refers to it."""
@@ -111,12 +117,14 @@ class Objects:
 
     def name(self, thing: Any) -> tuple[str, bool]:
         """Its uid, and whether this look meets it for the first time."""
-        key = (id(thing), type(thing))
-        uid = self._by_key.get(key)
+        uid = self.uid(thing)
         if uid is None:
+            key = (id(thing), type(thing))
             uid = self._by_key[key] = self._uids.fresh("o")
             self._keys[uid], self._count[uid] = key, 0
             self._doubtful[uid] = None
+            if _weak(type(thing)):
+                self._refs[uid] = weakref.ref(thing)
         first = uid not in self._seen
         self._seen.add(uid)
         return uid, first
@@ -159,7 +167,11 @@ class Objects:
 
     def _forget(self, uid: str, gone: list[str]) -> None:
         gone.append(uid)
-        del self._count[uid], self._by_key[self._keys.pop(uid)]
+        key = self._keys.pop(uid)
+        if self._by_key.get(key) == uid:
+            del self._by_key[key]
+        del self._count[uid]
+        self._refs.pop(uid, None)
         self.refer(uid, ())
 
     def _reached(self, start: list[str]) -> set[str]:

@@ -92,7 +92,7 @@ class Recorder:
         self._everything = True  # the next step looks at all that lives
         self._came: list[tuple[int, str | None]] = []  # (depth, tensor or None for anything) that functions gave back
         self.ops = Ops(self.look.tensors, self.look.storages, self._append, lambda: self._busy, self._fault)
-        self.swap = Swap(self.look.tensors.names, self.guard)
+        self.swap = Swap(self.look.tensors.names, self.look.storages, self.guard)
         self.backward = Backward(
             self.look.uids,
             self.look.graph,
@@ -276,6 +276,8 @@ class Recorder:
                 self.frames.counts.pop((self.frames.uid(sys._getframe(1)), i), None)
 
     def _lambda(self) -> None:
+        if too_deep():
+            raise RecursionError("maximum recursion depth exceeded")
         self._everything = True
 
     # What else happens

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from server.worker.names import Picture, Uids, WeakNames
+from server.worker.probes.handles import bare
 
 _STRIDE = 1 << 20
 _move = torch._C._autograd._unsafe_set_version_counter
@@ -33,7 +34,8 @@ class Counters:
 
     def see(self, uid: str, tensor: torch.Tensor, storage: str | None) -> str:
         """The counter that this tensor wears; its value is noted for this look."""
-        version, impl = tensor._version, tensor._cdata
+        own = bare(tensor)
+        version, impl = own._version, own._cdata
         worn = self._worn.get(uid)
         if worn is None or worn[1] != impl or self._now.get(worn[0], version) != version:
             if worn is not None:
@@ -77,10 +79,10 @@ class Counters:
         for counter in self._wearers if among is None else among:
             other = self.witness(counter, but)
             if other is not None:
-                witnesses.append((counter, other, other._version))
+                witnesses.append((counter, bare(other), bare(other)._version))
         if not witnesses:
             return None
-        version = tensor._version
+        version = bare(tensor)._version
         _move((tensor,), (version + _STRIDE,))
         try:
             return next((counter for counter, other, before in witnesses if other._version != before), None)
@@ -89,10 +91,11 @@ class Counters:
 
     def same(self, one: torch.Tensor, other: torch.Tensor) -> bool:
         """Whether moving the counter of one moves the other's. Leaves both as they were."""
-        before, version = other._version, one._version
+        other_own = bare(other)
+        before, version = other_own._version, bare(one)._version
         _move((one,), (version + _STRIDE,))
         try:
-            return other._version != before
+            return bool(other_own._version != before)
         finally:
             _move((one,), (version,))
 
@@ -102,7 +105,7 @@ class Counters:
         among = self._on.get(storage, {}) if storage is not None and not self.moving else None
         counter = known if worn else (self.shared(tensor, among=among) or known or self._uids.fresh("c"))
         assert counter is not None
-        self._now[counter] = tensor._version
+        self._now[counter] = bare(tensor)._version
         return counter
 
     def pin(self, counter: str, by: int) -> None:

@@ -12,9 +12,27 @@ ORDINARY = (torch.Tensor, torch.nn.Parameter)
 UNINITIALISED = (UninitializedParameter, UninitializedBuffer)
 
 
+class Bare:
+    """A tensor of a subclass, asked what a plain one would answer: nothing that its class defines is called."""
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self._tensor = tensor
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(torch._C.TensorBase, name).__get__(self._tensor)
+
+
+def bare(tensor: torch.Tensor) -> Any:
+    """The tensor, to be asked for its attributes and by its methods."""
+    return tensor if type(tensor) in ORDINARY else Bare(tensor)
+
+
 def facts(tensor: torch.Tensor, stale: bool = False) -> dict[str, Any]:
     """What a tensor says of itself; what torch refuses to say is left out. stale: see `views`."""
-    out: dict[str, Any] = {"kind": "tensor", "type": type(tensor).__name__, "dtype": str(tensor.dtype)[6:]}
+    own, tensor = tensor, bare(tensor)
+    out: dict[str, Any] = {"kind": "tensor", "type": type(own).__name__, "dtype": str(tensor.dtype)[6:]}
     out["device"], out["layout"] = str(tensor.device), str(tensor.layout)[6:]
     bits = []
     if tensor.is_inference():
@@ -25,12 +43,12 @@ def facts(tensor: torch.Tensor, stale: bool = False) -> dict[str, Any]:
         bits.append("neg")
     out["bits"] = bits or None
     out["shape"] = shape(tensor)
-    out["requires_grad"], out["leaf"] = tensor.requires_grad, leaf(tensor, stale)
-    if _wrapped(tensor):
-        out["wraps"] = wrapper(tensor)
-    elif has_storage(tensor):
+    out["requires_grad"], out["leaf"] = tensor.requires_grad, leaf(own, stale)
+    if _wrapped(own):
+        out["wraps"] = wrapper(own)
+    elif has_storage(own):
         out["offset"], out["stride"] = tensor.storage_offset(), list(tensor.stride())
-    hooks = _get(tensor, "_backward_hooks") if type(tensor) in ORDINARY else None
+    hooks = _get(own, "_backward_hooks") if type(own) in ORDINARY else None
     out["hooks"] = len(hooks) if hooks else None
     return out
 
@@ -50,7 +68,8 @@ def leaf(tensor: torch.Tensor, stale: bool = False) -> bool | None:
     if stale:
         return False
     try:
-        return tensor.is_leaf
+        found: bool = bare(tensor).is_leaf
+        return found
     except RuntimeError:
         return None
 
@@ -65,7 +84,8 @@ def wrapper(tensor: torch.Tensor) -> dict[str, Any]:
 
 
 def has_storage(tensor: torch.Tensor) -> bool:
-    if tensor.layout != torch.strided or tensor.is_nested:
+    own = bare(tensor)
+    if own.layout != torch.strided or own.is_nested:
         return False
     return not _wrapped(tensor) and not _batched(tensor)
 
@@ -73,8 +93,8 @@ def has_storage(tensor: torch.Tensor) -> bool:
 def gradient(tensor: torch.Tensor, stale: bool = False) -> torch.Tensor | None:
     """`.grad`, asked only where asking does not warn."""
     first = leaf(tensor, stale)
-    if first or (first is False and tensor.retains_grad):
-        grad: torch.Tensor | None = tensor.grad
+    if first or (first is False and bare(tensor).retains_grad):
+        grad: torch.Tensor | None = bare(tensor).grad
         return grad
     return None
 

@@ -106,7 +106,7 @@ class Ops:
         entry["grad_mode"] = torch.is_grad_enabled()
         call = Call(entry)
         for tensor in handles.flatten([*args, *kwargs.values()]):
-            call.inputs.append((self._tensors.see(tensor), tensor.requires_grad))
+            call.inputs.append((self._tensors.see(tensor), handles.bare(tensor).requires_grad))
             if handles.has_storage(tensor):  # what it writes may be an input that its schema does not call written
                 self._storages.touched.add(self._storages.see(tensor))
         entry["inputs"] = [uid for uid, _ in call.inputs]
@@ -118,7 +118,9 @@ class Ops:
 
     def _after(self, call: Call, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
         taken = set(call.entry["inputs"])
-        if any(tensor.requires_grad for tensor in handles.flatten([result])):  # torch asked its inputs for their nodes
+        if any(
+            handles.bare(tensor).requires_grad for tensor in handles.flatten([result])
+        ):  # torch asked its inputs for their nodes
             for uid in taken if call.entry["grad_mode"] else ():
                 self._tensors.views.settle(uid)
         for place in self._places(op):
@@ -127,17 +129,17 @@ class Ops:
                 if handles.has_storage(tensor):
                     storage = self._storages.see(tensor)
                     self._storages.touched.add(storage)
-                    self._storages.early(storage, str(tensor.dtype)[6:])
+                    self._storages.early(storage, str(handles.bare(tensor).dtype)[6:])
                     call.writes.append((storage, self._tensors.see(tensor)))
                     self._tensors.written(*call.writes[-1])
         for tensor in handles.flatten([result]):
             uid = self._tensors.see(tensor, again=True)
             call.entry["outputs"].append(uid)
-            call.entry["requires_grad"].append(tensor.requires_grad)
+            call.entry["requires_grad"].append(handles.bare(tensor).requires_grad)
             if _EMPTY.search(call.entry["name"]) and handles.has_storage(tensor):
                 self._storages.blank(self._storages.see(tensor))
             if uid not in taken:
-                call.results.append((uid, handles.leaf(tensor) is True, str(tensor.dtype)[6:]))
+                call.results.append((uid, handles.leaf(tensor) is True, str(handles.bare(tensor).dtype)[6:]))
         call.at = self._log(call.entry)
         self.calls.append(call)
 

@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
+from server.worker.probes.handles import bare
+
 
 class Record:
     """A storage as last seen. The weak reference pins its address, so an address is never met twice."""
@@ -67,7 +69,7 @@ class Light(Record):
     """
 
     def __init__(self, uid: str, tensor: torch.Tensor) -> None:
-        super().__init__(uid, str(tensor.device))
+        super().__init__(uid, str(bare(tensor).device))
         self._tensors: list[weakref.ref[torch.Tensor]] = []
         self.wear(tensor)
 
@@ -85,7 +87,7 @@ class Light(Record):
         self.pointer, self.nbytes = 0, 0
         if self.device != "cpu":
             return b""
-        for tensor in tensors:
+        for tensor in map(bare, tensors):
             size, offset = tensor.element_size(), int(tensor.storage_offset())
             if tensor.numel():
                 self.pointer = tensor.data_ptr() - offset * size

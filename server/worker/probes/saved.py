@@ -179,10 +179,10 @@ class Saved:
             return  # else an optional tensor that was not given
         slot = now[name] = self._facts(data)
         counter = None
-        if not data.is_inference():
+        if not handles.bare(data).is_inference():
             counter = self._counters.slot(known.get("counter") if known else None, data, slot.get("storage"))
         slot["counter"] = counter
-        version = None if data.is_inference() else data._version
+        version = None if handles.bare(data).is_inference() else handles.bare(data)._version
         asks = self._views.stale(slot.get("tensor", ""))  # reading the slot, torch would ask the view for its node
         state, named = verdict(node, attribute) if attribute and not asks else ("ok", None)
         expected = known.get("expected") if known else (named if named is not None else version)
@@ -203,15 +203,16 @@ class Saved:
                 self.news.append((uid, name, "detached", state))
 
     def _facts(self, data: torch.Tensor) -> dict[str, Any]:
-        slot: dict[str, Any] = {"dtype": str(data.dtype)[6:], "shape": list(data.shape)}
+        own = handles.bare(data)
+        slot: dict[str, Any] = {"dtype": str(own.dtype)[6:], "shape": list(own.shape)}
         tensor = self._tensors.known(data)
         if tensor is not None:
             slot["tensor"] = tensor
-        if data.layout == torch.strided and not torch._C._functorch.is_functorch_wrapped_tensor(data):
+        if own.layout == torch.strided and not torch._C._functorch.is_functorch_wrapped_tensor(data):
             slot.update(
                 storage=self._storages.see(data),
-                offset=data.storage_offset(),
-                stride=list(data.stride()),
+                offset=own.storage_offset(),
+                stride=list(own.stride()),
             )
         return slot
 

@@ -8,6 +8,7 @@ import torch
 
 from server.worker.names import Picture, Uids, order
 from server.worker.probes import cells
+from server.worker.probes.handles import bare
 from server.worker.probes.holders import Holders
 from server.worker.probes.records import ArrayRecord, Light, Record, TorchRecord
 
@@ -62,7 +63,7 @@ class Storages:
                 self._lights.add(uid)
                 self._add(Light(uid, tensor))
             else:
-                self._add(TorchRecord(uid, tensor.untyped_storage()))
+                self._add(TorchRecord(uid, bare(tensor).untyped_storage()))
         return uid
 
     def settle(self) -> None:

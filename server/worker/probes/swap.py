@@ -6,13 +6,14 @@ from typing import Any, Self
 import torch
 
 from server.worker.names import WeakNames
+from server.worker.probes.storages import Storages
 
 
 class Swap:
     """Wraps the function while entered. The tensors keep their uids: the Python objects are the same after it."""
 
-    def __init__(self, names: WeakNames, guard: Callable[[], Any]) -> None:
-        self._names, self._guard = names, guard
+    def __init__(self, names: WeakNames, storages: Storages, guard: Callable[[], Any]) -> None:
+        self._names, self._storages, self._guard = names, storages, guard
         self._swap: Any = None
 
     def __enter__(self) -> Self:
@@ -26,6 +27,8 @@ class Swap:
     def _run(self, t1: torch.Tensor, t2: torch.Tensor) -> Any:
         uids: list[tuple[Any, str | None]] = []
         with self._guard():
+            if not self._storages.light:
+                self._storages.settle()  # gradients are known by weak references until then
             uids = [(tensor, self._names.release(tensor)) for tensor in (t1, t2)]
         try:
             return self._swap(t1, t2)

@@ -8,7 +8,7 @@ from torch.autograd import forward_ad
 
 from server.worker.names import Picture, WeakNames, order, referred
 from server.worker.probes.counters import Counters
-from server.worker.probes.handles import ORDINARY, facts, gradient, has_storage, leaf, parts, quantised
+from server.worker.probes.handles import ORDINARY, bare, facts, gradient, has_storage, leaf, parts, quantised
 from server.worker.probes.holders import Holders
 from server.worker.probes.storages import Storages, address
 from server.worker.probes.views import Views
@@ -178,7 +178,8 @@ class Tensors:
         if self._same(uid, tensor):
             return
         facts = self._facts(uid, tensor)
-        base, grad = tensor._base if tensor._is_view() else None, gradient(tensor, self.views.stale(uid))
+        own = bare(tensor)
+        base, grad = own._base if own._is_view() else None, gradient(tensor, self.views.stale(uid))
         facts["base"] = self.see(base) if base is not None else None
         facts["grad"] = self.see(grad) if grad is not None else None
         facts["attrs"] = self._attributes(tensor, encode)
@@ -195,7 +196,7 @@ class Tensors:
             self._unsteady[uid] = None
         else:
             self._unsteady.pop(uid, None)
-        if tensor.is_quantized:
+        if own.is_quantized:
             facts["quant"] = quantised(tensor)
         told = self._picture.state.get(uid)
         if told is not None and any(told.get(key) != facts.get(key) for key in STANDING):
@@ -215,7 +216,7 @@ class Tensors:
 
     def _made_of(self, uid: str, tensor: torch.Tensor) -> dict[str, str] | None:
         """Told as handles of their own. torch makes a new object for a part at every question: they are named by place."""
-        if tensor.layout == torch.strided and not tensor.is_nested:
+        if bare(tensor).layout == torch.strided and not bare(tensor).is_nested:
             return None
         names = self._parts.setdefault(uid, {})
         with torch._C._DisableFuncTorch():  # inside a transform it would wrap them
@@ -251,17 +252,17 @@ class Tensors:
         if out["storage"] and not looking:
             self._storages.early(out["storage"], out["dtype"])
         if looking:
-            out["counter"] = None if tensor.is_inference() else self._counters.see(uid, tensor, out["storage"])
+            out["counter"] = None if bare(tensor).is_inference() else self._counters.see(uid, tensor, out["storage"])
         node = self._grad_fn(uid, tensor)
         if node is not None:
-            out["grad_fn"], out["output_nr"] = self._name_node(node), tensor.output_nr
+            out["grad_fn"], out["output_nr"] = self._name_node(node), bare(tensor).output_nr
             if looking:
                 self.roots.append(node)
         elif self.views.stale(uid) and uid in self._picture.state:
             out |= {key: self._picture.state[uid].get(key) for key in ("grad_fn", "output_nr")}
         else:
             out["grad_fn"] = out["output_nr"] = None
-        out["retains_grad"] = tensor.retains_grad if out["leaf"] is False else None
+        out["retains_grad"] = bare(tensor).retains_grad if out["leaf"] is False else None
         if out["storage"]:
             if out["requires_grad"]:
                 wearers = self._requiring.setdefault(out["storage"], [])
@@ -273,7 +274,8 @@ class Tensors:
 
     def _sever(self, uid: str, tensor: torch.Tensor, told: dict[str, Any]) -> None:
         """A new leaf without grad on the storage of a tensor that requires it: `detach()` or `.data` cut the graph."""
-        if tensor._is_view() or tensor.is_inference() or not (tensor.is_floating_point() or tensor.is_complex()):
+        own = bare(tensor)
+        if own._is_view() or own.is_inference() or not (own.is_floating_point() or own.is_complex()):
             return
         wearers = self._requiring[told["storage"]]
         living = [(wearer, other) for wearer in wearers if (other := self.names.get(wearer)) is not None]
@@ -302,13 +304,13 @@ class Tensors:
         self.early.clear()
 
     def _grad_fn(self, uid: str, tensor: torch.Tensor) -> Any:
-        if not tensor.requires_grad:
+        if not bare(tensor).requires_grad:
             return None
         stale = self.views.stale(uid)
         if stale and (self._queue is None or self.views.told(uid, tensor)):
             return None
         try:
-            return self.views.read(uid, tensor) if stale else tensor.grad_fn
+            return self.views.read(uid, tensor) if stale else bare(tensor).grad_fn
         except RuntimeError:  # a view that torch forbids to be changed in place, and that was
             return None
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from server.worker.probes.handles import bare
+
 _STRIDE = 1 << 20
 _move = torch._C._autograd._unsafe_set_version_counter
 
@@ -33,14 +35,14 @@ class Views:
 
     def told(self, uid: str, tensor: torch.Tensor) -> bool:
         """Whether its node was read since the last write."""
-        return self._stale[uid] == tensor._version
+        return bool(self._stale[uid] == bare(tensor)._version)
 
     def read(self, uid: str, tensor: torch.Tensor) -> Any:
         """The node that torch would work out; torch forgets it at once, for it was asked at another version."""
-        version = tensor._version
+        version = bare(tensor)._version
         self._stale[uid] = version
         _move((tensor,), (version + _STRIDE,))
         try:
-            return tensor.grad_fn
+            return bare(tensor).grad_fn
         finally:
             _move((tensor,), (version,))
