@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 from server.language.names import FORGOTTEN, bound, forgotten, top
 from server.language.session import cells, transcript
@@ -80,7 +81,10 @@ def _placed(lines: list[Line], notices: list[Notice]) -> list[Notice]:
         at = bisect_right(origins, notice.line) if notice.line is not None else 0
         if notice.kind in KINDS.values() and (not at or origins[at - 1] != notice.line):
             continue  # of a line that is not in the program
-        out.append(notice.model_copy(update={"line": kept[at - 1][1] if at else None}))
+        changed: dict[str, Any] = {"line": kept[at - 1][1] if at else None}
+        if "from" in notice.args:
+            changed["args"] = {**notice.args, "from": kept[max(bisect_right(origins, notice.args["from"]), 1) - 1][1]}
+        out.append(notice.model_copy(update=changed))
     return out
 
 

@@ -14,16 +14,22 @@ _FRAME = re.compile(r'\s*File ".*", line \d+')
 
 
 class Session:
-    """Collects statements and, under each, what was printed after it."""
+    """Collects statements and, under each, what was printed after it.
 
-    def __init__(self, notices: list[Notice]) -> None:
+    cell: of a notebook, which shows the last value of what was entered at once and no other.
+    """
+
+    def __init__(self, notices: list[Notice], cell: bool = False) -> None:
         self.out: list[Line] = []
-        self._notices = notices
+        self._notices, self._cell = notices, cell
         self._printed: list[Line] = []
         self._prints = False  # what the last statement printed may look like anything
+        self._from: int | None = None
 
     def code(self, text: str, line: Line, more: bool = False) -> None:
         self.flush()
+        if not more:
+            self._from = line.origin
         self.out.append(Line(text, line.origin))
         self._prints = (more and self._prints) or "print" in text
 
@@ -40,7 +46,9 @@ class Session:
         if self._printed:
             at = self.out[-1].origin if self.out else self._printed[0].origin
             text = "\n".join(line.text for line in self._printed)
-            self._notices.append(Notice(line=at, kind="printed", args={"text": text}))
+            entered = {"from": self._from} if self.out else {}
+            cell = {"cell": True} if self._cell else {}
+            self._notices.append(Notice(line=at, kind="printed", args={"text": text, **entered, **cell}))
         self._printed.clear()
 
     def end(self) -> list[Line]:
@@ -107,7 +115,7 @@ def cells(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """Of a notebook: code beside `In [3]:` goes on with `...:`, code under an empty one up to the next prompt."""
     if not any(_CELL.match(line.text) for line in lines):
         return lines
-    session = Session(notices)
+    session = Session(notices, cell=True)
     beside = under = False
     for line in lines:
         cell, more = _CELL.match(line.text), _MORE.match(line.text)

@@ -81,7 +81,11 @@ StepKind = Literal["statement", "head", "call", "return", "yield", "resume", "ra
 
 
 class Step(Model):
-    """The state after what this step names: apply `set`, then `gone`."""
+    """The state after what this step names: apply `set`, then `gone`.
+
+    shown: what an interactive session shows of a bare expression's value ("" for None); only where the pasted text
+    holds an output to lay beside it, and where showing runs none of the program's code.
+    """
 
     i: int
     kind: StepKind
@@ -92,6 +96,7 @@ class Step(Model):
     depth: int = 0
     skipped: int | None = None
     value: Value = None
+    shown: str | None = None
     set: dict[Uid, Fields] = {}
     gone: list[Uid] = []
     log: list[LogEntry] = []

@@ -27,6 +27,7 @@ from server import __version__
 from server.language import paste, policy
 from server.worker.instrument import Statements, instrument
 from server.worker.recorder import Recorder
+from server.worker.shown import asked
 from server.worker.stack import PROGRAM, SLACK, outwards
 from server.worker.streams import Printed
 
@@ -71,7 +72,7 @@ class Run:
         if code is None:
             self._end(refused(refusals))
         else:
-            self._program(code, pasted.source, statements)
+            self._program(code, pasted, statements)
 
     def _header(self, pasted: paste.Pasted, statements: Statements) -> dict[str, Any]:
         lines = pasted.source.split("\n")
@@ -100,13 +101,14 @@ class Run:
             },
         }
 
-    def _program(self, code: types.CodeType, source: str, statements: Statements) -> None:
+    def _program(self, code: types.CodeType, pasted: paste.Pasted, statements: Statements) -> None:
         module = types.ModuleType("__main__")
         space = module.__dict__
         space["__builtins__"] = builtins
-        recorder = self._recorder = Recorder(space, statements, self._limits, self._step, self._full)
-        recorder.look.storages.open = OPENS.search(source) is not None
-        self._settle(source, module, recorder)
+        beside = asked(pasted.notices, statements.rows)
+        recorder = self._recorder = Recorder(space, statements, self._limits, self._step, self._full, beside)
+        recorder.look.storages.open = OPENS.search(pasted.source) is not None
+        self._settle(pasted.source, module, recorder)
         error = self._execute(code, space, recorder)
         outcome: dict[str, Any] = {"status": "finished"}
         line = statements.rows[-1]["line"] if statements.rows else 1

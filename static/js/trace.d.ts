@@ -43,6 +43,7 @@ export type $C = [unknown, unknown];
 export type Ref1 = string;
 export type Py = string;
 export type Text = string | null;
+export type Shown = string | null;
 export type Kind3 = "storage";
 export type Device1 = string | null;
 export type Nbytes = number | null;
@@ -422,6 +423,9 @@ export interface Limits {
 /**
  * The state after what this step names: apply `set`, then `gone`.
  *
+ * shown: what an interactive session shows of a bare expression's value ("" for None); only where the pasted text
+ * holds an output to lay beside it, and where showing runs none of the program's code.
+ *
  * This interface was referenced by `Trace`'s JSON-Schema
  * via the `definition` "Step".
  */
@@ -435,6 +439,7 @@ export interface Step {
   depth?: Depth;
   skipped?: Skipped;
   value?: Value;
+  shown?: Shown;
   set?: Set;
   gone?: Gone;
   log?: Log;
