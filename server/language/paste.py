@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from server.language.claims import claims
 from server.language.names import FORGOTTEN, bound, forgotten, top
 from server.language.session import cells, transcript
 from server.language.text import Line, Scan, parses, split
@@ -52,7 +53,10 @@ def normalise(text: str) -> Pasted:
                 if program(lines):
                     break
     lines = lines or [Line("", None)]
-    at, added = _imports(lines)
+    tree = parses(lines)
+    if tree is not None:
+        notices += _claims(lines, tree)
+    at, added = _imports(lines, tree)
     notices = _placed(lines, notices)
     notices += [Notice(line=at + k + 1, kind="import", args={"text": line.text}) for k, line in enumerate(added)]
     notices.sort(key=lambda notice: notice.line or 0)
@@ -210,9 +214,17 @@ def common(one: str, other: str) -> str:
     return "".join(a for a, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
-def _imports(lines: list[Line]) -> tuple[int, list[Line]]:
+def _claims(lines: list[Line], tree: ast.Module) -> list[Notice]:
+    """What comments say is printed, at lines of the pasted text."""
+    out = []
+    for claim in claims([line.text for line in lines], tree):
+        last, first = lines[(claim.line or 1) - 1].origin, lines[claim.args["from"] - 1].origin
+        out.append(claim.model_copy(update={"line": last, "args": {**claim.args, "from": first}}))
+    return out
+
+
+def _imports(lines: list[Line], tree: ast.Module | None) -> tuple[int, list[Line]]:
     """Put the imports that the program forgot on top of it; where, from 0, and what."""
-    tree = parses(lines)
     if tree is None:
         return 0, []
     at = top(tree)

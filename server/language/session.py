@@ -25,12 +25,14 @@ class Session:
         self._printed: list[Line] = []
         self._prints = False  # what the last statement printed may look like anything
         self._from: int | None = None
+        self._orphan = False  # what printed it is no statement of the program
 
     def code(self, text: str, line: Line, more: bool = False) -> None:
         self.flush()
         if not more:
             self._from = line.origin
         self.out.append(Line(text, line.origin))
+        self._orphan = more and self._orphan
         self._prints = (more and self._prints) or "print" in text
 
     def printed(self, line: Line) -> None:
@@ -46,9 +48,14 @@ class Session:
         if self._printed:
             at = self.out[-1].origin if self.out else self._printed[0].origin
             text = "\n".join(line.text for line in self._printed)
-            entered = {"from": self._from} if self.out else {}
-            cell = {"cell": True} if self._cell else {}
-            self._notices.append(Notice(line=at, kind="printed", args={"text": text, **entered, **cell}))
+            args: dict[str, object] = {"text": text}
+            if self.out:
+                args["from"] = self._from
+            if self._cell:
+                args["cell"] = True
+            if self._orphan:
+                args["orphan"] = True
+            self._notices.append(Notice(line=at, kind="printed", args=args))
         self._printed.clear()
 
     def end(self) -> list[Line]:
@@ -62,11 +69,15 @@ class Session:
             return True
         if self._prints or line.empty or line.comment or (self._printed and _FRAME.match(self._printed[-1].text)):
             return False
+        if self._printed and self._printed[0].text.startswith("torch.return_types."):
+            return False  # it prints `values=tensor(…),`
         tree = parses([Line(line.text.strip(), None)])
         return tree is not None and not isinstance(tree.body[0], ast.Expr | ast.AnnAssign | ast.Pass)
 
     def _left_out(self, line: Line) -> None:
         """Where two pieces were torn apart the repair puts them together: `c>>> .zero_()`."""
+        self.flush()
+        self._orphan = True
         text = line.text.strip()
         before, prompt, after = text.partition(">>>")
         repair = before.rstrip() + after.lstrip() if prompt else text
