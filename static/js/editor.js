@@ -7,7 +7,11 @@ import { EditorState, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, keymap, lineNumbers, WidgetType } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
-/** @typedef {{line: number, kind: "error" | "notice", text: string, action?: {label: string, run: () => void}}} Message */
+/**
+ * @typedef {{line: number, kind: "error" | "notice" | "output", text: string, action?: {label: string, run: () => void},
+ *   inline?: boolean, make?: () => HTMLElement}} Message
+ *   make: draws what `text` stands for; inline: behind the line, not under it
+ */
 
 /** @type {import("@codemirror/state").StateEffectType<{line: number, tone: string} | null>} */
 const setCurrent = StateEffect.define();
@@ -27,6 +31,7 @@ class Words extends WidgetType {
   }
 
   toDOM() {
+    if (this.message.make) return this.message.make();
     const box = document.createElement("div");
     box.className = `message ${this.message.kind}`;
     box.setAttribute("role", this.message.kind === "error" ? "alert" : "note");
@@ -78,8 +83,8 @@ function written(state, list) {
   const ranges = [];
   for (const message of list) {
     const line = state.doc.line(Math.max(1, Math.min(message.line, state.doc.lines)));
-    ranges.push(Decoration.line({ class: `cm-${message.kind}` }).range(line.from));
-    ranges.push(Decoration.widget({ widget: new Words(message), block: true, side: 1 }).range(line.to));
+    if (message.kind !== "output") ranges.push(Decoration.line({ class: `cm-${message.kind}` }).range(line.from));
+    ranges.push(Decoration.widget({ widget: new Words(message), block: !message.inline, side: 1 }).range(line.to));
   }
   return Decoration.set(ranges, true);
 }

@@ -28,7 +28,8 @@ export function messages(trace, say, mend) {
 
 /** What was changed in the text as a whole. @param {any} trace @param {Say} say @returns {string} */
 export function remarks(trace, say) {
-  const whole = (trace.program.notices ?? []).filter((/** @type {any} */ n) => !AT_LINE.has(n.kind));
+  const laid = trace.steps.length ? ["printed", "claimed"] : ["claimed"]; // beside what torch printed
+  const whole = (trace.program.notices ?? []).filter((/** @type {any} */ n) => !AT_LINE.has(n.kind) && !laid.includes(n.kind));
   const left = atLines(trace).length - MOST;
   const said = new Set(whole.map((/** @type {any} */ n) => say(`notice_${n.kind}`, n.args)));
   if (left > 0) said.add(say("notice_more", { n: left }));
