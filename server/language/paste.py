@@ -16,7 +16,7 @@ from server.language.claims import claims
 from server.language.names import FORGOTTEN, bound, forgotten, top
 from server.language.session import cells, transcript
 from server.language.text import Line, Scan, parses, split
-from server.wire.trace import Notice
+from server.wire.trace import Edit, Notice, Repair
 
 BLANKS = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 HIDDEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\ufffe"
@@ -88,8 +88,18 @@ def _placed(lines: list[Line], notices: list[Notice]) -> list[Notice]:
         changed: dict[str, Any] = {"line": kept[at - 1][1] if at else None}
         if "from" in notice.args:
             changed["args"] = {**notice.args, "from": kept[max(bisect_right(origins, notice.args["from"]), 1) - 1][1]}
+        if notice.repairs:
+            changed["repairs"] = [put_in(repair, lines, changed["line"]) for repair in notice.repairs]
         out.append(notice.model_copy(update=changed))
     return out
+
+
+def put_in(repair: Repair, lines: list[Line], line: int | None) -> Repair:
+    """With the edit that puts the line into the program: after this one, or first of all."""
+    text = repair.args["repair"]
+    at = len(lines[line - 1].text) if line else 0
+    edit = Edit(line=line or 1, col=at, end_line=line or 1, end_col=at, text=f"\n{text}" if line else f"{text}\n")
+    return repair.model_copy(update={"edits": [edit]})
 
 
 def _most(notices: list[Notice]) -> list[Notice]:

@@ -4,7 +4,7 @@ import ast
 import re
 
 from server.language.text import Line, Scan, parses
-from server.wire.trace import Notice
+from server.wire.trace import Edit, Notice, Repair
 
 _PROMPT = re.compile(r"\s*(?:(>>>)[ \t]*|(\.\.\.)(?: |\t|$))")
 _CELL = re.compile(r"\s*In ?\[[\d* ]*\]: ?")
@@ -25,12 +25,14 @@ class Session:
         self._printed: list[Line] = []
         self._prints = False  # what the last statement printed may look like anything
         self._from: int | None = None
+        self._margin = ""
         self._orphan = False  # what printed it is no statement of the program
 
     def code(self, text: str, line: Line, more: bool = False) -> None:
         self.flush()
         if not more:
             self._from = line.origin
+            self._margin = indentation(line.text)
         self.out.append(Line(text, line.origin))
         self._orphan = more and self._orphan
         self._prints = (more and self._prints) or "print" in text
@@ -47,7 +49,7 @@ class Session:
             self._printed.pop()
         if self._printed:
             at = self.out[-1].origin if self.out else self._printed[0].origin
-            text = "\n".join(line.text for line in self._printed)
+            text = "\n".join(line.text.removeprefix(self._margin) for line in self._printed)
             args: dict[str, object] = {"text": text}
             if self.out:
                 args["from"] = self._from
@@ -81,7 +83,11 @@ class Session:
         text = line.text.strip()
         before, prompt, after = text.partition(">>>")
         repair = before.rstrip() + after.lstrip() if prompt else text
-        self._notices.append(Notice(line=line.origin, kind="left_out", args={"text": text, "repair": repair}))
+        edit = Edit(line=line.origin or 1, col=0, end_line=line.origin or 1, end_col=len(line.text),
+                    text=f"{indentation(line.text)}{'In [ ]:' if self._cell else '>>>'} {repair}")  # fmt: skip
+        args = {"text": text, "repair": repair}
+        repairs = [Repair(key="prompt", args=args, pasted=[edit])]
+        self._notices.append(Notice(line=line.origin, kind="left_out", args=args, repairs=repairs))
 
 
 def transcript(lines: list[Line], notices: list[Notice]) -> list[Line]:
@@ -107,6 +113,10 @@ def transcript(lines: list[Line], notices: list[Notice]) -> list[Line]:
             statement = False
             session.printed(line)
     return session.end()
+
+
+def indentation(text: str) -> str:
+    return text[: len(text) - len(text.lstrip())]
 
 
 def opens(text: str) -> bool:

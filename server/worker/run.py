@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 from server import __version__
-from server.language import paste, policy
+from server.language import paste, policy, repairs
 from server.worker.instrument import Statements, instrument
 from server.worker.recorder import Recorder
 from server.worker.shown import asked
@@ -70,7 +70,7 @@ class Run:
                 refusals = [policy.too_deep(pasted.source)]
         self._line({"header": self._header(pasted, statements)})
         if code is None:
-            self._end(refused(refusals))
+            self._end(refused(repairs.offered(pasted, self._source, refusals)))
         else:
             self._program(code, pasted, statements)
 
@@ -116,6 +116,9 @@ class Run:
             recorder.raised(error)
             with recorder.closed():  # its `__str__` may be the program's own
                 told = described(error)
+            offers = repairs.on_cpu(pasted, self._source, told["message"]) if self._device == "cpu" else []
+            if offers:
+                told["repairs"] = [offer.model_dump(mode="json", exclude_unset=True) for offer in offers]
             outcome = {"status": "raised", "error": {**told, "step": max(recorder.count - 1, 0)}}
             line = next((line for line, name in stack(error) if name == "<module>"), line)
         else:

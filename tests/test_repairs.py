@@ -1,0 +1,203 @@
+"""Every repair is offered where it belongs, is made by hand alone, and what it makes runs."""
+
+from typing import Any
+
+import pytest
+
+from server.language.edits import edited
+from server.wire.trace import Edit
+from tests.test_claims import verdicts
+from tests.test_paste import SEEDS
+from tests.tracing import printed, trace
+
+
+def offers(told: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every repair that a trace offers."""
+    error = told["outcome"].get("error") or {}
+    places = [*told["program"]["notices"], error, *error.get("refusals", [])]
+    return [repair for place in places for repair in place.get("repairs", [])]
+
+
+def repaired(told: dict[str, Any], key: str, shape: str | None = None, pasted: bool = False) -> str:
+    """The text after a click on this repair."""
+    (repair,) = [repair for repair in offers(told) if repair["key"] == key]
+    text = told["program"]["pasted"] if pasted else told["program"]["source"]
+    edits = [Edit(**edit) for edit in repair["pasted" if pasted else "edits"]]
+    return edited(text, edits, shape or repair.get("shape"))
+
+
+LAYER = "import torch\nfrom torch import nn\nmodel = nn.Linear(2, 1)\n"
+PICTURES = """\
+import torch
+import torchvision
+import torchvision.transforms as transforms
+from torchvision import datasets
+from torch.utils.data import DataLoader
+transform = transforms.Compose([
+    transforms.ToTensor(),
+    transforms.Normalize((0.5,), (0.5,)),
+])
+train = datasets.{0}(root='./data', train=True,
+                     download=True, transform=transform)
+test = torchvision.datasets.{0}('./data', train=False, transform=transforms.ToTensor())
+loader = DataLoader(train, batch_size=16, shuffle=True)
+for images, labels in loader:
+    print(images.shape, labels.dtype)
+    break
+"""
+
+CASES = {
+    "a tensor": ("load", "import torch\nx = torch.load('x.pt')\nprint(x.sum() * 2)\n", "x = torch.randn(4, 4)"),
+    "an alias": ("load", "import torch as t\nx = t.load('x.pt').cuda\n", "x = t.randn(4, 4).cuda"),
+    "in a call": ("load", "import torch\nprint(torch.load('x', map_location='cpu').shape)\n", "print(torch.randn(4, 4).shape)"),
+    "weights": ("weights", LAYER + "model.load_state_dict(torch.load('m.pt'))\nprint(model(torch.ones(2)))\n", "# model.load_state_dict(torch.load('m.pt'))"),
+    "weights by name": (
+        "weights",
+        LAYER + "state = torch.load('m.pt')\nopt = torch.optim.SGD(model.parameters(), lr=1.)\nmodel.load_state_dict(state['model'])\nopt.load_state_dict(\n    state['opt'])\n",
+        "# opt.load_state_dict(\n    # state['opt'])",
+    ),
+    "weights alone in a block": ("weights", LAYER + "if model:\n    model.load_state_dict(torch.load('m.pt'))\n", "    pass  # model.load_state_dict("),
+    "weights before another": ("weights", LAYER + "model.load_state_dict(torch.load('m')); x = 1\n", "pass; x = 1"),
+    "saving": ("save", LAYER + "torch.save(model.state_dict(), 'm.pt')\nprint(model)\n", "# torch.save("),
+    "an array": ("load", "import numpy as np\nimport torch\nx = torch.from_numpy(np.load('x.npy')).float()\nprint(x.shape)\n", "torch.from_numpy(np.random.randn(4, 4)).float()"),
+    "a text file of numbers": ("load", "import numpy\nx = numpy.loadtxt('x.csv', delimiter=',')[:, 1:]\n", "x = numpy.random.randn(4, 4)[:, 1:]"),
+    "a table": (
+        "table",
+        "import pandas as pd\nimport torch\ndf = pd.read_csv('x.csv')\nx = torch.tensor(df.iloc[:, :-1].values)\ny = torch.tensor(df.iloc[:, -1].to_numpy())\nprint(x.shape, y.shape)\n",
+        "df = np.random.randn(4, 4)\nx = torch.tensor(df[:, :-1])\ny = torch.tensor(df[:, -1])",
+    ),
+    "a table at once": ("table", "import torch, math\nimport pandas\nx = torch.tensor(pandas.read_csv('x').values)\n", "torch.tensor(np.random.randn(4, 4))"),
+    "grey pictures": ("pictures", PICTURES.format("MNIST"), "train = torch.utils.data.TensorDataset(torch.randn(64, 1, 28, 28), torch.randint(0, 10, (64,)))"),
+    "coloured pictures": ("pictures", PICTURES.format("CIFAR10"), "(torch.randn(64, 3, 32, 32),"),
+    "a folder": ("pictures", "import torch\nfrom torchvision.datasets import ImageFolder\ndata = ImageFolder('x')\nprint(data[0][0].shape)\n", "data = torch.utils.data.TensorDataset("),
+    "text": ("text", "text = open('x.txt').read()\nprint(len(set(text)))\n", "text = 'the quick brown fox"),
+    "text in a block": ("text", "with open('x.txt', 'r') as f:\n    text = f.read()\nprint(text[:9])\n", "text = 'the quick brown fox"),
+    "lines": ("text", "lines = open('x.txt').readlines()\nprint(lines[0].strip())\n", "lines = ['the quick"),
+    "unpacked": ("file", "import pickle\nimport torch\nwith open('x.pkl', 'rb') as f:\n    data = pickle.load(f)\nprint(data.shape)\n", "data = torch.randn(4, 4)"),
+    "written": ("save", "with open('x', 'w') as f:\n    f.write('a')\nprint(1)\n", "# with open('x', 'w') as f:\n    # f.write('a')"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_refused_program_runs_after_its_repair(name: str) -> None:
+    key, source, piece = CASES[name]
+    told = trace(source)
+    assert told["outcome"]["status"] == "refused"
+    assert [repair["key"] for repair in offers(told)] == [key]
+    text = repaired(told, key)
+    assert piece in text
+    again = trace(text)
+    assert again["outcome"]["status"] == "finished", again["outcome"]
+
+
+def test_the_shape_is_the_readers() -> None:
+    told = trace(PICTURES.format("MNIST"))
+    again = trace(repaired(told, "pictures", "32, 3, 8, 8"))
+    assert printed(again) == "torch.Size([16, 3, 8, 8]) torch.int64\n"
+    assert printed(trace(repaired(trace(CASES["in a call"][1]), "load", "7"))) == "torch.Size([7])\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch\nckpt = torch.load('x')\nprint(ckpt['epoch'])\n",
+        "import torch\nmodel = torch.load('x')\nmodel.eval()\n",
+        "import torch\nstate = torch.load('x')\nfor k, v in state.items():\n    print(k)\n",
+        "import pandas as pd\ndf = pd.read_csv('x')\nprint(df['a'].mean())\n",
+        "import pandas as pd\npd.read_csv('x').describe()\n",
+        "import torch\nfrom torchvision import datasets, models\nd = datasets.MNIST('x')\nm = models.resnet18()\n",
+        "from torchvision import datasets\nd = datasets.MNIST('x')\nprint(d.classes)\n",
+        "import numpy as np\nz = np.load('x.npz')\nz['a']\n",
+        "f = open('x')\nfor line in f:\n    print(line)\n",
+        "with open('x') as f:\n    a = f.read()\n    b = 1\n",
+        "import os\nimport requests\nrequests.get('x')\n",
+        "import torch\ntorch.load('x'\n",
+    ],
+)
+def test_what_nobody_can_know_is_not_repaired(source: str) -> None:
+    told = trace(source)
+    assert told["outcome"]["status"] == "refused"
+    assert offers(told) == []
+
+
+def test_several_repairs_one_after_the_other() -> None:
+    source = (
+        LAYER
+        + "x = torch.load('x')\nwith open('t') as f:\n    t = f.read()\ntorch.save(x, 'y')\nprint(x.shape, len(t))\n"
+    )
+    told = trace(source)
+    keys = [repair["key"] for repair in offers(told)]
+    assert sorted(keys) == ["load", "save", "text"]
+    text = source
+    for key in keys:
+        text = repaired(trace(text), key)
+    again = trace(text)
+    assert again["outcome"]["status"] == "finished"
+    assert printed(again) == "torch.Size([4, 4]) 900\n"
+
+
+CUDA = {
+    "a method": ("x = torch.ones(2).cuda()\n", "x = torch.ones(2)\n"),
+    "a keyword": ("x = torch.ones(2, device='cuda:0')\n", 'x = torch.ones(2, device="cpu")\n'),
+    "a device": (
+        'device = torch.device("cuda")\nx = torch.ones(2).to(device).cuda(0, non_blocking=True)\n',
+        'device = torch.device("cpu")\nx = torch.ones(2).to(device)\n',
+    ),
+    "to": ("model = torch.nn.Linear(2, 1).to('cuda').cuda()\n", 'model = torch.nn.Linear(2, 1).to("cpu")\n'),
+    "an index": ("x = torch.ones(2).to(0)\n", 'x = torch.ones(2).to("cpu")\n'),
+    "waiting": ("x = torch.ones(2)\ntorch.cuda.synchronize()\n", "x = torch.ones(2)\n# torch.cuda.synchronize()\n"),
+    "a type": ("x = torch.cuda.FloatTensor([1.])\n", "x = torch.FloatTensor([1.])\n"),
+    "a text with a number": (
+        "k = 0\nx = torch.ones(1, device=f'cuda:{k}')\n",
+        'k = 0\nx = torch.ones(1, device="cpu")\n',
+    ),
+    "a name": ("where = 'cuda'\nx = torch.ones(1).to(where)\n", 'where = "cpu"\nx = torch.ones(1).to(where)\n'),
+    "pinned": ("x = torch.ones(1).pin_memory()\n", "x = torch.ones(1)\n"),
+    "a word in a text": (
+        "print('to cuda', '中')\nx = torch.ones(1).cuda()\n",
+        "print('to cuda', '中')\nx = torch.ones(1)\n",
+    ),
+    "asked first": (
+        "d = 'cuda' if torch.cuda.is_available() else 'cpu'\nx = torch.ones(1).to(d).cuda()\n",
+        "d = 'cuda' if torch.cuda.is_available() else 'cpu'\nx = torch.ones(1).to(d)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CUDA)
+def test_a_program_for_cuda_runs_on_the_cpu(name: str) -> None:
+    source, after = CUDA[name]
+    told = trace("import torch\n" + source)
+    assert told["outcome"]["status"] == "raised"
+    assert repaired(told, "cuda") == "import torch\n" + after
+    again = trace("import torch\n" + after)
+    assert again["outcome"]["status"] == "finished", again["outcome"]
+
+
+@pytest.mark.parametrize("source", ["raise ValueError('CUDA')", "import torch\ntorch.ones(2) @ torch.ones(3)  # cuda"])
+def test_other_errors_offer_nothing(source: str) -> None:
+    assert offers(trace(source)) == []
+
+
+def test_a_garbled_prompt_is_put_right_in_the_pasted_text() -> None:
+    told = trace((SEEDS / "snippets/003_1.txt").read_text())
+    text = repaired(told, "prompt", pasted=True)
+    assert "\n>>> c.zero_()\ntensor([ 0., 0., 0.])" in text
+    again = trace(text)
+    assert again["program"]["source"] == repaired(told, "prompt").replace("\r", "")
+    (rows,) = verdicts([again])
+    assert [(row["line"], row["verdict"], row["partly"]) for row in rows] == [
+        (5, "same", False),
+        (6, "different", False),  # the article leaves grad_fn out
+        (7, "same", True),
+    ]
+
+
+def test_a_repair_of_a_transcript_keeps_what_it_printed() -> None:
+    text = "  >>> x = torch.load('x.pt')\n  >>> y = x\\\n  ...   .cuda()\n  >>> y.shape\n  torch.Size([4, 4])\n"
+    told = trace(text)
+    assert repaired(told, "load", pasted=True) == text.replace("torch.load('x.pt')", "torch.randn(4, 4)")
+    told = trace(repaired(told, "load", pasted=True))
+    last = repaired(told, "cuda", pasted=True)
+    (rows,) = verdicts([trace(last)])
+    assert [row["verdict"] for row in rows] == ["same"]
