@@ -245,17 +245,45 @@ def test_refusals_and_errors_stand_at_their_lines(page: Any, site: str) -> None:
     assert "line 3" in page.locator("#outcome").inner_text()
 
 
-def test_what_was_left_out_comes_back_with_one_click(page: Any, site: str) -> None:
+def test_a_torn_prompt_is_repaired_and_the_outputs_stay(page: Any, site: str) -> None:
     page.goto(site)
-    paste(page, ">>> import torch\n>>> c = torch.ones(2)\nc>>> .zero_()\ntensor([0., 0.])\n>>> print(c)\n")
+    paste(page, ">>> c = torch.ones(2)\nc>>> .zero_()\ntensor([0., 0.])\n>>> c\ntensor([0., 0.])\n")
     run(page)
+    before = page.locator(".cm-line").all_inner_texts()
+    assert [row[0] for row in beside(page)] == ["not reached", "different"]
     with page.expect_response("**/runs"):
-        page.locator(".message.notice button").click()
-    page.wait_for_function("() => document.querySelector('.cm-content').innerText.includes('c.zero_()')")
+        page.locator(".message.notice button", has_text="Put in c.zero_()").click()
+    page.wait_for_function("() => document.querySelectorAll('.beside.same').length === 2")
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+z")
+    assert page.locator(".cm-line").all_inner_texts() == before
+
+
+def test_a_repair_is_made_on_a_click_with_the_readers_shape(page: Any, site: str) -> None:
+    page.goto(site)
+    source = "import torch\nx = torch.load('x.pt').cuda()\ny = x.to('cuda')\nprint(y.shape)\n"
+    paste(page, source)
+    assert run(page)["outcome"]["status"] == "refused"
+    field = page.locator(".offer input")
+    field.fill("2, no")
+    field.press("Enter")
+    assert field.get_attribute("aria-invalid") == "true"
+    field.fill("2, 3")
+    with page.expect_response("**/runs"):
+        field.press("Enter")
+    page.locator("#outcome.raised").wait_for()
+    assert "x = torch.randn(2, 3).cuda()" in page.locator(".cm-line").all_inner_texts()
+    with page.expect_response("**/runs"):
+        page.locator(".message.error button").click()
     page.locator("#outcome.finished").wait_for()
+    assert page.locator(".cm-line").all_inner_texts()[1:3] == ["x = torch.randn(2, 3)", 'y = x.to("cpu")']
     leave(page)
     page.keyboard.press("End")
-    page.wait_for_function("() => document.querySelector('#printed').textContent.includes('tensor([0., 0.])')")
+    page.wait_for_function("() => document.querySelector('#printed').textContent === 'torch.Size([2, 3])\\n'")
+    page.locator(".cm-content").click()
+    for _ in range(2):
+        page.keyboard.press("Control+z")
+    assert "\n".join(page.locator(".cm-line").all_inner_texts()).strip() == source.strip()
 
 
 def test_what_was_changed_is_said_at_its_line_or_once(page: Any, site: str) -> None:
@@ -273,7 +301,8 @@ def beside(page: Any) -> list[tuple[str, list[str], str]]:
             let line = e.closest(".cm-line") ?? e;
             while (!line.matches(".cm-line")) line = line.previousElementSibling;
             const texts = [...e.querySelectorAll(".text")].map(t => t.textContent);
-            return [e.querySelector(".verdict").textContent, texts, line.textContent.replace(/same$/, "").trim()];
+            const word = e.querySelector(".verdict");
+            return [word.dataset.word ?? word.textContent, texts, line.textContent.trim()];
         })"""
     )
     return [(verdict, texts, line) for verdict, texts, line in found]

@@ -1,17 +1,22 @@
 """Every repair is offered where it belongs, is made by hand alone, and what it makes runs."""
 
+import ast
+import random
 from typing import Any
 
 import pytest
 
 from server.language.edits import edited
+from server.language.paste import normalise
+from server.language.policy import check
+from server.language.repairs import offered, on_cpu
 from server.wire.trace import Edit
 from tests.test_claims import verdicts
 from tests.test_paste import SEEDS
 from tests.tracing import printed, trace
 
 
-def offers(told: dict[str, Any]) -> list[dict[str, Any]]:
+def all_offers(told: dict[str, Any]) -> list[dict[str, Any]]:
     """Every repair that a trace offers."""
     error = told["outcome"].get("error") or {}
     places = [*told["program"]["notices"], error, *error.get("refusals", [])]
@@ -20,7 +25,7 @@ def offers(told: dict[str, Any]) -> list[dict[str, Any]]:
 
 def repaired(told: dict[str, Any], key: str, shape: str | None = None, pasted: bool = False) -> str:
     """The text after a click on this repair."""
-    (repair,) = [repair for repair in offers(told) if repair["key"] == key]
+    (repair,) = [repair for repair in all_offers(told) if repair["key"] == key]
     text = told["program"]["pasted"] if pasted else told["program"]["source"]
     edits = [Edit(**edit) for edit in repair["pasted" if pasted else "edits"]]
     return edited(text, edits, shape or repair.get("shape"))
@@ -83,7 +88,7 @@ def test_a_refused_program_runs_after_its_repair(name: str) -> None:
     key, source, piece = CASES[name]
     told = trace(source)
     assert told["outcome"]["status"] == "refused"
-    assert [repair["key"] for repair in offers(told)] == [key]
+    assert [repair["key"] for repair in all_offers(told)] == [key]
     text = repaired(told, key)
     assert piece in text
     again = trace(text)
@@ -117,7 +122,23 @@ def test_the_shape_is_the_readers() -> None:
 def test_what_nobody_can_know_is_not_repaired(source: str) -> None:
     told = trace(source)
     assert told["outcome"]["status"] == "refused"
-    assert offers(told) == []
+    assert all_offers(told) == []
+
+
+def test_each_repair_stands_with_what_it_settles() -> None:
+    told = trace(
+        "import torch\nimport torchvision\nfrom torchvision.datasets import MNIST\nd = MNIST('x')\nw = torch.load('w')\n"
+    )
+    found = told["outcome"]["error"]["refusals"]
+    assert [(one["line"], [offer["key"] for offer in one.get("repairs", [])]) for one in found] == [
+        (2, ["pictures"]),
+        (3, []),
+        (5, ["load"]),
+    ]
+    told = trace("from torch import load, ones\nx = load('x')\n")
+    assert all_offers(told) == []  # it would have to take an import apart
+    told = trace("from torch import load\nx = load('y')\n")
+    assert trace(repaired(told, "load"))["outcome"]["status"] == "finished"
 
 
 def test_several_repairs_one_after_the_other() -> None:
@@ -126,7 +147,7 @@ def test_several_repairs_one_after_the_other() -> None:
         + "x = torch.load('x')\nwith open('t') as f:\n    t = f.read()\ntorch.save(x, 'y')\nprint(x.shape, len(t))\n"
     )
     told = trace(source)
-    keys = [repair["key"] for repair in offers(told)]
+    keys = [repair["key"] for repair in all_offers(told)]
     assert sorted(keys) == ["load", "save", "text"]
     text = source
     for key in keys:
@@ -201,3 +222,36 @@ def test_a_repair_of_a_transcript_keeps_what_it_printed() -> None:
     last = repaired(told, "cuda", pasted=True)
     (rows,) = verdicts([trace(last)])
     assert [row["verdict"] for row in rows] == ["same"]
+
+
+HEADS = ["import torch", "import torchvision", "from torchvision import datasets, transforms", "import numpy as np",
+         "import pandas as pd", "import pickle", "from torch import load"]  # fmt: skip
+PIECES = [
+    "torch.load('x')", "x = torch.load('x', f('中'))", "m.load_state_dict(x)", "open('a').read()",
+    "with open('a') as f:\n    y = pickle.load(f)", "with open('a') as f: f.write(1)", "x.cuda().to('cuda')",
+    "'量'; x.cuda(); y.cuda()", "if x: torch.save(x, 'y')", "if x:\n    torch.save(x, 'y')\nelse:\n    torch.save(y, 'z')",
+    "d = datasets.MNIST('.',\n   transform=t)", "t = transforms.Compose([\n  1])", "df = pd.read_csv('x')", "df.values",
+    "df.iloc[:, 1:].values", "z = np.load('x')['a']", "for i in torch.load('y'): torch.save(i, 'z')",
+    "lambda: torch.load('x').cuda()", "f'{x.cuda()} cuda'", "torch.cuda.synchronize(); x = 1",
+    "class A:\n    torch.save(1, 2)", "x = open('y').readlines()[0]", "try:\n    torch.save(1, 2)\nfinally:\n    torch.save(1, 2)",
+]  # fmt: skip
+
+
+def test_whatever_is_repaired_is_a_program_and_the_same_one_in_the_pasted_text() -> None:
+    dice = random.Random(1)
+    made = 0
+    for _ in range(600):
+        source = "\n".join(dice.sample(HEADS, dice.randrange(1, 7)) + dice.choices(PIECES, k=dice.randrange(1, 7)))
+        text = "\n".join(("... " if line[0] == " " else ">>> ") + line for line in source.split("\n"))
+        text = text if dice.random() < 0.3 else source
+        pasted = normalise(text)
+        _, refusals = check(pasted.source)
+        found = [repair for refusal in offered(pasted, text, refusals) for repair in refusal.repairs]
+        for repair in [*found, *on_cpu(pasted, text, "CUDA")]:
+            made += 1
+            after = edited(pasted.source, repair.edits, repair.shape)
+            ast.parse(after)
+            if repair.pasted is not None:
+                again = normalise(edited(text, repair.pasted, repair.shape)).source
+                assert set(again.split("\n")) == set(normalise(after).source.split("\n")), text
+    assert made > 500

@@ -13,7 +13,7 @@ from server.language.edits import Edits, edited, moved
 from server.language.files import Opened
 from server.language.names import Modules, bound
 from server.language.paste import Pasted
-from server.language.policy import ELSEWHERE, check
+from server.language.policy import CLOSED, ELSEWHERE, check
 from server.language.text import parsed
 from server.wire.trace import Refusal, Repair
 
@@ -86,23 +86,26 @@ def target(statement: ast.stmt | None, value: ast.AST) -> str | None:
     return None
 
 
-def unused(work: Edits, tree: ast.Module) -> None:
-    """Drop the imports of modules that are not here and that nobody uses now."""
+def unused(work: Edits, tree: ast.Module, also: str) -> None:
+    """Drop the imports of what is not here where all uses are gone now, or where `also` names their package."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Import | ast.ImportFrom) or node in work.gone:
             continue
         paths = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-        if not all(path.split(".")[0] in ELSEWHERE or path in ("torch.load", "torch.save") for path in paths):
+        tops = {path.split(".")[0] for path in paths}
+        members = {f"{paths[0]}.{alias.name}" for alias in node.names if isinstance(node, ast.ImportFrom)}
+        if not tops <= ELSEWHERE.keys() and not (members and members <= CLOSED.keys()):
             continue
         names = [alias.asname or alias.name.split(".")[0] for alias in node.names]
-        if not any(use not in work.gone for name in names for use in uses(tree, name)):
+        found = [use for name in names for use in uses(tree, name)]
+        if all(use in work.gone for use in found) and (found or tops == {also}):
             work.drop(node)
 
 
-def _repair(key: str, work: Edits, tree: ast.Module, shape: str | None = SHAPE) -> Repair | None:
+def _repair(key: str, work: Edits, tree: ast.Module, shape: str | None = SHAPE, also: str = "") -> Repair | None:
     if not work.told():
         return None
-    unused(work, tree)
+    unused(work, tree, also)
     repair = Repair(key=key, edits=work.told())
     return repair if shape is None else repair.model_copy(update={"shape": shape})
 
@@ -235,7 +238,7 @@ def _pictures(source: str, tree: ast.Module) -> Repair | None:
             name = target(node, node.value)
             if name and all(use in work.gone for use in uses(tree, name)):
                 work.drop(node)
-    return _repair("pictures", work, tree, "64, 1, 28, 28" if grey else "64, 3, 32, 32")
+    return _repair("pictures", work, tree, "64, 1, 28, 28" if grey else "64, 3, 32, 32", "torchvision")
 
 
 def _opened(source: str, tree: ast.Module) -> Repair | None:

@@ -24,19 +24,26 @@ export function beside(rows, say, go) {
 /** @param {Row} row @param {Say} say @param {(step: number) => void} go @returns {HTMLElement} */
 function drawn(row, say, go) {
   const { step, comment, verdict } = row;
-  const box = document.createElement(step === null ? "div" : "button");
-  box.className = `beside ${CLASS[verdict]}${comment ? " behind" : ""}`;
+  const behind = comment && verdict !== "different";
+  const box = document.createElement(step !== null ? "button" : behind ? "span" : "div");
+  box.className = `beside ${CLASS[verdict]}${behind ? " behind" : ""}`;
   if (box instanceof HTMLButtonElement && step !== null) {
     box.type = "button";
     box.title = say("beside_go");
     box.addEventListener("click", () => go(step));
   }
-  const word = part("verdict", say(row.partly ? "beside_partly" : `beside_${CLASS[verdict]}`));
+  const says = say(row.partly ? "beside_partly" : `beside_${CLASS[verdict]}`);
+  const word = part("verdict", behind ? "" : says);
+  if (behind) {
+    word.dataset.word = says; // in the style sheet's hands: the line's text is the program's alone
+    box.setAttribute("aria-label", says);
+    if (step === null) box.setAttribute("role", "note");
+  }
   if (verdict === "different") {
     const from = say(comment ? "beside_comment" : "beside_article");
     box.append(part("from", from), part("text", row.expected), word);
     box.append(part("from", "torch"), part(row.got ? "text" : "text nothing", row.got || say("beside_nothing")));
-  } else if (comment) box.append(word);
+  } else if (behind) box.append(word);
   else box.append(part("text", row.expected), word);
   return box;
 }

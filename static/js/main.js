@@ -7,6 +7,7 @@ import { locale } from "./locale.js";
 import { messages, remarks } from "./messages.js";
 import { notes } from "./notes.js";
 import { outputs } from "./outputs.js";
+import { repaired } from "./repair.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
 import { startTheme } from "./theme.js";
@@ -29,6 +30,8 @@ let wanted = null;
 let writing = 0;
 /** the text that the run in flight was asked for */
 let asked = "";
+/** @type {string | null} what is run instead of the editor's text */
+let instead = null;
 
 startTheme(part("theme"));
 
@@ -69,7 +72,9 @@ htmx.defineExtension("json-body", {
   encodeParameters(xhr) {
     xhr.overrideMimeType("text/html");
     asked = editor.text();
-    return JSON.stringify({ source: asked });
+    const source = instead ?? asked;
+    instead = null;
+    return JSON.stringify({ source });
   },
 });
 
@@ -219,9 +224,10 @@ function printed(i) {
   box.scrollTop = box.scrollHeight;
 }
 
-/** Put a line back that the normaliser left out, and run again. @param {number} line @param {string} text */
-function mend(line, text) {
-  editor.insert(line, text);
+/** Run the program with a repair made; its text comes back with the trace. @param {import("./repair.js").Repair} repair @param {string} [shape] */
+function mend(repair, shape) {
+  if (!opened) return;
+  instead = repaired(opened.trace.program, repair, shape);
   run();
 }
 
