@@ -197,7 +197,7 @@ def test_a_program_for_cuda_runs_on_the_cpu(name: str) -> None:
 
 @pytest.mark.parametrize("source", ["raise ValueError('CUDA')", "import torch\ntorch.ones(2) @ torch.ones(3)  # cuda"])
 def test_other_errors_offer_nothing(source: str) -> None:
-    assert offers(trace(source)) == []
+    assert all_offers(trace(source)) == []
 
 
 def test_a_garbled_prompt_is_put_right_in_the_pasted_text() -> None:
@@ -237,6 +237,11 @@ PIECES = [
 ]  # fmt: skip
 
 
+def code(source: str) -> list[str]:
+    """Without the imports: one that was added may not be needed any more."""
+    return [line for line in source.split("\n") if not line.startswith("import ")]
+
+
 def test_whatever_is_repaired_is_a_program_and_the_same_one_in_the_pasted_text() -> None:
     dice = random.Random(1)
     made = 0
@@ -253,5 +258,5 @@ def test_whatever_is_repaired_is_a_program_and_the_same_one_in_the_pasted_text()
             ast.parse(after)
             if repair.pasted is not None:
                 again = normalise(edited(text, repair.pasted, repair.shape)).source
-                assert set(again.split("\n")) == set(normalise(after).source.split("\n")), text
+                assert code(again) == code(after), text
     assert made > 500
