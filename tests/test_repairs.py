@@ -107,6 +107,7 @@ def test_the_shape_is_the_readers() -> None:
     [
         "import torch\nckpt = torch.load('x')\nprint(ckpt['epoch'])\n",
         "import torch\nmodel = torch.load('x')\nmodel.eval()\n",
+        "import torch\nstate = torch.load('x')\nmissing = model.load_state_dict(state['a'])\nprint(missing)\n",
         "import torch\nstate = torch.load('x')\nfor k, v in state.items():\n    print(k)\n",
         "import pandas as pd\ndf = pd.read_csv('x')\nprint(df['a'].mean())\n",
         "import pandas as pd\npd.read_csv('x').describe()\n",
@@ -235,6 +236,17 @@ PIECES = [
     "lambda: torch.load('x').cuda()", "f'{x.cuda()} cuda'", "torch.cuda.synchronize(); x = 1",
     "class A:\n    torch.save(1, 2)", "x = open('y').readlines()[0]", "try:\n    torch.save(1, 2)\nfinally:\n    torch.save(1, 2)",
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "source", ["x.cuda()\n" * 7000, "torch.load('x')\n" * 4000, "x = torch.load('x')\n" * 1500 + "x.a\n" * 1500,
+               "if x:\n    torch.save(1, 2)\n" * 2000, "df = pd.read_csv('x')\n" * 1000 + "df.values\n" * 1000],
+    ids=["cuda", "load", "names", "save", "tables"],
+)  # fmt: skip
+def test_a_repair_of_very_many_places_is_not_offered(source: str) -> None:
+    pasted = normalise("import torch, pandas as pd\n" + source)
+    assert not any(refusal.repairs for refusal in offered(pasted, source, check(pasted.source)[1]))
+    assert on_cpu(pasted, source, "CUDA") == []
 
 
 def code(source: str) -> list[str]:

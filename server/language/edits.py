@@ -1,6 +1,7 @@
 """Changes of a program's text at the places of its syntax tree, collected and then told as edits."""
 
 import ast
+from bisect import bisect_left
 from typing import Any
 
 from server.language.policy import characters
@@ -16,6 +17,14 @@ class Edits:
         self.gone: set[ast.AST] = set()
         self._parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
         self._found: list[Edit] = []
+        self._uses: dict[str, list[ast.Name]] = {}
+        for node in self._parents:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                self._uses.setdefault(node.id, []).append(node)
+
+    def uses(self, name: str | None) -> list[ast.Name]:
+        """Where a name is read."""
+        return self._uses.get(name or "", [])
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         return self._parents.get(node)
@@ -35,7 +44,7 @@ class Edits:
     def cut(self, kept: Any, node: Any) -> None:
         """Of a node only its beginning, up to the end of `kept`."""
         self._add(kept.end_lineno, kept.end_col_offset, node.end_lineno, node.end_col_offset, "")
-        self.gone.update({node} | {part for part in ast.walk(node) if part not in set(ast.walk(kept))})
+        self.gone.update({*ast.walk(node)} - {*ast.walk(kept)})
 
     def drop(self, node: ast.stmt) -> None:
         """A statement becomes a comment, so that it can be seen what was left out."""
@@ -54,7 +63,8 @@ class Edits:
         self._forget(node)
 
     def told(self) -> list[Edit]:
-        return sorted(self._found, key=lambda edit: (edit.line, edit.col))
+        """In order of their places."""
+        return self._found
 
     def _lonely(self, node: ast.stmt) -> bool:
         """Whether its block would be empty without it."""
@@ -73,9 +83,11 @@ class Edits:
     def _add(self, line: int, col: int, end_line: int, end_col: int, text: str, bytes_: bool = True) -> None:
         if bytes_:
             col, end_col = characters(self.lines[line - 1], col), characters(self.lines[end_line - 1], end_col)
+        at = bisect_left(self._found, (line, col), key=lambda edit: (edit.line, edit.col))
+        around = self._found[max(at - 1, 0) : at + 1]
         edit = Edit(line=line, col=col, end_line=end_line, end_col=end_col, text=text)
-        if not any(apart(edit, other) is False for other in self._found):
-            self._found.append(edit)
+        if all(apart(edit, other) for other in around):
+            self._found.insert(at, edit)
 
 
 def apart(one: Edit, other: Edit) -> bool:

@@ -6,7 +6,7 @@ places, and is made by nobody but the reader.
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 
 from server.language.cuda import Cuda
 from server.language.edits import Edits, edited, moved
@@ -18,6 +18,9 @@ from server.language.text import parsed
 from server.wire.trace import Refusal, Repair
 
 SHAPE = "4, 4"
+MOST = 200
+"""Edits of one repair."""
+
 _ARRAYS = {f"numpy.{name}" for name in ("load", "loadtxt", "genfromtxt", "fromfile", "memmap")}
 _TABLES = {f"pandas.{name}" for name in ("read_csv", "read_table", "read_excel", "read_json", "read_parquet")}
 _SAVES = {f"numpy.{name}" for name in ("save", "savez", "savez_compressed", "savetxt")} | {"torch.save"}
@@ -46,7 +49,7 @@ def on_cpu(pasted: Pasted, text: str, message: str) -> list[Repair]:
         return []
     tree = parsed(pasted.source)
     edits = Cuda(pasted.source, tree, Modules(tree)).told()
-    return [_beside(Repair(key="cuda", edits=edits), pasted, text)] if edits else []
+    return [_beside(Repair(key="cuda", edits=edits), pasted, text)] if 0 < len(edits) <= MOST else []
 
 
 def _beside(repair: Repair, pasted: Pasted, text: str) -> Repair:
@@ -64,18 +67,11 @@ def _settled(source: str, repair: Repair, refusals: list[Refusal]) -> int | None
     return next((k for k, refusal in enumerate(refusals) if refusal.line in lines), None)
 
 
-def calls(tree: ast.AST, modules: Modules, paths: set[str]) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and modules.path(node.func) in paths:
-            yield node
-
-
-def uses(tree: ast.AST, name: str) -> list[ast.Name]:
-    return [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-    ]
+def calls(tree: ast.AST, modules: Modules, path: Callable[[str], bool]) -> list[ast.Call]:
+    """The calls of what has such a path; none where they are more than a repair may change."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    found = [node for node in nodes if path(modules.path(node.func) or "")]
+    return found if len(found) <= MOST else []
 
 
 def target(statement: ast.stmt | None, value: ast.AST) -> str | None:
@@ -97,13 +93,13 @@ def unused(work: Edits, tree: ast.Module, also: str) -> None:
         if not tops <= ELSEWHERE.keys() and not (members and members <= CLOSED.keys()):
             continue
         names = [alias.asname or alias.name.split(".")[0] for alias in node.names]
-        found = [use for name in names for use in uses(tree, name)]
+        found = [use for name in names for use in work.uses(name)]
         if all(use in work.gone for use in found) and (found or tops == {also}):
             work.drop(node)
 
 
 def _repair(key: str, work: Edits, tree: ast.Module, shape: str | None = SHAPE, also: str = "") -> Repair | None:
-    if not work.told():
+    if not 0 < len(work.told()) <= MOST:
         return None
     unused(work, tree, also)
     repair = Repair(key=key, edits=work.told())
@@ -114,10 +110,10 @@ def _weights(source: str, tree: ast.Module) -> Repair | None:
     """`torch.load`: a random tensor; weights for `load_state_dict` are left out, the layers keep the ones they have."""
     modules, work = Modules(tree), Edits(source, tree)
     drawn = False
-    for call in calls(tree, modules, {"torch.load"}):
+    for call in calls(tree, modules, "torch.load".__eq__):
         statement = work.statement(call)
         name = target(statement, call)
-        users = [work.statement(use) for use in uses(tree, name)] if name else []
+        users = [work.statement(use) for use in work.uses(name)] if name else []
         if statement is not None and _state(statement, call):
             work.drop(statement)
         elif statement is not None and users and all(user is not None and _state(user) for user in users):
@@ -127,7 +123,7 @@ def _weights(source: str, tree: ast.Module) -> Repair | None:
                     work.drop(user)
         elif name and any(
             isinstance(work.parent(use), ast.Subscript | ast.Attribute) and not _tensor(work.parent(use))
-            for use in uses(tree, name)
+            for use in work.uses(name)
         ):
             return None  # a dictionary, a module: nobody knows what is in it
         else:
@@ -138,7 +134,7 @@ def _weights(source: str, tree: ast.Module) -> Repair | None:
 
 def _state(statement: ast.stmt, within: ast.AST | None = None) -> bool:
     """Whether it is a call of `load_state_dict`, with this in its arguments."""
-    value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+    value = statement.value if isinstance(statement, ast.Expr) else None
     if (
         not isinstance(value, ast.Call)
         or not isinstance(value.func, ast.Attribute)
@@ -166,7 +162,7 @@ def _tensor(node: ast.AST | None) -> bool:
 
 def _saves(source: str, tree: ast.Module) -> Repair | None:
     modules, work = Modules(tree), Edits(source, tree)
-    for call in calls(tree, modules, _SAVES):
+    for call in calls(tree, modules, _SAVES.__contains__):
         statement = work.statement(call)
         if isinstance(statement, ast.Expr) and statement.value is call:
             work.drop(statement)
@@ -175,10 +171,10 @@ def _saves(source: str, tree: ast.Module) -> Repair | None:
 
 def _arrays(source: str, tree: ast.Module) -> Repair | None:
     modules, work = Modules(tree), Edits(source, tree)
-    for call in calls(tree, modules, _ARRAYS):
+    for call in calls(tree, modules, _ARRAYS.__contains__):
         name = target(work.statement(call), call)
         if name and any(
-            not _tensor(work.parent(use)) for use in uses(tree, name) if isinstance(work.parent(use), ast.Subscript)
+            not _tensor(work.parent(use)) for use in work.uses(name) if isinstance(work.parent(use), ast.Subscript)
         ):
             return None  # an archive of several
         work.put(call, f"{modules.called('numpy', 'np')}.random.randn({{shape}})")
@@ -188,9 +184,9 @@ def _arrays(source: str, tree: ast.Module) -> Repair | None:
 def _tables(source: str, tree: ast.Module) -> Repair | None:
     """A table that is only asked for its numbers: `.values`, `.to_numpy()`, `.iloc[…]`."""
     modules, work = Modules(tree), Edits(source, tree)
-    for call in calls(tree, modules, _TABLES):
+    for call in calls(tree, modules, _TABLES.__contains__):
         name = target(work.statement(call), call)
-        for table in [*(uses(tree, name) if name else []), call]:
+        for table in [*work.uses(name), call]:
             if not _numbers(work, table) and not (table is call and name):
                 return None
         work.put(call, f"{modules.called('numpy', 'np')}.random.randn({{shape}})")
@@ -220,14 +216,11 @@ def _pictures(source: str, tree: ast.Module) -> Repair | None:
     modules, work = Modules(tree), Edits(source, tree)
     torch = modules.called("torch", "torch")
     grey = False
-    for call in ast.walk(tree):
-        path = modules.path(call.func) if isinstance(call, ast.Call) else None
-        if path is None or not path.startswith("torchvision.datasets."):
-            continue
+    for call in calls(tree, modules, lambda path: path.startswith("torchvision.datasets.")):
         name = target(work.statement(call), call)
-        if any(isinstance(work.parent(use), ast.Attribute) for use in (uses(tree, name) if name else [])):
+        if any(isinstance(work.parent(use), ast.Attribute) for use in work.uses(name)):
             return None  # its classes, its file names
-        grey = grey or path.rsplit(".", 1)[1] in _GREY
+        grey = grey or (modules.path(call.func) or "").rsplit(".", 1)[1] in _GREY
         work.put(call, f"{torch}.utils.data.TensorDataset({torch}.randn({{shape}}), {torch}.randint(0, 10, ({{n}},)))")
     if not work.told():
         return None
@@ -236,7 +229,7 @@ def _pictures(source: str, tree: ast.Module) -> Repair | None:
             "torchvision.transforms."
         ):
             name = target(node, node.value)
-            if name and all(use in work.gone for use in uses(tree, name)):
+            if name and all(use in work.gone for use in work.uses(name)):
                 work.drop(node)
     return _repair("pictures", work, tree, "64, 1, 28, 28" if grey else "64, 3, 32, 32", "torchvision")
 
