@@ -245,17 +245,45 @@ def test_refusals_and_errors_stand_at_their_lines(page: Any, site: str) -> None:
     assert "line 3" in page.locator("#outcome").inner_text()
 
 
-def test_what_was_left_out_comes_back_with_one_click(page: Any, site: str) -> None:
+def test_a_torn_prompt_is_repaired_and_the_outputs_stay(page: Any, site: str) -> None:
     page.goto(site)
-    paste(page, ">>> import torch\n>>> c = torch.ones(2)\nc>>> .zero_()\ntensor([0., 0.])\n>>> print(c)\n")
+    paste(page, ">>> c = torch.ones(2)\nc>>> .zero_()\ntensor([0., 0.])\n>>> c\ntensor([0., 0.])\n")
     run(page)
+    before = page.locator(".cm-line").all_inner_texts()
+    assert [row[0] for row in beside(page)] == ["not reached", "different"]
     with page.expect_response("**/runs"):
-        page.locator(".message.notice button").click()
-    page.wait_for_function("() => document.querySelector('.cm-content').innerText.includes('c.zero_()')")
+        page.locator(".message.notice button", has_text="Put in c.zero_()").click()
+    page.wait_for_function("() => document.querySelectorAll('.beside.same').length === 2")
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+z")
+    assert page.locator(".cm-line").all_inner_texts() == before
+
+
+def test_a_repair_is_made_on_a_click_with_the_readers_shape(page: Any, site: str) -> None:
+    page.goto(site)
+    source = "import torch\nx = torch.load('x.pt').cuda()\ny = x.to('cuda')\nprint(y.shape)\n"
+    paste(page, source)
+    assert run(page)["outcome"]["status"] == "refused"
+    field = page.locator(".offer input")
+    field.fill("2, no")
+    field.press("Enter")
+    assert field.get_attribute("aria-invalid") == "true"
+    field.fill("2, 3")
+    with page.expect_response("**/runs"):
+        field.press("Enter")
+    page.locator("#outcome.raised").wait_for()
+    assert "x = torch.randn(2, 3).cuda()" in page.locator(".cm-line").all_inner_texts()
+    with page.expect_response("**/runs"):
+        page.locator(".message.error button").click()
     page.locator("#outcome.finished").wait_for()
+    assert page.locator(".cm-line").all_inner_texts()[1:3] == ["x = torch.randn(2, 3)", 'y = x.to("cpu")']
     leave(page)
     page.keyboard.press("End")
-    page.wait_for_function("() => document.querySelector('#printed').textContent.includes('tensor([0., 0.])')")
+    page.wait_for_function("() => document.querySelector('#printed').textContent === 'torch.Size([2, 3])\\n'")
+    page.locator(".cm-content").click()
+    for _ in range(2):
+        page.keyboard.press("Control+z")
+    assert "\n".join(page.locator(".cm-line").all_inner_texts()).strip() == source.strip()
 
 
 def test_what_was_changed_is_said_at_its_line_or_once(page: Any, site: str) -> None:
@@ -263,8 +291,89 @@ def test_what_was_changed_is_said_at_its_line_or_once(page: Any, site: str) -> N
     paste(page, ">>> a = torch.ones(2)\n>>> a\ntensor([1., 1.])\n>>> a * 2\ntensor([2., 2.])\n")
     run(page)
     assert page.locator(".message.notice").all_inner_texts() == ["Added import torch"]
-    said = page.locator("#notices").inner_text()
-    assert said.count("What the article printed was set aside.") == said.count("Prompts were taken off.") == 1
+    assert page.locator("#notices").inner_text() == "Prompts were taken off."
+
+
+def beside(page: Any) -> list[tuple[str, list[str], str]]:
+    """(verdict, texts, line under or behind which they stand) of each output that is laid beside torch's."""
+    found: list[list[Any]] = page.locator(".beside").evaluate_all(
+        """all => all.map(e => {
+            let line = e.closest(".cm-line") ?? e;
+            while (!line.matches(".cm-line")) line = line.previousElementSibling;
+            const texts = [...e.querySelectorAll(".text")].map(t => t.textContent);
+            const word = e.querySelector(".verdict");
+            return [word.dataset.word ?? word.textContent, texts, line.textContent.trim()];
+        })"""
+    )
+    return [(verdict, texts, line) for verdict, texts, line in found]
+
+
+SESSION = """\
+>>> a = torch.ones(2)
+>>> a
+tensor([ 1.,  1.])
+>>> a.requires_grad_().exp()
+tensor([2.7183, 2.7183])
+>>> print(a.sum())  # tensor(2., grad_fn=<SumBackward0>)
+>>> a.add_(1)
+RuntimeError: a leaf Variable that requires grad
+>>> a
+tensor([2., 2.])
+"""
+LAID = [
+    ("same", ["tensor([ 1.,  1.])"], "a"),
+    ("different", ["tensor([2.7183, 2.7183])", "tensor([2.7183, 2.7183], grad_fn=<ExpBackward0>)"],
+     "a.requires_grad_().exp()"),
+    ("same", [], "print(a.sum())  # tensor(2., grad_fn=<SumBackward0>)"),
+    ("same, as far as it goes", ["RuntimeError: a leaf Variable that requires grad"], "a.add_(1)"),
+    ("not reached", ["tensor([2., 2.])"], "a"),
+]  # fmt: skip
+
+
+def test_an_articles_outputs_stand_beside_torchs(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, SESSION)
+    trace = run(page)
+    assert beside(page) == LAID
+    steps = {step["line"]: step["i"] for step in trace["steps"]}
+    for place, line in ((0, 3), (1, 4), (2, 5), (3, 6)):
+        page.locator(".beside").nth(place).click()
+        at_step(page, steps[line])
+    assert page.locator(".beside").nth(4).evaluate("e => e.tagName") == "DIV"
+    assert page.locator("#outputs").inner_text().split(": ")[1].split("\n") == ["1 different 3 the same 1 not reached"]
+
+
+def test_outputs_are_reached_by_keys_and_come_back_with_the_address(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, SESSION)
+    trace = run(page)
+    steps = {step["line"]: step["i"] for step in trace["steps"]}
+    page.locator("#outputs button.same").focus()
+    for line in (3, 5, 6, 3):
+        page.keyboard.press("Enter")
+        at_step(page, steps[line])
+    page.locator(".beside.same").first.focus()
+    page.keyboard.press("Space")
+    at_step(page, steps[3])
+    page.wait_for_function("i => location.hash.includes(`&i=${i}`)", arg=steps[3])
+    page.reload()
+    at_step(page, steps[3])
+    assert len(beside(page)) == len(LAID)
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("# mine")
+    assert page.locator(".beside").count() == 0
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_outputs_fit_where_there_is_little_room(page: Any, site: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(f"{site}/?lang=zh")
+    paste(page, ">>> x = torch.zeros(2, 12)\n>>> x\n" + "tensor([[" + "1., " * 60 + "0.]])\n")
+    run(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator(".beside.different").evaluate("e => e.scrollWidth <= e.clientWidth")
+    assert page.locator(".beside .verdict").all_inner_texts() == ["不同"]
 
 
 def test_keys_in_the_editor_write_and_do_not_step(page: Any, site: str) -> None:

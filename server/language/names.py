@@ -1,4 +1,4 @@
-"""Which names a program binds, and the imports that it forgot."""
+"""Which names a program binds, what its imported names stand for, and the imports that it forgot."""
 
 import ast
 import builtins
@@ -34,6 +34,35 @@ def bound(tree: ast.AST) -> set[str]:
         ):
             names.add(node.name or "")
     return names
+
+
+class Modules:
+    """What the imported names of a program stand for: dotted paths of modules and of their members."""
+
+    def __init__(self, tree: ast.AST) -> None:
+        self.names: dict[str, str] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    name, _, below = alias.name.partition(".")
+                    self.names[alias.asname or name] = alias.name if alias.asname and below else name
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    self.names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+
+    def path(self, node: ast.AST) -> str | None:
+        """`torch.load` for `t.load` after `import torch as t`; None for what begins with no imported name."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or node.id not in self.names:
+            return None
+        return ".".join([self.names[node.id], *reversed(parts)])
+
+    def called(self, path: str, otherwise: str) -> str:
+        """The name under which a module is known here."""
+        return next((name for name, found in self.names.items() if found == path), otherwise)
 
 
 def forgotten(tree: ast.Module) -> list[str]:

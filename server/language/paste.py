@@ -10,11 +10,13 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
+from server.language.claims import claims
 from server.language.names import FORGOTTEN, bound, forgotten, top
 from server.language.session import cells, transcript
 from server.language.text import Line, Scan, parses, split
-from server.wire.trace import Notice
+from server.wire.trace import Edit, Notice, Repair
 
 BLANKS = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 HIDDEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\ufffe"
@@ -51,7 +53,10 @@ def normalise(text: str) -> Pasted:
                 if program(lines):
                     break
     lines = lines or [Line("", None)]
-    at, added = _imports(lines)
+    tree = parses(lines)
+    if tree is not None:
+        notices += _claims(lines, tree)
+    at, added = _imports(lines, tree)
     notices = _placed(lines, notices)
     notices += [Notice(line=at + k + 1, kind="import", args={"text": line.text}) for k, line in enumerate(added)]
     notices.sort(key=lambda notice: notice.line or 0)
@@ -80,8 +85,21 @@ def _placed(lines: list[Line], notices: list[Notice]) -> list[Notice]:
         at = bisect_right(origins, notice.line) if notice.line is not None else 0
         if notice.kind in KINDS.values() and (not at or origins[at - 1] != notice.line):
             continue  # of a line that is not in the program
-        out.append(notice.model_copy(update={"line": kept[at - 1][1] if at else None}))
+        changed: dict[str, Any] = {"line": kept[at - 1][1] if at else None}
+        if "from" in notice.args:
+            changed["args"] = {**notice.args, "from": kept[max(bisect_right(origins, notice.args["from"]), 1) - 1][1]}
+        if notice.repairs:
+            changed["repairs"] = [put_in(repair, lines, changed["line"]) for repair in notice.repairs]
+        out.append(notice.model_copy(update=changed))
     return out
+
+
+def put_in(repair: Repair, lines: list[Line], line: int | None) -> Repair:
+    """With the edit that puts the line into the program: after this one, or first of all."""
+    text = repair.args["repair"]
+    at = len(lines[line - 1].text) if line else 0
+    edit = Edit(line=line or 1, col=at, end_line=line or 1, end_col=at, text=f"\n{text}" if line else f"{text}\n")
+    return repair.model_copy(update={"edits": [edit]})
 
 
 def _most(notices: list[Notice]) -> list[Notice]:
@@ -206,9 +224,17 @@ def common(one: str, other: str) -> str:
     return "".join(a for a, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
-def _imports(lines: list[Line]) -> tuple[int, list[Line]]:
+def _claims(lines: list[Line], tree: ast.Module) -> list[Notice]:
+    """What comments say is printed, at lines of the pasted text."""
+    out = []
+    for claim in claims([line.text for line in lines], tree):
+        last, first = lines[(claim.line or 1) - 1].origin, lines[claim.args["from"] - 1].origin
+        out.append(claim.model_copy(update={"line": last, "args": {**claim.args, "from": first}}))
+    return out
+
+
+def _imports(lines: list[Line], tree: ast.Module | None) -> tuple[int, list[Line]]:
     """Put the imports that the program forgot on top of it; where, from 0, and what."""
-    tree = parses(lines)
     if tree is None:
         return 0, []
     at = top(tree)

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from server.language.names import bound
+from server.language.names import Modules, bound
 from server.language.text import parsed
 from server.wire.trace import Refusal
 
@@ -164,18 +164,7 @@ class _Checker:
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree
         self._bound = bound(tree)
-        self._modules: dict[str, str] = {}  # name -> the dotted module or member it stands for
-        for node in ast.walk(tree):
-            self._bind(node)
-
-    def _bind(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                name, _, below = alias.name.partition(".")
-                self._modules[alias.asname or name] = alias.name if alias.asname and below else name
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                self._modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+        self._modules = Modules(tree)
 
     def refused(self) -> Iterator[tuple[ast.AST, str, str]]:
         """(node, what, key of the reason)"""
@@ -199,7 +188,7 @@ class _Checker:
                 if node.attr in ATTRIBUTES:
                     yield node, f"'{node.attr}'", "interpreter"
                 else:
-                    path = self._path(node)
+                    path = self._modules.path(node)
                     if path is not None:
                         yield from self._member(node, path)
 
@@ -219,16 +208,6 @@ class _Checker:
             why = CLOSED.get(".".join(parts[:k]))
             if why is not None and (k == len(parts) or what is not None):
                 yield node, what or f"'{path}'", why
-
-    def _path(self, node: ast.Attribute) -> str | None:
-        parts = [node.attr]
-        value = node.value
-        while isinstance(value, ast.Attribute):
-            parts.append(value.attr)
-            value = value.value
-        if not isinstance(value, ast.Name) or value.id not in self._modules:
-            return None
-        return ".".join([self._modules[value.id], *reversed(parts)])
 
 
 def _refusal(lines: list[str], node: Any, what: str, why: str) -> Refusal:

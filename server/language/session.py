@@ -4,7 +4,7 @@ import ast
 import re
 
 from server.language.text import Line, Scan, parses
-from server.wire.trace import Notice
+from server.wire.trace import Edit, Notice, Repair
 
 _PROMPT = re.compile(r"\s*(?:(>>>)[ \t]*|(\.\.\.)(?: |\t|$))")
 _CELL = re.compile(r"\s*In ?\[[\d* ]*\]: ?")
@@ -14,17 +14,27 @@ _FRAME = re.compile(r'\s*File ".*", line \d+')
 
 
 class Session:
-    """Collects statements and, under each, what was printed after it."""
+    """Collects statements and, under each, what was printed after it.
 
-    def __init__(self, notices: list[Notice]) -> None:
+    cell: of a notebook, which shows the last value of what was entered at once and no other.
+    """
+
+    def __init__(self, notices: list[Notice], cell: bool = False) -> None:
         self.out: list[Line] = []
-        self._notices = notices
+        self._notices, self._cell = notices, cell
         self._printed: list[Line] = []
         self._prints = False  # what the last statement printed may look like anything
+        self._from: int | None = None
+        self._margin = ""
+        self._orphan = False  # what printed it is no statement of the program
 
     def code(self, text: str, line: Line, more: bool = False) -> None:
         self.flush()
+        if not more:
+            self._from = line.origin
+            self._margin = indentation(line.text)
         self.out.append(Line(text, line.origin))
+        self._orphan = more and self._orphan
         self._prints = (more and self._prints) or "print" in text
 
     def printed(self, line: Line) -> None:
@@ -39,8 +49,15 @@ class Session:
             self._printed.pop()
         if self._printed:
             at = self.out[-1].origin if self.out else self._printed[0].origin
-            text = "\n".join(line.text for line in self._printed)
-            self._notices.append(Notice(line=at, kind="printed", args={"text": text}))
+            text = "\n".join(line.text.removeprefix(self._margin) for line in self._printed)
+            args: dict[str, object] = {"text": text}
+            if self.out:
+                args["from"] = self._from
+            if self._cell:
+                args["cell"] = True
+            if self._orphan:
+                args["orphan"] = True
+            self._notices.append(Notice(line=at, kind="printed", args=args))
         self._printed.clear()
 
     def end(self) -> list[Line]:
@@ -54,15 +71,23 @@ class Session:
             return True
         if self._prints or line.empty or line.comment or (self._printed and _FRAME.match(self._printed[-1].text)):
             return False
+        if self._printed and self._printed[0].text.startswith("torch.return_types."):
+            return False  # it prints `values=tensor(…),`
         tree = parses([Line(line.text.strip(), None)])
         return tree is not None and not isinstance(tree.body[0], ast.Expr | ast.AnnAssign | ast.Pass)
 
     def _left_out(self, line: Line) -> None:
         """Where two pieces were torn apart the repair puts them together: `c>>> .zero_()`."""
+        self.flush()
+        self._orphan = True
         text = line.text.strip()
         before, prompt, after = text.partition(">>>")
         repair = before.rstrip() + after.lstrip() if prompt else text
-        self._notices.append(Notice(line=line.origin, kind="left_out", args={"text": text, "repair": repair}))
+        edit = Edit(line=line.origin or 1, col=0, end_line=line.origin or 1, end_col=len(line.text),
+                    text=f"{indentation(line.text)}{'In [ ]:' if self._cell else '>>>'} {repair}")  # fmt: skip
+        args = {"text": text, "repair": repair}
+        repairs = [Repair(key="prompt", args=args, pasted=[edit])]
+        self._notices.append(Notice(line=line.origin, kind="left_out", args=args, repairs=repairs))
 
 
 def transcript(lines: list[Line], notices: list[Notice]) -> list[Line]:
@@ -90,6 +115,10 @@ def transcript(lines: list[Line], notices: list[Notice]) -> list[Line]:
     return session.end()
 
 
+def indentation(text: str) -> str:
+    return text[: len(text) - len(text.lstrip())]
+
+
 def opens(text: str) -> bool:
     return text.partition("#")[0].rstrip().endswith(":")
 
@@ -107,7 +136,7 @@ def cells(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """Of a notebook: code beside `In [3]:` goes on with `...:`, code under an empty one up to the next prompt."""
     if not any(_CELL.match(line.text) for line in lines):
         return lines
-    session = Session(notices)
+    session = Session(notices, cell=True)
     beside = under = False
     for line in lines:
         cell, more = _CELL.match(line.text), _MORE.match(line.text)

@@ -12,12 +12,37 @@ SCHEMA = 1
 """Raised by anything that does more than add; then `upgrade` learns to read the old one."""
 
 
+class Edit(Model):
+    """One replacement: lines from 1, columns from 0, in characters."""
+
+    line: int
+    col: int
+    end_line: int
+    end_col: int
+    text: str
+
+
+class Repair(Model):
+    """A change that lets the program run; nobody makes it unasked. `key` and `args` say what and why.
+
+    edits: in `source`; pasted: the same in the pasted text, where that differs. shape: what stands for `{shape}` in
+    their texts until the reader says otherwise, sizes with commas between; `{n}` is the first of them.
+    """
+
+    key: str
+    args: Fields = {}
+    edits: list[Edit] = []
+    pasted: list[Edit] | None = None
+    shape: str | None = None
+
+
 class Notice(Model):
     """What the normaliser changed or points out; `kind` keys a sentence, `args` fill it; `line` of `source`."""
 
     line: int | None = None
     kind: str
     args: Fields = {}
+    repairs: list[Repair] = []
 
 
 class Statement(Model):
@@ -115,7 +140,11 @@ StepKind = Literal["statement", "head", "call", "return", "yield", "resume", "ra
 
 
 class Step(Model):
-    """The state after what this step names: apply `set`, then `gone`."""
+    """The state after what this step names: apply `set`, then `gone`.
+
+    shown: what an interactive session shows of a bare expression's value ("" for None); only where the pasted text
+    holds an output to lay beside it, and where showing runs none of the program's code.
+    """
 
     i: int
     kind: StepKind
@@ -126,6 +155,7 @@ class Step(Model):
     depth: int = 0
     skipped: int | None = None
     value: Value = None
+    shown: str | None = None
     set: dict[Uid, Fields] = {}
     gone: list[Uid] = []
     log: list[LogEntry] = []
@@ -152,6 +182,7 @@ class Refusal(Model):
     message: str
     key: str | None = None
     args: Fields = {}
+    repairs: list[Repair] = []
 
 
 class StackEntry(Model):
@@ -175,6 +206,7 @@ class Error(Model):
     stack: list[StackEntry] = []
     cause: Cause | None = None
     refusals: list[Refusal] = []
+    repairs: list[Repair] = []
 
 
 class Stopped(Model):

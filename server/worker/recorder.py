@@ -33,22 +33,16 @@ from server.worker.probes.backward import Backward
 from server.worker.probes.frames import Frames
 from server.worker.probes.ops import Ops
 from server.worker.probes.swap import Swap
+from server.worker.shown import shown
 from server.worker.stack import PROGRAM, outwards, own, stepping, too_deep
 from server.worker.thinning import Schedule, Unseen
 from server.worker.values import values_of
 
-FOUND = frozenset(
-    [
-        "storage_allocated",
-        "storage_freed",
-        "written",
-        "version_bumped",
-        "saved",
-        "saved_stale",
-        "saved_changed_silently",
-    ]
-    + ["saved_detached", "path_cut", "graph_released"]
-)
+_FOUND = """
+storage_allocated storage_freed written version_bumped saved saved_stale saved_changed_silently saved_detached path_cut
+graph_released
+"""
+FOUND = frozenset(_FOUND.split())
 """Events that follow from what a look finds."""
 
 DEPTH = 400
@@ -59,7 +53,7 @@ class Recorder:
     """Steps of one run.
 
     module: the program's globals. write: takes a finished step. full: called with a limit's name and its value when
-    the run has to end; it does not return.
+    the run has to end; it does not return. beside: the statements whose value is wanted as a session shows it.
     """
 
     def __init__(
@@ -70,12 +64,15 @@ class Recorder:
         write: Callable[[dict[str, Any]], int],
         full: Callable[[str, float], None],
         focus: dict[str, Any] | None = None,
+        beside: frozenset[int] = frozenset(),
     ) -> None:
         self._statements, self._limits, self._write, self._full = statements, limits, write, full
         self._busy = False
         self._over = False
         self._log: list[dict[str, Any]] = []
         self._values: dict[int, Any] = {}
+        self._beside = beside
+        self._shown: str | None = None
         self._raised: tuple[int, int] | None = None
         self._faults = 0
         self._printed = 0
@@ -221,10 +218,11 @@ class Recorder:
                 self._emit("return", i, sys._getframe(1), value=value)
         return value
 
-    def _value(self, _: int, value: Any) -> Any:
-        if value is not None and not self._busy and not self.unseen.on:
+    def _value(self, i: int, value: Any) -> Any:
+        if not self._busy and not self.unseen.on and (value is not None or i in self._beside):
             with self.guard():
                 self._values[id(sys._getframe(1))] = self.look.values.encode(value)
+                self._shown = shown(value) if i in self._beside else None
         return value
 
     def _yield(self, i: int, value: Any) -> Any:
@@ -462,6 +460,8 @@ class Recorder:
             step["skipped"] = skipped
         if value_told[0] is not None:
             step["value"] = value_told[0]
+        if self._shown is not None:
+            step["shown"], self._shown = self._shown, None
         step["set"], step["gone"], step["log"] = set_, gone, log
         if visit is not None:
             step["visit"] = visit

@@ -24,9 +24,10 @@ import numpy as np
 import torch
 
 from server import __version__
-from server.language import paste, policy
+from server.language import paste, policy, repairs
 from server.worker.instrument import Statements, instrument
 from server.worker.recorder import Recorder
+from server.worker.shown import asked
 from server.worker.stack import PROGRAM, SLACK, outwards
 from server.worker.streams import Printed
 
@@ -70,9 +71,9 @@ class Run:
                 refusals = [policy.too_deep(pasted.source)]
         self._line({"header": self._header(pasted, statements)})
         if code is None:
-            self._end(refused(refusals))
+            self._end(refused(repairs.offered(pasted, self._source, refusals)))
         else:
-            self._program(code, pasted.source, statements)
+            self._program(code, pasted, statements)
 
     def _header(self, pasted: paste.Pasted, statements: Statements) -> dict[str, Any]:
         lines = pasted.source.split("\n")
@@ -101,14 +102,17 @@ class Run:
             },
         }
 
-    def _program(self, code: types.CodeType, source: str, statements: Statements) -> None:
+    def _program(self, code: types.CodeType, pasted: paste.Pasted, statements: Statements) -> None:
         module = types.ModuleType("__main__")
         space = module.__dict__
         space["__builtins__"] = builtins
-        recorder = self._recorder = Recorder(space, statements, self._limits, self._step, self._full, self._focus)
+        beside = asked(pasted.notices, statements.rows)
+        recorder = self._recorder = Recorder(
+            space, statements, self._limits, self._step, self._full, self._focus, beside
+        )
         recorder.look.open_window(self._focus)
-        recorder.look.storages.open = OPENS.search(source) is not None
-        self._settle(source, module, recorder)
+        recorder.look.storages.open = OPENS.search(pasted.source) is not None
+        self._settle(pasted.source, module, recorder)
         error = self._execute(code, space, recorder)
         outcome: dict[str, Any] = {"status": "finished"}
         line = statements.rows[-1]["line"] if statements.rows else 1
@@ -116,6 +120,9 @@ class Run:
             recorder.raised(error)
             with recorder.closed():  # its `__str__` may be the program's own
                 told = described(error)
+            offers = repairs.on_cpu(pasted, self._source, told["message"]) if self._device == "cpu" else []
+            if offers:
+                told["repairs"] = [offer.model_dump(mode="json", exclude_unset=True) for offer in offers]
             outcome = {"status": "raised", "error": {**told, "step": max(recorder.count - 1, 0)}}
             line = next((line for line, name in stack(error) if name == "<module>"), line)
         else:

@@ -1,13 +1,19 @@
 /** The program's editor: CodeMirror with Python, the running line lit, messages under the lines that they are about. */
 
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { EditorState, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, drawSelection, EditorView, keymap, lineNumbers, WidgetType } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { isShape } from "./repair.js";
 
-/** @typedef {{line: number, kind: "error" | "notice", text: string, action?: {label: string, run: () => void}}} Message */
+/**
+ * @typedef {{why: string, label: string, shape?: string, shapeLabel: string, run: (shape?: string) => void}} Offer
+ *   shape: what the reader may change before
+ * @typedef {{line: number, kind: "error" | "notice" | "output", text: string, offers?: Offer[], inline?: boolean,
+ *   make?: () => HTMLElement}} Message   make: draws what `text` stands for; inline: behind the line, not under it
+ */
 
 /** @type {import("@codemirror/state").StateEffectType<{line: number, tone: string} | null>} */
 const setCurrent = StateEffect.define();
@@ -27,24 +33,43 @@ class Words extends WidgetType {
   }
 
   toDOM() {
+    if (this.message.make) return this.message.make();
     const box = document.createElement("div");
     box.className = `message ${this.message.kind}`;
     box.setAttribute("role", this.message.kind === "error" ? "alert" : "note");
     box.append(this.message.text);
-    const { action } = this.message;
-    if (action) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = action.label;
-      button.addEventListener("click", action.run);
-      box.append(" ", button);
-    }
+    for (const offer of this.message.offers ?? []) box.append(offered(offer));
     return box;
   }
 
   ignoreEvent() {
     return true;
   }
+}
+
+/** A sentence, a field for the shape and the button. @param {Offer} offer */
+function offered({ why, label, shape, shapeLabel, run }) {
+  const row = document.createElement("form");
+  row.className = "offer";
+  const button = document.createElement("button");
+  button.textContent = label;
+  row.append(why);
+  const field = document.createElement("input");
+  if (shape !== undefined) {
+    field.value = shape;
+    field.size = Math.max(shape.length, 8);
+    field.setAttribute("aria-label", shapeLabel);
+    row.append(field);
+  }
+  row.append(button);
+  row.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const fits = shape === undefined || isShape(field.value);
+    field.setAttribute("aria-invalid", String(!fits));
+    if (fits) run(shape === undefined ? undefined : field.value);
+    else field.focus();
+  });
+  return row;
 }
 
 const current = StateField.define({
@@ -78,8 +103,8 @@ function written(state, list) {
   const ranges = [];
   for (const message of list) {
     const line = state.doc.line(Math.max(1, Math.min(message.line, state.doc.lines)));
-    ranges.push(Decoration.line({ class: `cm-${message.kind}` }).range(line.from));
-    ranges.push(Decoration.widget({ widget: new Words(message), block: true, side: 1 }).range(line.to));
+    if (message.kind !== "output") ranges.push(Decoration.line({ class: `cm-${message.kind}` }).range(line.from));
+    ranges.push(Decoration.widget({ widget: new Words(message), block: !message.inline, side: 1 }).range(line.to));
   }
   return Decoration.set(ranges, true);
 }
@@ -140,13 +165,8 @@ export function createEditor(host, { source, label, nonce, onRun, onChange, onLi
     set(text) {
       if (text === view.state.doc.toString()) return;
       quiet = true;
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, annotations: isolateHistory.of("full") });
       quiet = false;
-    },
-    /** Puts a line in after another; 0 is before the first. @param {number} line @param {string} text */
-    insert(line, text) {
-      const at = line < 1 ? 0 : view.state.doc.line(Math.min(line, view.state.doc.lines)).to;
-      view.dispatch({ changes: { from: at, insert: line < 1 ? `${text}\n` : `\n${text}` } });
     },
     /** Lights the line that the step is at. @param {number | null} line @param {string} [tone] */
     now(line, tone = "") {

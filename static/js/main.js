@@ -1,10 +1,13 @@
 /** The page: brings the parts together. The only module that knows the world. */
 
 import htmx from "htmx.org";
+import { beside, summary } from "./beside.js";
 import { createEditor } from "./editor.js";
 import { locale } from "./locale.js";
 import { messages, remarks } from "./messages.js";
 import { notes } from "./notes.js";
+import { outputs } from "./outputs.js";
+import { repaired } from "./repair.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
 import { startTheme } from "./theme.js";
@@ -19,12 +22,16 @@ const part = (id) => /** @type {T} */ (document.getElementById(id));
 const first = JSON.parse(part("first").textContent ?? "{}");
 /** @type {import("./state.js").Opened | null} */
 let opened = null;
+/** @type {import("./outputs.js").Row[]} */
+let laid = [];
 let step = 0;
 /** @type {number | null} the step asked for by the address, until the trace is there */
 let wanted = null;
 let writing = 0;
 /** the text that the run in flight was asked for */
 let asked = "";
+/** @type {string | null} what is run instead of the editor's text */
+let instead = null;
 
 startTheme(part("theme"));
 
@@ -65,7 +72,9 @@ htmx.defineExtension("json-body", {
   encodeParameters(xhr) {
     xhr.overrideMimeType("text/html");
     asked = editor.text();
-    return JSON.stringify({ source: asked });
+    const source = instead ?? asked;
+    instead = null;
+    return JSON.stringify({ source });
   },
 });
 
@@ -117,7 +126,9 @@ function problem(text) {
 function show(trace, at, replace = true) {
   opened = openTrace(trace);
   if (replace) editor.set(trace.program.source);
-  editor.say(current() ? messages(trace, say, mend) : []);
+  laid = outputs(trace);
+  remark();
+  summary(part("outputs"), laid, say, { at: () => step, go });
   part("edited").hidden = current();
   outcome(trace);
   timeline.open(trace.steps);
@@ -133,6 +144,11 @@ function show(trace, at, replace = true) {
     timeline.show(0);
     address();
   }
+}
+
+/** What stands at the lines, while the editor shows the program that it is about. */
+function remark() {
+  if (opened) editor.say(current() ? [...messages(opened.trace, say, mend), ...beside(laid, say, go)] : []);
 }
 
 /** The step to begin with: where it raised, else the first slot that broke, write or cut. @param {any} trace @returns {number} */
@@ -208,9 +224,10 @@ function printed(i) {
   box.scrollTop = box.scrollHeight;
 }
 
-/** Put a line back that the normaliser left out, and run again. @param {number} line @param {string} text */
-function mend(line, text) {
-  editor.insert(line, text);
+/** Run the program with a repair made; its text comes back with the trace. @param {import("./repair.js").Repair} repair @param {string} [shape] */
+function mend(repair, shape) {
+  if (!opened) return;
+  instead = repaired(opened.trace.program, repair, shape);
   run();
 }
 
@@ -248,15 +265,20 @@ function toLine(line) {
 function changed() {
   part("edited").hidden = !opened || current();
   if (opened && current()) {
-    editor.say(messages(opened.trace, say, mend));
+    remark();
     light();
   }
   address();
 }
 
+/** The program as an address keeps it: what was pasted, for that holds the article's outputs too. */
+function kept() {
+  return (current() && opened?.trace.program.pasted) || editor.text();
+}
+
 function address() {
   const mine = ++writing;
-  url.write(editor.text(), opened?.count && current() ? step : null).then((fragment) => {
+  url.write(kept(), opened?.count && current() ? step : null).then((fragment) => {
     if (mine === writing) history.replaceState(null, "", location.pathname + location.search + fragment);
   });
 }
@@ -278,7 +300,7 @@ async function follow() {
 window.addEventListener("hashchange", async () => {
   const place = await url.read(location.hash);
   if (place.broken) problem(say("broken_link"));
-  else if (place.source !== null && place.source !== editor.text()) {
+  else if (place.source !== null && place.source !== kept()) {
     editor.set(place.source);
     wanted = place.step;
     run();
@@ -287,7 +309,7 @@ window.addEventListener("hashchange", async () => {
 
 part("copy").addEventListener("click", async () => {
   const button = part("copy");
-  const fragment = await url.write(editor.text(), opened?.count && current() ? step : null);
+  const fragment = await url.write(kept(), opened?.count && current() ? step : null);
   try {
     await navigator.clipboard.writeText(location.origin + location.pathname + fragment);
   } catch {

@@ -9,26 +9,35 @@ const MOST = 12;
 
 /**
  * @param {any} trace @param {Say} say
- * @param {(line: number, text: string) => void} mend puts a line back that was left out
+ * @param {(repair: import("./repair.js").Repair, shape?: string) => void} mend makes a repair and runs again
  * @returns {Message[]}
  */
 export function messages(trace, say, mend) {
+  /** @param {import("./repair.js").Repair[]} [repairs] */
+  const offers = (repairs = []) =>
+    repairs.map((repair) => ({
+      why: say(`repair_${repair.key}_why`, repair.args ?? {}),
+      label: say(`repair_${repair.key}`, repair.args ?? {}),
+      shape: repair.shape ?? undefined,
+      shapeLabel: say("repair_shape"),
+      run: (/** @type {string | undefined} */ shape) => mend(repair, shape),
+    }));
   /** @type {Message[]} */
   const out = [];
-  for (const { line, kind, args } of atLines(trace).slice(0, MOST)) {
-    const repair = kind === "left_out" ? args?.repair : null;
-    const action = repair ? { label: say("notice_repair", { repair }), run: () => mend(line ?? 0, repair) } : undefined;
-    out.push({ line: line ?? 1, kind: "notice", text: say(`notice_${kind}`, args), action });
-  }
+  for (const { line, kind, args, repairs } of atLines(trace).slice(0, MOST))
+    out.push({ line: line ?? 1, kind: "notice", text: say(`notice_${kind}`, args), offers: offers(repairs) });
   const error = trace.outcome.error;
-  for (const refusal of error?.refusals ?? []) out.push({ line: refusal.line, kind: "error", text: because(refusal, say) });
-  if (error && !error.refusals?.length && error.line) out.push({ line: error.line, kind: "error", text: `${error.type}: ${error.message}` });
+  for (const refusal of error?.refusals ?? [])
+    out.push({ line: refusal.line, kind: "error", text: because(refusal, say), offers: offers(refusal.repairs) });
+  if (error && !error.refusals?.length && error.line)
+    out.push({ line: error.line, kind: "error", text: `${error.type}: ${error.message}`, offers: offers(error.repairs) });
   return out;
 }
 
 /** What was changed in the text as a whole. @param {any} trace @param {Say} say @returns {string} */
 export function remarks(trace, say) {
-  const whole = (trace.program.notices ?? []).filter((/** @type {any} */ n) => !AT_LINE.has(n.kind));
+  const laid = trace.steps.length ? ["printed", "claimed"] : ["claimed"]; // beside what torch printed
+  const whole = (trace.program.notices ?? []).filter((/** @type {any} */ n) => !AT_LINE.has(n.kind) && !laid.includes(n.kind));
   const left = atLines(trace).length - MOST;
   const said = new Set(whole.map((/** @type {any} */ n) => say(`notice_${n.kind}`, n.args)));
   if (left > 0) said.add(say("notice_more", { n: left }));

@@ -14,6 +14,16 @@ export type Loop = number | null;
 export type Statements = Statement[];
 export type Line1 = number | null;
 export type Kind1 = string;
+export type Key = string;
+export type Line2 = number;
+export type Col1 = number;
+export type EndLine1 = number;
+export type EndCol1 = number;
+export type Text = string;
+export type Edits = Edit[];
+export type Pasted1 = Edit[] | null;
+export type Shape = string | null;
+export type Repairs = Repair[];
 export type Notices = Notice[];
 export type Torch = string;
 export type Numpy = string;
@@ -27,7 +37,7 @@ export type Threads = number;
 export type I = number;
 export type Kind2 = "statement" | "head" | "call" | "return" | "yield" | "resume" | "raise" | "visit" | "end";
 export type Stmt = number | null;
-export type Line2 = number;
+export type Line3 = number;
 export type Iter = number[] | null;
 export type Frame = string | null;
 export type Depth = number;
@@ -42,7 +52,8 @@ export type $I = string;
 export type $C = [unknown, unknown];
 export type Ref1 = string;
 export type Py = string;
-export type Text = string | null;
+export type Text1 = string | null;
+export type Shown = string | null;
 export type Kind3 = "storage";
 export type Device1 = string | null;
 export type Nbytes = number | null;
@@ -70,7 +81,7 @@ export type Exposed = boolean | null;
 export type HeldBy = string[] | null;
 export type Kind4 = "tensor";
 export type Type = string | null;
-export type Shape = number[] | null;
+export type Shape1 = number[] | null;
 export type Dtype = string | null;
 export type Device2 = string | null;
 export type Layout = string | null;
@@ -103,7 +114,7 @@ export type Attrs = {
 } | null;
 export type Kind5 = "array";
 export type Type1 = string | null;
-export type Shape1 = number[] | null;
+export type Shape2 = number[] | null;
 export type Dtype1 = string | null;
 export type Storage3 = string | null;
 export type At1 = number | null;
@@ -122,7 +133,7 @@ export type Tensor1 = string | null;
 export type Storage4 = string | null;
 export type Dtype2 = string | null;
 export type Offset1 = number | null;
-export type Shape2 = number[] | null;
+export type Shape3 = number[] | null;
 export type Stride1 = number[] | null;
 export type Counter2 = string | null;
 export type Expected = number | null;
@@ -147,7 +158,7 @@ export type Elided = number | null;
 export type Kind9 = "frame";
 export type Name1 = string | null;
 export type Caller = string | null;
-export type Line3 = number | null;
+export type Line4 = number | null;
 export type State1 = ("running" | "suspended") | null;
 export type Vars = {
   [k: string]: boolean | number | string | NotFinite | BigInt | Complex | Ref | Opaque | null;
@@ -191,7 +202,7 @@ export type RequiresGrad1 = (boolean | null)[];
 export type GradMode = boolean;
 export type Kind14 = "out";
 export type Stream = "stdout" | "stderr";
-export type Text1 = string;
+export type Text2 = string;
 export type Kind15 = "event";
 export type Op1 = number | null;
 export type Span = [unknown, unknown] | null;
@@ -208,7 +219,7 @@ export type Span2 = [unknown, unknown] | null;
 export type Event2 = "written";
 export type Storage8 = string;
 export type Offset2 = number;
-export type Shape3 = number[];
+export type Shape4 = number[];
 export type Stride2 = number[];
 export type Dtype3 = string | null;
 export type Changed = number | null;
@@ -278,7 +289,7 @@ export type Op13 = number | null;
 export type Span12 = [unknown, unknown] | null;
 export type Event12 = "warning";
 export type Category = string;
-export type Text2 = string;
+export type Text3 = string;
 export type Kind28 = "event";
 export type Op14 = number | null;
 export type Span13 = [unknown, unknown] | null;
@@ -288,7 +299,7 @@ export type Kind29 = "event";
 export type Op15 = number | null;
 export type Span14 = [unknown, unknown] | null;
 export type Event14 = "tracer_fault";
-export type Text3 = string;
+export type Text4 = string;
 export type Log = (
   | Op
   | Out
@@ -312,7 +323,7 @@ export type Log = (
 )[];
 export type Backward1 = string;
 export type Node7 = string;
-export type Shape4 = number[];
+export type Shape5 = number[];
 export type Dtype4 = string;
 export type Layout1 = string;
 export type Cells1 = (boolean | number | NotFinite | BigInt | Complex)[] | null;
@@ -325,23 +336,25 @@ export type Steps = Step[];
 export type Status = "finished" | "raised" | "stopped" | "refused" | "crashed" | "cancelled" | "lost";
 export type Type3 = string;
 export type Message = string;
-export type Line4 = number | null;
+export type Line5 = number | null;
 export type Step1 = number | null;
-export type Line5 = number;
+export type Line6 = number;
 export type Frame2 = string;
 export type Stack = StackEntry[];
 export type Type4 = string;
 export type Message1 = string;
-export type Line6 = number | null;
-export type Line7 = number;
-export type Col1 = number;
-export type EndCol1 = number | null;
+export type Line7 = number | null;
+export type Line8 = number;
+export type Col2 = number;
+export type EndCol2 = number | null;
 export type Message2 = string;
-export type Key = string | null;
+export type Key1 = string | null;
+export type Repairs1 = Repair[];
 export type Refusals = Refusal[];
+export type Repairs2 = Repair[];
 export type Limit1 = "steps" | "wall" | "cpu" | "memory" | "output" | "tensors" | "trace";
 export type Value3 = number;
-export type Line8 = number | null;
+export type Line9 = number | null;
 export type Signal = number | null;
 export type WallMs = number;
 export type CpuMs = number;
@@ -396,9 +409,42 @@ export interface Notice {
   line?: Line1;
   kind: Kind1;
   args?: Args;
+  repairs?: Repairs;
 }
 export interface Args {
   [k: string]: unknown;
+}
+/**
+ * A change that lets the program run; nobody makes it unasked. `key` and `args` say what and why.
+ *
+ * edits: in `source`; pasted: the same in the pasted text, where that differs. shape: what stands for `{shape}` in
+ * their texts until the reader says otherwise, sizes with commas between; `{n}` is the first of them.
+ *
+ * This interface was referenced by `Trace`'s JSON-Schema
+ * via the `definition` "Repair".
+ */
+export interface Repair {
+  key: Key;
+  args?: Args1;
+  edits?: Edits;
+  pasted?: Pasted1;
+  shape?: Shape;
+}
+export interface Args1 {
+  [k: string]: unknown;
+}
+/**
+ * One replacement: lines from 1, columns from 0, in characters.
+ *
+ * This interface was referenced by `Trace`'s JSON-Schema
+ * via the `definition` "Edit".
+ */
+export interface Edit {
+  line: Line2;
+  col: Col1;
+  end_line: EndLine1;
+  end_col: EndCol1;
+  text: Text;
 }
 /**
  * This interface was referenced by `Trace`'s JSON-Schema
@@ -422,6 +468,9 @@ export interface Limits {
 /**
  * The state after what this step names: apply `set`, then `gone`.
  *
+ * shown: what an interactive session shows of a bare expression's value ("" for None); only where the pasted text
+ * holds an output to lay beside it, and where showing runs none of the program's code.
+ *
  * This interface was referenced by `Trace`'s JSON-Schema
  * via the `definition` "Step".
  */
@@ -429,12 +478,13 @@ export interface Step {
   i: I;
   kind: Kind2;
   stmt?: Stmt;
-  line: Line2;
+  line: Line3;
   iter?: Iter;
   frame?: Frame;
   depth?: Depth;
   skipped?: Skipped;
   value?: Value;
+  shown?: Shown;
   set?: Set;
   gone?: Gone;
   log?: Log;
@@ -484,7 +534,7 @@ export interface Ref {
  */
 export interface Opaque {
   py: Py;
-  text?: Text;
+  text?: Text1;
 }
 /**
  * uid -> the fields that changed; null means absent.
@@ -541,7 +591,7 @@ export interface Within {
 export interface Tensor {
   kind?: Kind4;
   type?: Type;
-  shape?: Shape;
+  shape?: Shape1;
   dtype?: Dtype;
   device?: Device2;
   layout?: Layout;
@@ -585,7 +635,7 @@ export interface Wraps {
 export interface Array {
   kind?: Kind5;
   type?: Type1;
-  shape?: Shape1;
+  shape?: Shape2;
   dtype?: Dtype1;
   storage?: Storage3;
   at?: At1;
@@ -633,7 +683,7 @@ export interface Slot {
   storage?: Storage4;
   dtype?: Dtype2;
   offset?: Offset1;
-  shape?: Shape2;
+  shape?: Shape3;
   stride?: Stride1;
   counter?: Counter2;
   expected?: Expected;
@@ -665,7 +715,7 @@ export interface Frame1 {
   kind?: Kind9;
   name?: Name1;
   caller?: Caller;
-  line?: Line3;
+  line?: Line4;
   state?: State1;
   vars?: Vars;
   unset?: Unset;
@@ -752,7 +802,7 @@ export interface Op {
 export interface Out {
   kind?: Kind14;
   stream?: Stream;
-  text: Text1;
+  text: Text2;
 }
 /**
  * This interface was referenced by `Trace`'s JSON-Schema
@@ -802,7 +852,7 @@ export interface Written {
  */
 export interface Region {
   offset: Offset2;
-  shape: Shape3;
+  shape: Shape4;
   stride: Stride2;
   dtype?: Dtype3;
 }
@@ -932,7 +982,7 @@ export interface Warned {
   span?: Span12;
   event?: Event12;
   category: Category;
-  text: Text2;
+  text: Text3;
 }
 /**
  * This interface was referenced by `Trace`'s JSON-Schema
@@ -956,7 +1006,7 @@ export interface TracerFault {
   op?: Op15;
   span?: Span14;
   event?: Event14;
-  text: Text3;
+  text: Text4;
 }
 /**
  * One node run by the engine: `grad_inputs[i]` travels the node's i-th edge.
@@ -979,7 +1029,7 @@ export interface Visit {
  * via the `definition` "Grad".
  */
 export interface Grad3 {
-  shape: Shape4;
+  shape: Shape5;
   dtype: Dtype4;
   layout: Layout1;
   cells?: Cells1;
@@ -1005,18 +1055,19 @@ export interface Outcome {
 export interface Error {
   type: Type3;
   message: Message;
-  line?: Line4;
+  line?: Line5;
   step?: Step1;
   stack?: Stack;
   cause?: Cause | null;
   refusals?: Refusals;
+  repairs?: Repairs2;
 }
 /**
  * This interface was referenced by `Trace`'s JSON-Schema
  * via the `definition` "StackEntry".
  */
 export interface StackEntry {
-  line: Line5;
+  line: Line6;
   frame: Frame2;
 }
 /**
@@ -1026,7 +1077,7 @@ export interface StackEntry {
 export interface Cause {
   type: Type4;
   message: Message1;
-  line?: Line6;
+  line?: Line7;
 }
 /**
  * Why a program is not run: lines from 1, columns from 0; `key` and `args` say it in any language.
@@ -1035,14 +1086,15 @@ export interface Cause {
  * via the `definition` "Refusal".
  */
 export interface Refusal {
-  line: Line7;
-  col?: Col1;
-  end_col?: EndCol1;
+  line: Line8;
+  col?: Col2;
+  end_col?: EndCol2;
   message: Message2;
-  key?: Key;
-  args?: Args1;
+  key?: Key1;
+  args?: Args2;
+  repairs?: Repairs1;
 }
-export interface Args1 {
+export interface Args2 {
   [k: string]: unknown;
 }
 /**
@@ -1052,7 +1104,7 @@ export interface Args1 {
 export interface Stopped {
   limit: Limit1;
   value: Value3;
-  line?: Line8;
+  line?: Line9;
 }
 /**
  * This interface was referenced by `Trace`'s JSON-Schema

@@ -1,0 +1,207 @@
+"""What an article says in comments that its statements print, where the words can be nothing else: `# tensor([1.])`.
+
+A comment counts where it begins with something that only Python and torch write, and prose after it is set off by
+punctuation. A number counts where it is all the comment says. The rest is prose, and nobody guesses at it.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from server.language.policy import characters
+from server.language.text import Line, parses
+from server.wire.trace import Notice
+
+_SAYS = re.compile(
+    r"\s*(?:(?:outputs?|out|prints?|printed|result|输出(?:结果)?|结果|打印(?:结果)?)(?:为|如下|是)?\s*[:：=]|[-=]>|→|⇒|prints\b)\s*",
+    re.I,
+)
+_HEADER = re.compile(
+    r"\s*(?:outputs?|out|prints?|printed|results?|输出(?:结果)?|结果|打印(?:结果)?)(?:为|如下|是)*\s*[:：]\s*\n", re.I
+)
+_WORD = re.compile(r"(?:None|True|False|nan|inf)\b(?![\w(\[{'\"=.]*[\w(\[{'\"=])")
+_NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?(?![\w.])")
+_ALONE = re.compile(r"(?:cpu|cuda:\d+)(?!\w)")
+_NAMED = re.compile(
+    r"torch\.(?:b?float\d*|u?int\d+|bool|complex\d+|strided)(?!\w)"
+    r"|<\w*(?:Backward\d*|AccumulateGrad)(?: object at 0x[0-9a-fA-F]+)?>|<class '[\w.]+'>"
+)
+_OPEN = re.compile(r"(?:Parameter containing:\s*)?(?:tensor|torch\.Size|array|device)?\s?[(\[{]")
+_BETWEEN = re.compile(r"\s*,?\s*")
+_END = re.compile(r"\s*(?:$|[.,;:!?#(，。；：！？、（—–]|<-)")
+_PROSE = re.compile(r"\s*[\u3000-\u9fff]")
+_ERROR = re.compile(r"\s*([A-Za-z_]\w*(?:Error|Exception))\b(?:\s*[:：]\s*(.*))?\s*$")
+_ANGLED = re.compile(r"<[\w.: ]+>")
+_LITERAL: tuple[type, ...] = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.UnaryOp, ast.USub, ast.Load)
+_LITERAL += (ast.Call, ast.keyword, ast.Name, ast.Attribute)
+_NAMES = {"tensor", "array", "device", "torch", "inf", "nan", "OrderedDict", "float32", "float64", "int32", "int64"}
+
+MOST = 4_000
+"""Characters of a text that is read as an output."""
+
+
+def claims(lines: list[str], tree: ast.Module) -> list[Notice]:
+    """A notice for each statement beside which a comment, or a text that stands alone, says what is printed.
+
+    kind `claimed`; args: text; label, a text that the statement prints before it; block, where the text is that of
+    all statements since the last such block; from, the first line of the statement.
+    """
+    found = [claim for node in _once(tree.body) for claim in _beside(node, lines)]
+    return [*found, *(claim for k, node in enumerate(tree.body) if k for claim in _block(node))]
+
+
+def _once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The simple statements that run at most once."""
+    for node in body:
+        if isinstance(node, ast.With | ast.If):
+            yield from _once(node.body)
+            yield from _once(node.orelse if isinstance(node, ast.If) else [])
+        elif not isinstance(node, ast.For | ast.AsyncFor | ast.While | ast.FunctionDef | ast.AsyncFunctionDef
+                            | ast.ClassDef | ast.Try | ast.TryStar | ast.Match | ast.AsyncWith):  # fmt: skip
+            yield node
+
+
+def _beside(node: ast.stmt, lines: list[str]) -> Iterator[Notice]:
+    last = (node.end_lineno or node.lineno) - 1
+    behind = lines[last][characters(lines[last], node.end_col_offset or 0) :].strip()
+    comment = behind if behind.startswith("#") else ""
+    if behind and not comment:
+        return  # another statement stands behind it
+    below: list[str] = []
+    for line in lines[last + 1 :]:
+        if not line.lstrip().startswith("#") or len(below) >= 100:
+            break
+        below.append(line.strip()[1:])
+    for text in ("\n".join([comment[1:], *below]) if comment else "", "\n".join(below)):
+        told = _told(text, node) if len(text) <= MOST else None
+        if told is not None:
+            yield Notice(line=last + 1, kind="claimed", args={"text": told, "from": node.lineno, **_label(node)})
+            return
+
+
+def _told(text: str, node: ast.stmt) -> str | None:
+    """What a comment begins with, if that is an output of this statement."""
+    first = text.split("\n", 1)[0]
+    error = _ERROR.match(first)
+    if error:
+        return first.strip()
+    if not isinstance(node, ast.Expr) or _addresses(node):
+        return None
+    marked = _SAYS.match(text)
+    begin = marked.end() if marked else 0
+    items, end = _items(text, begin, alone=False)
+    if items and (len(items) == 1 or prints(node)):
+        rest = text[end:].split("\n", 1)[0]
+        if _END.match(rest) or (marked and _PROSE.match(rest)):
+            return " ".join(items)
+    alone = (
+        (_NUMBER.match(text, begin) if marked else None) or _NUMBER.match(first.strip()) or _ALONE.match(first.strip())
+    )
+    if alone and first[begin:].strip() == alone[0]:
+        return alone[0]
+    return None
+
+
+def _items(text: str, at: int, alone: bool = True) -> tuple[list[str], int]:
+    """The outputs that stand one after the other from `at`, and where they end; `alone`: numbers count."""
+    items: list[str] = []
+    end = at
+    while True:
+        at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]
+        match = _WORD.match(text, at) or _NAMED.match(text, at) or (_NUMBER.match(text, at) if alone else None)
+        to = match.end() if match else _bracketed(text, at)
+        if to is None:
+            return items, end
+        items.append(text[at:to])
+        at = end = to
+
+
+def _bracketed(text: str, at: int) -> int | None:
+    """The end of a tensor, a list, a tuple … that begins here and is a literal through and through."""
+    match = _OPEN.match(text, at)
+    if match is None:
+        return None
+    depth, quote = 0, ""
+    for k in range(match.end() - 1, len(text)):
+        character = text[k]
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        elif character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+            if not depth:
+                return k + 1 if _literal(text[at : k + 1]) else None
+    return None
+
+
+def _literal(text: str) -> bool:
+    text = _ANGLED.sub("None", text.removeprefix("Parameter containing:")).strip()
+    tree = parses([Line(text, None)])
+    value = tree.body[0].value if tree and isinstance(tree.body[0], ast.Expr) else None
+    if value is None or (text.startswith("(") and not isinstance(value, ast.Tuple)):
+        return False  # prose in brackets
+    for node in ast.walk(value):
+        if not isinstance(node, _LITERAL) or (isinstance(node, ast.Constant) and node.value is Ellipsis):
+            return False
+        if isinstance(node, ast.Name) and node.id not in _NAMES:
+            return False
+    return True
+
+
+def prints(node: ast.stmt) -> bool:
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "print"
+
+
+def _addresses(node: ast.stmt) -> bool:
+    """Whether it shows where something lies, which differs from run to run."""
+    calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+    return any(
+        (isinstance(f, ast.Name) and f.id == "id") or (isinstance(f, ast.Attribute) and f.attr == "data_ptr")
+        for f in calls
+    )
+
+
+def _label(node: ast.stmt) -> dict[str, str]:
+    """The text that a `print` begins with."""
+    if not prints(node):
+        return {}
+    call: ast.Call = node.value  # type: ignore[attr-defined]
+    if call.keywords or not call.args:
+        return {}
+    first = call.args[0]
+    if isinstance(first, ast.JoinedStr) and len(call.args) == 1 and first.values:
+        opening = first.values[0]
+        known = isinstance(opening, ast.Constant) and isinstance(opening.value, str)
+        return {"label": str(opening.value)} if known else {}  # type: ignore[attr-defined]
+    texts = []
+    for argument in call.args[:-1]:
+        if not isinstance(argument, ast.Constant) or not isinstance(argument.value, str):
+            break
+        texts.append(argument.value)
+    return {"label": " ".join(texts)} if texts else {}
+
+
+def _block(node: ast.stmt) -> Iterator[Notice]:
+    """A text that stands alone and holds outputs, one after the other, and notes behind them."""
+    if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
+        return
+    text = node.value.value
+    header = _HEADER.match(text) if len(text) <= MOST else None
+    if len(text) > MOST or not text.strip():
+        return
+    at = header.end() if header else 0
+    rows: list[str] = []
+    while text[at:].strip():
+        items, end = _items(text, at)
+        line = text[end:].split("\n", 1)[0]
+        if not items or not _END.match(line):
+            return
+        rows.append(text[at:end].strip())
+        at = end + len(line)
+    yield Notice(
+        line=node.end_lineno, kind="claimed", args={"text": "\n".join(rows), "block": True, "from": node.lineno}
+    )

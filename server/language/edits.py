@@ -1,0 +1,128 @@
+"""Changes of a program's text at the places of its syntax tree, collected and then told as edits."""
+
+import ast
+from bisect import bisect_left
+from typing import Any
+
+from server.language.policy import characters
+from server.language.text import split
+from server.wire.trace import Edit
+
+
+class Edits:
+    """Collects changes of one program; of two that overlap the first one stays."""
+
+    def __init__(self, source: str, tree: ast.Module) -> None:
+        self.lines = source.split("\n")
+        self.gone: set[ast.AST] = set()
+        self._parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        self._found: list[Edit] = []
+        self._uses: dict[str, list[ast.Name]] = {}
+        for node in self._parents:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                self._uses.setdefault(node.id, []).append(node)
+
+    def uses(self, name: str | None) -> list[ast.Name]:
+        """Where a name is read."""
+        return self._uses.get(name or "", [])
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        return self._parents.get(node)
+
+    def statement(self, node: ast.AST) -> ast.stmt | None:
+        """The innermost one that a node stands in."""
+        at: ast.AST | None = node
+        while at is not None and not isinstance(at, ast.stmt):
+            at = self._parents.get(at)
+        return at
+
+    def put(self, node: Any, text: str) -> None:
+        """Another text in a node's place."""
+        self._add(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, text)
+        self._forget(node)
+
+    def cut(self, kept: Any, node: Any) -> None:
+        """Of a node only its beginning, up to the end of `kept`."""
+        self._add(kept.end_lineno, kept.end_col_offset, node.end_lineno, node.end_col_offset, "")
+        self.gone.update({*ast.walk(node)} - {*ast.walk(kept)})
+
+    def drop(self, node: ast.stmt) -> None:
+        """A statement becomes a comment, so that it can be seen what was left out."""
+        if node in self.gone:
+            return
+        last = self.lines[(node.end_lineno or node.lineno) - 1].encode("utf-8", "surrogatepass")
+        behind = last[node.end_col_offset :].strip()
+        if behind and not behind.startswith(b"#"):
+            self.put(node, "pass")
+            return
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+            text = self.lines[line - 1]
+            first = line == node.lineno
+            col = node.col_offset if first else len(text) - len(text.lstrip())
+            self._add(line, col, line, col, "pass  # " if first and self._lonely(node) else "# ", first)
+        self._forget(node)
+
+    def told(self) -> list[Edit]:
+        """In order of their places."""
+        return self._found
+
+    def _lonely(self, node: ast.stmt) -> bool:
+        """Whether its block would be empty without it."""
+        parent = self._parents[node]
+        for name in ("body", "orelse", "finalbody"):
+            body = getattr(parent, name, None)
+            if isinstance(body, list) and node in body:
+                return not isinstance(parent, ast.Module) and all(
+                    other in self.gone for other in body if other is not node
+                )
+        return False
+
+    def _forget(self, node: ast.AST) -> None:
+        self.gone.update(ast.walk(node))
+
+    def _add(self, line: int, col: int, end_line: int, end_col: int, text: str, bytes_: bool = True) -> None:
+        if bytes_:
+            col, end_col = characters(self.lines[line - 1], col), characters(self.lines[end_line - 1], end_col)
+        at = bisect_left(self._found, (line, col), key=lambda edit: (edit.line, edit.col))
+        around = self._found[max(at - 1, 0) : at + 1]
+        edit = Edit(line=line, col=col, end_line=end_line, end_col=end_col, text=text)
+        if all(apart(edit, other) for other in around):
+            self._found.insert(at, edit)
+
+
+def apart(one: Edit, other: Edit) -> bool:
+    """Whether neither lies in the other."""
+    return (one.end_line, one.end_col) <= (other.line, other.col) or (other.end_line, other.end_col) <= (
+        one.line,
+        one.col,
+    )
+
+
+def edited(text: str, edits: list[Edit], shape: str | None = None) -> str:
+    """The text with its edits made."""
+    lines = text.split("\n")
+    for edit in sorted(edits, key=lambda edit: (edit.line, edit.col), reverse=True):
+        put = edit.text if shape is None else edit.text.replace("{shape}", shape).replace("{n}", shape.split(",")[0])
+        head, tail = lines[edit.line - 1][: edit.col], lines[edit.end_line - 1][edit.end_col :]
+        lines[edit.line - 1 : edit.end_line] = (head + put + tail).split("\n")
+    return "\n".join(lines)
+
+
+def moved(edits: list[Edit], source: str, lines: list[int | None], pasted: str) -> list[Edit] | None:
+    """The same edits in the pasted text; None where a line of the program does not stand in it as it is."""
+    mine, theirs = source.split("\n"), [line.text for line in split(pasted)]
+
+    def place(line: int, col: int) -> tuple[int, int] | None:
+        origin = lines[line - 1] if line <= len(lines) else None
+        if origin is None:
+            return None
+        at = theirs[origin - 1].rfind(mine[line - 1])
+        return None if at < 0 else (origin, at + col)
+
+    out = []
+    for edit in edits:
+        begin, end = place(edit.line, edit.col), place(edit.end_line, edit.end_col)
+        if begin is None or end is None:
+            return None
+        out.append(Edit(line=begin[0], col=begin[1], end_line=end[0], end_col=end[1], text=edit.text))
+    return out

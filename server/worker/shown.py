@@ -1,0 +1,139 @@
+"""What an interactive session shows of a bare expression: `repr` of its value, where that runs no code of the program.
+
+Torch prints a tensor by running operations on it. They run while the recorder is at work, so nobody records them, and
+in `no_grad`, so no node comes of them; they draw no random number and write nothing.
+"""
+
+import types
+from typing import Any
+
+import numpy as np
+import torch
+
+LONGEST = 20_000
+"""Characters of a text; beyond, nothing is shown."""
+
+MOST = 2_000
+"""Values in all the containers of one value."""
+
+ELEMENTS = 100_000
+"""Elements that a tensor may print whole, where the program turned summaries off."""
+
+_get = object.__getattribute__
+_members = type.__dict__["__dict__"].__get__
+_said = type.__dict__["__module__"].__get__
+_mro = type.__dict__["__mro__"].__get__
+_EXACT: tuple[type, ...] = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.layout)
+_EXACT += (
+    torch.memory_format,
+    torch.Generator,
+    torch.finfo,
+    torch.iinfo,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+)
+_NUMBERS = "biufc"
+_MODULE = ("__repr__", "extra_repr", "_get_name", "__getattribute__", "__getattr__")
+_TENSOR, _PARAMETER = torch.Tensor.__repr__, torch.nn.Parameter.__repr__
+
+
+def shown(value: Any) -> str | None:
+    """The text; "" for None, of which a session shows nothing; None where it would take the program's own code."""
+    if value is None:
+        return ""
+    try:
+        if not _Safe().value(value):
+            return None
+        text = repr(value)
+    except Exception:  # what torch or Python refuses to print: integers of 5,000 digits
+        return None
+    return text if len(text) <= LONGEST else None
+
+
+class _Safe:
+    """Whether `repr` stays in the code of Python, torch and numpy; counts what it meets."""
+
+    def __init__(self) -> None:
+        self._left = MOST
+
+    def value(self, value: Any) -> bool:
+        kind = type(value)
+        self._left -= 1
+        if self._left < 0:
+            return False
+        if kind in _EXACT:
+            return kind not in (str, bytes) or len(value) <= LONGEST
+        if kind is torch.Tensor:
+            return _resolved(kind, "__repr__") is _TENSOR and _brief(value)
+        if kind is torch.nn.Parameter:
+            ours = _resolved(kind, "__repr__") is _PARAMETER and torch.Tensor.__repr__ is _TENSOR
+            return ours and _brief(value)
+        if kind is np.ndarray or (issubclass(kind, np.generic) and _module(kind) == "numpy"):
+            return value.dtype.kind in _NUMBERS
+        if kind is dict:
+            return all(self.value(k) and self.value(v) for k, v in value.items())
+        if kind in (list, tuple, set, frozenset, torch.Size) or _module(kind) == "torch.return_types":
+            return all(self.value(member) for member in value)
+        if issubclass(kind, torch.nn.Module):
+            return self._module(value, kind)
+        found = _resolved(kind, "__repr__")
+        return found is _resolved(type if issubclass(kind, type) else object, "__repr__")
+
+    def _module(self, module: Any, kind: type) -> bool:
+        """A layer whose lines torch writes, of arguments that are safe themselves."""
+        for name in _MODULE:
+            owner = next((base for base in _mro(kind) if name in _members(base)), None)
+            if owner is None or not _module(owner).startswith(("torch.nn.", "builtins")):
+                return False
+        own = _get(module, "__dict__")
+        told = [] if _resolved(kind, "extra_repr") is torch.nn.Module.extra_repr else own.items()
+        if not all(self.value(member) for name, member in told if not name.startswith("_")):
+            return False
+        return all(self.value(child) for child in own["_modules"].values() if child is not None)
+
+
+def _module(kind: type) -> str:
+    """The module that a class says it is of."""
+    found = _said(kind)
+    return found if type(found) is str else ""
+
+
+def _resolved(kind: type, name: str) -> Any:
+    """What a class has under a name, without asking its metaclass."""
+    return next((_members(base)[name] for base in _mro(kind) if name in _members(base)), None)
+
+
+def _brief(tensor: torch.Tensor) -> bool:
+    whole: Any = torch._tensor_str.PRINT_OPTS.threshold
+    return tensor.is_nested or tensor.numel() <= ELEMENTS or tensor.numel() > whole
+
+
+def asked(notices: list[Any], rows: list[dict[str, Any]]) -> frozenset[int]:
+    """The statements beside which the pasted text holds an output: bare expressions outside of functions.
+
+    notices: of kind `printed` and `claimed`; `from` to `line` are the lines of what was entered at once.
+    rows: the table of statements.
+    """
+    spans = [(notice.args.get("from") or notice.line, notice.line) for notice in notices
+             if notice.kind in ("printed", "claimed") and notice.line is not None]  # fmt: skip
+    lines = {line for first, last in spans for line in range(first, last + 1)}
+    tops: list[int] = []
+    found: set[int] = set()
+    for i, row in enumerate(rows):
+        parent = row["parent"]
+        tops.append(i if parent is None else tops[parent])
+        if row["kind"] == "Expr" and not _inside(rows, i) and lines:
+            top = rows[tops[i]]
+            if any(line in lines for line in range(top["line"], top["end_line"] + 1)):
+                found.add(i)
+    return frozenset(found)
+
+
+def _inside(rows: list[dict[str, Any]], i: int) -> bool:
+    """Whether a statement belongs to a function or a class."""
+    parent = rows[i]["parent"]
+    while parent is not None:
+        if rows[parent]["kind"] in ("FunctionDef", "AsyncFunctionDef", "ClassDef"):
+            return True
+        parent = rows[parent]["parent"]
+    return False

@@ -1,0 +1,135 @@
+/** The outputs that an article holds, laid beside what torch printed and showed. Facts in, rows out. */
+
+import { isNumber, parts, spelled, squeezed, trimmed } from "./spelling.js";
+
+/**
+ * @typedef {{line: number, first: number, expected: string, got: string, verdict: "same" | "different" | "not reached",
+ *   step: number | null, comment: boolean, partly: boolean}} Row
+ *   first, line: the statement's first line and the one at which the article's output stands; step: where torch's own
+ *   came to be; comment: it stands in the program's text itself; partly: the article cuts an error's message short
+ *
+ * @typedef {{text: string, error: {type: string, message: string} | null, step: number | null, reached: boolean,
+ *   none: boolean, gaps: boolean}} Happened   none: a value of None was passed over; gaps: some of it passed unseen
+ */
+
+const ADDRESSES = /\bid\(|data_ptr\(/;
+
+/** @param {any} trace @returns {Row[]} in order of lines; empty where the program was not run */
+export function outputs(trace) {
+  const { notices, source } = trace.program;
+  const told = (notices ?? []).filter((/** @type {any} */ n) => (n.kind === "printed" || n.kind === "claimed") && n.line);
+  if (!told.length || !trace.steps.length) return [];
+  const owners = owned(trace);
+  const lines = source.split("\n");
+  let since = 1;
+  /** @type {Row[]} */
+  const rows = [];
+  for (const { line, kind, args } of told) {
+    const first = args.from ?? line;
+    const comment = kind === "claimed";
+    const [from, to] = args.block ? [since, first - 1] : [first, line];
+    if (args.block) since = line + 1;
+    const chosen = comment ? leaves(trace, from, to) : entered(trace, from, to);
+    const torch = happened(trace, owners, args.orphan ? new Set() : chosen, args);
+    if (comment && !args.block && !torch.text && torch.none) torch.text = "None";
+    const how = { comment, label: args.label ?? "", addresses: ADDRESSES.test(lines.slice(from - 1, to).join("\n")) };
+    const row = compared(args.text, torch, how);
+    if (row) rows.push({ line, first, comment, step: torch.step, ...row });
+  }
+  return rows;
+}
+
+/** The module's own statements that were entered at these lines. @param {any} trace @param {number} from @param {number} to */
+function entered(trace, from, to) {
+  return chosen(trace, (s) => s.parent == null && s.line <= to && s.end_line >= from);
+}
+
+/** The statements in these lines that hold no others. @param {any} trace @param {number} from @param {number} to */
+function leaves(trace, from, to) {
+  return chosen(trace, (s, i) => s.line >= from && s.end_line <= to && trace.program.statements[i + 1]?.parent !== i);
+}
+
+/** @param {any} trace @param {(s: any, i: number) => boolean} test @returns {Set<number>} */
+function chosen(trace, test) {
+  return new Set([...trace.program.statements.keys()].filter((i) => test(trace.program.statements[i], i)));
+}
+
+/**
+ * For each step the module's statement that it is a part of: what a function prints belongs to who called it.
+ * @param {any} trace @returns {(number | null)[]}
+ */
+function owned({ steps }) {
+  const module = steps.find((/** @type {any} */ s) => !s.depth)?.frame;
+  /** @type {(number | null)[]} */
+  const out = new Array(steps.length).fill(null);
+  let next = null;
+  for (let i = steps.length - 1; i >= 0; i--) {
+    const { depth, frame, stmt } = steps[i];
+    if (!depth && frame === module && stmt != null) next = stmt;
+    out[i] = next;
+  }
+  for (let i = 1; i < steps.length; i++) out[i] ??= out[i - 1];
+  return out;
+}
+
+/**
+ * What torch printed and showed in these statements, and what they raised. A notebook shows the last value only.
+ * @param {any} trace @param {(number | null)[]} owners @param {Set<number>} chosen
+ * @param {{cell?: boolean, block?: boolean}} how @returns {Happened}
+ */
+function happened(trace, owners, chosen, { cell, block }) {
+  const { steps, outcome, program } = trace;
+  const { error, status } = outcome;
+  const final = Math.max(...chosen);
+  const inside = (/** @type {number | null} */ stmt) => {
+    for (let at = stmt; at != null; at = program.statements[at].parent) if (chosen.has(at)) return true;
+    return false;
+  };
+  let text = "";
+  let gaps = false;
+  let none = false;
+  let last = -1;
+  /** @type {number | null} */
+  let step = null;
+  for (const [i, s] of steps.entries()) {
+    if (!inside(owners[i])) continue;
+    last = i;
+    const before = text;
+    for (const entry of s.log) if (entry.kind === "out" && entry.stream !== "stderr") text += entry.text;
+    if (s.shown && !block && (!cell || s.stmt === final)) text += `${s.shown}\n`;
+    none ||= s.shown === "";
+    if (text !== before) step = i;
+    gaps ||= Boolean(s.skipped);
+  }
+  const raised = error?.step != null && inside(owners[error.step]);
+  const whole = last >= 0 && (status === "finished" || status === "raised" || last < steps.length - 1);
+  return { text, error: raised ? error : null, step: raised ? error.step : last < 0 ? null : (step ?? last), reached: whole, none, gaps };
+}
+
+/**
+ * @param {string} expected @param {Happened} torch @param {{comment: boolean, label: string, addresses: boolean}} how
+ * @returns {Pick<Row, "expected" | "got" | "verdict" | "partly"> | null} null where the two can't be held together
+ */
+function compared(expected, torch, { comment, label, addresses }) {
+  const want = parts(expected);
+  const printed = trimmed(torch.text);
+  const got = comment && label && printed.startsWith(label) ? trimmed(printed.slice(label.length)) : printed;
+  const row = { expected: want.whole, got: [printed, said(torch.error)].filter(Boolean).join("\n"), partly: false };
+  if (!want.whole || torch.gaps) return null;
+  if (!torch.reached) return { ...row, got: "", verdict: "not reached" };
+  const same = (/** @type {string} */ one, /** @type {string} */ other) =>
+    spelled(one, comment, addresses) === spelled(other, comment, addresses);
+  if (!torch.error) {
+    if (comment && !want.error && isNumber(want.whole) && !isNumber(got)) return null; // short for a tensor
+    return { ...row, verdict: same(want.whole, got) ? "same" : "different" };
+  }
+  if (!want.error || want.error.type !== torch.error.type || !same(want.text, got)) return { ...row, verdict: "different" };
+  const [told, message] = [squeezed(want.error.message), squeezed(torch.error.message)];
+  if (!message.startsWith(told)) return { ...row, verdict: "different" };
+  return { ...row, verdict: "same", partly: told !== message };
+}
+
+/** @param {Happened["error"]} error */
+function said(error) {
+  return error && (error.message ? `${error.type}: ${error.message}` : error.type);
+}

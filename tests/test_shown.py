@@ -1,0 +1,224 @@
+"""What is shown of a bare expression is what a session of Python shows, and showing it changes nothing."""
+
+import ast
+import io
+import json
+import os
+import re
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from server.worker import run
+from server.worker.shown import LONGEST, MOST, asked, shown
+from tests.tracing import ROOT, trace
+
+PROGRAMS = sorted([*(ROOT / "tests/programs").glob("*.py"), *(ROOT / "scenarios").glob("*.py")])
+
+VALUES = """\
+x = torch.tensor([1., 2.], requires_grad=True)
+x
+(x * 2).unsqueeze(0)
+y = x * 3
+y.grad_fn
+y.data
+view = y[:1]
+y.mul_(2)
+view
+torch.manual_seed(3)
+torch.rand(2, 3)
+torch.randn(30, 40)
+torch.empty(0, 2)
+torch.arange(3), [x, {'k': None}], {True}, 1.5, 'a', 2 + 3j, b'x'
+torch.tensor([1 + 2j]).conj()
+torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.int8), torch.tensor(True)
+x.shape, x.dtype, x.device, x.layout, type(x), int
+nn.Parameter(torch.ones(1))
+nn.Sequential(nn.Linear(2, 1), nn.ReLU())
+torch.ones(2, 2).max(0)
+torch.eye(2).to_sparse()
+torch.ones(1, device='meta')
+np.ones(2), np.float32(1)
+x.grad
+y.sum().backward()
+x.grad
+for i in range(2):
+    i
+    with torch.no_grad():
+        x + i
+torch.rand(1)
+10 ** 5000
+"""
+
+
+def transcript(source: str) -> str:
+    """As a session, beside every statement of which something is said to have been printed."""
+    out = []
+    lines = source.splitlines()
+    for node in ast.parse(source).body:
+        for k in range(node.lineno - 1, node.end_lineno or node.lineno):
+            out.append((">>> " if k == node.lineno - 1 else "... ") + lines[k])
+        out.append("something")
+    return "\n".join(out)
+
+
+def texts(told: dict[str, Any]) -> list[str]:
+    return [step["shown"] for step in told["steps"] if step.get("shown")]
+
+
+def session(source: str) -> list[str]:
+    """What plain Python shows, from a child of its own."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        torch.manual_seed(0)
+        said: list[str] = []
+
+        def show(value: Any) -> None:
+            if value is not None:
+                said.append(repr(value))
+
+        sys.displayhook = show
+        space: dict[str, Any] = {"__name__": "__main__"}
+        exec("import torch, numpy as np\nfrom torch import nn", space)
+        with redirect_stdout(io.StringIO()):
+            for node in ast.parse(source).body:
+                try:
+                    exec(compile(ast.Interactive([node]), "<program>", "single"), space)
+                except ValueError:  # a number that Python itself does not print
+                    pass
+        os.write(writing, json.dumps(said).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        data = pipe.read()
+    os.waitpid(child, 0)
+    found: list[str] = json.loads(data)
+    return found
+
+
+def plain(texts: list[str]) -> list[str]:
+    return [re.sub("0x[0-9a-f]+", "0x", text) for text in texts]
+
+
+def test_values_are_shown_as_a_session_shows_them() -> None:
+    told = trace(transcript(VALUES))
+    assert told["outcome"]["status"] == "finished", told["outcome"]
+    assert plain(texts(told)) == plain(session(VALUES))
+    assert "grad_fn=<AsStridedBackward0>" in "".join(texts(told))
+
+
+def without(told: dict[str, Any]) -> dict[str, Any]:
+    told = json.loads(re.sub("0x[0-9a-f]+", "0x", json.dumps(told)))
+    for step in told["steps"]:
+        step.pop("shown", None)
+    return {key: told[key] for key in ("program", "steps", "outcome")}
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_showing_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where addresses of dead objects are given anew, plain runs differ among themselves: it has to be one of theirs."""
+    source = path.read_text()
+
+    def everything(_: Any, rows: list[dict[str, Any]]) -> frozenset[int]:
+        return frozenset(i for i, row in enumerate(rows) if row["kind"] == "Expr")
+
+    plainly: list[dict[str, Any]] = []
+    for _ in range(10):
+        plainly.append(without(trace(source)))
+        with monkeypatch.context() as patch:
+            patch.setattr(run, "asked", everything)
+            if without(trace(source)) in plainly:
+                return
+    raise AssertionError("no plain run gives the trace that a run with every value shown gives")
+
+
+def test_showing_draws_nothing_and_makes_nothing() -> None:
+    source = (
+        "torch.manual_seed(1)\nx = torch.rand(3, requires_grad=True)\ny = x[1:]\n{0}\nz = torch.rand(1)\nw = y.exp()\n"
+    )
+    bare = trace(source.format("y = y"))
+    told = trace(transcript(source.format("y")))
+    assert texts(told)[1].startswith("tensor([")
+    last = [
+        [entry for entry in step["set"].items() if entry[0][0] in "tn"]
+        for step in (bare["steps"][-1], told["steps"][-1])
+    ]
+    assert last[0] == last[1]
+    assert not [entry for step in told["steps"] for entry in step["log"] if entry.get("event") == "tracer_fault"]
+
+
+def test_none_is_shown_as_nothing_and_functions_show_nothing() -> None:
+    told = trace("import torch\ndef f():\n    1\n    print(2)\n    return None\nf()  # None\nprint(3)  # 3\n3\n")
+    shown_at = {step["line"]: step["shown"] for step in told["steps"] if "shown" in step}
+    assert set(shown_at) <= {6, 7}
+
+
+class Own:
+    def __repr__(self) -> str:
+        raise AssertionError("looking ran the program's code")
+
+    def __len__(self) -> int:
+        raise AssertionError("looking ran the program's code")
+
+
+class Row(list[Any]):
+    def __iter__(self) -> Any:
+        raise AssertionError("looking ran the program's code")
+
+
+class Layer(torch.nn.Linear):
+    def extra_repr(self) -> str:
+        raise AssertionError("looking ran the program's code")
+
+
+class Silent(torch.nn.Module):
+    pass
+
+
+class Meta(type):
+    def __repr__(cls) -> str:
+        raise AssertionError("looking ran the program's code")
+
+
+class Made(metaclass=Meta):
+    pass
+
+
+class Wrapped(torch.Tensor):
+    pass
+
+
+def test_what_would_run_the_programs_code_is_not_shown() -> None:
+    layer = torch.nn.Linear(1, 1)
+    layer.in_features = Own()  # type: ignore[assignment]
+    for value in (Own(), [1, Own()], {Own(): 1}, Row(), Layer(1, 1), layer, Made, torch.ones(1).as_subclass(Wrapped),
+                  torch.nn.Sequential(Layer(1, 1)), Own().__len__, slice(Own()), Exception(Own())):  # fmt: skip
+        assert shown(value) is None
+    assert shown(Silent()) == "Silent()"
+    assert str(shown(Made())).startswith(f"<{__name__}.Made object at 0x")
+
+
+def test_a_changed_repr_of_tensors_is_the_programs_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.Tensor, "__repr__", lambda _: "mine")
+    assert shown(torch.ones(1)) is None
+    assert shown(torch.nn.Parameter(torch.ones(1))) is None
+
+
+def test_what_is_endless_is_not_shown() -> None:
+    deep: list[Any] = []
+    deep.append(deep)
+    assert shown(deep) is None
+    assert shown([0] * (MOST + 1)) is None
+    assert shown("x" * (LONGEST + 1)) is None
+    assert str(shown(torch.ones(10**6))).count("...") == 1
+
+
+def test_only_where_an_output_stands_beside() -> None:
+    told = trace(">>> 1\n>>> 2\n2\n>>> 3; 4\n3\n")
+    assert {step["line"]: step["shown"] for step in told["steps"] if "shown" in step} == {2: "2", 3: "4"}
+    assert asked([], [{"kind": "Expr", "line": 1, "end_line": 1, "parent": None}]) == frozenset()
