@@ -62,7 +62,8 @@ class Witness:
         self._storage(name, tensor)
         if tensor.is_leaf and tensor.grad is not None:
             self._tensor(f"{name}.grad", tensor.grad)
-        nodes = [tensor.grad_fn] if tensor.grad_fn is not None else []
+        # a view whose base was written gets another node when it is asked for one: that would be the witness's doing
+        nodes = [tensor.grad_fn] if not tensor._is_view() and tensor.grad_fn is not None else []
         for node in nodes:
             if _KEY not in node.metadata:
                 token = node.metadata[_KEY] = Token()

@@ -243,7 +243,7 @@ def unlike(a: Any, b: Any) -> bool:
     """Equal to Python and different on the wire: True is not 1, 1 is not 1.0, 0.0 is not -0.0."""
     if type(a) is not type(b):
         return True
-    if isinstance(a, list):
+    if isinstance(a, list | tuple):
         return any(unlike(x, y) for x, y in zip(a, b, strict=False))
     if isinstance(a, dict):
         return any(unlike(value, b.get(key)) for key, value in a.items())

@@ -148,7 +148,9 @@ class Values:
                 if issubclass(kind, dict):
                     facts["items"] = [[self.encode(k, depth + 1), self.encode(v, depth + 1)] for k, v in members]
                 else:
-                    facts["items"] = [self.encode(v, depth + 1) for v in members]
+                    items = (self.encode(v, depth + 1) for v in members)
+                    # kept as the other kind: it must not take the place of a list that the program frees
+                    facts["items"] = tuple(items) if issubclass(kind, list) else list(items)
                 facts["elided"] = facts["len"] - len(facts["items"]) or None
             attrs = dict(self._attributes(value, kind, depth))
             facts["attrs"] = attrs or None

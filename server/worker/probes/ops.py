@@ -118,20 +118,16 @@ class Ops:
 
     def _after(self, call: Call, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
         taken = set(call.entry["inputs"])
-        if any(
-            handles.bare(tensor).requires_grad for tensor in handles.flatten([result])
-        ):  # torch asked its inputs for their nodes
-            for uid in taken if call.entry["grad_mode"] else ():
+        derived = any(handles.bare(tensor).requires_grad for tensor in handles.flatten([result]))
+        if derived and call.entry["grad_mode"]:  # torch asked its inputs for their nodes
+            for uid in taken:
                 self._tensors.views.settle(uid)
-        for place in self._places(op):
-            argument = kwargs.get(place) if isinstance(place, str) else args[place] if place < len(args) else None
-            for tensor in handles.flatten([argument]):
-                if handles.has_storage(tensor):
-                    storage = self._storages.see(tensor)
-                    self._storages.touched.add(storage)
-                    self._storages.early(storage, str(handles.bare(tensor).dtype)[6:])
-                    call.writes.append((storage, self._tensors.see(tensor)))
-                    self._tensors.written(*call.writes[-1])
+        for tensor in self._writes(op, args, kwargs):
+            storage = self._storages.see(tensor)
+            self._storages.touched.add(storage)
+            self._storages.early(storage, str(handles.bare(tensor).dtype)[6:])
+            call.writes.append((storage, self._tensors.see(tensor)))
+            self._tensors.written(*call.writes[-1])
         for tensor in handles.flatten([result]):
             uid = self._tensors.see(tensor, again=True)
             call.entry["outputs"].append(uid)
@@ -142,6 +138,14 @@ class Ops:
                 call.results.append((uid, handles.leaf(tensor) is True, str(handles.bare(tensor).dtype)[6:]))
         call.at = self._log(call.entry)
         self.calls.append(call)
+
+    def _writes(self, op: Any, args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
+        """The arguments that the operation writes to, where they have a storage."""
+        arguments = [
+            kwargs.get(place) if isinstance(place, str) else args[place] if place < len(args) else None
+            for place in self._places(op)
+        ]
+        return [tensor for tensor in handles.flatten(arguments) if handles.has_storage(tensor)]
 
     def _places(self, op: Any) -> list[int | str]:
         """The arguments that the operation writes to, by position or name."""

@@ -78,14 +78,14 @@ class Tensors:
                 self.see(tensor, said=False)
 
     def written(self, storage: str, by: str) -> None:
-        """An operation wrote a storage through one of the tensors on it."""
+        """An operation wrote a storage through one of the tensors on it: views whose counter that moved are stale."""
         self.views.settle(by)
-        state = self._picture.state
-        self.views.spoil(
-            uid
-            for uid in self._holders.of(storage)
-            if uid != by and uid[0] == "t" and state[uid].get("base") is not None and state[uid]["requires_grad"]
-        )
+        for uid in self._holders.of(storage):
+            told = self._picture.state[uid]
+            if uid != by and told.get("base") is not None and told["requires_grad"]:
+                view, before = self.names.get(uid), self._counters.version(told["counter"])
+                if view is not None and before is not None and bare(view)._version != before:
+                    self.views.spoil(uid, before)
 
     def begin(self, everything: bool) -> None:
         """A look begins: at what operators took and made, or at everything."""

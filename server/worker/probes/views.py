@@ -4,7 +4,6 @@ The node made at that moment is younger than those the program makes before it w
 runs the youngest first. So nobody asks, until the program did; what it would be told is read without leaving a trace.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -15,16 +14,28 @@ _STRIDE = 1 << 20
 _move = torch._C._autograd._unsafe_set_version_counter
 
 
+class Stale:
+    """A view that torch has not brought up to date since its base was written.
+
+    before: the version at which it last was. read: the version at which its node was read since. node: the one it had,
+    which lives until torch makes another.
+    """
+
+    __slots__ = ("before", "node", "read")
+
+    def __init__(self, before: int) -> None:
+        self.before, self.read, self.node = before, -1, None
+
+
 class Views:
     """The views of a run that torch has not brought up to date. A tensor is known by its uid."""
 
     def __init__(self) -> None:
-        self._stale: dict[str, int | None] = {}  # view -> the version at which its node was read
+        self._stale: dict[str, Stale] = {}
 
-    def spoil(self, uids: Iterable[str]) -> None:
-        """What they are views of was written, by another way than through them."""
-        for uid in uids:
-            self._stale[uid] = None
+    def spoil(self, uid: str, before: int) -> None:
+        """What it is a view of was written, by another way than through it; before: its version until then."""
+        self._stale.setdefault(uid, Stale(before))
 
     def settle(self, uid: str) -> None:
         """The program used it, or may have asked."""
@@ -35,14 +46,17 @@ class Views:
 
     def told(self, uid: str, tensor: torch.Tensor) -> bool:
         """Whether its node was read since the last write."""
-        return bool(self._stale[uid] == bare(tensor)._version)
+        return bool(self._stale[uid].read == bare(tensor)._version)
 
     def read(self, uid: str, tensor: torch.Tensor) -> Any:
         """The node that torch would work out; torch forgets it at once, for it was asked at another version."""
-        version = bare(tensor)._version
-        self._stale[uid] = version
-        _move((tensor,), (version + _STRIDE,))
+        view, own = self._stale[uid], bare(tensor)
+        version = view.read = own._version
         try:
-            return bare(tensor).grad_fn
+            if view.node is None:
+                _move((tensor,), (view.before,))
+                view.node = own.grad_fn
+            _move((tensor,), (version + _STRIDE,))
+            return own.grad_fn
         finally:
             _move((tensor,), (version,))
