@@ -87,13 +87,17 @@ class Instrument:
 
     def __init__(self) -> None:
         self.statements = Statements()
+        self.waits = False  # there is a `yield` in it
 
     def module(self, tree: ast.Module) -> ast.Module:
-        self.statements.arrays = mentions.aliases(tree)
-        self.statements.fading = mentions.handled(tree)
-        self.statements.untraceable = mentions.untraceable(tree)
+        nodes = list(ast.walk(tree))
+        self.waits = any(isinstance(node, ast.Yield) for node in nodes)
+        self.statements.arrays = mentions.aliases(nodes)
+        self.statements.fading = mentions.handled(nodes)
+        self.statements.untraceable = mentions.untraceable(nodes)
         tree.body = self.body(tree.body, None, None, head=True)
-        tree = Lambdas(self).visit(tree)
+        if any(isinstance(node, ast.Lambda) for node in nodes):
+            tree = Lambdas(self).visit(tree)
         return ast.fix_missing_locations(tree)
 
     def call(self, name: str, i: int | None, at: ast.AST, *arguments: ast.expr) -> ast.Call:
@@ -106,9 +110,8 @@ class Instrument:
     def line(self, name: str, i: int | None, at: ast.AST) -> ast.Expr:
         """The call as a statement; it stands at the first column of `at`, whatever that spans."""
         node = self.call(name, i, at)
-        for part in ast.walk(node):
-            if isinstance(part, ast.expr):
-                part.end_lineno, part.end_col_offset = part.lineno, part.col_offset + 1
+        for part in (node, node.func, *node.args):
+            part.end_lineno, part.end_col_offset = part.lineno, part.col_offset + 1
         return ast.copy_location(ast.Expr(node), node)
 
     def body(self, body: list[ast.stmt], parent: int | None, loop: int | None, head: bool = False) -> list[ast.stmt]:
@@ -134,7 +137,8 @@ class Instrument:
         if isinstance(node, ast.ClassDef):
             self.members(node, i)
             return [node, self.line(STEP, i, node)]
-        Yields(self, i).header(node)
+        if self.waits:
+            Yields(self, i).header(node)
         if isinstance(node, ast.If):
             node.test = self.call(HEAD, i, node.test, node.test)
             node.body, node.orelse = self.body(node.body, i, loop), self.body(node.orelse, i, loop)

@@ -106,7 +106,7 @@ class Look:
         for probe in (self.values, self.counters, self.graph):
             probe.begin()
         self.tensors.begin(everything)
-        self.tensors.look_at(self.reached)
+        self.tensors.look_at([*self.reached, *self.tensors.views.asked(gone)])
         self.reach.begin(not everything)
         if not frames(everything):
             everything = True

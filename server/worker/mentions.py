@@ -56,23 +56,21 @@ def path(node: ast.expr) -> tuple[str, ...] | None:
     return (node.id, *reversed(attributes)) if isinstance(node, ast.Name) else None
 
 
-def untraceable(tree: ast.AST) -> bool:
+def untraceable(nodes: Iterable[ast.AST]) -> bool:
     """Whether methods that change objects are handed on: `x.register_hook(seen.append)`."""
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    return any(
-        isinstance(node, ast.Attribute) and node.attr in CHANGERS and id(node) not in called for node in ast.walk(tree)
-    )
+    found = {id(node) for node in nodes if isinstance(node, ast.Attribute) and node.attr in CHANGERS}
+    return bool(found) and not found <= {id(node.func) for node in nodes if isinstance(node, ast.Call)}
 
 
-def handled(tree: ast.AST) -> frozenset[str]:
+def handled(nodes: Iterable[ast.AST]) -> frozenset[str]:
     """The names of `except … as name`, which are unbound again without a statement that says so."""
-    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name)
+    return frozenset(node.name for node in nodes if isinstance(node, ast.ExceptHandler) and node.name)
 
 
-def aliases(tree: ast.AST) -> frozenset[str]:
+def aliases(nodes: Iterable[ast.AST]) -> frozenset[str]:
     """The names that numpy and what is in it go by."""
     out = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             out |= {(alias.asname or alias.name) for alias in node.names if alias.name.split(".")[0] == "numpy"}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "numpy":

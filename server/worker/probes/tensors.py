@@ -256,6 +256,7 @@ class Tensors:
         node = self._grad_fn(uid, tensor)
         if node is not None:
             out["grad_fn"], out["output_nr"] = self._name_node(node), bare(tensor).output_nr
+            self.views.show(uid, out["grad_fn"])
             if looking:
                 self.roots.append(node)
         elif self.views.stale(uid) and uid in self._picture.state:

@@ -4,6 +4,7 @@ The node made at that moment is younger than those the program makes before it w
 runs the youngest first. So nobody asks, until the program did; what it would be told is read without leaving a trace.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -32,6 +33,7 @@ class Views:
 
     def __init__(self) -> None:
         self._stale: dict[str, Stale] = {}
+        self._shown: dict[str, str] = {}  # a node as it was read -> its view
 
     def spoil(self, uid: str, before: int) -> None:
         """What it is a view of was written, by another way than through it; before: its version until then."""
@@ -40,6 +42,18 @@ class Views:
     def settle(self, uid: str) -> None:
         """The program used it, or may have asked."""
         self._stale.pop(uid, None)
+
+    def show(self, uid: str, node: str) -> None:
+        """The uid of the node that was read."""
+        if uid in self._stale:
+            self._shown[node] = uid
+
+    def asked(self, dead: Iterable[str]) -> list[str]:
+        """The views of which these nodes were told: the nodes died because torch made others, so somebody asked."""
+        found = [uid for node in dead if (uid := self._shown.pop(node, None)) is not None]
+        for uid in found:
+            self.settle(uid)
+        return found
 
     def stale(self, uid: str) -> bool:
         return uid in self._stale
