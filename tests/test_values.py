@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.tracing import Replay, events, trace
+from tests.tracing import Replay, events, printed, trace
 
 
 @pytest.mark.parametrize(
@@ -159,3 +159,15 @@ def test_a_transform_wraps_level_by_level() -> None:
     told_cells = Replay(told, at).cells(inner["wraps"]["value"]["ref"])
     assert told_cells == [1.0, 4.0, 9.0, 16.0]
     assert events(told, "tracer_fault") == []
+
+
+def test_a_subclass_is_asked_nothing_that_it_defines() -> None:
+    told = trace(
+        "import torch\nclass Odd(torch.Tensor):\n    @property\n    def shape(self):\n        print('asked')\n"
+        "        return torch.Size([9])\n    @property\n    def requires_grad(self):\n        print('asked')\n"
+        "        return True\n    def stride(self):\n        print('asked')\n        return (7,)\n"
+        "x = torch.ones(2).as_subclass(Odd)\ny = x * 2\n"
+    )
+    assert printed(told) == "" and events(told, "tracer_fault") == []
+    y = Replay(told)["y"]
+    assert (y["type"], y["shape"], y["stride"], y["requires_grad"]) == ("Odd", [2], [1], False)
