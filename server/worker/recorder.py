@@ -303,6 +303,7 @@ class Recorder:
         """A limit is reached: a last step holds what is not told yet, and the run ends here."""
         self._log.append({"kind": "event", "event": "limit", "limit": limit})
         self.unseen.end()
+        self.look.tensors.views.clear()
         frame = stepping(sys._getframe(1))
         if frame is not None and not self._busy:
             with self.guard():
@@ -314,6 +315,7 @@ class Recorder:
         if self.unseen.on:
             self.again = self._active(error)
             self.unseen.end()
+        self.look.tensors.views.clear()
         with self.guard():
             frames = [f for f, _ in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == PROGRAM]
             if frames:
@@ -334,6 +336,7 @@ class Recorder:
     def end(self, line: int) -> None:
         """After the program: a step of its own if anything still changed."""
         self.unseen.end()
+        self.look.tensors.views.clear()
         self._everything = True
         with self.guard():
             self.line = line

@@ -12,6 +12,7 @@ import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
 import { startTheme } from "./theme.js";
 import { createTimeline } from "./timeline.js";
+import * as unseen from "./unseen.js";
 import * as url from "./url.js";
 
 const SENTENCES = 6;
@@ -32,6 +33,8 @@ let writing = 0;
 let asked = "";
 /** @type {string | null} what is run instead of the editor's text */
 let instead = null;
+/** @type {{loop: number, iteration: number[]} | null} the iteration that the run in flight is to show */
+let opening = null;
 
 startTheme(part("theme"));
 
@@ -74,7 +77,7 @@ htmx.defineExtension("json-body", {
     asked = editor.text();
     const source = instead ?? asked;
     instead = null;
-    return JSON.stringify({ source });
+    return JSON.stringify(opening ? { source, focus: opening } : { source });
   },
 });
 
@@ -95,8 +98,12 @@ form.addEventListener("htmx:afterRequest", () => {
   document.body.classList.remove("busy");
   part("run-word").textContent = say("run");
 });
-form.addEventListener("htmx:sendError", () => problem(say("error_network")));
+form.addEventListener("htmx:sendError", () => {
+  opening = null;
+  problem(say("error_network"));
+});
 form.addEventListener("htmx:responseError", (event) => {
+  opening = null;
   const { xhr } = /** @type {CustomEvent} */ (event).detail;
   let told = { message: `${xhr.status}`, retry_after: 0 };
   try {
@@ -110,9 +117,19 @@ form.addEventListener("htmx:responseError", (event) => {
 part("run").addEventListener("htmx:afterSwap", () => {
   const island = part("run").querySelector("script");
   // What was typed while it ran is kept; the picture is then that of an earlier text.
-  if (island) show(JSON.parse(island.textContent ?? "null"), wanted, editor.text() === asked);
+  if (island) arrived(JSON.parse(island.textContent ?? "null"));
   wanted = null;
+  opening = null;
 });
+
+/** @param {any} trace */
+function arrived(trace) {
+  const first = opening ? opened?.trace : null;
+  const at = opening ? unseen.begins(trace, opening) : -1;
+  show(trace, at >= 0 ? at : wanted, editor.text() === asked);
+  if (opening && at < 0) problem(say("unseen_none", { turn: opening.iteration.at(-1) }));
+  else if (first && !unseen.alike(first, trace)) problem(say("not_repeatable"));
+}
 
 /** A sentence about the server, not the program. @param {string | null} text */
 function problem(text) {
@@ -170,6 +187,7 @@ function go(i) {
   timeline.show(step);
   light();
   sentences(step);
+  passed();
   printed(step);
   part("workbench").dataset.step = String(step);
   address();
@@ -205,6 +223,28 @@ function weight(note) {
   return note.tone === "bad" ? 0 : note.tone === "cut" ? 2 : ["saved", "bumped", "released"].includes(note.key) ? 3 : 1;
 }
 
+/** What was left out before this step, and the way to see it. */
+function passed() {
+  const found = opened && current() ? unseen.gap(opened.trace, step) : null;
+  part("unseen").hidden = !found;
+  if (!found) return;
+  const { skipped, from, to } = found;
+  part("unseen-text").textContent = say(to === null ? "unseen_to_end" : from === to ? "unseen_one" : "unseen_between", { n: skipped, from, to });
+  const field = /** @type {HTMLInputElement} */ (part("unseen-at"));
+  field.min = String(from);
+  field.max = to === null ? "" : String(to);
+  field.value = String(from);
+}
+
+part("unseen").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const found = opened && unseen.gap(opened.trace, step);
+  if (!found || !opened) return;
+  opening = unseen.focus(found, Number(/** @type {HTMLInputElement} */ (part("unseen-at")).value));
+  instead = kept();
+  run();
+});
+
 /** What was printed up to this step; what this step printed stands out. @param {number} i */
 function printed(i) {
   if (!opened) return;
@@ -237,6 +277,7 @@ function outcome(trace) {
   const line = part("outcome");
   line.className = `outcome ${status}`;
   part("notices").textContent = remarks(trace, say);
+  if (trace.focus?.repeatable === false) problem(say("not_repeatable"));
   if (status === "raised") {
     const link = document.createElement("button");
     link.type = "button";

@@ -41,6 +41,7 @@ export function remarks(trace, say) {
   const left = atLines(trace).length - MOST;
   const said = new Set(whole.map((/** @type {any} */ n) => say(`notice_${n.kind}`, n.args)));
   if (left > 0) said.add(say("notice_more", { n: left }));
+  if (trace.focus?.counts) said.add(say("second_run"));
   return [...said].join(" ");
 }
 

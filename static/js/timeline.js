@@ -12,11 +12,12 @@ export function mark(step) {
   if (step.kind === "visit") return "visit";
   if (events.has("written")) return "written";
   if (events.has("path_cut")) return "cut";
+  if (step.skipped) return "unseen";
   return null;
 }
 
 /** The shape of each mark, drawn in a box of 1 by 10: shapes differ as well as colours. */
-const SHAPES = { raised: [0, 10], broken: [0, 8], visit: [5, 5], written: [3, 7], cut: [6, 4] };
+const SHAPES = { raised: [0, 10], broken: [0, 8], visit: [5, 5], written: [3, 7], cut: [6, 4], unseen: [9, 1] };
 
 /**
  * @param {{root: HTMLElement, slider: HTMLInputElement, marks: HTMLElement, label: HTMLElement}} parts

@@ -81,11 +81,12 @@ class Tensors:
         """An operation wrote a storage through one of the tensors on it: views whose counter that moved are stale."""
         self.views.settle(by)
         for uid in self._holders.of(storage):
-            told = self._picture.state[uid]
-            if uid != by and told.get("base") is not None and told["requires_grad"]:
-                view, before = self.names.get(uid), self._counters.version(told["counter"])
-                if view is not None and before is not None and bare(view)._version != before:
-                    self.views.spoil(uid, before)
+            told, view = self._picture.state[uid], self.names.get(uid)
+            if uid == by or view is None or told.get("base") is None or told.get("counter") is None:
+                continue
+            before, own = self._counters.version(told["counter"]), bare(view)
+            if before is not None and own._version != before and own._base.requires_grad:
+                self.views.spoil(uid, before, told.get("grad_fn") is not None)
 
     def begin(self, everything: bool) -> None:
         """A look begins: at what operators took and made, or at everything."""
@@ -260,7 +261,7 @@ class Tensors:
             if looking:
                 self.roots.append(node)
         elif self.views.stale(uid) and uid in self._picture.state:
-            out |= {key: self._picture.state[uid].get(key) for key in ("grad_fn", "output_nr")}
+            out |= {key: self._picture.state[uid].get(key) for key in ("leaf", "grad_fn", "output_nr")}
         else:
             out["grad_fn"] = out["output_nr"] = None
         out["retains_grad"] = bare(tensor).retains_grad if out["leaf"] is False else None

@@ -18,14 +18,15 @@ _move = torch._C._autograd._unsafe_set_version_counter
 class Stale:
     """A view that torch has not brought up to date since its base was written.
 
-    before: the version at which it last was. read: the version at which its node was read since. node: the one it had,
-    which lives until torch makes another.
+    before: the version at which it last was. led: it had a node; one that had none would have one once it is read, so
+    that waits for the end. read: the version at which its node was read since. node: the one it had, which lives until
+    torch makes another.
     """
 
-    __slots__ = ("before", "node", "read")
+    __slots__ = ("before", "led", "node", "read")
 
-    def __init__(self, before: int) -> None:
-        self.before, self.read, self.node = before, -1, None
+    def __init__(self, before: int, led: bool) -> None:
+        self.before, self.led, self.read, self.node = before, led, -1, None
 
 
 class Views:
@@ -35,9 +36,13 @@ class Views:
         self._stale: dict[str, Stale] = {}
         self._shown: dict[str, str] = {}  # a node as it was read -> its view
 
-    def spoil(self, uid: str, before: int) -> None:
-        """What it is a view of was written, by another way than through it; before: its version until then."""
-        self._stale.setdefault(uid, Stale(before))
+    def spoil(self, uid: str, before: int, led: bool) -> None:
+        """What it is a view of was written, by another way than through it. before, led: see `Stale`."""
+        self._stale.setdefault(uid, Stale(before, led))
+
+    def clear(self) -> None:
+        """Nothing of the program runs any more: all may be asked."""
+        self._stale.clear()
 
     def settle(self, uid: str) -> None:
         """The program used it, or may have asked."""
@@ -59,8 +64,8 @@ class Views:
         return uid in self._stale
 
     def told(self, uid: str, tensor: torch.Tensor) -> bool:
-        """Whether its node was read since the last write."""
-        return bool(self._stale[uid].read == bare(tensor)._version)
+        """Whether there is nothing to read: it was since the last write, or must not be."""
+        return not self._stale[uid].led or bool(self._stale[uid].read == bare(tensor)._version)
 
     def read(self, uid: str, tensor: torch.Tensor) -> Any:
         """The node that torch would work out; torch forgets it at once, for it was asked at another version."""

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { alike, begins, focus, gap } from "../unseen.js";
+
+const statements = [
+  { kind: "Assign" },
+  { kind: "For" },
+  { kind: "For", loop: 1 },
+  { kind: "AugAssign", loop: 2 },
+  { kind: "Expr", loop: 1 },
+  { kind: "Expr" },
+];
+
+/** @param {any[]} steps */
+const trace = (steps, text = "") => ({
+  program: { statements },
+  steps: steps.map((s) => ({ frame: "f1", log: [{ kind: "out", text }], ...s })),
+  outcome: { status: "finished" },
+});
+
+test("a gap between two heads of a loop names its iterations", () => {
+  const told = trace([
+    { kind: "head", stmt: 1, iter: [4] },
+    { kind: "statement", stmt: 4, iter: [4] },
+    { kind: "head", stmt: 1, iter: [9], skipped: 12 },
+  ]);
+  assert.deepEqual(gap(told, 2), { skipped: 12, loop: 1, around: [], from: 5, to: 8 });
+  assert.equal(gap(told, 1), null);
+});
+
+test("a gap of an inner loop keeps the counts around it, and ends where nobody saw it", () => {
+  const told = trace([
+    { kind: "head", stmt: 2, iter: [3, 7] },
+    { kind: "statement", stmt: 3, iter: [3, 7] },
+    { kind: "statement", stmt: 2, iter: [3], skipped: 40 },
+  ]);
+  const found = gap(told, 2);
+  assert.deepEqual(found, { skipped: 40, loop: 2, around: [3], from: 8, to: null });
+  assert.deepEqual(focus(/** @type {any} */ (found), 20), { loop: 2, iteration: [3, 20] });
+});
+
+test("what a called function did lies between, and is passed over", () => {
+  const told = trace([
+    { kind: "head", stmt: 1, iter: [0] },
+    { kind: "statement", stmt: 0, frame: "f2" },
+    { kind: "head", stmt: 1, iter: [5], skipped: 3 },
+  ]);
+  assert.equal(gap(told, 2)?.from, 1);
+});
+
+test("the opened iteration is found", () => {
+  const told = trace([
+    { kind: "head", stmt: 2, iter: [3, 7] },
+    { kind: "head", stmt: 2, iter: [3, 20] },
+  ]);
+  assert.equal(begins(told, { loop: 2, iteration: [3, 20] }), 1);
+  assert.equal(begins(told, { loop: 1, iteration: [3, 20] }), -1);
+});
+
+test("runs that printed something else are not alike", () => {
+  assert.ok(alike(trace([{}], "a"), trace([{}], "a")));
+  assert.ok(!alike(trace([{}], "a"), trace([{}], "b")));
+});
