@@ -18,7 +18,7 @@ TABLE = (
     Setting("WORKERS", 2, "Programs that run at once."),
     Setting("QUEUE", 16, "Programs that may wait for their turn; one more is told to come back."),
     Setting("SOURCE", 65_536, "Bytes of a program."),
-    Setting("STEPS", 2000, "Steps of a run."),
+    Setting("STEPS", 2000, "Steps of a run; long loops are thinned to fit."),
     Setting("WALL", 10.0, "Seconds a run may take; the `trace` command waits 60 where this is not set."),
     Setting("OUTPUT", 1_000_000, "Characters a program may print."),
     Setting("TRACE", 8_000_000, "Bytes of a trace."),

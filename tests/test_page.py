@@ -509,3 +509,31 @@ def test_refusals_speak_the_readers_language(page: Any, site: str) -> None:
     run(page)
     found = page.locator(".message.error").all_inner_texts()
     assert len(found) == 2 and all(re.search("[\u4e00-\u9fff]", text) for text in found), found
+
+
+def test_an_iteration_that_was_left_out_is_opened(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "n = 0\nfor i in range(3000):\n    n += i\nprint(n)\n")
+    first = run(page)
+    page.locator("[data-go=last]").click()
+    gap = next(step for step in reversed(first["steps"]) if "skipped" in step)
+    while page.locator("#workbench").get_attribute("data-step") != str(gap["i"]):
+        page.locator("[data-go=previous]").click()
+    assert str(gap["skipped"]) in page.locator("#unseen-text").text_content()
+    page.fill("#unseen-at", "2900")
+    with page.expect_response("**/runs") as answer:
+        page.keyboard.press("Enter")
+    assert json.loads(answer.value.request.post_data)["focus"] == {"loop": 1, "iteration": [2900]}
+    page.wait_for_selector("#where:has-text('[2900]')")
+    assert page.locator("#problem").is_hidden()
+
+
+def test_a_program_that_goes_another_way_says_so(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import time\nfor i in range(3000):\n    n = i\nprint(time.time_ns())\n")
+    first = run(page)
+    gap = next(step for step in first["steps"] if "skipped" in step)
+    page.locator("#slider").fill(str(gap["i"]))
+    page.locator("#unseen button").click()
+    page.wait_for_selector("#problem:not([hidden])")
+    assert "not repeatable" in page.locator("#problem").text_content()

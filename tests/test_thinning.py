@@ -187,6 +187,14 @@ def test_a_focus_opens_an_iteration() -> None:
     assert [step["line"] for step in told["steps"] if step.get("iter") == [2222]] == [2, 3]
 
 
+def test_the_server_opens_what_it_is_asked_for() -> None:
+    source = "import torch\nx = torch.arange(100_000)\nn = 0\nfor i in range(3000):\n    n += i\n"
+    told = run(source, focus=Focus.model_validate({"loop": 3, "iteration": 2222}))
+    assert told["focus"]["iteration"] == [2222] and 2222 in heads(told, 4)
+    told = run(source, focus=Focus.model_validate({"storage": "s1", "from": 500, "to": 510}))
+    assert [500, list(range(500, 510))] in Replay(told).state["s1"]["windows"]["int64"]
+
+
 def test_a_focus_opens_an_iteration_inside_one() -> None:
     source = "n = 0\nfor i in range(100):\n    for j in range(100):\n        n += 1\n"
     told = trace(source, focus={"loop": 2, "iteration": [77, 33]})

@@ -201,7 +201,7 @@ class Pool:
         asyncio.get_running_loop().add_reader(reading, self._read, run)
         try:
             with os.fdopen(os.memfd_create("job"), "wb") as told:
-                told.write(job.model_dump_json().encode())
+                told.write(job.model_dump_json(by_alias=True, exclude_none=True).encode())
                 told.flush()
                 if self._link is None:
                     raise ConnectionError

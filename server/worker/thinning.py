@@ -17,6 +17,9 @@ WHOLE, MOST = 0.4, 0.9
 FOCUSED = 0.15, 0.5
 """The same where a run is to show certain iterations."""
 
+RESERVE = 0.1
+"""Room that is never counted on."""
+
 POWER = 6
 """How much faster intervals grow than room is lost: n times less room, n to this power times longer intervals."""
 
@@ -47,7 +50,7 @@ class Schedule:
         if spent > self._most or (spent > self._whole and count < self._next.get(loop, 0)):
             return False
         if spent > self._whole:
-            share = (spent - self._began.get(loop, spent)) / (1 - spent)
+            share = (spent - self._began.get(loop, spent)) / (self._most - spent + RESERVE)
             self._gap[loop] = self._gap.get(loop, 1.0) * math.exp(POWER * share)
             self._next[loop] = count + self._gap[loop]
         self._began[loop] = spent

@@ -333,11 +333,21 @@ export type GradInputs = (Grad3 | null)[];
 export type Accumulates = string | null;
 export type Failed = boolean | null;
 export type Steps = Step[];
+export type Loop1 = number | null;
+export type Iteration = number[] | null;
+export type Storage10 = string | null;
+export type Step1 = number;
+export type From1 = number | null;
+export type To1 = number | null;
+export type Counts = {
+  [k: string]: number;
+} | null;
+export type Repeatable = boolean | null;
 export type Status = "finished" | "raised" | "stopped" | "refused" | "crashed" | "cancelled" | "lost";
 export type Type3 = string;
 export type Message = string;
 export type Line5 = number | null;
-export type Step1 = number | null;
+export type Step2 = number | null;
 export type Line6 = number;
 export type Frame2 = string;
 export type Stack = StackEntry[];
@@ -368,6 +378,7 @@ export interface Trace {
   program: Program;
   runtime: Runtime;
   steps?: Steps;
+  focus?: Focus | null;
   outcome: Outcome;
   cost: Cost;
 }
@@ -1037,6 +1048,27 @@ export interface Grad3 {
   storage?: Storage9;
 }
 /**
+ * What a run shows that would be left out: an iteration of a loop, or elements of a big storage.
+ *
+ * loop: its statement; iteration: the counts from 0 of the loops around it and, last, its own. storage: the elements
+ * [from, to) of one, from that step on; its uid is the one that the same program's trace gave it. counts: loops by
+ * statement and which iteration of the whole run, from 1, is shown. repeatable: whether the program printed and ended
+ * as in the run before.
+ *
+ * This interface was referenced by `Trace`'s JSON-Schema
+ * via the `definition` "Focus".
+ */
+export interface Focus {
+  loop?: Loop1;
+  iteration?: Iteration;
+  storage?: Storage10;
+  step?: Step1;
+  from?: From1;
+  to?: To1;
+  counts?: Counts;
+  repeatable?: Repeatable;
+}
+/**
  * This interface was referenced by `Trace`'s JSON-Schema
  * via the `definition` "Outcome".
  */
@@ -1056,7 +1088,7 @@ export interface Error {
   type: Type3;
   message: Message;
   line?: Line5;
-  step?: Step1;
+  step?: Step2;
   stack?: Stack;
   cause?: Cause | null;
   refusals?: Refusals;
