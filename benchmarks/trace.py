@@ -5,6 +5,7 @@ fresh processes (`benchmarks/others.py` says how to install them), best of three
 with the limits that a visitor's program has, run once. KB are those of the trace before gzip.
 """
 
+import gc
 import json
 import os
 import sys
@@ -176,6 +177,8 @@ def main(sizes: list[int]) -> None:
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     ops.listen()
+    gc.collect()
+    gc.freeze()  # as the workers' first process does
     costs = lengths(sizes)
     loops()
     flat = standing()

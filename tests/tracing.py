@@ -107,8 +107,10 @@ def events(told: dict[str, Any], kind: str | None = None) -> list[dict[str, Any]
     ]
 
 
-def printed(told: dict[str, Any]) -> str:
-    return "".join(entry["text"] for step in told["steps"] for entry in step["log"] if entry["kind"] == "out")
+def printed(told: dict[str, Any], stream: str | None = None) -> str:
+    """What was printed, on either stream or on one."""
+    out = [entry for step in told["steps"] for entry in step["log"] if entry["kind"] == "out"]
+    return "".join(entry["text"] for entry in out if stream in (None, entry["stream"]))
 
 
 def at(told: dict[str, Any], line: int) -> int:

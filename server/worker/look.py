@@ -105,6 +105,7 @@ class Look:
         gone = self._mourn()
         for probe in (self.values, self.counters, self.graph):
             probe.begin()
+        self.counters.moving = self.saved.late  # some may have gone to other storages unseen
         self.tensors.begin(everything)
         self.tensors.look_at([*self.reached, *self.tensors.views.asked(gone)])
         self.reach.begin(not everything)
@@ -122,6 +123,7 @@ class Look:
             self._expose()
         gone += self._mourn()
         dead = self.storages.compare(everything)
+        self.tensors.freed(dead)
         moved = self.counters.moved()
         self._walk(everything or self.counters.unsure or self._spoilt(), step)
         for uid, slots in self.saved.recheck([*(c for c, _, _ in moved), *self.storages.changed]).items():
@@ -267,7 +269,6 @@ class Look:
         for uid in [*gone, *self.values.objects.bury()]:
             self.picture.drop(uid)
             self._wrote.pop(uid, None)
-            self.tensors.forget([uid])
 
 
 def arithmetic(places: list[int]) -> dict[str, Any] | None:

@@ -20,6 +20,9 @@ FOCUSED = 0.15, 0.5
 RESERVE = 0.1
 """Room that is never counted on."""
 
+MARGIN = 1.5
+"""How many times the last iteration's cost must still be there for another one."""
+
 POWER = 6
 """How much faster intervals grow than room is lost: n times less room, n to this power times longer intervals."""
 
@@ -40,17 +43,21 @@ class Schedule:
         self.counts: dict[int, int] = {}
         self._next: dict[int, float] = {}
         self._gap: dict[int, float] = {}
-        self._began: dict[int, float] = {}  # loop -> what was spent when its last recorded iteration began
+        self._began: dict[int, float] = {}  # loop -> what was spent when the recorded iteration began that now ends
+        self._cost: dict[int, float] = {}  # loop -> what its last recorded iteration took
 
     def due(self, loop: int, path: list[int]) -> bool:
         """Whether the iteration that begins is recorded. path: its count after those of the loops around it."""
-        if self._focused(loop, path):
-            return True
         count, spent = self.counts[loop], self._spent()
-        if spent > self._most or (spent > self._whole and count < self._next.get(loop, 0)):
+        began = self._began.pop(loop, None)
+        if began is not None:
+            self._cost[loop] = spent - began
+        cost = self._cost.get(loop, 0.0)
+        due = spent <= self._whole or count >= self._next.get(loop, 0)
+        if not self._focused(loop, path) and not (due and spent + cost * MARGIN <= self._most):
             return False
         if spent > self._whole:
-            share = (spent - self._began.get(loop, spent)) / (self._most - spent + RESERVE)
+            share = cost / (self._most - spent + RESERVE) if spent < self._most else 1.0
             self._gap[loop] = self._gap.get(loop, 1.0) * math.exp(POWER * share)
             self._next[loop] = count + self._gap[loop]
         self._began[loop] = spent

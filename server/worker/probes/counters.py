@@ -26,7 +26,7 @@ class Counters:
         self._pinned: dict[str, int] = {}  # counter -> how many slots hold it
         self._lost: dict[str, None] = {}
         self.unsure = False  # a new tensor may share a counter that only a slot holds
-        self.moving = False  # a tensor went to another storage in this look
+        self.moving = False  # tensors may have gone to other storages since the look before
 
     def begin(self) -> None:
         self._now = {}

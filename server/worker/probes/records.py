@@ -19,7 +19,8 @@ class Record:
         self.nbytes = -1
         self.pointer = 0
         self.data: bytes | None = None  # the bytes, up to KEPT
-        self.digest: bytes | None = None
+        self.digest: bytes | None = None  # of what is not kept
+        self.large = 0  # bytes of `data` that count as a large copy
         self.dtypes: list[str] = []
         self.cells: dict[str, list[Any]] = {}
         self.fresh = True  # not compared yet
@@ -34,6 +35,7 @@ class Record:
     def take_over(self, other: "Record") -> None:
         """It is the storage that the other was: what was told of that one is told of this."""
         self.data, self.digest, self.dtypes, self.cells = other.data, other.digest, other.dtypes, other.cells
+        self.large = other.large
         self.fresh, self.runs = other.fresh, other.runs
 
     def lying(self) -> Any:

@@ -16,7 +16,12 @@ PLACES = 4096
 """Changed elements that are named; more are counted."""
 
 KEPT = 1 << 24
-"""Bytes up to which a copy is kept to compare with; beyond, a digest that tells no elements apart."""
+"""Bytes up to which a copy is kept to compare with; beyond, digests of its chunks, which tell no elements apart."""
+
+ROOM = 1 << 26
+"""Bytes of all copies of more than WHOLE; once they are used up, bigger storages are known by digests too."""
+
+CHUNK = 1 << 16
 
 WHOLE = 1 << 16
 """Bytes up to which a storage is compared at every look, whatever took it."""
@@ -43,6 +48,7 @@ class Storages:
         self.due: set[str] = set()  # compared in this look
         self.open = True  # the program has ways to write bytes that are no operators
         self.unheard = False  # operators ran that were not heard
+        self._copied = 0  # bytes of the copies of large storages
         self.born: list[str] = []
         self.light = 0  # the backward passes that run
 
@@ -161,6 +167,7 @@ class Storages:
                 self._tell(record, record.data, record.dtypes)
             else:
                 self._picture.put(uid, {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)})
+        self._copied -= record.large
         del self.records[uid]
         place = self._address.pop(uid, None)
         if place is not None and self._by_address.get(place) == uid:
@@ -173,14 +180,17 @@ class Storages:
         if nbytes > WHOLE and not (record.fresh or anyhow or record.uid in self.touched):
             return
         old = record.data
-        if nbytes <= KEPT:
+        large = nbytes if nbytes > WHOLE else 0
+        if nbytes <= KEPT and self._copied - record.large + large <= ROOM and not (record.digest and large):
             new = bytes(buffer)
             same = not record.fresh and new == old
-            record.data, record.digest = new, None
+            self._copied += large - record.large
+            record.data, record.digest, record.large = new, None, large
         else:
-            digest = hashlib.blake2b(buffer, digest_size=16).digest()
-            same = not record.fresh and digest == record.digest
-            record.data, record.digest = None, digest
+            digest = digests(buffer)
+            same = not record.fresh and (digest == record.digest if record.digest else digests(old or b"") == digest)
+            self._copied -= record.large
+            record.data, record.digest, record.large = None, digest, 0
         if not same:
             record.dirty = True
             if not record.fresh:
@@ -291,6 +301,13 @@ class Storages:
         if record is None:
             return None
         return record.data if record.data is not None and not record.fresh else record.read()
+
+
+def digests(data: Any) -> bytes:
+    """Sixteen bytes for each chunk."""
+    view = memoryview(data)
+    parts = (view[at : at + CHUNK] for at in range(0, len(view), CHUNK))
+    return b"".join(hashlib.blake2b(part, digest_size=16).digest() for part in parts)
 
 
 def patched(old: list[Any], new: list[Any]) -> dict[str, Any]:

@@ -290,15 +290,19 @@ class Tensors:
             self.severed.append((wearers[-1], uid, "detach"))
 
     def forget(self, gone: Iterable[str]) -> None:
-        """What was noted of tensors and storages that died."""
+        """These tensors died."""
         for uid in gone:
-            self._requiring.pop(uid, None)
             self._marks.pop(uid, None)
             self.retaining.pop(uid, None)
             self._unsteady.pop(uid, None)
             self.views.settle(uid)
             self._holders.drop(uid)
             self._refer(uid, ())
+
+    def freed(self, storages: Iterable[str]) -> None:
+        """These storages died."""
+        for uid in storages:
+            self._requiring.pop(uid, None)
 
     def passed(self) -> None:
         """The statement is told; what was noted of its passing things is not needed any more."""
