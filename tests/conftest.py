@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+
+torch.set_num_threads(1)  # a pool of threads does not survive a fork, and whoever waits for one waits for ever
 
 pytest.register_assert_rewrite(
     "tests.traps", "tests.traps_autograd", "tests.traps_memory", "tests.traps_python", "tests.traps_runtime"
