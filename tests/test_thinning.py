@@ -111,6 +111,19 @@ def test_loops_of_every_kind_end_as_they_do(source: str) -> None:
     assert told["steps"][-1]["depth"] == 0
 
 
+def test_a_backward_through_a_long_graph_leaves_visits_out() -> None:
+    source = (
+        "import torch\nx = torch.ones(2, requires_grad=True)\ny = x\nfor i in range(5000):\n    y = y * 1.0\n"
+        "y.sum().backward()\nprint(x.grad)\n"
+    )
+    told = trace(source)
+    assert told["outcome"] == {"status": "finished"} and printed(told) == "tensor([1., 1.])\n"
+    visits = [step for step in told["steps"] if step["kind"] == "visit"]
+    assert 50 < len(visits) < 400
+    assert sum(step.get("skipped", 0) for step in told["steps"] if step["line"] == 6) + len(visits) == 5002
+    assert Replay(told).cells("x") == [1, 1] and Replay(told).state[Replay(told)["x"]["grad"]]["leaf"] is True
+
+
 def test_slots_seen_late_are_unknown() -> None:
     told = trace(
         "import torch\nx = torch.ones(2, requires_grad=True)\n"

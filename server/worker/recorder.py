@@ -45,6 +45,12 @@ graph_released
 FOUND = frozenset(_FOUND.split())
 """Events that follow from what a look finds."""
 
+PASS = 0.3
+"""The share of the steps that are left which one backward pass may take."""
+
+NOISE = 1000
+"""Entries of a step's log after which warnings are no longer added."""
+
 DEPTH = 400
 """Python frames that the recorder may use above the program's deepest."""
 
@@ -79,6 +85,7 @@ class Recorder:
         self._size = 0
         self.unseen = Unseen(statements, Schedule(self._spent, focus), self._quiet)
         self.again: dict[int, int] | None = None  # the iterations that a second run should show
+        self._unvisited = 0  # visits of a long backward that are no steps
         self._spoilt = False  # a slot was seen to turn stale, or to change silently
         self.count = 0
         self.line = 1
@@ -88,7 +95,9 @@ class Recorder:
         )
         self._everything = True  # the next step looks at all that lives
         self._came: list[tuple[int, str | None]] = []  # (depth, tensor or None for anything) that functions gave back
-        self.ops = Ops(self.look.tensors, self.look.storages, self._append, lambda: self._busy, self._fault)
+        self.ops = Ops(
+            self.look.tensors, self.look.storages, self._append, lambda: self._busy or self.unseen.on, self._fault
+        )
         self.swap = Swap(self.look.tensors.names, self.look.storages, self.guard)
         self.backward = Backward(
             self.look.uids,
@@ -99,6 +108,7 @@ class Recorder:
             self._backward_ended,
             self._asked,
             self.look.storages,
+            self._room,
         )
 
     def hooks(self) -> dict[str, Callable[..., Any]]:
@@ -297,7 +307,8 @@ class Recorder:
             self.stop("output", self._limits["output"])
 
     def warned(self, category: str, text: str) -> None:
-        self._log.append({"kind": "event", "event": "warning", "category": category, "text": text[:2000]})
+        if len(self._log) < NOISE:
+            self._log.append({"kind": "event", "event": "warning", "category": category, "text": text[:2000]})
 
     def stop(self, limit: str, value: float) -> None:
         """A limit is reached: a last step holds what is not told yet, and the run ends here."""
@@ -356,10 +367,17 @@ class Recorder:
         self.look.tensors.views.settle(uid)
         return uid
 
-    def _visited(self, visit: dict[str, Any], node: Any) -> None:
+    def _room(self) -> int:
+        """How many steps one backward pass may take."""
+        return int((1 - self._spent()) * self._limits["steps"] * PASS)
+
+    def _visited(self, visit: dict[str, Any], node: Any, told: bool) -> None:
         frame = stepping(sys._getframe(1))
         self.look.visited.append((node, visit["node"]))
         self.look.reached += [*self.look.tensors.retaining, *([visit["accumulates"]] if "accumulates" in visit else [])]
+        if not told:
+            self._unvisited += 1
+            return
         self._emit("visit", self._statement(frame), frame, visit=visit)
 
     def _backward_ended(self, uid: str, inputs: list[str]) -> None:
@@ -459,8 +477,8 @@ class Recorder:
         if iterations:
             step["iter"] = iterations
         step["frame"], step["depth"] = uid, under
-        if skipped:
-            step["skipped"] = skipped
+        if skipped or self._unvisited:
+            step["skipped"], self._unvisited = skipped + self._unvisited, 0
         if value_told[0] is not None:
             step["value"] = value_told[0]
         if self._shown is not None:

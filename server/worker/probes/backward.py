@@ -14,6 +14,9 @@ from server.worker.probes import gradients, handles, ops
 from server.worker.probes.graph import Graph
 from server.worker.probes.storages import Storages
 
+LEAST = 10
+"""Steps that any pass may take."""
+
 
 class Pass:
     """One call of the engine."""
@@ -21,12 +24,18 @@ class Pass:
     def __init__(self, uid: str, accumulates: bool) -> None:
         self.uid, self.accumulates = uid, accumulates
         self.running: list[dict[str, Any]] = []  # visits begun; the last may be over and wait to be told
+        self.every = 1  # one visit in so many is told, where the graph is longer than there is room for
+        self.visits = 0
         self.nodes: dict[str, Any] = {}  # what the engine can reach; its roots keep these alive as long as it runs
         self.inputs: list[str] = []
 
 
 class Backward:
-    """Wraps the engine while entered. tell: records a step for a visit of a node. ended: takes the pass and its inputs."""
+    """Wraps the engine while entered.
+
+    tell: takes a visit, its node, and whether it is a step. ended: takes the pass and its inputs. room: how many steps
+    a pass may take.
+    """
 
     def __init__(
         self,
@@ -34,11 +43,13 @@ class Backward:
         graph: Graph,
         guard: Callable[[], Any],
         begun: Callable[[str, dict[str, Any]], None],
-        tell: Callable[[dict[str, Any], Any], None],
+        tell: Callable[[dict[str, Any], Any, bool], None],
         ended: Callable[[str, list[str]], None],
         name: Callable[[torch.Tensor], str],
         storages: Storages,
+        room: Callable[[], int],
     ) -> None:
+        self._room = room
         self._uids, self._graph, self._guard = uids, graph, guard
         self._begun, self._tell, self._ended = begun, tell, ended
         self._name, self._storages = name, storages
@@ -98,6 +109,7 @@ class Backward:
                 target = self._name(variable)
             handles.append(node.register_prehook(self._before(now, uid, target)))
             handles.append(node.register_hook(self._after(now, uid)))
+        now.every = -(-len(now.nodes) // max(self._room(), LEAST))
 
     def _before(self, now: Pass, uid: str, target: str | None) -> Callable[[Any], None]:
         def prehook(grads: Any) -> None:
@@ -138,7 +150,8 @@ class Backward:
             while now.running and now.running[-1].get("done"):
                 visit = now.running.pop()
                 del visit["done"]
-                self._tell(visit, now.nodes[visit["node"]])
+                now.visits += 1
+                self._tell(visit, now.nodes[visit["node"]], now.visits % now.every == 0)
 
     def _end(self, now: Pass | None, handles: list[Any]) -> None:
         for handle in handles:
@@ -150,7 +163,7 @@ class Backward:
         while now.running:
             visit = now.running.pop()
             visit["failed"] = True
-            self._tell(visit, now.nodes[visit["node"]])
+            self._tell(visit, now.nodes[visit["node"]], True)
         self.stack.remove(now)
         now.nodes.clear()
         self._ended(now.uid, now.inputs)
