@@ -87,3 +87,8 @@ def page(chromium: Any) -> Iterator[Any]:
     context.close()
     expected = ("status of 4", "htmx:", "net::ERR_")  # an error that a test provokes is told by its own sentence
     assert [text for text in said if not any(word in text for word in expected)] == []
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests with a browser come last: from then on the process has more than its own stack, and is no good to fork."""
+    items.sort(key=lambda item: "page" in getattr(item, "fixturenames", ()))
