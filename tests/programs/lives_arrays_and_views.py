@@ -18,7 +18,7 @@ s = b.untyped_storage()
 del b
 del s
 e = torch.ones(4)
-e.resize_(100)
+e.resize_(100).zero_()
 e.set_(torch.ones(2).untyped_storage())
 f = e.expand(3, 2)
 del e
