@@ -371,7 +371,7 @@ TRAPS = [
         "y.sum().backward(retain_graph=True)\n",
         long_chain_is_whole,
         {"walks by recursion": Switch(at_each_look(walk_by_recursion), "RecursionError")},
-        limits={"steps": 4000},
+        limits={"steps": 20_000},
     ),
     Trap(
         23,

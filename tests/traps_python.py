@@ -15,6 +15,7 @@ from server.worker.probes.storages import Storages
 from server.worker.recorder import Recorder
 from server.worker.run import Run
 from server.worker.stack import PROGRAM, outwards, stepping
+from server.worker.steps import Steps
 from tests.tracing import ROOT
 from tests.traps import Seen, Switch, Trap, at_each_look, names, put, tensors
 
@@ -59,7 +60,7 @@ def stumble_once() -> None:
             raise ZeroDivisionError("ours")
 
 
-def pass_on(_: Recorder, error: BaseException) -> None:
+def pass_on(_: Steps, error: BaseException) -> None:
     raise error
 
 
@@ -222,7 +223,7 @@ TRAPS = [
         "faults_of_ours",
         "a = 1\nb = a + 1\nprint(b)\n",
         fault_is_told_and_passed,
-        {"passes them on": Switch(put(Recorder, _fault=pass_on))},
+        {"passes them on": Switch(put(Steps, fault=pass_on))},
         given=at_each_look(stumble_once),
     ),
     Trap(

@@ -123,10 +123,10 @@ class Run:
             offers = repairs.on_cpu(pasted, self._source, told["message"]) if self._device == "cpu" else []
             if offers:
                 told["repairs"] = [offer.model_dump(mode="json", exclude_unset=True) for offer in offers]
-            outcome = {"status": "raised", "error": {**told, "step": max(recorder.count - 1, 0)}}
+            outcome = {"status": "raised", "error": {**told, "step": max(recorder.steps.count - 1, 0)}}
             line = next((line for line, name in stack(error) if name == "<module>"), line)
         else:
-            line = recorder.line if recorder.line else line
+            line = recorder.steps.line if recorder.steps.line else line
         error = None
         recorder.end(line)
         self._end(outcome)
@@ -167,7 +167,7 @@ class Run:
         return len(line)
 
     def _full(self, limit: str, value: float) -> NoReturn:
-        line = self._recorder.line if self._recorder is not None else None
+        line = self._recorder.steps.line if self._recorder is not None else None
         self._end({"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}})
 
     def _line(self, value: dict[str, Any]) -> None:
