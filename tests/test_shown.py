@@ -17,7 +17,15 @@ from server.worker import run
 from server.worker.shown import LONGEST, MOST, asked, shown
 from tests.tracing import ROOT, trace
 
-PROGRAMS = sorted([*(ROOT / "tests/programs").glob("*.py"), *(ROOT / "scenarios").glob("*.py")])
+UNWRITTEN = ("layers_with_buffers",)
+"""Programs in which torch saves memory that it did not write: no two runs show the same."""
+
+PROGRAMS = [
+    path
+    for folder in ("tests/programs", "scenarios")
+    for path in sorted((ROOT / folder).glob("*.py"))
+    if path.stem not in UNWRITTEN
+]
 
 VALUES = """\
 x = torch.tensor([1., 2.], requires_grad=True)

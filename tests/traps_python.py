@@ -102,7 +102,6 @@ def show_instruments() -> None:
 
 
 def every_list_is_itself(seen: Seen) -> None:
-    seen.is_plain()
     assert seen.printed == "True\n", "no address was used again: the program does not meet the trap"
     told = [
         fields["vars"]["l"] for step in seen.steps for fields in step["set"].values() if "l" in fields.get("vars", {})
@@ -282,7 +281,7 @@ TRAPS = [
     Trap(
         30,
         "addresses_of_lists",
-        "met = []\n" + "l = [0]\nmet += [id(l)]\nl = None\n" * 40 + "print(len({*met}) < 40)\ndel met\n",
+        "met = set()\n" + "l = [0]\nmet.add(id(l))\nl = None\n" * 40 + "print(len(met) < 40)\ndel met\n",
         every_list_is_itself,
         {"names by address": Switch(one_address_one_object)},
     ),
