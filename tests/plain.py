@@ -7,6 +7,8 @@ import os
 import random
 import traceback
 import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
@@ -17,8 +19,11 @@ from tests.tracing import written
 
 
 @cache
-def plain(source: str) -> dict[str, Any]:
-    """`printed`, and `error`: None or its type, text and line. Runs in a fork of this process, seeded as a run is."""
+def plain(source: str, inside: Callable[[], AbstractContextManager[Any]] = contextlib.nullcontext) -> dict[str, Any]:
+    """`printed`, and `error`: None or its type, text and line. Runs in a fork of this process, seeded as a run is.
+
+    inside: the context that it runs in. This process never runs a backward: its forks could not hand one to a thread.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -29,7 +34,7 @@ def plain(source: str) -> dict[str, Any]:
         torch.set_num_threads(1)
         error = None
         out = io.StringIO()
-        with contextlib.redirect_stdout(out):
+        with contextlib.redirect_stdout(out), inside():
             try:
                 exec(compile(source, "<program>", "exec"), {"__name__": "__main__"})
             except BaseException as raised:
