@@ -6,6 +6,9 @@ import { extent, lines, numel, plainDtype, reads } from "../layout/reads.js";
 import { bottom, cellBox } from "../layout/strip.js";
 import { cls, h } from "../svg.js";
 
+/** The size of letter under which a version is told with fewer of them. */
+const SMALLEST = 7;
+
 /** @typedef {import("./scene.js").Scene} Scene */
 /** @typedef {import("../svg.js").VNode} VNode */
 
@@ -114,7 +117,7 @@ export function railMark(scene, counter, storage, rows) {
   const badgeY = Math.min(...rows.map((r) => r.cy));
   const low = badgeY - M.cardH / 2;
   const high = Math.max(...rows.map((r) => r.cy)) + M.cardH / 2;
-  const text = bumped ? `${before}→${value}` : `v${value}`;
+  const { text, size } = version(before, value, bumped, w - 8);
   const tall = M.dense ? 0 : 5;
   return h(
     "g",
@@ -126,9 +129,19 @@ export function railMark(scene, counter, storage, rows) {
     h("rect", { key: "rail", class: "rail-box", x, y: low, width: w, height: high - low, rx: 7 }),
     !M.dense && h("text", { key: "name", class: "rail-name", x: x + w / 2, y: badgeY - 8 }, counter),
     h("rect", { key: "window", class: "badge", x: x + 3, y: badgeY - 10 + tall, width: w - 6, height: 20 - (tall ? 2 : 0), rx: 5 }),
-    h("text", { key: "version", class: "badge-text", x: x + w / 2, y: badgeY + 4 + tall - 1, "font-size": text.length > 4 ? 9.5 : 12 }, text),
-    h("title", { key: "title" }, `version counter ${counter} = ${value}`),
+    h("text", { key: "version", class: "badge-text", x: x + w / 2, y: badgeY + 4 + tall - 1, "font-size": size }, text),
+    h("title", { key: "title" }, `version counter ${counter} = ${bumped ? `${before} → ` : ""}${value}`),
   );
+}
+
+/** What of a version fits into its window: the step it made, else the version, else its last digits.
+ * @param {any} before @param {any} value @param {boolean} bumped @param {number} room pixels
+ * @returns {{text: string, size: number}} */
+export function version(before, value, bumped, room) {
+  const texts = [...(bumped ? [`${before}→${value}`] : []), `v${value}`, `${value}`, `…${String(value).slice(-4)}`];
+  const fits = (/** @type {string} */ text) => Math.min(text.length > 4 ? 9.5 : 12, room / textWidth(text, 1));
+  const text = texts.find((one) => fits(one) >= SMALLEST) ?? texts[texts.length - 1];
+  return { text, size: Math.floor(fits(text) * 10) / 10 };
 }
 
 /** The wire to the cells, with a bead for each element in logical order. @param {Scene} scene @param {string} uid

@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { textWidth } from "../layout/metrics.js";
+import { version } from "../marks/handle.js";
 import { wireText } from "../layout/format.js";
 import { reads } from "../layout/reads.js";
 import { plan } from "../layout/plan.js";
@@ -157,4 +159,16 @@ test("siblings have keys of their own, so that no element is taken for another",
       check(s.graph);
     }
   }
+});
+
+test("a version fits its window, however often it moved", () => {
+  for (const room of [26, 30])
+    for (const [before, value] of [[0, 1], [9, 10], [535, 2000], [841352, 841353], [2 ** 31, 2 ** 31 + 1]]) {
+      for (const bumped of [true, false]) {
+        const { text, size } = version(before, value, bumped, room);
+        assert.ok(textWidth(text, size) <= room + 0.1 && size >= 6.5, `${text} at ${size} in ${room}`);
+        assert.ok(text.endsWith(String(value).slice(-4)), text);
+      }
+    }
+  assert.equal(version(0, 1, true, 30).text, "0→1");
 });
