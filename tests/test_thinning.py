@@ -266,7 +266,7 @@ def test_iterations_of_any_length_leave_room_for_the_end(lines: int) -> None:
 
 def test_intervals_grow_and_room_is_left() -> None:
     spent = 0.0
-    schedule = Schedule(lambda: spent, None)
+    schedule = Schedule(lambda: spent, {})
     seen = []
     for n in range(1, 200_001):
         schedule.counts[0] = n

@@ -47,6 +47,10 @@ class Statements:
         self.mentions.append(mentions.mentions(node, self.arrays))
         return len(self.rows) - 1
 
+    def opens(self) -> bool:
+        """Whether the program may write a tensor's bytes but by an operator."""
+        return any(said.opens or said.anything for said in self.mentions)
+
     def loops(self, i: int, inside: bool) -> list[int]:
         """The loops around statement i, outermost first; `inside`: i itself too, where it is one."""
         known = self._loops.get((i, inside))

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from server.worker.names import Picture, Uids, WeakNames, order
+from server.worker.names import Uids, WeakNames, order
+from server.worker.picture import Picture
 from server.worker.probes import cells, modes
 from server.worker.probes.arrays import Arrays
 from server.worker.probes.counters import Counters
@@ -58,6 +59,7 @@ class Look:
         self._released: set[str] = set()
         self.visited: list[tuple[Any, str]] = []  # nodes that the engine ran since the look before, and their uids
         self.reached: list[str] = []  # tensors that something outside of the names was seen to hold
+        self._gone: list[str] = []  # died, and not told yet
         self.ended: list[str] = []  # backward passes that are over
 
     def open_window(self, focus: dict[str, Any]) -> None:
@@ -86,28 +88,30 @@ class Look:
         lives, not only at what may have changed. opens: the statement may have handed out memory.
         """
         try:
-            return self._take(step, frames, ops, log, over, everything or self.storages.unheard, opens)
+            self._mourn()
+            everything = self._see(frames, everything or self.storages.unheard)
+            if not everything:
+                self._relatives(ops)
+            if opens:
+                self._expose()
+            self._mourn()
+            self._tell(step, everything, ops, log)
+            self._bury([*self._gone, *over, *self.ended])
+            for told in (self._gone, over, self.ended):
+                told.clear()
+            return self.picture.take()
         finally:
             self.tensors.finish()
             self.visited.clear()
             self.reached.clear()
 
-    def _take(
-        self,
-        step: int,
-        frames: Callable[[bool], bool],
-        ops: Ops,
-        log: list[dict[str, Any]],
-        over: list[str],
-        everything: bool,
-        opens: bool,
-    ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-        gone = self._mourn()
+    def _see(self, frames: Callable[[bool], bool], everything: bool) -> bool:
+        """Look at the frames and at what they lead to; whether it was at everything after all."""
         for probe in (self.values, self.counters, self.graph):
             probe.begin()
         self.counters.moving = self.saved.late  # some may have gone to other storages unseen
         self.tensors.begin(everything)
-        self.tensors.look_at([*self.reached, *self.tensors.views.asked(gone)])
+        self.tensors.look_at([*self.reached, *self.tensors.views.asked(self._gone)])
         self.reach.begin(not everything)
         if not frames(everything):
             everything = True
@@ -117,20 +121,19 @@ class Look:
         self.tensors.drain(self.values.encode)
         for node, uid in self.visited:
             self.graph.visited(node, uid)
-        if not everything:
-            self._relatives(ops)
-        if opens:
-            self._expose()
-        gone += self._mourn()
+        return everything
+
+    def _tell(self, step: int, everything: bool, ops: Ops, log: list[dict[str, Any]]) -> None:
+        """Compare the bytes, walk the graph, and tell what follows."""
         dead = self.storages.compare(everything)
         self.tensors.freed(dead)
         moved = self.counters.moved()
-        self._walk(everything or self.counters.unsure or self._spoilt(), step)
+        self._walk(everything or self.counters.unsure or self._displaced(), step)
         for uid, slots in self.saved.recheck([*(c for c, _, _ in moved), *self.storages.changed]).items():
             self.picture.put(uid, {"saved": slots})
         self.arrays.look()
         self._events(ops, log, dead, moved)
-        counters = self.counters.look()
+        self._gone += [*dead, *self.counters.look()]
         self.storages.tell(self._wanted(step))
         self.storages.within()
         for storage in sorted(self.holders.changed, key=order):
@@ -138,10 +141,6 @@ class Look:
                 self.picture.put(storage, {"held_by": sorted(self.holders.of(storage), key=order) or None})
         self.holders.changed.clear()
         self.picture.put(self._mode, modes.facts())
-        self._bury([*gone, *dead, *counters, *over, *self.ended])
-        over.clear()
-        self.ended.clear()
-        return self.picture.take()
 
     def _relatives(self, ops: Ops) -> None:
         """Look at what stands in relation to what changed, until nothing new comes of it."""
@@ -162,7 +161,7 @@ class Look:
                 return True
         return any(self.storages.written(storage) for storage in self.saved.few("s"))
 
-    def _spoilt(self) -> bool:
+    def _displaced(self) -> bool:
         """Whether a handle stands differently that a node saved."""
         for uid in self.tensors.standing:
             told = self.picture.state[uid]
@@ -250,15 +249,15 @@ class Look:
         for storage in dead:
             event("storage_freed", storage=storage)
 
-    def _mourn(self) -> list[str]:
-        """Let go of what died since the time before; the uids."""
+    def _mourn(self) -> None:
+        """Let go of what died since the time before."""
         tensors = self.tensors.names.bury()
         self.counters.forget(tensors)
         tensors += self.tensors.parted(tensors)
         self.tensors.forget(tensors)
         nodes = self.graph.bury()
         self._released.difference_update(nodes)
-        return [*tensors, *self.arrays.bury(), *nodes]
+        self._gone += [*tensors, *self.arrays.bury(), *nodes]
 
     def _bury(self, gone: list[str]) -> None:
         """Retire what died; what came and went inside the statement is told with what was noted of it."""

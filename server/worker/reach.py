@@ -13,8 +13,9 @@ import numpy as np
 import torch
 from torch.utils.hooks import RemovableHandle
 
+from server.worker import kinds
 from server.worker.stack import PROGRAM, steps
-from server.worker.values import Values, instance_dict
+from server.worker.values import Values
 
 FAR = 2000
 """Values that are followed; beyond, the step looks at everything."""
@@ -107,12 +108,12 @@ def member(value: Any, name: str) -> Any:
     kind = type(value)
     if issubclass(kind, torch.Tensor | types.ModuleType):
         return MISSING
-    own = type.__dict__["__dict__"].__get__(value) if issubclass(kind, type) else instance_dict(value)
+    own = kinds.members(value) if issubclass(kind, type) else kinds.instance_dict(value)
     if own is None:
         return MISSING
     if issubclass(kind, torch.nn.Module):
         for part in ("_parameters", "_buffers", "_modules"):
-            members = own.get(part)
-            if isinstance(members, dict) and name in members:
-                return dict.__getitem__(members, name)
+            held = own.get(part)
+            if isinstance(held, dict) and name in held:
+                return dict.__getitem__(held, name)
     return own.get(name, MISSING)

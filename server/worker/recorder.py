@@ -25,13 +25,12 @@ from server.worker.instrument import (
     STEP,
     VALUE,
     YIELD,
-    Statements,
 )
 from server.worker.probes.backward import Backward
 from server.worker.probes.swap import Swap
 from server.worker.shown import shown
 from server.worker.stack import PROGRAM, outwards, stepping, too_deep
-from server.worker.steps import Steps
+from server.worker.steps import Course, Steps
 
 PASS = 0.3
 """The share of the steps that are left which one backward pass may take."""
@@ -44,31 +43,18 @@ DEPTH = 400
 
 
 class Recorder:
-    """Follows one run.
+    """Follows one run."""
 
-    module: the program's globals. write: takes a finished step, gives its bytes. full: called with a limit's name and its value when
-    the run has to end; it does not return. beside: the statements whose value is wanted as a session shows it.
-    """
-
-    def __init__(
-        self,
-        module: dict[str, Any],
-        statements: Statements,
-        limits: dict[str, int | float],
-        write: Callable[[dict[str, Any]], int],
-        full: Callable[[str, float], None],
-        focus: dict[str, Any] | None = None,
-        beside: frozenset[int] = frozenset(),
-    ) -> None:
-        self._statements, self._limits, self._full = statements, limits, full
+    def __init__(self, course: Course) -> None:
+        self._statements, self._limits, self._full = course.statements, course.limits, course.full
         self._busy = False
         self._over = False
         self._values: dict[int, Any] = {}
-        self._beside = beside
+        self._beside = course.beside
         self._raised: tuple[int, int] | None = None
         self._printed = 0
         self.again: dict[int, int] | None = None  # the iterations that a second run should show
-        self.steps = Steps(module, statements, limits, write, full, focus, lambda: self._busy, self._quiet)
+        self.steps = Steps(course, lambda: self._busy, self._quiet)
         self.look, self.frames, self.ops = self.steps.look, self.steps.frames, self.steps.ops
         self.unseen = self.steps.unseen
         self.swap = Swap(self.look.tensors.names, self.look.storages, self.guard)

@@ -10,7 +10,6 @@ import linecache
 import os
 import platform
 import random
-import re
 import resource
 import sys
 import time
@@ -29,6 +28,7 @@ from server.worker.instrument import Statements, instrument
 from server.worker.recorder import Recorder
 from server.worker.shown import asked
 from server.worker.stack import PROGRAM, SLACK, outwards
+from server.worker.steps import Course
 from server.worker.streams import Printed
 
 LIMITS: dict[str, int | float] = {"steps": 2000, "output": 1_000_000, "trace": 8_000_000}
@@ -36,11 +36,6 @@ LIMITS: dict[str, int | float] = {"steps": 2000, "output": 1_000_000, "trace": 8
 
 RESERVE = 1 << 16
 """Bytes of the trace that the outcome may need."""
-
-OPENS = re.compile(
-    r"numpy|\bnp\b|__array|dlpack|storage|data_ptr|frombuffer|asarray|memoryview|share_memory|apply_|map_|map2_|getattr|struct|array"
-)
-"""Words without which a program can't write a tensor's bytes but by an operator."""
 
 RECURSION = 1000
 _RECORDER = Recorder.hooks.__code__.co_filename
@@ -107,11 +102,10 @@ class Run:
         space = module.__dict__
         space["__builtins__"] = builtins
         beside = asked(pasted.notices, statements.rows)
-        recorder = self._recorder = Recorder(
-            space, statements, self._limits, self._step, self._full, self._focus, beside
-        )
+        course = Course(space, statements, self._limits, self._step, self._full, self._focus, beside)
+        recorder = self._recorder = Recorder(course)
         recorder.look.open_window(self._focus)
-        recorder.look.storages.open = OPENS.search(pasted.source) is not None
+        recorder.look.storages.open = statements.opens()
         self._settle(pasted.source, module, recorder)
         error = self._execute(code, space, recorder)
         outcome: dict[str, Any] = {"status": "finished"}

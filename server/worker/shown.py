@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from server.worker import kinds
+
 LONGEST = 20_000
 """Characters of a text; beyond, nothing is shown."""
 
@@ -19,10 +21,6 @@ MOST = 2_000
 ELEMENTS = 100_000
 """Elements that a tensor may print whole, where the program turned summaries off."""
 
-_get = object.__getattribute__
-_members = type.__dict__["__dict__"].__get__
-_said = type.__dict__["__module__"].__get__
-_mro = type.__dict__["__mro__"].__get__
 _EXACT: tuple[type, ...] = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.layout)
 _EXACT += (
     torch.memory_format,
@@ -68,39 +66,33 @@ class _Safe:
         if kind is torch.nn.Parameter:
             ours = _resolved(kind, "__repr__") is _PARAMETER and torch.Tensor.__repr__ is _TENSOR
             return ours and _brief(value)
-        if kind is np.ndarray or (issubclass(kind, np.generic) and _module(kind) == "numpy"):
+        if kind is np.ndarray or (issubclass(kind, np.generic) and kinds.module(kind) == "numpy"):
             return value.dtype.kind in _NUMBERS
         if kind is dict:
             return all(self.value(k) and self.value(v) for k, v in value.items())
-        if kind in (list, tuple, set, frozenset, torch.Size) or _module(kind) == "torch.return_types":
+        if kind in (list, tuple, set, frozenset, torch.Size) or kinds.module(kind) == "torch.return_types":
             return all(self.value(member) for member in value)
         if issubclass(kind, torch.nn.Module):
             return self._module(value, kind)
         found = _resolved(kind, "__repr__")
         return found is _resolved(type if issubclass(kind, type) else object, "__repr__")
 
-    def _module(self, module: Any, kind: type) -> bool:
+    def _module(self, layer: Any, kind: type) -> bool:
         """A layer whose lines torch writes, of arguments that are safe themselves."""
         for name in _MODULE:
-            owner = next((base for base in _mro(kind) if name in _members(base)), None)
-            if owner is None or not _module(owner).startswith(("torch.nn.", "builtins")):
+            owner = next((base for base in kinds.mro(kind) if name in kinds.members(base)), None)
+            if owner is None or not kinds.module(owner).startswith(("torch.nn.", "builtins")):
                 return False
-        own = _get(module, "__dict__")
+        own = kinds.instance_dict(layer) or {}
         told = [] if _resolved(kind, "extra_repr") is torch.nn.Module.extra_repr else own.items()
         if not all(self.value(member) for name, member in told if not name.startswith("_")):
             return False
         return all(self.value(child) for child in own["_modules"].values() if child is not None)
 
 
-def _module(kind: type) -> str:
-    """The module that a class says it is of."""
-    found = _said(kind)
-    return found if type(found) is str else ""
-
-
 def _resolved(kind: type, name: str) -> Any:
     """What a class has under a name, without asking its metaclass."""
-    return next((_members(base)[name] for base in _mro(kind) if name in _members(base)), None)
+    return next((kinds.members(base)[name] for base in kinds.mro(kind) if name in kinds.members(base)), None)
 
 
 def _brief(tensor: torch.Tensor) -> bool:

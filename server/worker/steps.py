@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
@@ -25,25 +26,32 @@ FAULTS = 20
 """Faults of ours that a trace tells."""
 
 
+@dataclass(frozen=True)
+class Course:
+    """What a run is made of, and what it is held to.
+
+    module: the program's globals. write: takes a finished step, gives its bytes. full: called with a limit's name and
+    its value when the run has to end; it does not return. focus: see `Schedule`. beside: the statements whose value is
+    wanted as a session shows it.
+    """
+
+    module: dict[str, Any]
+    statements: Statements
+    limits: dict[str, int | float]
+    write: Callable[[dict[str, Any]], int]
+    full: Callable[[str, float], None]
+    focus: dict[str, Any]
+    beside: frozenset[int] = frozenset()
+
+
 class Steps:
     """The steps of one run, and what is noted until the next.
 
-    write: takes a finished step, gives its bytes. full: called with a limit's name and its value when the run has to
-    end. busy: whether the recorder is at work. quiet: see `Unseen`.
+    busy: whether the recorder is at work. quiet: see `Unseen`.
     """
 
-    def __init__(
-        self,
-        module: dict[str, Any],
-        statements: Statements,
-        limits: dict[str, int | float],
-        write: Callable[[dict[str, Any]], int],
-        full: Callable[[str, float], None],
-        focus: dict[str, Any] | None,
-        busy: Callable[[], bool],
-        quiet: Callable[[bool], None],
-    ) -> None:
-        self._statements, self._limits, self._write, self._full = statements, limits, write, full
+    def __init__(self, course: Course, busy: Callable[[], bool], quiet: Callable[[bool], None]) -> None:
+        self._course, self._statements, self._limits = course, course.statements, course.limits
         self.log: list[dict[str, Any]] = []
         self.count = 0
         self.line = 1
@@ -53,10 +61,10 @@ class Steps:
         self.unvisited = 0  # visits of a long backward that are no steps
         self._size = self._faults = 0
         self._came: list[tuple[int, str | None]] = []  # (depth, tensor or None for anything) that functions gave back
-        self.unseen = Unseen(statements, Schedule(self.spent, focus), quiet)
+        self.unseen = Unseen(self._statements, Schedule(self.spent, course.focus), quiet)
         self.look = Look(self.fault)
         look = self.look
-        self.frames = Frames(look.uids, look.picture, module, look.values, look.reach, statements.fading)
+        self.frames = Frames(look.uids, look.picture, course.module, look.values, look.reach, self._statements.fading)
         self.ops = Ops(look.tensors, look.storages, self.append, lambda: busy() or self.unseen.on, self.fault)
 
     def spent(self) -> float:
@@ -166,15 +174,15 @@ class Steps:
             step["visit"] = visit
         self.ops.clear()
         try:
-            self._size += self._write(step)
+            self._size += self._course.write(step)
         except (TypeError, ValueError) as error:  # something in it is no JSON: the step is told without it
             log.clear()
             self.fault(error)
-            self._write({**step, "set": {}, "value": None})
+            self._course.write({**step, "set": {}, "value": None})
         log.clear()  # a new one would take the place of a list that the program just freed
         self.count += 1
         if self.count >= self._limits["steps"] and not last:
-            self._full("steps", self._limits["steps"])
+            self._course.full("steps", self._limits["steps"])
 
     def _events(self, log: list[dict[str, Any]], skipped: int) -> None:
         """What is found after unseen statements happened somewhere among them."""

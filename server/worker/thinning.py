@@ -34,11 +34,11 @@ class Schedule:
     those around it, outermost first; or `{"counts"}`, how often each loop has begun an iteration in the whole run.
     """
 
-    def __init__(self, spent: Callable[[], float], focus: dict[str, Any] | None) -> None:
+    def __init__(self, spent: Callable[[], float], focus: dict[str, Any]) -> None:
         self._spent = spent
-        self._counts = {int(loop): int(n) for loop, n in (focus or {}).get("counts", {}).items()}
-        self._loop: int | None = (focus or {}).get("loop")
-        self._path: list[int] = list((focus or {}).get("iteration") or [])
+        self._counts = {int(loop): int(n) for loop, n in focus.get("counts", {}).items()}
+        self._loop: int | None = focus.get("loop")
+        self._path: list[int] = list(focus.get("iteration") or [])
         self._whole, self._most = FOCUSED if self._counts or self._loop is not None else (WHOLE, MOST)
         self.counts: dict[int, int] = {}
         self._next: dict[int, float] = {}

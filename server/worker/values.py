@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from server.worker.names import Objects, Picture, Uids, referred
+from server.worker import kinds
+from server.worker.kinds import instance_dict
+from server.worker.names import Objects, Uids, referred
+from server.worker.picture import Picture
 from server.worker.probes.cells import number
 
 ITEMS = 200
@@ -20,10 +23,6 @@ ROOM = 20_000
 TEXT = 1000
 DEPTH = 60
 
-_get = object.__getattribute__
-_name = type.__dict__["__name__"].__get__
-_module = type.__dict__["__module__"].__get__
-_members = type.__dict__["__dict__"].__get__
 _PLAIN = (bool, int, float, complex)
 _NAMED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
 _CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, collections.deque)
@@ -36,15 +35,6 @@ def text(value: str) -> Any:
         value = value[:TEXT] + "…"
     told = value.encode("utf-8", "backslashreplace").decode()
     return value if told == value and value[TEXT:] == "" else {"py": "str", "text": told}
-
-
-def instance_dict(thing: Any) -> dict[str, Any] | None:
-    """Its own `__dict__`, whatever its class says of attributes."""
-    try:
-        found = _get(thing, "__dict__")
-    except Exception:
-        return None
-    return found if isinstance(found, dict) else None
 
 
 class Values:
@@ -94,7 +84,7 @@ class Values:
         if issubclass(kind, np.ndarray):
             uid = self._array(value)
             return {"ref": uid} if uid else {"py": kind.__name__}
-        if issubclass(kind, np.generic) and _module(kind) == "numpy":
+        if issubclass(kind, np.generic) and kinds.module(kind) == "numpy":
             return {"py": kind.__name__, "text": str(value)[:TEXT]}
         if kind in _SHOWN:
             return {"py": kind.__name__, "text": str(value)}
@@ -103,7 +93,7 @@ class Values:
                 self.opaque(value)
             return {"py": kind.__name__, "text": str(value.__name__)[:TEXT]}
         if issubclass(kind, type):
-            return {"py": "type", "text": str(_name(value))[:TEXT]}
+            return {"py": "type", "text": kinds.name(value)[:TEXT]}
         if kind is bytes:
             return {"py": "bytes", "text": repr(value[:TEXT])}
         if kind is range or kind is slice:
@@ -113,28 +103,28 @@ class Values:
                 if all(type(p) in (int, type(None)) for p in (value.start, value.stop, value.step))
                 else None,
             }
-        if issubclass(kind, torch._C._FunctionBase) or "next_functions" in _members(kind):
+        if issubclass(kind, torch._C._FunctionBase) or "next_functions" in kinds.members(kind):
             try:
                 return {"ref": self._node(value)}
             except Exception:  # a ctx outside its graph
-                return {"py": str(_name(kind))}
+                return {"py": kinds.name(kind)}
         if depth < DEPTH and self.room > 0 and self._leads(value, kind):
             return self._object(value, kind, depth)
         if self.opaque is not None:
             self.opaque(value)
-        return {"py": str(_name(kind))}
+        return {"py": kinds.name(kind)}
 
     def _leads(self, value: Any, kind: type) -> bool:
         if issubclass(kind, _CONTAINERS) or issubclass(kind, torch.nn.Module | torch.optim.Optimizer):
             return True
         if issubclass(kind, BaseException | types.ModuleType) or instance_dict(value) is None:
             return False
-        return _module(kind) == "__main__" or kind is types.SimpleNamespace
+        return kinds.module(kind) == "__main__" or kind is types.SimpleNamespace
 
     def _object(self, value: Any, kind: type, depth: int) -> Any:
         uid, first = self.objects.name(value)
         if first:
-            facts: dict[str, Any] = {"kind": "object", "type": str(_name(kind))}
+            facts: dict[str, Any] = {"kind": "object", "type": kinds.name(kind)}
             members: Iterator[Any] | None = None
             if issubclass(kind, dict):
                 facts["len"] = dict.__len__(value)
@@ -168,13 +158,13 @@ class Values:
                     yield name, self.encode(member, depth + 1)
             for name, member in list(own.items()):
                 plain = type(name) is str and not name.startswith("_") and name != "training"
-                if plain and (_module(kind) == "__main__" or issubclass(type(member), torch.Tensor)):
+                if plain and (kinds.module(kind) == "__main__" or issubclass(type(member), torch.Tensor)):
                     yield name, self.encode(member, depth + 1)
         elif issubclass(kind, torch.optim.Optimizer):
             for name in ("param_groups", "state"):
                 if name in own:
                     yield name, self.encode(own[name], depth + 1)
-        elif _module(kind) == "__main__" or kind is types.SimpleNamespace:
+        elif kinds.module(kind) == "__main__" or kind is types.SimpleNamespace:
             for name, member in list(own.items())[:ITEMS]:
                 if type(name) is str:
                     yield name, self.encode(member, depth + 1)

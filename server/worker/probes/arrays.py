@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from server.worker.names import Picture, Uids, WeakNames
+from server.worker.names import Uids, WeakNames
+from server.worker.picture import Picture
 from server.worker.probes.handles import has_storage
 from server.worker.probes.holders import Holders
 from server.worker.probes.storages import Storages

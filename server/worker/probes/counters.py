@@ -5,11 +5,12 @@ from typing import Any
 
 import torch
 
-from server.worker.names import Picture, Uids, WeakNames
-from server.worker.probes.handles import bare
+from server.worker.names import Uids, WeakNames
+from server.worker.picture import Picture
+from server.worker.probes.handles import at_version, bare
 
-_STRIDE = 1 << 20
-_move = torch._C._autograd._unsafe_set_version_counter
+FAR = 1 << 20
+"""Versions by which a counter is moved to see who follows."""
 
 
 class Counters:
@@ -47,9 +48,8 @@ class Counters:
             self._wearers.setdefault(counter, {})[uid] = None
         else:
             counter = worn[0]
-        if storage is not None and counter not in self._on.get(storage, ()):
-            self._on.setdefault(storage, {})[counter] = None
-            self._places.setdefault(counter, set()).add(storage)
+        if storage is not None:
+            self.on(counter, storage)
         self._now[counter] = version
         return counter
 
@@ -82,22 +82,14 @@ class Counters:
                 witnesses.append((counter, bare(other), bare(other)._version))
         if not witnesses:
             return None
-        version = bare(tensor)._version
-        _move((tensor,), (version + _STRIDE,))
-        try:
+        with at_version(tensor, bare(tensor)._version + FAR):
             return next((counter for counter, other, before in witnesses if other._version != before), None)
-        finally:
-            _move((tensor,), (version,))
 
     def same(self, one: torch.Tensor, other: torch.Tensor) -> bool:
         """Whether moving the counter of one moves the other's. Leaves both as they were."""
-        other_own = bare(other)
-        before, version = other_own._version, bare(one)._version
-        _move((one,), (version + _STRIDE,))
-        try:
-            return bool(other_own._version != before)
-        finally:
-            _move((one,), (version,))
+        before = bare(other)._version
+        with at_version(one, bare(one)._version + FAR):
+            return bool(bare(other)._version != before)
 
     def slot(self, known: str | None, tensor: torch.Tensor, storage: str | None) -> str:
         """The counter of a saved tensor; one that no living tensor wears is kept by its slot alone."""
@@ -118,7 +110,7 @@ class Counters:
             self._lost[counter] = None
 
     def on(self, counter: str, storage: str) -> None:
-        """A saved tensor with this counter reads that storage."""
+        """A tensor with this counter reads that storage."""
         if counter not in self._on.get(storage, ()):
             self._on.setdefault(storage, {})[counter] = None
             self._places.setdefault(counter, set()).add(storage)

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 
 from server.worker.mentions import Mentions
-from server.worker.names import Picture, Uids, referred, unlike
+from server.worker.names import Uids, referred
+from server.worker.picture import Picture, unlike
 from server.worker.reach import MISSING, Reach, follow
 from server.worker.stack import PROGRAM, depth, outwards
 from server.worker.values import Values

@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from server.worker.names import Picture, Uids
+from server.worker.names import Uids
+from server.worker.picture import Picture
 from server.worker.probes.saved import Saved
 
 KEY = " gradbox"

@@ -1,5 +1,7 @@
 """What a tensor says of itself, read without running a hook, a warning or a subclass's code."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -9,6 +11,7 @@ _wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _batched = torch._C._functorch.is_legacy_batchedtensor
 _get = object.__getattribute__
 ORDINARY = (torch.Tensor, torch.nn.Parameter)
+_move = torch._C._autograd._unsafe_set_version_counter
 UNINITIALISED = (UninitializedParameter, UninitializedBuffer)
 
 
@@ -27,6 +30,17 @@ class Bare:
 def bare(tensor: torch.Tensor) -> Any:
     """The tensor, to be asked for its attributes and by its methods."""
     return tensor if type(tensor) in ORDINARY else Bare(tensor)
+
+
+@contextmanager
+def at_version(tensor: torch.Tensor, version: int) -> Iterator[None]:
+    """The tensor, and all that share its counter, at another version for a while."""
+    before = bare(tensor)._version
+    _move((tensor,), (version,))
+    try:
+        yield
+    finally:
+        _move((tensor,), (before,))
 
 
 def facts(tensor: torch.Tensor, stale: bool = False) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from server.worker.names import Picture, Uids, order
+from server.worker.names import Uids, order
+from server.worker.picture import Picture
 from server.worker.probes import cells
 from server.worker.probes.handles import bare
 from server.worker.probes.holders import Holders
@@ -48,6 +49,7 @@ class Storages:
         self.due: set[str] = set()  # compared in this look
         self.open = True  # the program has ways to write bytes that are no operators
         self.unheard = False  # operators ran that were not heard
+        self._moved = False  # memory came, went or lies elsewhere
         self._copied = 0  # bytes of the copies of large storages
         self.born: list[str] = []
         self.light = 0  # the backward passes that run
@@ -112,6 +114,7 @@ class Storages:
         return record.uid, 0
 
     def _add(self, record: Record) -> None:
+        self._moved = True
         self.records[record.uid] = record
         self.born.append(record.uid)
 
@@ -148,7 +151,9 @@ class Storages:
         dead = []
         for uid in sorted(self.due, key=order):
             record = self.records[uid]
+            lay = record.pointer, record.nbytes
             buffer = record.read()
+            self._moved = self._moved or lay != (record.pointer, record.nbytes)
             if buffer is not None:
                 self._compare(record, buffer, anyhow or uid in self.exposed)
             else:
@@ -167,6 +172,7 @@ class Storages:
                 self._tell(record, record.data, record.dtypes)
             else:
                 self._picture.put(uid, {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)})
+        self._moved = True
         self._copied -= record.large
         del self.records[uid]
         place = self._address.pop(uid, None)
@@ -266,8 +272,9 @@ class Storages:
 
         Only memory that was handed out, or came from elsewhere, can be in two.
         """
-        if not self.open:
+        if not (self.open and self._moved):
             return
+        self._moved = False
         spans = sorted(
             (
                 (r.pointer, -r.nbytes, k, r)

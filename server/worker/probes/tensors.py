@@ -6,7 +6,8 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
-from server.worker.names import Picture, WeakNames, order, referred
+from server.worker.names import WeakNames, order, referred
+from server.worker.picture import Picture
 from server.worker.probes.counters import Counters
 from server.worker.probes.handles import ORDINARY, bare, facts, gradient, has_storage, leaf, parts, quantised
 from server.worker.probes.holders import Holders

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 
-from server.worker.probes.handles import bare
+from server.worker.probes.handles import at_version, bare
 
-_STRIDE = 1 << 20
-_move = torch._C._autograd._unsafe_set_version_counter
+FAR = 1 << 20
+"""Versions ahead of its own at which a view is asked: none that the program will come to."""
 
 
 class Stale:
@@ -70,12 +70,9 @@ class Views:
     def read(self, uid: str, tensor: torch.Tensor) -> Any:
         """The node that torch would work out; torch forgets it at once, for it was asked at another version."""
         view, own = self._stale[uid], bare(tensor)
-        version = view.read = own._version
-        try:
-            if view.node is None:
-                _move((tensor,), (view.before,))
+        view.read = own._version
+        if view.node is None:
+            with at_version(tensor, view.before):
                 view.node = own.grad_fn
-            _move((tensor,), (version + _STRIDE,))
+        with at_version(tensor, view.read + FAR):
             return own.grad_fn
-        finally:
-            _move((tensor,), (version,))
