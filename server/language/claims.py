@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from server.language.policy import characters
 from server.language.text import Line, parses
+from server.language.tree import walk
 from server.wire.trace import Notice
 
 _SAYS = re.compile(
@@ -158,7 +159,7 @@ def prints(node: ast.stmt) -> bool:
 
 def _addresses(node: ast.stmt) -> bool:
     """Whether it shows where something lies, which differs from run to run."""
-    calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+    calls = [part.func for part in walk(node) if isinstance(part, ast.Call)]
     return any(
         (isinstance(f, ast.Name) and f.id == "id") or (isinstance(f, ast.Attribute) and f.attr == "data_ptr")
         for f in calls

@@ -5,6 +5,7 @@ import re
 
 from server.language.edits import Edits
 from server.language.names import Modules
+from server.language.tree import walk
 
 _DEVICE = re.compile(r"cuda(:\d+)?$")
 _STAYS = ("is_available", "manual_seed", "manual_seed_all", "device_count", "empty_cache")
@@ -16,7 +17,7 @@ class Cuda(Edits):
     def __init__(self, source: str, tree: ast.Module, modules: Modules) -> None:
         super().__init__(source, tree)
         self._modules = modules
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if node not in self.gone:
                 self._visit(node)
 
@@ -33,7 +34,7 @@ class Cuda(Edits):
             first = node.values[0] if node.values else None
             if isinstance(first, ast.Constant) and str(first.value).startswith("cuda"):
                 self.put(node, '"cpu"')
-            self.gone.update(ast.walk(node))
+            self.gone.update(walk(node))
         elif isinstance(node, ast.Constant):
             if isinstance(node.value, str) and _DEVICE.match(node.value) and not self._guarded(node):
                 self.put(node, '"cpu"')
@@ -59,5 +60,5 @@ class Cuda(Edits):
         """In `"cuda" if torch.cuda.is_available() else "cpu"`."""
         parent = self.parent(node)
         return isinstance(parent, ast.IfExp) and any(
-            isinstance(part, ast.Attribute) and part.attr == "is_available" for part in ast.walk(parent.test)
+            isinstance(part, ast.Attribute) and part.attr == "is_available" for part in walk(parent.test)
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from server.language.policy import characters
 from server.language.text import split
+from server.language.tree import children, walk
 from server.wire.trace import Edit
 
 
@@ -15,7 +16,7 @@ class Edits:
     def __init__(self, source: str, tree: ast.Module) -> None:
         self.lines = source.split("\n")
         self.gone: set[ast.AST] = set()
-        self._parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        self._parents = {child: node for node in walk(tree) for child in children(node)}
         self._found: list[Edit] = []
         self._uses: dict[str, list[ast.Name]] = {}
         for node in self._parents:
@@ -44,7 +45,7 @@ class Edits:
     def cut(self, kept: Any, node: Any) -> None:
         """Of a node only its beginning, up to the end of `kept`."""
         self._add(kept.end_lineno, kept.end_col_offset, node.end_lineno, node.end_col_offset, "")
-        self.gone.update({*ast.walk(node)} - {*ast.walk(kept)})
+        self.gone.update({*walk(node)} - {*walk(kept)})
 
     def drop(self, node: ast.stmt) -> None:
         """A statement becomes a comment, so that it can be seen what was left out."""
@@ -78,7 +79,7 @@ class Edits:
         return False
 
     def _forget(self, node: ast.AST) -> None:
-        self.gone.update(ast.walk(node))
+        self.gone.update(walk(node))
 
     def _add(self, line: int, col: int, end_line: int, end_col: int, text: str, bytes_: bool = True) -> None:
         if bytes_:

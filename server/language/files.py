@@ -4,6 +4,7 @@ import ast
 
 from server.language.edits import Edits
 from server.language.names import Modules
+from server.language.tree import walk
 
 SENTENCE = "the quick brown fox jumps over the lazy dog. "
 _TIMES = 20
@@ -18,7 +19,7 @@ class Opened:
 
     def change(self, tree: ast.Module) -> bool:
         """False where a file is used in a way that nothing stands in for."""
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if node in self._work.gone or not isinstance(node, ast.Call):
                 continue
             if isinstance(node.func, ast.Name) and node.func.id == "open" and not self._call(node):

@@ -2,6 +2,9 @@
 
 import ast
 import builtins
+from collections.abc import Iterable
+
+from server.language.tree import walk
 
 FORGOTTEN = {
     "torch": "import torch",
@@ -15,10 +18,10 @@ FORGOTTEN = {
 """Names that articles use without their import; added only where the name is used like a module, `nn.Linear`."""
 
 
-def bound(tree: ast.AST) -> set[str]:
+def bound(nodes: Iterable[ast.AST]) -> set[str]:
     """Every name that the program binds, in whatever scope."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name):
             if not isinstance(node.ctx, ast.Load):
                 names.add(node.id)
@@ -39,9 +42,9 @@ def bound(tree: ast.AST) -> set[str]:
 class Modules:
     """What the imported names of a program stand for: dotted paths of modules and of their members."""
 
-    def __init__(self, tree: ast.AST) -> None:
+    def __init__(self, nodes: Iterable[ast.AST]) -> None:
         self.names: dict[str, str] = {}
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     name, _, below = alias.name.partition(".")
@@ -67,9 +70,10 @@ class Modules:
 
 def forgotten(tree: ast.Module) -> list[str]:
     """The names of FORGOTTEN that the program uses and nobody binds."""
-    have = bound(tree) | set(dir(builtins))
+    nodes = walk(tree)
+    have = bound(nodes) | set(dir(builtins))
     used: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             used.add(node.value.id)
         elif isinstance(node, ast.Name) and node.id in ("torch", "tensor"):

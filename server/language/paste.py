@@ -16,6 +16,7 @@ from server.language.claims import claims
 from server.language.names import FORGOTTEN, bound, forgotten, top
 from server.language.session import cells, transcript
 from server.language.text import Line, Scan, parses, split
+from server.language.tree import walk
 from server.wire.trace import Edit, Notice, Repair
 
 BLANKS = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
@@ -45,15 +46,16 @@ def normalise(text: str) -> Pasted:
     """The program in a pasted text. Never raises."""
     notices: list[Notice] = []
     lines = _characters(split(text), notices)
-    if not program(lines):
+    tree = program(lines)
+    if tree is None:
         for change in (_fences, _listing, transcript, cells, _magic, _dedent):
             changed = change(lines, notices)
             if changed is not lines:
                 lines = changed
-                if program(lines):
+                if program(lines) is not None:
                     break
-    lines = lines or [Line("", None)]
-    tree = parses(lines)
+        lines = lines or [Line("", None)]
+        tree = parses(lines)
     if tree is not None:
         notices += _claims(lines, tree)
     at, added = _imports(lines, tree)
@@ -63,17 +65,17 @@ def normalise(text: str) -> Pasted:
     return Pasted("\n".join(line.text for line in lines), [line.origin for line in lines], _most(notices))
 
 
-def program(lines: list[Line]) -> bool:
-    """Whether Python takes it as it is. It would take `In [3]: x = 1` as an annotation, which nobody means."""
+def program(lines: list[Line]) -> ast.Module | None:
+    """Its tree where Python takes it as it is. It would take `In [3]: x = 1` as an annotation, which nobody means."""
     tree = parses(lines)
     if tree is None:
-        return False
+        return None
     targets = [node.target for node in tree.body if isinstance(node, ast.AnnAssign)]
     cell = any(
         isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in ("In", "Out")
         for node in targets[:9]
     )
-    return not cell or bool(bound(tree) & {"In", "Out"})
+    return tree if not cell or bound(walk(tree)) & {"In", "Out"} else None
 
 
 def _placed(lines: list[Line], notices: list[Notice]) -> list[Notice]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from server.language.names import Modules, bound
 from server.language.text import parsed
+from server.language.tree import levels
 from server.wire.trace import Refusal
 
 _ALLOWED = """
@@ -119,9 +120,9 @@ def check(source: str) -> tuple[ast.Module | None, list[Refusal]]:
         return None, [Refusal(line=line, message=NUL, key="syntax", args={"text": NUL})]
     try:
         tree = parsed(source)
-        deep = deepest(tree)
-        if deep is not None:
-            return None, [Refusal(line=deep, message=DEEP, key="deep")]
+        depths = levels(tree)
+        if len(depths) > DEEPEST:
+            return None, [Refusal(line=deepest(depths), message=DEEP, key="deep")]
         error = uncompilable(tree)
         if error is not None:
             return None, [syntax(error, source, encoded=True)]
@@ -132,7 +133,8 @@ def check(source: str) -> tuple[ast.Module | None, list[Refusal]]:
     except ValueError as error:  # half a character, or a number too long to read
         return None, [Refusal(line=1, message=str(error), key="syntax", args={"text": str(error)})]
     lines = source.split("\n")
-    found = [_refusal(lines, node, what, why) for node, what, why in _Checker(tree).refused()]
+    checker = _Checker([node for level in depths for node in level])
+    found = [_refusal(lines, node, what, why) for node, what, why in checker.refused()]
     found.sort(key=lambda refusal: (refusal.line, refusal.col))
     return tree, found[:MOST]
 
@@ -148,27 +150,21 @@ def uncompilable(tree: ast.Module) -> SyntaxError | None:
     return None
 
 
-def deepest(tree: ast.AST) -> int | None:
-    """The line where the tree goes below DEEPEST levels."""
-    level: list[ast.AST] = [tree]
-    line = 1
-    for _ in range(DEEPEST):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-        if not level:
-            return None
-        line = next((node.lineno for node in level if isinstance(node, ast.stmt | ast.expr)), line)
-    return line
+def deepest(depths: list[list[ast.AST]]) -> int:
+    """The line where a tree goes below DEEPEST levels."""
+    placed = (node.lineno for level in depths[DEEPEST::-1] for node in level if isinstance(node, ast.stmt | ast.expr))
+    return next(placed, 1)
 
 
 class _Checker:
-    def __init__(self, tree: ast.Module) -> None:
-        self._tree = tree
-        self._bound = bound(tree)
-        self._modules = Modules(tree)
+    def __init__(self, nodes: list[ast.AST]) -> None:
+        self._nodes = nodes
+        self._bound = bound(nodes)
+        self._modules = Modules(nodes)
 
     def refused(self) -> Iterator[tuple[ast.AST, str, str]]:
         """(node, what, key of the reason)"""
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     yield from self._module(alias, alias.name)

@@ -15,6 +15,7 @@ from server.language.names import Modules, bound
 from server.language.paste import Pasted
 from server.language.policy import CLOSED, ELSEWHERE, check
 from server.language.text import parsed
+from server.language.tree import walk
 from server.wire.trace import Refusal, Repair
 
 SHAPE = "4, 4"
@@ -48,7 +49,7 @@ def on_cpu(pasted: Pasted, text: str, message: str) -> list[Repair]:
     if not _CUDA.search(message):
         return []
     tree = parsed(pasted.source)
-    edits = Cuda(pasted.source, tree, Modules(tree)).told()
+    edits = Cuda(pasted.source, tree, Modules(walk(tree))).told()
     return [_beside(Repair(key="cuda", edits=edits), pasted, text)] if 0 < len(edits) <= MOST else []
 
 
@@ -69,7 +70,7 @@ def _settled(source: str, repair: Repair, refusals: list[Refusal]) -> int | None
 
 def calls(tree: ast.AST, modules: Modules, path: Callable[[str], bool]) -> list[ast.Call]:
     """The calls of what has such a path; none where they are more than a repair may change."""
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    nodes = [node for node in walk(tree) if isinstance(node, ast.Call)]
     found = [node for node in nodes if path(modules.path(node.func) or "")]
     return found if len(found) <= MOST else []
 
@@ -84,7 +85,7 @@ def target(statement: ast.stmt | None, value: ast.AST) -> str | None:
 
 def unused(work: Edits, tree: ast.Module, also: str) -> None:
     """Drop the imports of what is not here where all uses are gone now, or where `also` names their package."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if not isinstance(node, ast.Import | ast.ImportFrom) or node in work.gone:
             continue
         paths = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
@@ -108,7 +109,7 @@ def _repair(key: str, work: Edits, tree: ast.Module, shape: str | None = SHAPE, 
 
 def _weights(source: str, tree: ast.Module) -> Repair | None:
     """`torch.load`: a random tensor; weights for `load_state_dict` are left out, the layers keep the ones they have."""
-    modules, work = Modules(tree), Edits(source, tree)
+    modules, work = Modules(walk(tree)), Edits(source, tree)
     drawn = False
     for call in calls(tree, modules, "torch.load".__eq__):
         statement = work.statement(call)
@@ -141,7 +142,7 @@ def _state(statement: ast.stmt, within: ast.AST | None = None) -> bool:
         or value.func.attr != "load_state_dict"
     ):
         return False
-    return within is None or any(part is within for argument in value.args for part in ast.walk(argument))
+    return within is None or any(part is within for argument in value.args for part in walk(argument))
 
 
 def _tensor(node: ast.AST | None) -> bool:
@@ -161,7 +162,7 @@ def _tensor(node: ast.AST | None) -> bool:
 
 
 def _saves(source: str, tree: ast.Module) -> Repair | None:
-    modules, work = Modules(tree), Edits(source, tree)
+    modules, work = Modules(walk(tree)), Edits(source, tree)
     for call in calls(tree, modules, _SAVES.__contains__):
         statement = work.statement(call)
         if isinstance(statement, ast.Expr) and statement.value is call:
@@ -170,7 +171,7 @@ def _saves(source: str, tree: ast.Module) -> Repair | None:
 
 
 def _arrays(source: str, tree: ast.Module) -> Repair | None:
-    modules, work = Modules(tree), Edits(source, tree)
+    modules, work = Modules(walk(tree)), Edits(source, tree)
     for call in calls(tree, modules, _ARRAYS.__contains__):
         name = target(work.statement(call), call)
         if name and any(
@@ -183,7 +184,7 @@ def _arrays(source: str, tree: ast.Module) -> Repair | None:
 
 def _tables(source: str, tree: ast.Module) -> Repair | None:
     """A table that is only asked for its numbers: `.values`, `.to_numpy()`, `.iloc[…]`."""
-    modules, work = Modules(tree), Edits(source, tree)
+    modules, work = Modules(walk(tree)), Edits(source, tree)
     for call in calls(tree, modules, _TABLES.__contains__):
         name = target(work.statement(call), call)
         for table in [*work.uses(name), call]:
@@ -213,7 +214,7 @@ def _numbers(work: Edits, table: ast.AST) -> bool:
 
 def _pictures(source: str, tree: ast.Module) -> Repair | None:
     """Data sets of torchvision: random pictures and classes, without the transforms that nobody needs then."""
-    modules, work = Modules(tree), Edits(source, tree)
+    modules, work = Modules(walk(tree)), Edits(source, tree)
     torch = modules.called("torch", "torch")
     grey = False
     for call in calls(tree, modules, lambda path: path.startswith("torchvision.datasets.")):
@@ -224,7 +225,7 @@ def _pictures(source: str, tree: ast.Module) -> Repair | None:
         work.put(call, f"{torch}.utils.data.TensorDataset({torch}.randn({{shape}}), {torch}.randint(0, 10, ({{n}},)))")
     if not work.told():
         return None
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Assign) and (modules.path(getattr(node.value, "func", node)) or "").startswith(
             "torchvision.transforms."
         ):
@@ -236,9 +237,9 @@ def _pictures(source: str, tree: ast.Module) -> Repair | None:
 
 def _opened(source: str, tree: ast.Module) -> Repair | None:
     """`open`: a sentence for what is read as text, random numbers for what is unpacked, nothing for what is written."""
-    if "open" in bound(tree):
+    if "open" in bound(walk(tree)):
         return None
-    modules, work = Modules(tree), Edits(source, tree)
+    modules, work = Modules(walk(tree)), Edits(source, tree)
     found = Opened(work, modules)
     if not found.change(tree):
         return None

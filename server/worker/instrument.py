@@ -9,6 +9,7 @@ import ast
 from types import CodeType
 from typing import Any
 
+from server.language.tree import walk
 from server.worker import mentions
 
 STEP, HEAD, CALL, RETURN, VALUE, YIELD, RESUME, CAUGHT, LOOP, LAMBDA = (
@@ -94,7 +95,7 @@ class Instrument:
         self.waits = False  # there is a `yield` in it
 
     def module(self, tree: ast.Module) -> ast.Module:
-        nodes = list(ast.walk(tree))
+        nodes = walk(tree)
         self.waits = any(isinstance(node, ast.Yield) for node in nodes)
         self.statements.arrays = mentions.aliases(nodes)
         self.statements.fading = mentions.handled(nodes)
@@ -102,7 +103,7 @@ class Instrument:
         tree.body = self.body(tree.body, None, None, head=True)
         if any(isinstance(node, ast.Lambda) for node in nodes):
             tree = Lambdas(self).visit(tree)
-        return ast.fix_missing_locations(tree)
+        return tree
 
     def call(self, name: str, i: int | None, at: ast.AST, *arguments: ast.expr) -> ast.Call:
         first = [] if i is None else [ast.Constant(i)]

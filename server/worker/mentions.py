@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from server.language.tree import children
+
 OPENS = re.compile(
     r"numpy|^np$|__array|dlpack|storage|data_ptr|frombuffer|asarray|memoryview|share_memory|^apply_$|^map2?_$|struct|^array$"
 )
@@ -170,7 +172,7 @@ def _collect(part: ast.AST, found: Mentions, arrays: frozenset[str]) -> None:
             found.paths.add((node.rest,))
         elif isinstance(node, ast.Global | ast.Nonlocal):
             found.paths |= {(name,) for name in node.names}
-        stack.extend(ast.iter_child_nodes(node))
+        stack += children(node)
 
 
 def _chain(node: ast.expr, found: Mentions, arrays: frozenset[str], stack: list[ast.AST]) -> None:

@@ -290,8 +290,8 @@ class Recorder:
     def end(self, line: int) -> None:
         """After the program: a step of its own if anything still changed."""
         self.unseen.end()
-        self.look.tensors.views.clear()
-        self.steps.everything = True
+        if self.look.tensors.views.clear():
+            self.steps.everything = True
         with self.guard():
             self.steps.line = line
             self._emit("end", None, None, only_news=True)

@@ -119,7 +119,7 @@ class Steps:
         under = self.frames.depth(frame, uid)
         said = self._statements.mentions[stmt] if stmt is not None else None
         iterations = self.iterations(stmt, uid, kind) if stmt is not None and frame is not None else []
-        unknown = frame is None or said is None or said.anything or self._statements.untraceable
+        unknown = self._statements.untraceable or (said.anything if said is not None else kind != "end")
         everything = self._came_back(under) or self.everything or unknown or last
         self.everything = False
         log = self.log

@@ -32,6 +32,7 @@ class Graph:
     def __init__(self, uids: Uids, picture: Picture, saved: Saved, scalar: Callable[[Any], Any]) -> None:
         self._uids, self._picture, self.saved, self._scalar = uids, picture, saved, scalar
         self._tokens: dict[str, weakref.ref[Token]] = {}
+        self._plain: dict[type, list[str]] = {}  # what a kind of node saves that is no tensor
         self._dead: list[str] = []
         self._known: set[str] = set()
         self._walked: set[str] = set()
@@ -102,14 +103,16 @@ class Graph:
 
     def _attributes(self, node: Any) -> dict[str, Any]:
         """What it saved that is no tensor: an exponent, a dim, sizes."""
+        kind = type(node)
+        if kind not in self._plain:
+            names = dir(kind)
+            self._plain[kind] = [n for n in names if n.startswith("_saved_") and f"_raw{n}" not in names]
         out = {}
-        names = dir(type(node))
-        for name in names:
-            if name.startswith("_saved_") and f"_raw{name}" not in names:
-                try:
-                    out[name[7:]] = self._scalar(getattr(node, name))
-                except RuntimeError:  # freed
-                    continue
+        for name in self._plain[kind]:
+            try:
+                out[name[7:]] = self._scalar(getattr(node, name))
+            except RuntimeError:  # freed
+                continue
         return out
 
     def bury(self) -> list[str]:

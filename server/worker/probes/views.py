@@ -40,9 +40,11 @@ class Views:
         """What it is a view of was written, by another way than through it. before, led: see `Stale`."""
         self._stale.setdefault(uid, Stale(before, led))
 
-    def clear(self) -> None:
-        """Nothing of the program runs any more: all may be asked."""
+    def clear(self) -> bool:
+        """Nothing of the program runs any more: all may be asked. Whether there is one."""
+        found = bool(self._stale)
         self._stale.clear()
+        return found
 
     def settle(self, uid: str) -> None:
         """The program used it, or may have asked."""

@@ -1,0 +1,33 @@
+"""One way through a syntax tree, for all who ask something of it; iterative, for a hostile tree is deep."""
+
+import ast
+
+_PLAIN = frozenset(("ctx", "op", "ops", "id", "attr", "kind", "type_comment", "type_ignores"))
+_PARTS: dict[type, tuple[str, ...]] = {
+    kind: tuple(name for name in kind._fields if name not in _PLAIN)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
+"""The fields of each kind of node that hold nodes; operators and contexts, which have neither place nor parts, don't
+count."""
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    out: list[ast.AST] = []
+    for name in _PARTS[type(node)]:
+        value = getattr(node, name, None)
+        out += [part for part in (value if type(value) is list else (value,)) if isinstance(part, ast.AST)]
+    return out
+
+
+def levels(tree: ast.AST) -> list[list[ast.AST]]:
+    """The nodes of a tree, those of each depth by themselves."""
+    out = [[tree]]
+    while out[-1]:
+        out.append([part for node in out[-1] for part in children(node)])
+    return out[:-1]
+
+
+def walk(tree: ast.AST) -> list[ast.AST]:
+    """The nodes of a tree, level by level."""
+    return [node for level in levels(tree) for node in level]
