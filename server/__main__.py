@@ -1,9 +1,10 @@
-"""The commands: `python -m server serve`, `trace` and `schema`."""
+"""The commands: `python -m server serve`, `trace`, `doctor` and `schema`."""
 
 import argparse
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,16 +13,20 @@ import uvicorn
 
 from server import __version__
 from server.app import create_app
-from server.pool.local import Down, Pool
+from server.doctor import examine
+from server.pool.local import Pool
+from server.pool.zygote import ROOT, Down
 from server.pretty import pretty
-from server.routes.api import trace_json
 from server.settings import SettingError, Settings
 from server.wire.api import Job
 from server.wire.schema import document
-from server.wire.trace import Trace
+from server.wire.trace import Trace, text
 
-PATIENCE = 60.0
+PATIENCE = 60
 """Seconds that `trace` gives a program where no setting says otherwise: nobody sits before a page."""
+
+TRIAL = "import json; from server.worker.confine import missing, probe; print(json.dumps(missing(probe())))"
+"""Run by a process of its own: this one has threads and imports nothing of the workers."""
 
 AHEAD = 8
 """Files that are read before their turn to be printed comes."""
@@ -38,6 +43,7 @@ def arguments() -> argparse.ArgumentParser:
     trace.add_argument("files", nargs="+", metavar="FILE", help="a program; - is the standard input")
     trace.add_argument("--seed", type=int, default=0)
     trace.add_argument("--pretty", action="store_true", help="for reading: each statement and what it changed")
+    commands.add_parser("doctor", help="say what a visitor will get on this host")
     commands.add_parser("schema", help="print the JSON Schema of a trace")
     return parser
 
@@ -59,16 +65,34 @@ def main(words: list[str] | None = None) -> int:
 
 def obey(told: argparse.Namespace, settings: Settings) -> int:
     if told.command == "serve":
+        missing = confined(settings)
+        if missing:
+            print(f"GRADBOX_SANDBOX is require, and this host has not: {missing}", file=sys.stderr)
+            return 2
         host = f"[{told.host}]" if ":" in told.host else told.host
         print(f"Gradbox: http://{host}:{told.port} (Ctrl-C ends it)", flush=True)
         uvicorn.run(create_app(settings), host=told.host, port=told.port, log_level="warning", access_log=False)
         return 0
+    if told.command == "doctor":
+        return examine(settings)
     if told.command == "schema":
         print(json.dumps(document(), indent=2))
         return 0
     if "GRADBOX_WALL" not in os.environ:
-        settings.wall = PATIENCE
+        settings.wall = float(PATIENCE)
+    if "GRADBOX_CPU" not in os.environ:
+        settings.cpu = PATIENCE
     return asyncio.run(trace(told.files, told.seed, told.pretty, settings))
+
+
+def confined(settings: Settings) -> str:
+    """The layers that are asked for and missing, each with its reason; "" where none is."""
+    if settings.sandbox != "require":
+        return ""
+    found = subprocess.run([sys.executable, "-c", TRIAL], capture_output=True, cwd=ROOT, timeout=60)
+    if found.returncode:
+        return f"anything that could be tried ({found.stderr.decode(errors='replace').strip()[-200:]})"
+    return "; ".join(f"{name} ({why})" for name, why in json.loads(found.stdout).items())
 
 
 async def trace(files: list[str], seed: int, readable: bool, settings: Settings) -> int:
@@ -79,7 +103,7 @@ async def trace(files: list[str], seed: int, readable: bool, settings: Settings)
     try:
         async for name, found in traces(pool, files, seed, settings):
             if isinstance(found, Trace):
-                print(pretty(found, name) if readable else trace_json(found), flush=True)
+                print(pretty(found, name) if readable else text(found), flush=True)
             else:
                 print(f"{name}: {found}", file=sys.stderr, flush=True)
                 status = 1

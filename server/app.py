@@ -8,18 +8,28 @@ from pathlib import Path
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
-from server import __version__, errors
+from server import __version__, clients, errors, log
 from server.headers import Headers
 from server.language.shelf import scenarios
-from server.pool.local import Busy, Down, Pool
+from server.metrics import Metrics
+from server.pool.cache import Cache
+from server.pool.local import Pool
+from server.pool.runs import Result, Runs
+from server.pool.turns import Busy
+from server.pool.zygote import ENTRY, Down
+from server.rates import Rates
 from server.routes import api, health, pages
-from server.routes.api import trace_json
 from server.settings import Settings
 from server.wire.api import Job
+from server.wire.trace import text
 
 ROOT = Path(__file__).parent.parent
 OVERHEAD = 6
 """Bytes that JSON may need for one of the program: `\\u0000`."""
+
+
+CLASSROOM = "3000/minute"
+"""Runs of a class behind one address."""
 
 
 async def warm(app: FastAPI) -> None:
@@ -32,21 +42,31 @@ async def warm(app: FastAPI) -> None:
             continue
         if trace.outcome.status not in ("finished", "raised"):  # what the machine did to it is no picture to keep
             continue
-        app.state.traces[scenario.name] = await asyncio.to_thread(trace_json, trace)
+        app.state.traces[scenario.name] = await asyncio.to_thread(text, trace)
 
 
-def create_app(settings: Settings | None = None, entry: str | None = None) -> FastAPI:
+def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
     """The server. entry: another function than the recorder for the workers to run, for tests."""
     settings = settings or Settings()
+    log.configure()
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        app.state.pool = Pool(settings, entry)
-        await app.state.pool.start()
+        pool = app.state.pool = Pool(settings, entry)
+        cache = Cache(settings.cache)
+        metrics = app.state.metrics = Metrics(pool, cache)
+
+        def ended(job: Job, result: Result) -> None:
+            metrics.ended(job, result)
+            log.ran(job, result, settings.log_programs)
+
+        runs = app.state.runs = Runs(pool, cache, settings.cache, ended)
+        await pool.start()
         warming = asyncio.create_task(warm(app))
         yield
         warming.cancel()
-        await app.state.pool.close()
+        await runs.close()
+        await pool.close()
 
     app = FastAPI(
         title="Gradbox",
@@ -60,6 +80,10 @@ def create_app(settings: Settings | None = None, entry: str | None = None) -> Fa
     app.state.settings = settings
     app.state.shelf = scenarios(ROOT / "scenarios")
     app.state.traces = {}
+    app.state.secret = clients.secret(settings.secret)
+    app.state.proxies = clients.networks(settings.trusted_proxies)
+    limits = (settings.rate_limit, CLASSROOM if settings.classroom else settings.address_limit)
+    app.state.rates = Rates(*limits)
     errors.install(app)
     for routes in (health, api, pages):
         app.include_router(routes.router)

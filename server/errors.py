@@ -1,5 +1,6 @@
 """Every error leaves in one shape: a stable code, a sentence, and the field or line it is about."""
 
+import math
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -7,7 +8,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from server.pool.local import Busy, Down
+from server.pool.turns import Busy
+from server.pool.zygote import Down
+from server.rates import Limited
 from server.wire.api import Problem, ProblemReply
 
 CODES = {
@@ -34,6 +37,13 @@ def reply(status: int, problem: Problem, headers: dict[str, str] | None = None) 
     return JSONResponse(body, status, headers)
 
 
+def later(request: Request, code: str, error: Busy | Limited) -> JSONResponse:
+    """429, and when to come back."""
+    request.app.state.metrics.refused(code)
+    problem = Problem(code=code, message=str(error), retry_after=error.retry_after)
+    return reply(429, problem, {"Retry-After": str(max(1, math.ceil(error.retry_after)))})
+
+
 def install(app: FastAPI) -> None:
     """Make the application answer in that shape."""
 
@@ -42,12 +52,16 @@ def install(app: FastAPI) -> None:
         return reply(error.status, error.problem)
 
     @app.exception_handler(Busy)
-    async def busy(_: Request, error: Busy) -> JSONResponse:
-        problem = Problem(code="busy", message=str(error), retry_after=error.retry_after)
-        return reply(429, problem, {"Retry-After": str(max(1, round(error.retry_after)))})
+    async def busy(request: Request, error: Busy) -> JSONResponse:
+        return later(request, "busy", error)
+
+    @app.exception_handler(Limited)
+    async def limited(request: Request, error: Limited) -> JSONResponse:
+        return later(request, "limited", error)
 
     @app.exception_handler(Down)
-    async def down(_: Request, error: Down) -> JSONResponse:
+    async def down(request: Request, error: Down) -> JSONResponse:
+        request.app.state.metrics.refused("no_worker")
         return reply(503, Problem(code="no_worker", message=str(error)), {"Retry-After": "5"})
 
     @app.exception_handler(HTTPException)

@@ -13,6 +13,9 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 SAFE = ("GET", "HEAD", "OPTIONS")
+BARE = ("DELETE",)
+"""Methods that come without a body."""
+
 POLICY = (
     "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:; "
     "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -80,7 +83,7 @@ class Headers:
         origin = told.get("origin")
         if origin is not None and origin.partition("://")[2].lower() != host:
             return 403, "cross_site", "another site's page may not ask this of the server"
-        if told.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        if method not in BARE and told.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             return 415, "not_json", "the body has to be application/json"
         length = told.get("content-length", "")
         if length.isascii() and length.isdigit() and int(length[:20]) > self._largest:

@@ -11,17 +11,50 @@ class Setting:
     name: str
     default: Any
     meaning: str
+    choices: tuple[str, ...] = ()
 
+
+SWITCH = {
+    "1": True,
+    "true": True,
+    "yes": True,
+    "on": True,
+    "0": False,
+    "false": False,
+    "no": False,
+    "off": False,
+    "": False,
+}
 
 TABLE = (
     Setting("HOSTS", "127.0.0.1,localhost,[::1]", "Names by which a browser may address the server, comma-separated."),
-    Setting("WORKERS", 2, "Programs that run at once."),
-    Setting("QUEUE", 16, "Programs that may wait for their turn; one more is told to come back."),
+    Setting("WORKERS", 2, "Programs that run at once; fewer where the memory would not do for so many."),
+    Setting("QUEUE", 64, "Programs that may wait for their turn; one more is told to come back."),
+    Setting("RATE_LIMIT", "60/minute", "Runs of one visitor; results kept from before do not count."),
+    Setting("ADDRESS_LIMIT", "300/minute", "Runs of all visitors behind one address."),
+    Setting(
+        "CLASSROOM", False, "A class sits behind one address: it may have the whole queue, and 3000 runs a minute."
+    ),
+    Setting("TRUSTED_PROXIES", "", "Addresses or networks whose X-Forwarded-For is believed, comma-separated."),
+    Setting("SECRET", "", "Signs the visitors' cookies; where none is set, each start of the server has its own."),
+    Setting(
+        "SANDBOX",
+        "best",
+        "require: no start without every layer of confinement; best: with those there are; off.",
+        ("require", "best", "off"),
+    ),
     Setting("SOURCE", 65_536, "Bytes of a program."),
     Setting("STEPS", 2000, "Steps of a run; long loops are thinned to fit."),
     Setting("WALL", 10.0, "Seconds a run may take; the `trace` command waits 60 where this is not set."),
+    Setting("CPU", 5, "Seconds of processor time that a run may take; 60 for `trace` where this is not set."),
+    Setting("MEMORY", 1 << 30, "Bytes that a program may take on top of what a worker has."),
+    Setting("GPU", True, "Offer the GPU, where torch finds one."),
+    Setting("GPU_MEMORY", 4 << 30, "Bytes of the GPU that a program may take."),
     Setting("OUTPUT", 1_000_000, "Characters a program may print."),
+    Setting("TENSORS", 10_000, "Tensors that may live at once."),
     Setting("TRACE", 8_000_000, "Bytes of a trace."),
+    Setting("CACHE", 64_000_000, "Bytes of results that are kept."),
+    Setting("LOG_PROGRAMS", False, "Write the programs' text into the log."),
     Setting("BOOT", 60.0, "Seconds the workers' first process may take to import torch."),
 )
 
@@ -36,12 +69,25 @@ class Settings:
     hosts: str
     workers: int
     queue: int
+    rate_limit: str
+    address_limit: str
+    classroom: bool
+    trusted_proxies: str
+    secret: str
+    sandbox: str
     source: int
     steps: int
     wall: float
+    cpu: int
+    memory: int
+    gpu: bool
+    gpu_memory: int
     output: int
+    tensors: int
     trace: int
+    cache: int
     boot: float
+    log_programs: bool
 
     def __init__(self, environment: Mapping[str, str] | None = None, **overrides: Any) -> None:
         environment = os.environ if environment is None else environment
@@ -54,13 +100,20 @@ class Settings:
 
     def limits(self) -> dict[str, int | float]:
         """What a run is told of its limits."""
-        return {"steps": self.steps, "wall": self.wall, "output": self.output, "trace": self.trace}
+        names = ("steps", "wall", "cpu", "memory", "output", "tensors", "trace")
+        return {name: getattr(self, name) for name in names}
 
 
 def read(row: Setting, text: str) -> Any:
     kind = type(row.default)
+    if row.choices and text not in row.choices:
+        raise SettingError(f"GRADBOX_{row.name} is {text!r}; it takes one of {', '.join(row.choices)}")
     if kind is str:
         return text
+    if kind is bool:
+        if text.lower() not in SWITCH:
+            raise SettingError(f"GRADBOX_{row.name} is {text!r}; it takes 1 or 0")
+        return SWITCH[text.lower()]
     try:
         value = kind(text)
     except ValueError:

@@ -21,6 +21,7 @@ pytest.register_assert_rewrite(
 )
 
 ROOT = Path(__file__).parent.parent
+UNLIMITED = {"GRADBOX_RATE_LIMIT": "100000/minute", "GRADBOX_ADDRESS_LIMIT": "100000/minute"}
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -40,7 +41,7 @@ def site() -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     server = subprocess.Popen(
-        [sys.executable, "-m", "server", "serve", "--port", str(port)], cwd=ROOT, env={**os.environ}
+        [sys.executable, "-m", "server", "serve", "--port", str(port)], cwd=ROOT, env={**os.environ, **UNLIMITED}
     )
     address = f"http://127.0.0.1:{port}"
     try:

@@ -1,5 +1,6 @@
 """Stands in for the recorder in a worker's child, to try what a hostile or broken one would do."""
 
+import contextlib
 import json
 import os
 import signal
@@ -77,7 +78,8 @@ def act(job: dict[str, Any], write: Callable[[bytes], None]) -> None:
             os.setsid()
             time.sleep(float(more))
     elif what == "elsewhere":  # out of the group that is killed, into the zygote's
-        os.setpgid(0, os.getpgid(os.getppid()))
+        with contextlib.suppress(PermissionError):  # which the kernel does not let the leader of a session do
+            os.setpgid(0, os.getpgid(os.getppid()))
         tell(HEADER, step(0), {"step": {**step(1)["step"], "value": os.getpid()}})
         while True:
             time.sleep(1)

@@ -1,11 +1,14 @@
 """The HTTP interface: traces, one shape of error, and who may ask."""
 
+import json
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
 from starlette.testclient import TestClient
 
+from server import log
 from server.app import create_app
 from server.settings import Settings
 from server.wire.trace import Trace
@@ -110,7 +113,10 @@ def test_our_own_failure_has_the_same_shape_and_headers() -> None:
 
 def test_health_and_readiness(client: TestClient) -> None:
     client.post("/api/runs", json={"source": "x = 1"})
-    assert client.get("/healthz").json() == {"status": "ok"}
+    told = client.get("/healthz").json()
+    assert (told["status"], told["sandbox"]) == ("ok", "best")
+    assert {"landlock", "seccomp", "rlimits", "uid"} <= set(told["layers"])
+    assert told["layers"]["descriptors"] == told["layers"]["environment"] == "active"
     assert client.get("/readyz").status_code == 200
 
 
@@ -118,7 +124,7 @@ def test_not_ready_while_the_workers_start() -> None:
     app = create_app(Settings({}))
     with TestClient(app, base_url="http://127.0.0.1") as client:
         assert client.get("/readyz").status_code in (200, 503)
-        client.portal.call(app.state.pool._lose)
+        client.portal.call(app.state.pool.zygote._lose)
         assert client.get("/readyz").status_code == 503
 
 
@@ -129,8 +135,8 @@ def test_a_queue_that_is_full_says_when_to_come_back() -> None:
         client.post("/api/runs", json={"source": "finish"})
         found = []
         threads = [
-            threading.Thread(target=lambda: found.append(client.post("/api/runs", json={"source": "sleep 1"})))
-            for _ in range(4)
+            threading.Thread(target=lambda k=k: found.append(client.post("/api/runs", json={"source": f"sleep 1.{k}"})))
+            for k in range(4)
         ]
         for thread in threads:
             thread.start()
@@ -148,3 +154,89 @@ def test_the_interface_describes_itself(client: TestClient) -> None:
     Trace.model_validate(operation["responses"]["200"]["content"]["application/json"]["example"])
     assert "examples" in described["components"]["schemas"]["RunRequest"]["properties"]["source"]
     assert client.get("/api/schema").json()["$defs"]["Storage"]["properties"]["held_by"]
+
+
+@pytest.fixture(scope="module")
+def acting() -> Iterator[TestClient]:
+    """A server whose workers do what tests/entries.py says."""
+    app = create_app(Settings({}, sandbox="off"), "tests.entries:act")
+    app.state.shelf = []
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        yield client
+
+
+ASYNC = {"Prefer": "respond-async"}
+
+
+def test_a_run_that_goes_on_without_the_asker(acting: TestClient) -> None:
+    begun = acting.post("/api/runs", json={"source": "sleep 0.4"}, headers=ASYNC)
+    assert begun.status_code == 202 and begun.headers["location"] == begun.json()["url"]
+    place, events = begun.json()["url"], begun.json()["events"]
+    early = acting.get(place)
+    assert (early.status_code, early.json()["state"]) == (202, "running")
+    told = acting.get(events).text
+    assert told.index("event: running") < told.index("event: done") and '"status": "finished"' in told
+    done = acting.get(place)
+    assert done.status_code == 200
+    assert Trace.model_validate_json(done.text).outcome.status == "finished"
+    kept = acting.post("/api/runs", json={"source": "sleep 0.4"}, headers=ASYNC)
+    assert (kept.status_code, kept.json()) == (200, done.json()), "what is known is not begun"
+
+
+def test_a_run_that_is_stopped_gives_what_was_recorded(acting: TestClient) -> None:
+    place = acting.post("/api/runs", json={"source": "sleep 60"}, headers=ASYNC).json()["url"]
+    time.sleep(0.3)
+    assert acting.delete(place).status_code == 204
+    assert "event: done" in acting.get(f"{place}/events").text
+    trace = Trace.model_validate_json(acting.get(place).text)
+    assert (trace.outcome.status, len(trace.steps)) == ("cancelled", 2)
+    assert acting.delete(place).status_code == 204
+
+
+@pytest.mark.parametrize("way", ["get", "delete"])
+@pytest.mark.parametrize("place", ["/api/runs/none", "/api/runs/..%2f..%2fetc", "/api/runs/" + "x" * 2000])
+def test_a_run_that_nobody_knows(acting: TestClient, way: str, place: str) -> None:
+    answer = getattr(acting, way)(place)
+    assert answer.status_code == 404 and answer.json()["error"]["code"] in ("no_run", "not_found")
+
+
+def test_a_trace_as_the_asker_takes_it(acting: TestClient) -> None:
+    packed = acting.post("/api/runs", json={"source": "finish 1"}, headers={"Accept-Encoding": "gzip"})
+    plain = acting.post("/api/runs", json={"source": "finish 1"}, headers={"Accept-Encoding": "identity"})
+    assert packed.headers["content-encoding"] == "gzip" and "content-encoding" not in plain.headers
+    assert packed.json() == plain.json()
+
+
+def test_a_visitor_is_a_signed_cookie(acting: TestClient) -> None:
+    given = acting.get("/").headers["set-cookie"]
+    assert given.startswith("gradbox=") and "HttpOnly" in given and "SameSite=Lax" in given
+    assert "set-cookie" not in acting.get("/").headers
+    forged = acting.get("/", headers={"Cookie": "gradbox=" + "a" * 22 + "." + "b" * 43})
+    assert "set-cookie" in forged.headers
+    acting.cookies.clear()
+
+
+def test_too_many_runs_in_a_minute() -> None:
+    app = create_app(Settings({}, sandbox="off", rate_limit="2/minute"), "tests.entries:act")
+    app.state.shelf = []
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        found = [client.post("/api/runs", json={"source": f"finish {k}"}) for k in range(3)]
+        assert [answer.status_code for answer in found] == [200, 200, 429]
+        assert found[2].json()["error"]["code"] == "limited" and 1 <= int(found[2].headers["retry-after"]) <= 60
+        assert client.post("/api/runs", json={"source": "finish 1"}).status_code == 200, "a kept result is no run"
+        client.get("/")
+        assert client.post("/api/runs", json={"source": "finish 9"}).status_code == 200, "another visitor"
+        assert 'gradbox_refused_total{why="limited"} 1.0' in client.get("/metrics").text
+
+
+def test_figures_and_log(acting: TestClient, capsys: pytest.CaptureFixture[str]) -> None:
+    acting.post("/api/runs", json={"source": "leave a-secret-word"})
+    figures = acting.get("/metrics").text
+    assert 'gradbox_runs_total{device="cpu",status="crashed"}' in figures
+    assert "gradbox_spare_children" in figures and "gradbox_run_seconds_bucket" in figures
+    log.configure()
+    acting.post("/api/runs", json={"source": "finish a-secret-word"})
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    ran = [line for line in lines if line["event"] == "run"]
+    assert ran[-1]["status"] == "finished" and ran[-1]["size"] == len("finish a-secret-word")
+    assert "a-secret-word" not in str(lines)

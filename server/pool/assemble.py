@@ -62,7 +62,8 @@ def assemble(
         except (ValidationError, ValueError) as error:
             fault = said(line) or "the worker wrote what is no trace"
             if outcome is None:
-                log.error("unreadable line from a worker: %s", str(error)[:2000])
+                wrong = f"{error.error_count()} errors" if isinstance(error, ValidationError) else error
+                log.error("unreadable line from a worker: %s in %r", wrong, line[:300])
             break
     if outcome is None and last is not None and last.outcome.status in BELIEVED:
         outcome = last.outcome

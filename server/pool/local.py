@@ -1,284 +1,154 @@
-"""Runs programs through a zygote on this machine: turns, limits, kills, and a trace whatever happens."""
+"""Runs programs on this machine: turns, limits, kills, and a trace whatever happens."""
 
 import asyncio
 import contextlib
-import json
-import logging
-import os
-import socket
-import subprocess
-import sys
+import re
+import signal
 import time
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from server.pool.assemble import alike, assemble
+from server.pool.turns import Turns, Who
+from server.pool.zygote import ENTRY, Child, Down, Options, Zygote
 from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Error, Focus, Outcome, Stopped, Trace
 
-ROOT = Path(__file__).parent.parent.parent
-CHUNK = 1 << 16
+SAYING = 0.05
+"""Seconds that a child has to say at which line it is before it is killed."""
 
-log = logging.getLogger("gradbox.pool")
-
-
-class Busy(Exception):
-    """No room to wait in; come back in so many seconds."""
-
-    def __init__(self, retry_after: float) -> None:
-        super().__init__(f"too many programs are waiting; try again in {retry_after:.0f} s")
-        self.retry_after = retry_after
-
-
-class Down(Exception):
-    """The workers' first process can't be started."""
-
-
-@dataclass
-class Running:
-    """A run as its supervisor sees it: `exit` is what the zygote reported, `ended` is set by that or by a limit."""
-
-    pipe: int
-    data: bytearray = field(default_factory=bytearray)
-    limit: Stopped | None = None
-    exit: dict[str, Any] | None = None
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
-    exited: asyncio.Event = field(default_factory=asyncio.Event)
-    began: float = field(default_factory=time.perf_counter)
+NOBODY = Who("", "")
+CANCELLED = Outcome(status="cancelled")
+_WHERE = re.compile(rb'File "<program>", line (\d{1,7})')
 
 
 class Pool:
     """At most `settings.workers` runs at once; more wait, and past `settings.queue` of them one is told `Busy`."""
 
-    def __init__(self, settings: Settings, entry: str | None = None) -> None:
-        self._settings, self._entry = settings, entry
-        self._turns = asyncio.Semaphore(settings.workers)
-        self._waiting = 0
-        self._next = 0
-        self._runs: dict[int, Running] = {}
-        self._process: subprocess.Popen[bytes] | None = None
-        self._link: socket.socket | None = None
-        self._ready: asyncio.Future[dict[str, str]] | None = None
-        self._closed = False
+    def __init__(self, settings: Settings, entry: str = ENTRY) -> None:
+        self._settings = settings
+        options = Options(settings.workers, settings.sandbox, settings.memory, settings.cpu, entry)
+        self.turns = Turns(settings.workers, settings.queue, classroom=settings.classroom)
+        self.zygote = Zygote(options, settings.boot)
+        one = replace(options, spares=1, device="cuda", gpu_memory=settings.gpu_memory)
+        self._gpu = Zygote(one, settings.boot), Turns(1, settings.queue, classroom=settings.classroom)
+        self._looking: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin to boot the zygote; does not wait for it."""
-        self._boot()
+        """Begin to boot the workers; does not wait for them."""
+        self.zygote.start()
+        if self._settings.gpu:
+            self._looking = asyncio.create_task(self._look_for_a_gpu())
+
+    async def _look_for_a_gpu(self) -> None:
+        with contextlib.suppress(Down):
+            await self.zygote.booted()
+            if self.zygote.gpus:
+                self._gpu[0].start()
 
     @property
     def ready(self) -> bool:
         """Whether a program would start at once."""
-        boot = self._ready
-        return self._link is not None and boot is not None and boot.done() and boot.exception() is None
+        return self.zygote.ready
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Where a program can run now."""
+        return ("cpu", "cuda") if self._gpu[0].ready else ("cpu",)
 
     async def close(self) -> None:
-        """End the zygote, and with it whatever runs."""
-        self._closed = True
-        if self._process is not None and not self.ready:  # it has no children, and would hear of the end too late
-            self._process.kill()
-        self._lose()
-        if self._process is not None:
-            try:
-                await asyncio.to_thread(self._process.wait, 5)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+        """End the workers, and with them whatever runs."""
+        if self._looking is not None:
+            self._looking.cancel()
+        for zygote in (self.zygote, self._gpu[0]):
+            await zygote.close()
 
-    async def run(self, job: Job) -> Trace:
+    async def run(
+        self,
+        job: Job,
+        who: Who = NOBODY,
+        told: Callable[[int], None] | None = None,
+        stop: asyncio.Event | None = None,
+    ) -> Trace:
         """The trace of a program, however it ends. Raises Busy, and Down when no worker can be had.
 
-        Where the cause of its end passed unseen in a long loop, it is run once more to show it.
+        told: called with how many are ahead, while it waits, and with -1 when its turn has come. stop: ends it, with
+        what was recorded, once its turn has come. Where the cause of its end passed unseen in a long loop, it is run once more to show it.
         """
-        if self._turns.locked() and self._waiting >= self._settings.queue:
-            raise Busy(max(1.0, self._settings.wall / 2))
-        self._waiting += 1
-        try:
-            await self._turns.acquire()
-        finally:
-            self._waiting -= 1
-        try:
-            trace, again = await self._once(job)
-            if again is not None:
-                second, _ = await self._once(job.model_copy(update={"focus": again}))
+        stop = stop or asyncio.Event()
+        zygote, turns = self._gpu if job.device == "cuda" else (self.zygote, self.turns)
+        async with turns.take(who, told):
+            if told is not None:
+                told(-1)
+            trace, again = await self._once(zygote, job, stop)
+            if again is not None and not stop.is_set():
+                second, _ = await self._once(zygote, job.model_copy(update={"focus": again}), stop)
                 if second.outcome.status == trace.outcome.status and second.focus is not None:
                     second.focus.repeatable = await asyncio.to_thread(alike, trace, second)
                     return second
             return trace
+
+    def nothing(self, job: Job) -> Trace:
+        """The trace of a program whose asker gave it up before its turn came."""
+        return assemble(job, self.zygote.versions, b"", CANCELLED, {})[0]
+
+    async def _once(self, zygote: Zygote, job: Job, stop: asyncio.Event) -> tuple[Trace, Focus | None]:
+        child = await zygote.child()
+        try:
+            child.give(job.model_dump_json(by_alias=True, exclude_none=True).encode(), self._settings.trace)
+            stopped = await self._follow(zygote, child, stop)
         finally:
-            self._turns.release()
+            await zygote.release(child)
+        told = child.exit or {}
+        told["wall_ms"] = round((time.perf_counter() - child.began) * 1000, 3)
+        end = CANCELLED if stopped else ending(child, self._settings)
+        return await asyncio.to_thread(assemble, job, zygote.versions, bytes(child.data), end, told)
 
-    async def _once(self, job: Job) -> tuple[Trace, Focus | None]:
-        versions = await self._booted()
-        run = await self._follow(*self._fork(job))
-        assert run.exit is not None
-        return await asyncio.to_thread(assemble, job, versions, bytes(run.data), ending(run), run.exit)
-
-    def _boot(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.setblocking(False)
-        command = [sys.executable, "-m", "server.worker.zygote", str(theirs.fileno())]
-        if self._entry:
-            command.append(self._entry)
-        one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        kept = {
-            name: os.environ[name]
-            for name in ("PATH", "LANG", "LD_LIBRARY_PATH", "PYTHONDONTWRITEBYTECODE")
-            if name in os.environ
-        }
-        with theirs:
-            self._process = subprocess.Popen(
-                command,
-                cwd=ROOT,
-                env={**kept, **one, "PYTHONHASHSEED": "0"},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,  # Ctrl-C in a terminal is the server's to hear
-            )
-        loop = asyncio.get_running_loop()
-        self._link, self._ready = ours, loop.create_future()
-        loop.add_reader(ours, self._heard)
-
-    async def _booted(self) -> dict[str, str]:
-        """Wait for the zygote; start another where it died."""
-        if self._closed:
-            raise Down("the server is going down")
-        if self._link is None:
-            self._boot()
-        assert self._ready is not None
+    async def _follow(self, zygote: Zygote, child: Child, stop: asyncio.Event) -> bool:
+        """Wait for the run's end, or until it has to be made to end; whether that was wanted."""
         try:
-            async with asyncio.timeout(self._settings.boot):  # `wait_for` of Python 3.11 can swallow a cancellation
-                return await asyncio.shield(self._ready)
-        except (TimeoutError, ConnectionError) as error:
-            raise Down("the workers do not start") from error
-
-    def _heard(self) -> None:
-        assert self._link is not None
-        try:
-            data = self._link.recv(1 << 16)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            log.error("the workers' first process is gone")
-            served = self.ready
-            self._lose()
-            if served:  # one that died while it started is tried again when somebody wants a run
-                self._boot()
-            return
-        message = json.loads(data)
-        if "ready" in message and self._ready is not None and not self._ready.done():
-            self._ready.set_result(message["ready"])
-        elif "exited" in message:
-            run = self._runs.get(int(message["exited"]))
-            if run is not None:
-                self._over(run, message)
-
-    def _lose(self) -> None:
-        """The zygote is gone, and its children with it."""
-        if self._link is not None:
-            asyncio.get_running_loop().remove_reader(self._link)
-            self._link.close()
-            self._link = None
-        if self._ready is not None and not self._ready.done():
-            self._ready.set_exception(ConnectionError("the workers' first process died"))
-            self._ready.exception()
-        for run in self._runs.values():
-            self._over(run, {"lost": True})
-
-    def _fork(self, job: Job) -> tuple[int, Running]:
-        """Hand the job over. No `await` lies between this and `_follow`, which gives everything back."""
-        self._next += 1
-        reading, writing = os.pipe()
-        os.set_blocking(reading, False)
-        run = self._runs[self._next] = Running(reading)
-        asyncio.get_running_loop().add_reader(reading, self._read, run)
-        try:
-            with os.fdopen(os.memfd_create("job"), "wb") as told:
-                told.write(job.model_dump_json(by_alias=True, exclude_none=True).encode())
-                told.flush()
-                if self._link is None:
-                    raise ConnectionError
-                socket.send_fds(self._link, [json.dumps({"run": self._next}).encode()], [told.fileno(), writing])
-        except OSError:
-            self._over(run, {"lost": True})
-        finally:
-            os.close(writing)
-        return self._next, run
-
-    async def _follow(self, number: int, run: Running) -> Running:
-        """Wait for the run's end, or make it; afterwards the child is reaped and nothing of it is left."""
-        try:
-            try:
-                async with asyncio.timeout(self._settings.wall):
-                    await run.ended.wait()
-            except TimeoutError:
-                if run.exit is None and run.limit is None:
-                    run.limit = Stopped(limit="wall", value=self._settings.wall)
-            finally:  # after a limit, and when nobody waits for the trace any longer
-                if run.exit is None:
-                    await self._kill(number, run)
-        finally:
-            self._deaf(run)
-            os.close(run.pipe)
-            del self._runs[number]
-        assert run.exit is not None
-        run.exit["wall_ms"] = round((time.perf_counter() - run.began) * 1000, 3)
-        return run
-
-    def _read(self, run: Running) -> bool:
-        """Take what has come; whether more may lie there."""
-        try:
-            chunk = os.read(run.pipe, CHUNK)
-        except BlockingIOError:
+            async with asyncio.timeout(self._settings.wall):
+                await either(child.ended, stop)
+        except TimeoutError:
+            pass
+        if child.exit is not None or child.limit is not None:
             return False
-        run.data += chunk
-        if len(run.data) > self._settings.trace + CHUNK and run.limit is None:
-            run.limit = Stopped(limit="trace", value=self._settings.trace)
-            run.ended.set()
-        if chunk and run.limit is None:
-            return True
-        self._deaf(run)
-        return False
-
-    def _deaf(self, run: Running) -> None:
-        asyncio.get_running_loop().remove_reader(run.pipe)
-
-    def _over(self, run: Running, told: dict[str, Any]) -> None:
-        """The child is dead. All it wrote lies in the pipe by now, which another process may still hold open."""
-        if run.exit is None:
-            while self._read(run):
-                pass
-            run.exit = told
-            run.ended.set()
-            run.exited.set()
-
-    async def _kill(self, number: int, run: Running) -> None:
-        if self._link is not None:
-            with contextlib.suppress(OSError):
-                self._link.send(json.dumps({"kill": number}).encode())
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(5):
-                await run.exited.wait()
-        if run.exit is None:
-            log.error("a run can't be killed")
-            run.exit = {}
+        if not stop.is_set():
+            zygote.where(child)
+            await asyncio.sleep(SAYING)
+            child.limit = Stopped(limit="wall", value=self._settings.wall)
+        return stop.is_set()
 
 
-def ending(run: Running) -> Outcome | None:
+async def either(*events: asyncio.Event) -> None:
+    """Wait until one of them is set."""
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for one in waiting:
+            one.cancel()
+
+
+def ending(child: Child, settings: Settings) -> Outcome | None:
     """How the run ended, where its parent knows it; else None."""
-    told = run.exit or {}
-    if run.limit is not None:
-        return Outcome(status="stopped", stopped=run.limit)
+    told = child.exit or {}
+    place = _WHERE.search(child.data, max(len(child.data) - 20_000, 0))
+    line = int(place[1]) if place else None
+    if child.limit is not None:
+        return Outcome(status="stopped", stopped=child.limit.model_copy(update={"line": line}))
     if told.get("lost"):
         return Outcome(status="lost", error=Error(type="Lost", message="the machine's workers went down under the run"))
     if told.get("signal"):
-        signal = int(told["signal"])
-        return Outcome(status="crashed", signal=signal, error=Error(type="Crash", message=f"killed by signal {signal}"))
+        number = int(told["signal"])
+        if number == signal.SIGXCPU or (number == signal.SIGKILL and told.get("cpu_ms", 0) >= settings.cpu * 1000):
+            return Outcome(status="stopped", stopped=Stopped(limit="cpu", value=settings.cpu, line=line))
+        return Outcome(status="crashed", signal=number, error=crash(number, line))
     return None
+
+
+def crash(number: int, line: int | None) -> Error:
+    names: dict[int, Any] = {one.value: one.name for one in signal.Signals}
+    return Error(type="Crash", message=f"killed by signal {number} ({names.get(number, 'unknown')})", line=line)

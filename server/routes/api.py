@@ -1,12 +1,16 @@
 """The interface for programs: `POST /api/runs` and the schema of what it answers."""
 
-import asyncio
-from typing import Any
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Request, Response
+from fastapi.responses import JSONResponse
+from sse_starlette import EventSourceResponse
 
-from server.routes.runs import traced
-from server.wire.api import ProblemReply, RunRequest
+from server.pool.runs import Run
+from server.routes.runs import awaited, begun, found, sent
+from server.wire.api import ProblemReply, RunRequest, Started, State
 from server.wire.schema import document
 from server.wire.trace import Trace
 
@@ -53,6 +57,8 @@ EXAMPLE: dict[str, Any] = {
 
 ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/json": {"example": EXAMPLE}}, "description": "The trace."},
+    202: {"model": Started, "description": "It has begun, for those who prefer not to wait."},
+    404: {"model": ProblemReply, "description": "There is no such run."},
     413: {"model": ProblemReply, "description": "The program is too long."},
     415: {"model": ProblemReply, "description": "The body is no JSON."},
     422: {"model": ProblemReply, "description": "A field is missing or wrong; `error.field` names it."},
@@ -60,18 +66,63 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
     503: {"model": ProblemReply, "description": "No worker can be had."},
 }
 
+FOUND: dict[int | str, dict[str, Any]] = {
+    200: ANSWERS[200],
+    202: {"model": State, "description": "It waits, or runs."},
+    404: ANSWERS[404],
+}
+
 
 @router.post("/runs", response_model=Trace, responses=ANSWERS, summary="Run a program and get its trace")
 async def run(body: RunRequest, request: Request) -> Response:
-    """Waits for the trace. Every program gets one: refused, raised, stopped and crashed are outcomes, not errors."""
-    trace = await traced(request, body)
-    return Response(await asyncio.to_thread(trace_json, trace), media_type="application/json")
+    """Waits for the trace. Every program gets one: refused, raised, stopped and crashed are outcomes, not errors.
+
+    With `Prefer: respond-async` it answers at once with 202, the run's id and the address of its events.
+    """
+    started = await begun(request, body)
+    if isinstance(started, Run) and "respond-async" in request.headers.get("prefer", "").lower():
+        place = f"/api/runs/{started.id}"
+        request.app.state.runs.idle(started)
+        told = Started(id=started.id, url=place, events=f"{place}/events")
+        return JSONResponse(told.model_dump(), 202, {"Location": place, "Preference-Applied": "respond-async"})
+    result = await awaited(request, started)
+    assert result is not None
+    return await sent(request, result)
+
+
+@router.get("/runs/{id}", response_model=Trace, responses=FOUND, summary="The trace of a run, or how far it is")
+async def one(request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
+    """200 with the trace once the run is over; 202 before, with its place in the queue."""
+    run = found(request, id_)
+    if not run.work.over:
+        request.app.state.runs.idle(run)
+        return JSONResponse(run.facts(), 202)
+    result = await awaited(request, run)
+    assert result is not None
+    return await sent(request, result)
+
+
+@router.delete("/runs/{id}", status_code=204, responses={404: ANSWERS[404]}, summary="Stop a run")
+async def stop(request: Request, id_: Annotated[str, Path(alias="id")]) -> None:
+    """Its trace then holds what was recorded until now, with the outcome `cancelled`."""
+    request.app.state.runs.stop(found(request, id_))
+
+
+@router.get("/runs/{id}/events", responses={404: ANSWERS[404]}, summary="What becomes of a run, as it happens")
+async def events(request: Request, id_: Annotated[str, Path(alias="id")]) -> EventSourceResponse:
+    """Server-sent events, each with a JSON object: `queued` with `ahead`, `running`, `done` with `status`.
+
+    When the last one who listens has gone, the run is ended some seconds later.
+    """
+    run = found(request, id_)
+
+    async def told() -> AsyncIterator[dict[str, str]]:
+        async for facts in request.app.state.runs.events(run):
+            yield {"event": facts["state"], "data": json.dumps(facts)}
+
+    return EventSourceResponse(told(), ping=15)
 
 
 @router.get("/schema", summary="JSON Schema of a trace")
 async def schema() -> dict[str, Any]:
     return document()
-
-
-def trace_json(trace: Trace) -> str:
-    return trace.model_dump_json(by_alias=True, exclude_unset=True)

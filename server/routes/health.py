@@ -1,13 +1,21 @@
-"""Whether the server lives, and whether it would run a program now."""
+"""Whether the server lives, whether it would run a program now, how safely, and what it counts of itself."""
+
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
+
+from server import __version__
 
 router = APIRouter()
 
 
-@router.get("/healthz", summary="The server answers")
-async def healthz() -> dict[str, str]:
-    return {"status": "ok"}
+@router.get("/healthz", summary="The server answers, and says how its workers are confined")
+async def healthz(request: Request) -> dict[str, Any]:
+    """`layers` names each layer of confinement: active, or why it is not. Empty before the workers are up."""
+    layers = request.app.state.pool.zygote.layers
+    sandbox = request.app.state.settings.sandbox
+    told = {name: why or "active" for name, why in layers.items()}
+    return {"status": "ok", "version": __version__, "sandbox": sandbox, "layers": told}
 
 
 @router.get("/readyz", summary="A program would be run now")
@@ -16,3 +24,8 @@ async def readyz(request: Request, response: Response) -> dict[str, bool]:
     ready = bool(request.app.state.pool.ready)
     response.status_code = 200 if ready else 503
     return {"ready": ready}
+
+
+@router.get("/metrics", summary="Figures for Prometheus", response_class=Response)
+async def metrics(request: Request) -> Response:
+    return Response(request.app.state.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,23 +1,28 @@
 """The pages: the workbench with its first picture, the gallery, and the partial that a run answers with."""
 
 import asyncio
+import gzip
 import json
+import pathlib
 from itertools import groupby
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
 from fastapi.templating import Jinja2Templates
 from markupsafe import Markup
 
+from server.clients import greeting
 from server.errors import Refused
 from server.language.shelf import LANGUAGES
-from server.routes.api import trace_json
-from server.routes.runs import traced
+from server.pool.runs import Result, Run
+from server.routes.runs import awaited, begun, found
 from server.wire.api import RunRequest
 
-ROOT = Path(__file__).parent.parent.parent
+SOON = 0.4
+"""Seconds after which the page is told that its run goes on."""
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
 router = APIRouter(include_in_schema=False)
 templates = Jinja2Templates(directory=ROOT / "templates")
 sentences = {
@@ -52,6 +57,10 @@ def render(request: Request, name: str, **values: Any) -> Response:
     given = {"lang": lang, "say": sentences[lang], "nonce": request.state.nonce, **values}
     answer = templates.TemplateResponse(request, name, given)
     answer.headers["Vary"] = "Accept-Language, HX-Request"
+    state = request.app.state
+    cookie = greeting(request.scope, state.secret, state.proxies)
+    if cookie is not None:
+        answer.headers["Set-Cookie"] = cookie
     return answer
 
 
@@ -80,6 +89,21 @@ async def gallery(request: Request) -> Response:
 
 @router.post("/runs", response_class=HTMLResponse)
 async def run(body: RunRequest, request: Request) -> Response:
-    """The trace as a fragment of the page."""
-    trace = await asyncio.to_thread(trace_json, await traced(request, body))
-    return render(request, "partials/_run.html", trace=trace)
+    """The run as a fragment of the page: its trace, where that comes soon, or the way to hear of it."""
+    return await face(request, await begun(request, body))
+
+
+@router.get("/runs/{id}", response_class=HTMLResponse)
+async def again(request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
+    """The same for a run that has begun."""
+    return await face(request, found(request, id_))
+
+
+async def face(request: Request, run: Run | Result) -> Response:
+    result = await awaited(request, run, SOON)
+    if result is None:
+        assert isinstance(run, Run)
+        request.app.state.runs.idle(run)
+        return render(request, "partials/_running.html", run=run.facts())
+    trace = await asyncio.to_thread(gzip.decompress, result.body)
+    return render(request, "partials/_run.html", trace=trace.decode())

@@ -1,39 +1,81 @@
-"""A run as a request: its size checked, handed to the pool, given up when the asker has gone."""
+"""A run as a request: the asker's turn and limits, the job it asks for, the answer in whatever form it is wanted."""
 
 import asyncio
+import gzip
 from typing import Any
 
-from fastapi import Request
+from fastapi import Request, Response
 
+from server.clients import who
 from server.errors import Refused
+from server.pool.runs import Result, Run, Runs
 from server.wire.api import Job, RunRequest
-from server.wire.trace import Trace
 
 
-async def traced(request: Request, body: RunRequest) -> Trace:
-    """The trace of the program in a request. Raises Refused, Busy, Down."""
-    settings, pool = request.app.state.settings, request.app.state.pool
+def job(request: Request, body: RunRequest) -> Job:
+    """What a request asks for. Raises Refused."""
+    settings = request.app.state.settings
     size = len(body.source.encode("utf-8", "surrogatepass"))
     if size > settings.source:
         message = f"the program has {size} bytes; {settings.source} are allowed"
         raise Refused(413, "too_large", message, field="source")
-    if body.device != "cpu":
+    if body.device not in request.app.state.pool.devices:
         raise Refused(422, "no_device", f"this server has no {body.device} worker", field="device")
     source = body.source.encode("utf-8", "replace").decode()
-    job = Job(source=source, device=body.device, seed=body.seed, limits=settings.limits(), focus=body.focus)
-    running = asyncio.ensure_future(pool.run(job))
+    return Job(source=source, device=body.device, seed=body.seed, limits=settings.limits(), focus=body.focus)
+
+
+async def begun(request: Request, body: RunRequest) -> Run | Result:
+    """The run that a request asked for, or its result where that is known. Raises Refused, Limited, Busy, Down."""
+    state = request.app.state
+    runs: Runs = state.runs
+    wanted = job(request, body)
+    kept = runs.kept(wanted)
+    if kept is not None:
+        return kept
+    asker = who(request.scope, state.secret, state.proxies)
+    state.rates.hit(asker)
+    return await runs.begin(wanted, asker)
+
+
+async def awaited(request: Request, run: Run | Result, patience: float | None = None) -> Result | None:
+    """Its result; None where `patience` seconds were not enough. An asker who goes away ends it: raises Refused."""
+    if isinstance(run, Result):
+        return run
+    runs: Runs = request.app.state.runs
+    waiting = asyncio.ensure_future(runs.result(run))
     watching = asyncio.ensure_future(gone(request))
     try:
-        await asyncio.wait((running, watching), return_when=asyncio.FIRST_COMPLETED)
-        if not running.done():
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+        await asyncio.wait((waiting, watching), timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        if waiting.done():
+            return await waiting
+        if watching.done():
+            runs.leave(run)
             raise Refused(499, "gone", "the asker has gone")
-        trace: Trace = await running
-        return trace
+        return None
     finally:
         watching.cancel()
-        running.cancel()
+        waiting.cancel()
+
+
+def found(request: Request, id_: str) -> Run:
+    """The run of this id. Raises Refused."""
+    runs: Runs = request.app.state.runs
+    run = runs.find(id_)
+    if run is None:
+        raise Refused(404, "no_run", "there is no such run; a finished one is kept for some minutes", field="id")
+    return run
+
+
+async def sent(request: Request, result: Result) -> Response:
+    """The trace as it lies there, gzipped, or unpacked for those who don't take that."""
+    headers = {"Vary": "Accept-Encoding"}
+    body = result.body
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        headers["Content-Encoding"] = "gzip"
+    else:
+        body = await asyncio.to_thread(gzip.decompress, body)
+    return Response(body, media_type="application/json", headers=headers)
 
 
 async def gone(request: Request) -> None:

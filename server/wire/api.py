@@ -27,6 +27,23 @@ class RunRequest(Model):
     focus: Focus | None = Field(default=None, examples=[None])
 
 
+class Started(Model):
+    """A run that goes on without the asker: where its trace will be, and where to hear of it."""
+
+    id: str
+    url: str
+    events: str
+
+
+class State(Model):
+    """How far a run is. ahead: programs before it in the queue. status: the outcome's, once it is done."""
+
+    id: str
+    state: Literal["queued", "running", "done"]
+    ahead: int | None = None
+    status: str | None = None
+
+
 class Problem(Model):
     """The one shape of an error: a stable `code`, a sentence, and where it helps the field or line it is about."""
 

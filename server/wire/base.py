@@ -1,17 +1,44 @@
 """What every wire model is built from: the strict base class, uids and encoded Python values."""
 
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, StrictBool, StrictFloat, StrictInt, StrictStr
 
 Uid = Annotated[str, Field(pattern=r"^[a-z][0-9]{1,9}$", examples=["s1", "t3", "n2"])]
 """A small name by order of first appearance, typed by its letter; never an address and never given twice."""
 
 
+@dataclass(frozen=True)
+class Briefly:
+    """Refuses a list at its first wrong item: a million of them would make a million reports."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
+        schema: Any = handler(source)
+        return {**schema, "fail_fast": True}
+
+
+@dataclass(frozen=True)
+class Plainly:
+    """Says of what is none of a union's kinds just that, not why it is none of each."""
+
+    what: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
+        schema: Any = handler(source)
+        union = schema["schema"] if schema["type"] == "nullable" else schema
+        union |= {"custom_error_type": "no_" + self.what, "custom_error_message": f"this is no {self.what}"}
+        return schema
+
+
+T = TypeVar("T")
+Items = Annotated[list[T], Briefly()]
+
+
 class Model(BaseModel):
     """A wire value: the fields it declares and no others."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class NotFinite(Model):
@@ -45,10 +72,13 @@ class Opaque(Model):
     text: str | None = None
 
 
-Number = StrictBool | StrictInt | StrictFloat | NotFinite | BigInt | Complex
+Number = Annotated[StrictBool | StrictInt | StrictFloat | NotFinite | BigInt | Complex, Plainly("number")]
 """One element of a storage."""
 
-Value = StrictBool | StrictInt | StrictFloat | StrictStr | NotFinite | BigInt | Complex | Ref | Opaque | None
+Value = Annotated[
+    StrictBool | StrictInt | StrictFloat | StrictStr | NotFinite | BigInt | Complex | Ref | Opaque | None,
+    Plainly("value"),
+]
 """A Python value as a name, an item or an attribute holds it."""
 
 Fields = dict[str, Any]

@@ -4,9 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from server.wire.base import Model, Number, Uid, Value
+from server.wire.base import Items, Model, Number, Uid, Value
 
-Cells = dict[str, list[Number]]
+Cells = dict[str, Items[Number]]
 """Elements in memory order for each dtype under which a live handle reads the bytes."""
 
 
@@ -16,7 +16,7 @@ class Summary(Model):
     min: Number | None = None
     max: Number | None = None
     mean: Number | None = None
-    bins: list[int] | None = None
+    bins: Items[int] | None = None
 
 
 class Within(Model):
@@ -35,10 +35,10 @@ class Storage(Model):
     cells: Cells | None = None
     cells_at: dict[str, dict[str, Number]] | None = None
     summary: dict[str, Summary] | None = None
-    windows: dict[str, list[tuple[int, list[Number]]]] | None = None
+    windows: dict[str, Items[tuple[int, Items[Number]]]] | None = None
     within: Within | None = None
     exposed: bool | None = None
-    held_by: list[Uid] | None = None
+    held_by: Items[Uid] | None = None
 
 
 class Wraps(Model):
@@ -55,13 +55,13 @@ class Tensor(Model):
 
     kind: Literal["tensor"] = "tensor"
     type: str | None = None
-    shape: list[int] | None = None
+    shape: Items[int] | None = None
     dtype: str | None = None
     device: str | None = None
     layout: str | None = None
     storage: Uid | None = None
     offset: int | None = None
-    stride: list[int] | None = None
+    stride: Items[int] | None = None
     counter: Uid | None = None
     base: Uid | None = None
     requires_grad: bool | None = None
@@ -70,7 +70,7 @@ class Tensor(Model):
     output_nr: int | None = None
     grad: Uid | None = None
     retains_grad: bool | None = None
-    bits: list[Literal["conj", "neg", "inference"]] | None = None
+    bits: Items[Literal["conj", "neg", "inference"]] | None = None
     parts: dict[str, Uid] | None = None
     wraps: Wraps | None = None
     tangent: Uid | None = None
@@ -84,11 +84,11 @@ class Array(Model):
 
     kind: Literal["array"] = "array"
     type: str | None = None
-    shape: list[int] | None = None
+    shape: Items[int] | None = None
     dtype: str | None = None
     storage: Uid | None = None
     at: int | None = None
-    steps: list[int] | None = None
+    steps: Items[int] | None = None
     writeable: bool | None = None
 
 
@@ -113,8 +113,8 @@ class Slot(Model):
     storage: Uid | None = None
     dtype: str | None = None
     offset: int | None = None
-    shape: list[int] | None = None
-    stride: list[int] | None = None
+    shape: Items[int] | None = None
+    stride: Items[int] | None = None
     counter: Uid | None = None
     expected: int | None = None
     state: SlotState
@@ -126,7 +126,7 @@ class Node(Model):
 
     kind: Literal["node"] = "node"
     name: str | None = None
-    next: list[tuple[Uid, int] | None] | None = None
+    next: Items[tuple[Uid, int] | None] | None = None
     variable: Uid | None = None
     saved: dict[str, Slot] | None = None
     attrs: dict[str, Value] | None = None
@@ -141,8 +141,8 @@ class Object(Model):
     kind: Literal["object"] = "object"
     type: str | None = None
     len: int | None = None
-    items: list[Value | tuple[Value, Value]] | None = None
-    splice: list[tuple[int, int, list[Value | tuple[Value, Value]]]] | None = None
+    items: Items[Value | tuple[Value, Value]] | None = None
+    splice: Items[tuple[int, int, Items[Value | tuple[Value, Value]]]] | None = None
     attrs: dict[str, Value] | None = None
     elided: int | None = None
 
@@ -156,7 +156,7 @@ class Frame(Model):
     line: int | None = None
     state: Literal["running", "suspended"] | None = None
     vars: dict[str, Value] | None = None
-    unset: list[str] | None = None
+    unset: Items[str] | None = None
     shared: dict[str, Uid] | None = None
 
 
@@ -166,8 +166,8 @@ class Backward(Model):
     kind: Literal["backward"] = "backward"
     stmt: int | None = None
     api: Literal["backward", "grad"] | None = None
-    roots: list[Uid | None] | None = None
-    inputs: list[Uid] | None = None
+    roots: Items[Uid | None] | None = None
+    inputs: Items[Uid] | None = None
     keep_graph: bool | None = None
     create_graph: bool | None = None
     parent: Uid | None = None
@@ -183,7 +183,7 @@ class Mode(Model):
     anomaly: bool | None = None
     default_dtype: str | None = None
     saved_hooks: bool | None = None
-    functorch: list[str] | None = None
+    functorch: Items[str] | None = None
 
 
 class Block(Model):
@@ -203,7 +203,7 @@ class Device(Model):
     allocated: int | None = None
     reserved: int | None = None
     peak: int | None = None
-    blocks: list[Block] | None = None
+    blocks: Items[Block] | None = None
 
 
 Entity = Storage | Tensor | Array | Counter | Node | Object | Frame | Backward | Mode | Device

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from server.wire.base import Model, Uid
+from server.wire.base import Items, Model, Uid
 
 
 class Op(Model):
@@ -12,9 +12,9 @@ class Op(Model):
 
     kind: Literal["op"] = "op"
     name: str
-    inputs: list[Uid]
-    outputs: list[Uid]
-    requires_grad: list[bool | None]
+    inputs: Items[Uid]
+    outputs: Items[Uid]
+    requires_grad: Items[bool | None]
     grad_mode: bool
 
 
@@ -30,8 +30,8 @@ class Region(Model):
     """Elements of a storage, in elements of the dtype named."""
 
     offset: int
-    shape: list[int]
-    stride: list[int]
+    shape: Items[int]
+    stride: Items[int]
     dtype: str | None = None
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from server.wire.base import Fields, Model, Number, Uid, Value
+from server.wire.base import Fields, Items, Model, Number, Uid, Value
 from server.wire.entities import BY_LETTER, Summary
 from server.wire.events import LogEntry
 
@@ -31,8 +31,8 @@ class Repair(Model):
 
     key: str
     args: Fields = {}
-    edits: list[Edit] = []
-    pasted: list[Edit] | None = None
+    edits: Items[Edit] = []
+    pasted: Items[Edit] | None = None
     shape: str | None = None
 
 
@@ -42,7 +42,7 @@ class Notice(Model):
     line: int | None = None
     kind: str
     args: Fields = {}
-    repairs: list[Repair] = []
+    repairs: Items[Repair] = []
 
 
 class Statement(Model):
@@ -62,9 +62,9 @@ class Program(Model):
 
     source: str
     pasted: str | None = None
-    lines: list[int | None] = []
-    statements: list[Statement] = []
-    notices: list[Notice] = []
+    lines: Items[int | None] = []
+    statements: Items[Statement] = []
+    notices: Items[Notice] = []
 
 
 class Focus(Model):
@@ -77,7 +77,7 @@ class Focus(Model):
     """
 
     loop: int | None = Field(default=None, ge=0)
-    iteration: list[int] | None = None
+    iteration: Items[int] | None = None
     storage: Uid | None = None
     step: int = Field(default=0, ge=0)
     from_: int | None = Field(alias="from", default=None, ge=0)
@@ -117,10 +117,10 @@ class Runtime(Model):
 class Grad(Model):
     """A gradient as it passed: its elements in logical order, or a summary of them."""
 
-    shape: list[int]
+    shape: Items[int]
     dtype: str
     layout: str
-    cells: list[Number] | None = None
+    cells: Items[Number] | None = None
     summary: Summary | None = None
     storage: Uid | None = None
 
@@ -130,8 +130,8 @@ class Visit(Model):
 
     backward: Uid
     node: Uid
-    grad_outputs: list[Grad | None]
-    grad_inputs: list[Grad | None]
+    grad_outputs: Items[Grad | None]
+    grad_inputs: Items[Grad | None]
     accumulates: Uid | None = None
     failed: bool | None = None
 
@@ -150,15 +150,15 @@ class Step(Model):
     kind: StepKind
     stmt: int | None = None
     line: int
-    iter: list[int] | None = None
+    iter: Items[int] | None = None
     frame: Uid | None = None
     depth: int = 0
     skipped: int | None = None
     value: Value = None
     shown: str | None = None
     set: dict[Uid, Fields] = {}
-    gone: list[Uid] = []
-    log: list[LogEntry] = []
+    gone: Items[Uid] = []
+    log: Items[LogEntry] = []
     visit: Visit | None = None
 
     @field_validator("set")
@@ -182,7 +182,7 @@ class Refusal(Model):
     message: str
     key: str | None = None
     args: Fields = {}
-    repairs: list[Repair] = []
+    repairs: Items[Repair] = []
 
 
 class StackEntry(Model):
@@ -203,10 +203,10 @@ class Error(Model):
     message: str
     line: int | None = None
     step: int | None = None
-    stack: list[StackEntry] = []
+    stack: Items[StackEntry] = []
     cause: Cause | None = None
-    refusals: list[Refusal] = []
-    repairs: list[Repair] = []
+    refusals: Items[Refusal] = []
+    repairs: Items[Repair] = []
 
 
 class Stopped(Model):
@@ -237,7 +237,7 @@ class Header(Model):
 class Trace(Header):
     """A whole run."""
 
-    steps: list[Step] = []
+    steps: Items[Step] = []
     focus: Focus | None = None
     outcome: Outcome
     cost: Cost
@@ -264,6 +264,11 @@ class OutcomeLine(Model):
 
 
 Line = Annotated[HeaderLine | StepLine | OutcomeLine, Field(union_mode="left_to_right")]
+
+
+def text(trace: Trace) -> str:
+    """The trace as JSON, without the fields that are absent by default."""
+    return trace.model_dump_json(by_alias=True, exclude_unset=True)
 
 
 def dump(trace: Trace) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from server.worker.picture import Picture
 from server.worker.probes import cells, modes
 from server.worker.probes.arrays import Arrays
 from server.worker.probes.counters import Counters
+from server.worker.probes.device import Devices
 from server.worker.probes.graph import Graph
 from server.worker.probes.holders import Holders
 from server.worker.probes.ops import Ops
@@ -54,6 +55,7 @@ class Look:
         self.values = Values(self.uids, self.picture, self.tensors.see, self.arrays.see, self._node)
         self.reach = Reach(self.values, names.known, self.tensors.see)
         self._mode = self.uids.fresh("m")
+        self.devices = Devices(self.uids, self.picture, self.storages.on)
         self._window: tuple[str, int, range] | None = None  # storage, step from which on, elements
         self._wrote: dict[str, dict[str, set[int]]] = {}
         self._released: set[str] = set()
@@ -141,6 +143,7 @@ class Look:
                 self.picture.put(storage, {"held_by": sorted(self.holders.of(storage), key=order) or None})
         self.holders.changed.clear()
         self.picture.put(self._mode, modes.facts())
+        self.devices.look()
 
     def _relatives(self, ops: Ops) -> None:
         """Look at what stands in relation to what changed, until nothing new comes of it."""

@@ -32,6 +32,10 @@ class WeakNames:
         self._by_uid: dict[str, weakref.ref[Any]] = {}
         self._dead: list[tuple[int, str]] = []
 
+    def __len__(self) -> int:
+        """How many live, or died since the last burial."""
+        return len(self._by_uid)
+
     def known(self, thing: Any) -> str | None:
         entry = self._by_id.get(id(thing))
         return entry[1] if entry and entry[0]() is thing else None

@@ -10,6 +10,7 @@ import linecache
 import os
 import platform
 import random
+import re
 import resource
 import sys
 import time
@@ -32,13 +33,19 @@ from server.worker.stack import PROGRAM, SLACK, outwards
 from server.worker.steps import Course
 from server.worker.streams import Printed
 
-LIMITS: dict[str, int | float] = {"steps": 2000, "output": 1_000_000, "trace": 8_000_000}
-"""What a job says nothing else about: steps, printed characters, bytes of the trace."""
+LIMITS: dict[str, int | float] = {"steps": 2000, "output": 1_000_000, "tensors": 10_000, "trace": 8_000_000}
+"""What a job says nothing else about: steps, printed characters, tensors alive at once, bytes of the trace."""
 
 RESERVE = 1 << 16
 """Bytes of the trace that the outcome may need."""
 
 RECURSION = 1000
+
+NO_MEMORY = re.compile(r"can't allocate memory|bad_alloc|Cannot allocate memory|CUDA out of memory|CUDA error: out of memory")
+"""What torch says where Python would raise a MemoryError."""
+
+REHEARSAL = "import torch\nx = torch.ones(2, requires_grad=True)\nfor k in range(2):\n    x = x * 2\nx.sum().backward()\n"
+HASH_SEED = int(os.environ.get("PYTHONHASHSEED") or 0)  # the children's environment is empty
 _RECORDER = Recorder.hooks.__code__.co_filename
 
 
@@ -92,7 +99,7 @@ class Run:
                 "tracer": __version__,
                 "device": self._device,
                 "seed": self._seed,
-                "hash_seed": int(os.environ.get("PYTHONHASHSEED") or 0),
+                "hash_seed": HASH_SEED,
                 "threads": 1,
                 "limits": self._limits,
             },
@@ -108,6 +115,7 @@ class Run:
         recorder.look.open_window(self._focus)
         recorder.look.storages.open = statements.opens()
         self._settle(pasted.source, module, recorder)
+        recorder.look.devices.open()
         error = self._execute(code, space, recorder)
         outcome: dict[str, Any] = {"status": "finished"}
         line = statements.rows[-1]["line"] if statements.rows else 1
@@ -119,6 +127,9 @@ class Run:
             if offers:
                 told["repairs"] = [offer.model_dump(mode="json", exclude_unset=True) for offer in offers]
             outcome = {"status": "raised", "error": {**told, "step": max(recorder.steps.count - 1, 0)}}
+            if "memory" in self._limits and (isinstance(error, MemoryError) or NO_MEMORY.search(told["message"])):
+                stopped = {"limit": "memory", "value": self._limits["memory"], "line": told["line"]}
+                outcome |= {"status": "stopped", "stopped": stopped}
             line = next((line for line, name in stack(error) if name == "<module>"), line)
         else:
             line = recorder.steps.line if recorder.steps.line else line
@@ -199,6 +210,28 @@ def run(job: dict[str, Any], write: Callable[[bytes], None]) -> NoReturn:
     except BaseException:
         write(encoded({"fault": traceback.format_exc()[-4000:]}))
     os._exit(1)
+
+
+class Rehearsed(BaseException):
+    """A rehearsal is over."""
+
+
+def rehearse() -> None:
+    """Run a small program and forget it: a fresh fork then has its own pages of what the next one needs."""
+
+    def write(line: bytes) -> None:
+        if not line.startswith((b'{"header"', b'{"step"')):
+            raise Rehearsed
+
+    kept = sys.modules.get("__main__")
+    try:
+        Run({"source": REHEARSAL}, write).run()
+    except Rehearsed:
+        pass
+    finally:
+        if kept is not None:
+            sys.modules["__main__"] = kept
+        linecache.cache.pop(PROGRAM, None)
 
 
 def compiled(tree: ast.Module) -> tuple[Statements, types.CodeType]:

@@ -181,8 +181,12 @@ class Steps:
             self._course.write({**step, "set": {}, "value": None})
         log.clear()  # a new one would take the place of a list that the program just freed
         self.count += 1
-        if self.count >= self._limits["steps"] and not last:
+        if last:
+            return
+        if self.count >= self._limits["steps"]:
             self._course.full("steps", self._limits["steps"])
+        if len(self.look.tensors.names) > self._limits["tensors"]:
+            self._course.full("tensors", self._limits["tensors"])
 
     def _events(self, log: list[dict[str, Any]], skipped: int) -> None:
         """What is found after unseen statements happened somewhere among them."""

@@ -1,11 +1,10 @@
-"""The workers' first process: imports torch once and forks a child a run.
+"""The workers' first process: imports torch once, and keeps spare children ready, each for one run.
 
-`python -m server.worker.zygote FD [module:function]`. Over the Unix socket FD come `{"run": id}` with two descriptors
-(the job as a file, the pipe to write to) and `{"kill": id}`; back go `ready`, `forked` and `exited`. As the parent it
+`python -m server.worker.zygote FD OPTIONS`. Over the Unix socket FD go `ready`, `spare` with two descriptors (where the
+child takes its job, where it writes its trace) and `exited`; there come `use`, `where` and `kill`. As the parent it
 alone reaps and kills, so no signal ever meets a process that is not the run's own.
 """
 
-import ctypes
 import gc
 import importlib
 import json
@@ -16,38 +15,79 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy
 import torch
-import torch._dynamo  # every optimizer imports it at its first use, which takes most of a second
-import torch.autograd.forward_ad
-import torch.func
-import torch.utils.checkpoint
 
+from server.worker import confine
+from server.worker.child import WHERE, die_with_parent, live
 from server.worker.probes import ops
+from server.worker.warm import warm
 
-ENTRY = "server.worker.run:run"
-_PDEATHSIG = 1
+HASTY = 8
+"""Spare children that may die one after the other without a run; then something is wrong with this host."""
+
+FIRST_UID = 61_000
+"""Where the user ids begin of which each child that lives has its own, where the server runs as root."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the server asks of the workers. sandbox: require, best or off. memory: bytes; cpu: seconds of a run.
+
+    device: cpu or cuda. gpu_memory: bytes of the GPU that a program may take.
+    """
+
+    entry: str
+    spares: int
+    sandbox: str
+    memory: int
+    cpu: int
+    device: str
+    gpu_memory: int
 
 
 class Zygote:
-    def __init__(self, link: socket.socket, entry: Callable[..., Any]) -> None:
-        self._link, self._entry = link, entry
-        self._selector = selectors.DefaultSelector()
-        self._children: dict[int, tuple[int, int]] = {}  # run -> (pid, pidfd)
+    """Forks, kills and reaps the children; `serve` returns never."""
 
-    def serve(self) -> None:
-        self._tell(
-            {
-                "ready": {
-                    "torch": str(torch.__version__),
-                    "numpy": numpy.__version__,
-                    "python": platform.python_version(),
-                }
-            }
-        )
+    def __init__(self, link: socket.socket, options: Options) -> None:
+        self._link, self._options = link, options
+        self._selector = selectors.DefaultSelector()
+        self._children: dict[int, tuple[int, int, int]] = {}  # child -> (pid, pidfd, slot)
+        self._spare: set[int] = set()
+        self._next = self._hasty = 0
+        self._confinement: confine.Confinement | None = None
+        self._entry: Callable[..., Any] | None = None
+
+    def prepare(self) -> None:
+        """Everything that is done once for all children."""
+        module, _, function = self._options.entry.partition(":")
+        self._entry = getattr(importlib.import_module(module), function)
+        warm()
+        layers: dict[str, str] = {}
+        if self._options.sandbox != "off":
+            layers = confine.probe()
+            self._confinement = confine.Confinement(layers, self._options.memory, self._options.cpu, FIRST_UID)
+        ops.listen()
+        tasks = len(list(Path("/proc/self/task").iterdir()))
+        if tasks != 1:
+            raise RuntimeError(f"the workers' first process has {tasks} threads; its children would hang")
+        gc.collect()
+        gc.freeze()
+        versions = {
+            "torch": str(torch.__version__),
+            "numpy": numpy.__version__,
+            "python": platform.python_version(),
+        }
+        # asked of the driver's management library, which makes no context: a fork could not use one
+        self._tell({"ready": versions, "layers": layers, "gpus": torch.cuda.device_count()})
+
+    def serve(self) -> NoReturn:
         self._selector.register(self._link, selectors.EVENT_READ, None)
+        self._fill()
         while True:
             for key, _ in self._selector.select():
                 if key.data is not None:
@@ -55,43 +95,62 @@ class Zygote:
                 elif not self._heard():
                     self._end()
 
-    def _tell(self, message: dict[str, Any]) -> None:
-        self._link.send(json.dumps(message).encode())
+    def _tell(self, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
+        try:
+            socket.send_fds(self._link, [json.dumps(message).encode()], list(descriptors))
+        except OSError:  # the server is gone
+            self._end()
 
     def _heard(self) -> bool:
-        data, descriptors, _, _ = socket.recv_fds(self._link, 1 << 16, 2)
+        try:
+            data = self._link.recv(1 << 16)
+        except OSError:
+            return False
         if not data:
             return False
         message = json.loads(data)
-        if "run" in message:
-            self._fork(int(message["run"]), *descriptors)
+        if "use" in message:
+            self._spare.discard(int(message["use"]))
+            self._hasty = 0
+        elif "where" in message and int(message["where"]) in self._children:
+            os.kill(self._children[int(message["where"])][0], WHERE)
         elif "kill" in message and int(message["kill"]) in self._children:
             kill(self._children[int(message["kill"])][0])
+        self._fill()
         return True
 
-    def _fork(self, run: int, job: int, pipe: int) -> None:
+    def _fill(self) -> None:
+        while len(self._spare) < self._options.spares and self._fork():
+            pass
+
+    def _fork(self) -> bool:
+        """One spare child more; False where the machine has no room for it now."""
+        taken = {slot for _, _, slot in self._children.values()}
+        slot = next(k for k in range(len(taken) + 1) if k not in taken)
         parent = os.getpid()
+        job, given = os.pipe()
+        told, pipe = os.pipe()
         try:
             pid = os.fork()
         except OSError:  # no memory, or no room for one process more
             pid = -1
         if pid == 0:
-            live(self._entry, job, pipe, parent)
-        os.close(job)
-        os.close(pipe)
-        if pid < 0:
-            self._tell({"exited": run, "lost": True})
-            return
-        try:
-            os.setpgid(pid, pid)
-        except OSError:  # the child was quicker
-            pass
-        descriptor = os.pidfd_open(pid)
-        self._children[run] = (pid, descriptor)
-        self._selector.register(descriptor, selectors.EVENT_READ, run)
+            assert self._entry is not None
+            live(self._entry, job, pipe, parent, self._confinement, slot)
+        if pid > 0:
+            self._next += 1
+            number = self._next
+            descriptor = os.pidfd_open(pid)
+            self._children[number] = (pid, descriptor, slot)
+            self._spare.add(number)
+            self._selector.register(descriptor, selectors.EVENT_READ, number)
+            self._tell({"spare": number}, (given, told))
+        for end in (job, given, told, pipe):
+            os.close(end)
+        return pid > 0
 
-    def _over(self, run: int) -> None:
-        pid, descriptor = self._children.pop(run)
+    def _over(self, number: int) -> None:
+        pid, descriptor, _ = self._children.pop(number)
         self._selector.unregister(descriptor)
         os.close(descriptor)
         kill(pid)  # what it forked; the dead child still holds the number
@@ -99,15 +158,21 @@ class Zygote:
         code = os.waitstatus_to_exitcode(status)
         self._tell(
             {
-                "exited": run,
+                "exited": number,
                 "signal": -code if code < 0 else None,
                 "cpu_ms": round((usage.ru_utime + usage.ru_stime) * 1000, 3),
                 "peak_bytes": usage.ru_maxrss * 1024,
             }
         )
+        if number in self._spare:
+            self._spare.discard(number)
+            self._hasty += 1
+            if self._hasty >= HASTY:
+                raise RuntimeError("no child of the workers lives long enough to be given a program")
+        self._fill()
 
     def _end(self) -> NoReturn:
-        for pid, _ in self._children.values():
+        for pid, _, _ in self._children.values():
             kill(pid)
         os._exit(0)
 
@@ -117,52 +182,17 @@ def kill(pid: int) -> None:
     for send in (os.killpg, os.kill):
         try:
             send(pid, signal.SIGKILL)
-        except ProcessLookupError:
+        except (ProcessLookupError, PermissionError):
             pass
-
-
-def live(entry: Callable[..., Any], job: int, pipe: int, parent: int) -> NoReturn:
-    """A child's whole life."""
-    code = 1
-    try:
-        os.setpgid(0, 0)
-        die_with_parent()
-        if os.getppid() != parent:  # it died before that was said
-            os._exit(1)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for standard in (0, 1, 2):
-            os.dup2(nothing, standard)
-        with os.fdopen(job, "rb") as file:
-            file.seek(0)
-            told = json.loads(file.read())
-        kept = os.dup2(pipe, 3) if pipe != 3 else 3
-        os.closerange(4, 4096)
-        entry(told, lambda data: written(kept, data))
-        code = 0
-    finally:
-        os._exit(code)
-
-
-def written(to: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(to, data) :]
-
-
-def die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def main() -> None:
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
-    ops.listen()
-    module, _, function = (sys.argv[2] if len(sys.argv) > 2 else ENTRY).partition(":")
-    entry = getattr(importlib.import_module(module), function)
-    gc.collect()
-    gc.freeze()
-    Zygote(socket.socket(fileno=int(sys.argv[1])), entry).serve()
+    zygote = Zygote(socket.socket(fileno=int(sys.argv[1])), Options(**json.loads(sys.argv[2])))
+    zygote.prepare()
+    zygote.serve()
 
 
 if __name__ == "__main__":

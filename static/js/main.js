@@ -3,6 +3,7 @@
 import htmx from "htmx.org";
 import { beside, summary } from "./beside.js";
 import { createEditor } from "./editor.js";
+import { hear } from "./hearing.js";
 import { locale } from "./locale.js";
 import { messages, remarks } from "./messages.js";
 import { notes } from "./notes.js";
@@ -35,6 +36,8 @@ let asked = "";
 let instead = null;
 /** @type {{loop: number, iteration: number[]} | null} the iteration that the run in flight is to show */
 let opening = null;
+/** @type {ReturnType<typeof hear> | null} the run that goes on without the request that began it */
+let hearing = null;
 
 startTheme(part("theme"));
 
@@ -91,36 +94,71 @@ const form = part("run-form");
 form.addEventListener("htmx:beforeRequest", () => {
   timeline.pause();
   problem(null);
-  document.body.classList.add("busy");
-  part("run-word").textContent = say("running");
+  hearing?.leave();
+  hearing = null;
+  busy(say("running"));
 });
-form.addEventListener("htmx:afterRequest", () => {
-  document.body.classList.remove("busy");
-  part("run-word").textContent = say("run");
-});
+form.addEventListener("htmx:abort", () => busy(null));
 form.addEventListener("htmx:sendError", () => {
+  busy(null);
   opening = null;
   problem(say("error_network"));
 });
 form.addEventListener("htmx:responseError", (event) => {
+  busy(null);
   opening = null;
   const { xhr } = /** @type {CustomEvent} */ (event).detail;
-  let told = { message: `${xhr.status}`, retry_after: 0 };
+  let told = { code: "", message: `${xhr.status}`, retry_after: 0 };
   try {
     told = JSON.parse(xhr.responseText).error;
   } catch {
     // a proxy's page: the status has to do
   }
-  if (xhr.status === 429) problem(say("error_busy", { seconds: Math.ceil(told.retry_after || 1) }));
+  if (xhr.status === 429) problem(say(told.code === "limited" ? "error_limited" : "error_busy", { seconds: Math.ceil(told.retry_after || 1) }));
   else problem(say("error_server", { message: told.message }));
 });
 part("run").addEventListener("htmx:afterSwap", () => {
+  const goes = /** @type {HTMLElement | null} */ (part("run").querySelector("[data-run]"));
+  if (goes) return follow(goes.dataset.run ?? "");
+  busy(null);
   const island = part("run").querySelector("script");
   // What was typed while it ran is kept; the picture is then that of an earlier text.
   if (island) arrived(JSON.parse(island.textContent ?? "null"));
   wanted = null;
   opening = null;
 });
+
+/** Wait for a run that takes longer. @param {string} id */
+function follow(id) {
+  const lost = () => {
+    hearing = null;
+    busy(null);
+    problem(say("error_network"));
+  };
+  hearing = hear(id, {
+    queued: (ahead) => busy(say(ahead ? "queued" : "queued_next", { ahead })),
+    running: () => busy(say("running")),
+    done: () => {
+      hearing = null;
+      htmx.ajax("get", `/runs/${encodeURIComponent(id)}`, { target: "#run", source: "#run-form" }).catch(lost);
+    },
+    lost,
+  });
+}
+
+/** What the run is waiting for, or that there is none. @param {string | null} word */
+function busy(word) {
+  document.body.classList.toggle("busy", word !== null);
+  part("run-word").textContent = word ?? say("run");
+  part("stop").hidden = word === null;
+}
+
+part("stop").addEventListener("click", () => {
+  if (hearing) return hearing.stop();
+  htmx.trigger(form, "htmx:abort", {}); // nothing of it has come yet
+  busy(null);
+});
+window.addEventListener("pagehide", () => hearing?.leave());
 
 /** @param {any} trace */
 function arrived(trace) {
@@ -324,7 +362,7 @@ function address() {
   });
 }
 
-async function follow() {
+async function start() {
   const place = await url.read(location.hash);
   if (place.broken) problem(say("broken_link"));
   if (place.source !== null && (place.source !== first.source || !first.trace)) {
@@ -384,5 +422,5 @@ for (const link of document.querySelectorAll("a[data-keep]"))
     /** @type {HTMLAnchorElement} */ (link).hash = location.hash;
   });
 
-follow();
+start();
 

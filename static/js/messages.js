@@ -31,6 +31,8 @@ export function messages(trace, say, mend) {
     out.push({ line: refusal.line, kind: "error", text: because(refusal, say), offers: offers(refusal.repairs) });
   if (error && !error.refusals?.length && error.line)
     out.push({ line: error.line, kind: "error", text: `${error.type}: ${error.message}`, offers: offers(error.repairs) });
+  const stopped = trace.outcome.stopped;
+  if (stopped?.line && !error) out.push({ line: stopped.line, kind: "error", text: say("stopped_here"), offers: [] });
   return out;
 }
 

@@ -149,7 +149,7 @@ export type Kind8 = "object";
 export type Type2 = string | null;
 export type Len = number | null;
 export type Items =
-  (boolean | number | string | NotFinite | BigInt | Complex | Ref | Opaque | [unknown, unknown] | null)[] | null;
+  (boolean | number | string | NotFinite | BigInt | Complex | Ref | Opaque | null | [unknown, unknown])[] | null;
 export type Splice = [unknown, unknown, unknown][] | null;
 export type Attrs2 = {
   [k: string]: boolean | number | string | NotFinite | BigInt | Complex | Ref | Opaque | null;

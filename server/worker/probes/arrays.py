@@ -9,6 +9,7 @@ from server.worker.names import Uids, WeakNames
 from server.worker.picture import Picture
 from server.worker.probes.handles import has_storage
 from server.worker.probes.holders import Holders
+from server.worker.probes.records import extent
 from server.worker.probes.storages import Storages
 
 
@@ -28,7 +29,7 @@ class Arrays:
             interface = array.__array_interface__
             storage, at = self._where(array)
             name = str(array.dtype)
-            self._holders.hold(uid, [(storage, name if name in KNOWN else "uint8")])
+            self._holders.hold(uid, [(storage, name if name in KNOWN else "uint8")] if storage else [])
             self._picture.put(
                 uid,
                 {
@@ -43,17 +44,17 @@ class Arrays:
                 },
             )
 
-    def _where(self, array: np.ndarray[Any, Any]) -> tuple[str, int]:
-        """(storage, byte of it at which the array begins)."""
-        owner, pointer = array, array.__array_interface__["data"][0]
-        while type(owner.base) is np.ndarray:
-            owner = owner.base
+    def _where(self, array: np.ndarray[Any, Any]) -> tuple[str | None, int | None]:
+        """(storage, byte of it at which the array begins); None for memory whose end nobody vouches for."""
+        owner, pointer = owned(array), array.__array_interface__["data"][0]
         if isinstance(owner.base, torch.Tensor) and has_storage(owner.base):
             uid, size = self._storages.see(owner.base), owner.base.element_size()
             self._storages.expose(uid)
             return uid, pointer - owner.base.data_ptr() + int(owner.base.storage_offset()) * size
+        if not owner.flags.owndata and type(owner.base).__name__ not in BUFFERS:
+            return None, None
         storage, at = self._storages.see_array(owner)
-        return storage, at + pointer - owner.__array_interface__["data"][0]
+        return storage, at + pointer - extent(owner)[0]
 
     def bury(self) -> list[str]:
         dead = self.names.bury()
@@ -61,6 +62,20 @@ class Arrays:
             self._holders.drop(uid)
         return dead
 
+
+def owned(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array whose memory it reads. `as_strided`, which goes wherever it is told, puts an object of its own between."""
+    while True:
+        base: Any = array.base
+        if type(base).__name__ == "DummyArray" and type(base).__module__.startswith("numpy."):
+            base = base.base
+        if type(base) is not np.ndarray:
+            return array
+        array = base
+
+
+BUFFERS = frozenset(("bytes", "bytearray", "memoryview", "array", "mmap", "PyCapsule"))
+"""Types of owners whose length numpy has checked."""
 
 KNOWN = frozenset(
     [

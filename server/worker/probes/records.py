@@ -55,10 +55,12 @@ class TorchRecord(Record):
         if storage is None:
             return None
         self.nbytes = storage.nbytes()
+        if storage.device.type == "meta":
+            return b""
+        self.pointer = storage.data_ptr() if self.nbytes else 0
         if storage.device.type == "cpu":
-            self.pointer = storage.data_ptr() if self.nbytes else 0
             return self.lying()
-        if storage.device.type == "meta" or not self.nbytes:
+        if not self.nbytes:
             return b""
         copy = storage.cpu()  # type: ignore[no-untyped-call]
         return ctypes.string_at(copy.data_ptr(), self.nbytes)
@@ -109,5 +111,15 @@ class ArrayRecord(Record):
         owner = self.weak()
         if owner is None:
             return None
-        self.pointer, self.nbytes = owner.__array_interface__["data"][0], owner.nbytes
+        self.pointer, self.nbytes = extent(owner)
         return self.lying()
+
+
+def extent(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+    """The address of the first byte that it reads, and how many from there to the last."""
+    begin: int = array.__array_interface__["data"][0]
+    if not array.size:
+        return begin, 0
+    ways = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
+    first = sum(way for way in ways if way < 0)
+    return begin + first, sum(way for way in ways if way > 0) - first + array.itemsize

@@ -11,7 +11,7 @@ from server.worker.picture import Picture
 from server.worker.probes import cells
 from server.worker.probes.handles import bare
 from server.worker.probes.holders import Holders
-from server.worker.probes.records import ArrayRecord, Light, Record, TorchRecord
+from server.worker.probes.records import ArrayRecord, Light, Record, TorchRecord, extent
 
 PLACES = 4096
 """Changed elements that are named; more are counted."""
@@ -100,7 +100,7 @@ class Storages:
 
     def see_array(self, owner: np.ndarray[Any, Any]) -> tuple[str, int]:
         """The storage that holds an array's memory, and the byte of it at which that begins."""
-        pointer, nbytes = owner.__array_interface__["data"][0], owner.nbytes
+        pointer, nbytes = extent(owner)
         for record in self.records.values():
             if record.device != "cpu" or (record.fresh and record.read() is None):
                 continue
@@ -293,6 +293,10 @@ class Storages:
         for uid in self.records:
             if uid in inside or self._picture.state.get(uid, {}).get("within") is not None:
                 self._picture.put(uid, {"within": inside.get(uid)})
+
+    def on(self, device: str) -> dict[int, str]:
+        """The storages of a kind of device, by the address at which each begins."""
+        return {r.pointer: uid for uid, r in self.records.items() if r.pointer and r.device.startswith(device)}
 
     def written(self, uid: str) -> bool:
         """Whether a small storage holds other bytes than at the look before."""

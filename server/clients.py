@@ -1,0 +1,117 @@
+"""Who asks: an anonymous visitor by a signed cookie, and the address behind whatever proxies are trusted."""
+
+import base64
+import hmac
+import re
+import secrets
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from server.pool.turns import Who
+from server.settings import SettingError
+
+Network = IPv4Network | IPv6Network
+
+NAME = "gradbox"
+YEAR = 365 * 24 * 3600
+
+_VALUE = re.compile(r"([A-Za-z0-9_-]{22})\.[A-Za-z0-9_-]{43}")
+_FORWARDED = re.compile(r"\[([^\[\]]+)\](?::\d{1,5})?|([^:\[\]]+):\d{1,5}|([^\[\]]+)")
+
+
+def secret(text: str) -> bytes:
+    """What signs the cookies: the setting's, or one of this process's own."""
+    return text.encode() or secrets.token_bytes(32)
+
+
+def networks(text: str) -> tuple[Network, ...]:
+    """The trusted proxies, of addresses and networks with commas between. Raises SettingError."""
+    found = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        try:
+            found.append(ip_network(part, strict=False))
+        except ValueError:
+            raise SettingError(
+                f"GRADBOX_TRUSTED_PROXIES has {part!r}; it takes addresses or networks, like 127.0.0.1,10.0.0.0/8"
+            ) from None
+    return tuple(found)
+
+
+def who(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> Who:
+    """Who asks this. One without a cookie of ours is its address."""
+    place = address(scope, trusted)
+    return Who(client(scope, key) or place, place)
+
+
+def client(scope: Scope, key: bytes) -> str | None:
+    """The visitor of a cookie that was signed here; whatever else calls itself that is nobody."""
+    for header in Headers(scope=scope).getlist("cookie"):
+        for pair in header.split(";"):
+            name, _, value = pair.strip().partition("=")
+            match = _VALUE.fullmatch(value) if name == NAME else None
+            if match is not None and hmac.compare_digest(signed(match[1], key), value):
+                return match[1]
+    return None
+
+
+def greeting(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> str | None:
+    """The Set-Cookie that makes a visitor of one who has none of ours yet."""
+    if client(scope, key) is not None:
+        return None
+    value = signed(secrets.token_urlsafe(16), key)
+    secure = "; Secure" if encrypted(scope, trusted) else ""
+    return f"{NAME}={value}; Path=/; Max-Age={YEAR}; HttpOnly; SameSite=Lax{secure}"
+
+
+def signed(id_: str, key: bytes) -> str:
+    digest = hmac.digest(key, b"client " + id_.encode(), "sha256")
+    return f"{id_}.{base64.urlsafe_b64encode(digest).decode().rstrip('=')}"
+
+
+def encrypted(scope: Scope, trusted: tuple[Network, ...]) -> bool:
+    """Whether the visitor's browser spoke https; a trusted proxy's word counts."""
+    scheme = str(scope.get("scheme", "http"))
+    if _trusted(_peer(scope), trusted):
+        told = Headers(scope=scope).getlist("x-forwarded-proto") or [scheme]
+        scheme = told[-1].rpartition(",")[2].strip().lower()
+    return scheme == "https"
+
+
+def address(scope: Scope, trusted: tuple[Network, ...]) -> str:
+    """Where it comes from: an IPv4 address, or the /64 of an IPv6 one, for a home has as many as it likes of those.
+
+    X-Forwarded-For counts where a trusted proxy wrote it: each one adds the address that it was asked from, so it is
+    read from the right, up to the first that is no such proxy. What can't be read there leaves the proxy's own.
+    """
+    peer = _peer(scope)
+    found = peer
+    if _trusted(peer, trusted):
+        forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
+        for part in reversed(forwarded.split(",")):
+            place = parsed(part)
+            if not _trusted(place, trusted):
+                found = place or peer
+                break
+    if found is None:
+        return str(scope["client"][0]) if scope.get("client") else ""
+    return str(found if isinstance(found, IPv4Address) else IPv6Network((int(found) >> 64 << 64, 64)))
+
+
+def parsed(text: str) -> IPv4Address | IPv6Address | None:
+    """An address, with or without a port."""
+    match = _FORWARDED.fullmatch(text.strip())
+    try:
+        found = ip_address(next(filter(None, match.groups()))) if match is not None else None
+    except ValueError:
+        return None
+    return found.ipv4_mapped or found if isinstance(found, IPv6Address) else found
+
+
+def _peer(scope: Scope) -> IPv4Address | IPv6Address | None:
+    return parsed(str(scope["client"][0])) if scope.get("client") else None
+
+
+def _trusted(place: IPv4Address | IPv6Address | None, trusted: tuple[Network, ...]) -> bool:
+    return place is not None and any(place in network for network in trusted)

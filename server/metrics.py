@@ -1,0 +1,46 @@
+"""What the server counts of itself, for Prometheus."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from server.pool.cache import Cache
+from server.pool.local import Pool
+from server.pool.runs import Result
+from server.wire.api import Job
+
+SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+
+
+class Metrics:
+    """One server's figures."""
+
+    def __init__(self, pool: Pool, cache: Cache) -> None:
+        registry = self._registry = CollectorRegistry()
+        self._runs = Counter("gradbox_runs", "Programs run, by outcome.", ("status", "device"), registry=registry)
+        self._limits = Counter("gradbox_limits", "Runs that a limit ended.", ("limit",), registry=registry)
+        self._seconds = Histogram("gradbox_run_seconds", "Seconds of a run.", buckets=SECONDS, registry=registry)
+        self._refused = Counter("gradbox_refused", "Requests for a run sent away.", ("why",), registry=registry)
+        for name, sentence, ask in (
+            ("waiting", "Programs that wait for their turn.", lambda: pool.turns.waiting),
+            ("running", "Programs that run.", lambda: pool.turns.running),
+            ("spare_children", "Children that wait for a program.", lambda: pool.zygote.spares),
+            ("ready", "Whether a program would be run now.", lambda: int(pool.ready)),
+            ("boots", "How often the workers' first process was started.", lambda: pool.zygote.boots),
+            ("cache_hits", "Results given from before.", lambda: cache.hits),
+            ("cache_misses", "Programs asked for whose result was not there.", lambda: cache.misses),
+            ("cache_bytes", "Bytes of results that are kept.", lambda: cache.size),
+        ):
+            Gauge(f"gradbox_{name}", sentence, registry=registry).set_function(ask)
+
+    def ended(self, job: Job, result: Result) -> None:
+        """A program was run."""
+        self._runs.labels(result.status, job.device).inc()
+        self._seconds.observe(result.seconds)
+        if result.limit is not None:
+            self._limits.labels(result.limit).inc()
+
+    def refused(self, why: str) -> None:
+        """A request was sent away: busy, limited or no_worker."""
+        self._refused.labels(why).inc()
+
+    def text(self) -> bytes:
+        return generate_latest(self._registry)

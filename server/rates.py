@@ -1,0 +1,104 @@
+"""How many runs one visitor and one address may ask for in a while, in this process."""
+
+import math
+import time
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Callable
+
+from limits import RateLimitItem, parse_many
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+
+from server.pool.turns import Who
+from server.settings import SettingError
+
+MOST = 100_000
+"""Windows that are remembered; those hit longest ago go first."""
+
+
+class Limited(Exception):
+    """More runs than allowed; the next one is in so many seconds. limit: which one, like `60 per minute`."""
+
+    def __init__(self, whose: str, limit: str, retry_after: float) -> None:
+        super().__init__(f"{whose} may ask for {limit}; try again in {math.ceil(retry_after)} s")
+        self.limit, self.retry_after = limit, retry_after
+
+
+class Rates:
+    """Limits like `60/minute`, or several of them with semicolons between. Raises SettingError for what is none.
+
+    clock: seconds.
+    """
+
+    def __init__(self, client: str, address: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._client = read("RATE_LIMIT", client)
+        self._address = read("ADDRESS_LIMIT", address)
+        self._clock = clock
+        self._limiter = MovingWindowRateLimiter(Windows(clock))
+
+    def hit(self, who: Who) -> None:
+        """Count a run. Raises Limited, and then counts nothing."""
+        asked = [(limit, "a visitor", who.client) for limit in self._client]
+        asked += [(limit, "an address", who.address) for limit in self._address]
+        over: list[Limited] = []
+        for limit, whose, name in asked:
+            if not self._limiter.test(limit, whose, name):
+                wait = self._limiter.get_window_stats(limit, whose, name).reset_time - self._clock()
+                over.append(Limited(whose, told(limit), max(wait, 0.0)))
+        if over:
+            raise max(over, key=lambda one: one.retry_after)
+        for limit, whose, name in asked:
+            self._limiter.hit(limit, whose, name)
+
+
+class Windows(MemoryStorage):
+    """The times of the latest hits of each key, of at most MOST keys.
+
+    The library's own storage never forgets a key (330 bytes each), and walks through all of them in a thread.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        super().__init__()
+        self._clock = clock
+        self._hits: OrderedDict[str, list[float]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._hits)
+
+    def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        hits = self._recent(key, expiry)
+        if len(hits) + amount > limit:
+            return False
+        hits += [self._clock()] * amount
+        self._hits[key] = hits
+        self._hits.move_to_end(key)
+        while len(self._hits) > MOST:
+            self._hits.popitem(last=False)
+        return True
+
+    def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:  # noqa: ARG002
+        hits = self._recent(key, expiry)
+        return (hits[0] if hits else self._clock()), len(hits)
+
+    def _recent(self, key: str, expiry: int) -> list[float]:
+        hits = self._hits.get(key, [])
+        del hits[: bisect_right(hits, self._clock() - expiry)]
+        return hits
+
+
+def read(name: str, text: str) -> list[RateLimitItem]:
+    """The limits of a setting."""
+    try:
+        limits = parse_many(text)
+    except ValueError:
+        limits = []
+    if not limits or any(limit.amount < 1 for limit in limits):
+        raise SettingError(f"GRADBOX_{name} is {text!r}; it takes runs in a time, like 60/minute")
+    return limits
+
+
+def told(limit: RateLimitItem) -> str:
+    """As one says it: `60 runs per minute`, `5 runs per 2 hours`."""
+    unit = limit.GRANULARITY.name if limit.multiples == 1 else f"{limit.multiples} {limit.GRANULARITY.name}s"
+    return f"{limit.amount} run{'s' * (limit.amount > 1)} per {unit}"

@@ -1,0 +1,211 @@
+"""The system calls that a run's process may still make, as a classic BPF program for the kernel.
+
+What is not listed here is refused. A program can compute, use its own memory, start threads and write to what is
+already open; it can open nothing, start no process, and reach no other one.
+"""
+
+import ctypes
+import errno
+import os
+import struct
+from dataclasses import dataclass
+
+MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+"""Machine -> which of the two numbers of a call is its own, and the kernel's AUDIT_ARCH of it."""
+
+ALLOWED: dict[str, tuple[int | None, int | None]] = {
+    # its own memory
+    "brk": (12, 214),
+    "madvise": (28, 233),  # checked
+    "mmap": (9, 222),  # checked
+    "mprotect": (10, 226),
+    "mremap": (25, 216),
+    "munmap": (11, 215),
+    # descriptors that are already open
+    "close": (3, 57),
+    "dup": (32, 23),
+    "fcntl": (72, 25),  # checked
+    "fstat": (5, 80),
+    "getcwd": (79, 17),
+    "ioctl": (16, 29),  # checked
+    "lseek": (8, 62),
+    "poll": (7, None),
+    "ppoll": (271, 73),
+    "pread64": (17, 67),
+    "pselect6": (270, 72),
+    "pwrite64": (18, 68),
+    "read": (0, 63),
+    "readv": (19, 65),
+    "select": (23, None),
+    "write": (1, 64),
+    "writev": (20, 66),
+    # its own threads and signals
+    "clone": (56, 220),  # checked
+    "exit": (60, 93),
+    "exit_group": (231, 94),
+    "futex": (202, 98),
+    "gettid": (186, 178),
+    "restart_syscall": (219, 128),
+    "rseq": (334, 293),
+    "rt_sigaction": (13, 134),
+    "rt_sigprocmask": (14, 135),
+    "rt_sigreturn": (15, 139),
+    "sched_getaffinity": (204, 123),  # checked
+    "sched_yield": (24, 124),
+    "set_robust_list": (273, 99),
+    "sigaltstack": (131, 132),
+    "tgkill": (234, 131),  # checked
+    # clocks and chance
+    "clock_getres": (229, 114),  # checked
+    "clock_gettime": (228, 113),  # checked
+    "clock_nanosleep": (230, 115),  # checked
+    "getrandom": (318, 278),
+    "gettimeofday": (96, 169),
+    "nanosleep": (35, 101),
+    "time": (201, None),
+    # what it is and what it used
+    "arch_prctl": (158, None),  # checked
+    "getcpu": (309, 168),
+    "getegid": (108, 177),
+    "geteuid": (107, 175),
+    "getgid": (104, 176),
+    "getpid": (39, 172),
+    "getppid": (110, 173),
+    "getrusage": (98, 165),
+    "getuid": (102, 174),
+    "prlimit64": (302, 261),  # checked
+    "sysinfo": (99, 179),
+    "times": (100, 153),
+    "uname": (63, 160),
+}
+"""Name -> its number on x86-64 and on arm64, None where that machine has no such call."""
+
+HIDDEN: dict[str, tuple[int | None, int | None]] = {
+    "access": (21, None),
+    "faccessat": (269, 48),
+    "faccessat2": (439, 439),
+    "lstat": (6, None),
+    "newfstatat": (262, 79),
+    "open": (2, None),
+    "openat": (257, 56),
+    "openat2": (437, 437),
+    "readlink": (89, None),
+    "readlinkat": (267, 78),
+    "stat": (4, None),
+    "statx": (332, 291),
+}
+"""Calls that find no file (ENOENT), so that a late import says ModuleNotFoundError."""
+
+ABSENT: dict[str, tuple[int | None, int | None]] = {"clone3": (435, 435)}
+"""Calls that the kernel seems not to know (ENOSYS): its arguments can't be seen, and glibc then takes `clone`."""
+
+MAP_SHARED, MAP_GROWSDOWN, MAP_HUGETLB = 1, 0x100, 0x40000  # MAP_SHARED_VALIDATE has the first one's bit, too
+PTHREAD = 0x3D0F00  # what glibc makes a thread with: all shared, CLONE_THREAD, no namespace, no signal at its end
+MADVICE = (0, 1, 2, 3, 4, 8, 14, 15)  # of use and huge pages; none that merges a page with a neighbour's
+TCGETS = 0x5401
+F_DUPFD_TO_F_SETFL, F_DUPFD_CLOEXEC = (0, 1, 2, 3, 4), 1030
+CLOCK_OF_A_PROCESS = 1 << 31  # the clock's number is negative
+ARCH_XCOMP_PERM = (0x1022, 0x1023)  # which of AMX it may use, and that it would: oneDNN asks
+
+_LOAD, _AND, _EQUAL, _RETURN = 0x20, 0x54, 0x15, 0x06
+_ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
+_NUMBER, _ARCH = 0, 4  # offsets in struct seccomp_data
+_SECCOMP = {"x86_64": 317, "aarch64": 277}
+_SET_MODE_FILTER, _TSYNC = 1, 1
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Where:
+    """A condition: 32 bits of struct seccomp_data, under a mask, are one of the values."""
+
+    offset: int
+    values: tuple[int, ...]
+    mask: int = 0xFFFFFFFF
+
+
+def low(argument: int) -> int:
+    """Where the lower half of an argument lies, which is all that the kernel takes of an int."""
+    return 16 + 8 * argument
+
+
+def high(argument: int) -> int:
+    return 20 + 8 * argument
+
+
+def checks(pid: int) -> dict[str, tuple[Where, ...]]:
+    """What must hold of a call's arguments, all of it, or the call is refused."""
+    own = Where(low(0), (0, pid))
+    clock = Where(low(0), (0,), CLOCK_OF_A_PROCESS)
+    return {
+        "arch_prctl": (Where(low(0), ARCH_XCOMP_PERM),),
+        "clock_getres": (clock,),
+        "clock_gettime": (clock,),
+        "clock_nanosleep": (clock,),
+        "clone": (Where(low(0), (PTHREAD,)),),
+        "fcntl": (Where(low(1), (*F_DUPFD_TO_F_SETFL, F_DUPFD_CLOEXEC)),),
+        "ioctl": (Where(low(1), (TCGETS,)),),
+        "madvise": (Where(low(2), MADVICE),),
+        "mmap": (Where(low(3), (0,), MAP_SHARED | MAP_GROWSDOWN | MAP_HUGETLB),),  # would not count as its data
+        "prlimit64": (own, Where(low(2), (0,)), Where(high(2), (0,))),  # reads: no new limit is given
+        "sched_getaffinity": (own,),
+        "tgkill": (Where(low(0), (pid,)),),
+    }
+
+
+def program(pid: int, machine: str = os.uname().machine) -> bytes:
+    """The filter for the process `pid`. A call is compared for equality, so none of x32 (0x40000000 and up) is in it."""
+    if machine not in MACHINES:
+        raise OSError(errno.ENOSYS, f"there is no list of system calls for {machine}")
+    column, arch = MACHINES[machine]
+    checked = checks(pid)
+    parts = [_load(_ARCH), _equal(arch, 1, 0), _refuse(errno.EPERM), _load(_NUMBER)]
+    for name, numbers in ALLOWED.items():
+        parts += _rule(numbers[column], _body(checked.get(name, ())))
+    for calls, error in ((HIDDEN, errno.ENOENT), (ABSENT, errno.ENOSYS)):
+        for numbers in calls.values():
+            parts += _rule(numbers[column], [_refuse(error)])
+    return b"".join((*parts, _refuse(errno.EPERM)))
+
+
+def load(filter_: bytes) -> None:
+    """Put all threads under the filter, for good. Needs no_new_privs. Raises OSError."""
+    number = _SECCOMP[os.uname().machine]
+    taken = _Program(len(filter_) // 8, filter_)
+    if _libc.syscall(ctypes.c_long(number), _SET_MODE_FILTER, _TSYNC, ctypes.byref(taken)) != 0:
+        error = ctypes.get_errno() or errno.ESRCH  # a thread that can't be put under it is told by its number
+        raise OSError(error, os.strerror(error))
+
+
+class _Program(ctypes.Structure):
+    """struct sock_fprog."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def _rule(number: int | None, body: list[bytes]) -> list[bytes]:
+    """The body for this call; any other one passes by with its number still loaded."""
+    return [] if number is None else [_equal(number, 0, len(body)), *body]
+
+
+def _body(conditions: tuple[Where, ...]) -> list[bytes]:
+    body = []
+    for where in conditions:
+        body += [_load(where.offset), struct.pack("=HBBI", _AND, 0, 0, where.mask)]
+        body += [_equal(value, len(where.values) - k, 0) for k, value in enumerate(where.values)]
+        body.append(_refuse(errno.EPERM))
+    return [*body, struct.pack("=HBBI", _RETURN, 0, 0, _ALLOW)]
+
+
+def _load(offset: int) -> bytes:
+    return struct.pack("=HBBI", _LOAD, 0, 0, offset)
+
+
+def _equal(value: int, then: int, otherwise: int) -> bytes:
+    """Skips so many instructions."""
+    return struct.pack("=HBBI", _EQUAL, then, otherwise, value)
+
+
+def _refuse(error: int) -> bytes:
+    return struct.pack("=HBBI", _RETURN, 0, 0, _ERRNO | error)

@@ -1,0 +1,158 @@
+"""Lines from a child are an attacker's: refused or bounded, whatever they are, and the server's memory stays flat."""
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server.pool.assemble import assemble
+from server.wire.api import Job
+from server.wire.trace import Outcome, Trace, text
+from tests.entries import END, HEADER, step
+
+JOB = Job(source="x = 1\n", limits={"steps": 2000, "trace": 8_000_000})
+EXIT = {"wall_ms": 1.0, "cpu_ms": 2.0, "peak_bytes": 3}
+
+
+def encoded(value: Any) -> bytes:
+    return json.dumps(value).encode() + b"\n"
+
+
+START = encoded(HEADER) + encoded(step(0))
+
+
+def assembled(data: bytes, outcome: Outcome | None = None) -> Trace:
+    trace, _ = assemble(JOB, {"torch": "0", "numpy": "0", "python": "0"}, data, outcome, dict(EXIT))
+    Trace.model_validate_json(text(trace))  # what the server sends is a trace, always
+    return trace
+
+
+def with_fields(uid: str, fields: Any) -> bytes:
+    return encoded({"step": {**step(1)["step"], "set": {uid: fields}}})
+
+
+LINES = {
+    "half a line": b'{"step":{"i":1,"ki',
+    "no JSON": b"\xff\xfe\x00garbage\n",
+    "a null byte": b'{"step":{"i":1,"kind":"statement","line":1,"value":"\x00"}}\n',
+    "a number of a million digits": b'{"step":{"i":1,"kind":"statement","line":' + b"9" * 1_000_000 + b"}}\n",
+    "200,000 brackets": b'{"step":{"i":1,"kind":"statement","line":1,"value":' + b"[" * 200_000 + b"}}\n",
+    "200,000 braces": b'{"step":{"i":1,"kind":"statement","line":1,"value":' + b'{"a":' * 200_000 + b"\n",
+    "a list for an object": encoded([1, 2, 3]),
+    "a bare number": b"1\n",
+    "null": b"null\n",
+    "another header": encoded(HEADER),
+    "steps out of order": encoded(step(7)),
+    "the same step twice": encoded(step(0)),
+    "a negative step": encoded({"step": {**step(1)["step"], "i": -1}}),
+    "an unknown kind": encoded({"step": {**step(1)["step"], "kind": "magic"}}),
+    "a field that nobody knows": encoded({"step": {**step(1)["step"], "surprise": 1}}),
+    "an entity of no letter": with_fields("z1", {}),
+    "an entity without a number": with_fields("", {}),
+    "a uid that is a path": with_fields("../../etc", {}),
+    "a tensor that is a list": with_fields("t1", []),
+    "a shape of words": with_fields("t1", {"kind": "tensor", "shape": ["a"]}),
+    "cells that are a tree": with_fields("s1", {"kind": "storage", "cells": {"float32": [[[1]]]}}),
+    "NaN as JSON has it not": b'{"step":{"i":1,"kind":"statement","line":1,"value":NaN}}\n',
+    "markup for a uid": with_fields("<script>", {}),
+    "the prototype for a field": with_fields("t1", {"__proto__": {"polluted": 1}}),
+    "a log of nothing": encoded({"step": {**step(1)["step"], "log": [{}]}}),
+    "a log entry of two kinds": encoded({"step": {**step(1)["step"], "log": [{"kind": "op", "event": "written"}]}}),
+    "an outcome without a cost": encoded({"outcome": {"status": "finished"}}),
+    "an outcome that it can't know": encoded({**END, "outcome": {"status": "lost"}}),
+    "a crash that it claims": encoded({**END, "outcome": {"status": "crashed", "signal": 9}}),
+    "a limit that does not exist": encoded(
+        {**END, "outcome": {"status": "stopped", "stopped": {"limit": "x", "value": 1}}}
+    ),
+    "a fault of ours": encoded({"fault": "x" * 100_000}),
+    "a fault that is a tree": encoded({"fault": {"a": 1}}),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_what_is_no_trace_ends_the_trace_there(name: str) -> None:
+    trace = assembled(START + LINES[name] + encoded(END))
+    assert trace.outcome.status == "crashed" and len(trace.steps) == 1
+    assert len(text(trace)) < 5000
+
+
+@pytest.mark.parametrize("name", LINES.keys() - {"another header"})
+def test_nothing_is_believed_that_comes_first(name: str) -> None:
+    trace = assembled(LINES[name] + encoded(END))
+    assert trace.outcome.status == "crashed" and trace.steps == []
+    assert trace.program.source in (JOB.source, "x = 1\n")
+
+
+def test_the_parent_says_how_it_ended_and_what_it_cost() -> None:
+    claimed = {**END, "cost": {"wall_ms": -5, "cpu_ms": 1e300, "peak_bytes": 10**18}}
+    trace = assembled(START + encoded(claimed))
+    assert trace.outcome.status == "finished"
+    assert (trace.cost.wall_ms, trace.cost.cpu_ms, trace.cost.peak_bytes) == (1.0, 2.0, 3)
+    killed = Outcome(status="crashed", signal=9)
+    assert assembled(START + encoded(END), killed).outcome == killed
+
+
+def test_lines_after_the_outcome_are_nothing() -> None:
+    trace = assembled(START + encoded(END) + encoded(step(1)) * 1000)
+    assert (trace.outcome.status, len(trace.steps)) == ("finished", 1)
+
+
+def test_a_whole_trace_cut_anywhere_is_a_trace() -> None:
+    data = START + b"".join(encoded(step(k)) for k in range(1, 30)) + encoded(END)
+    for at in range(0, len(data), 37):
+        trace = assembled(data[:at])
+        assert trace.outcome.status in ("crashed", "finished") and len(trace.steps) <= 30
+
+
+def test_any_bytes_changed_is_a_trace() -> None:
+    chance = random.Random(4)
+    whole = START + b"".join(encoded(step(k)) for k in range(1, 8)) + encoded(END)
+    for _ in range(500):
+        data = bytearray(whole)
+        for _ in range(chance.randrange(1, 6)):
+            data[chance.randrange(len(data))] = chance.choice(b'{}[]":,0919aent\n\x00\xff')
+        assembled(bytes(data))
+
+
+MEMORY = """
+import resource, sys
+from tests import test_hostile as t
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+room = 8_000_000
+floods = [
+    t.START + b'{"step":{"i":1,"kind":"statement","line":1,"value":' + b'[' * room,
+    t.START + b'{"step":{"i":1,"kind":"statement","line":1,"log":[' + b'{},' * (room // 3) + b'{}]}}\\n',
+    t.START + b'{"step":{"i":1,"kind":"statement","line":1,"set":{' + b'"t1":{},' * (room // 8) + b'"t2":{}}}}\\n',
+    t.START + b'{"step":{"i":1,"kind":"statement","line":1,"iter":[' + b'1,' * (room // 2) + b'1]}}\\n',
+    t.START + b'{"step":{"i":1,"kind":"statement","line":1,"set":{"s1":{"cells":{"float32":[' + b'0,' * (room // 2) + b'0]}}}}}\\n',
+    t.START + b'{"step":{"i":1,"kind":"statement","line":1,"set":{"f1":{"vars":{'
+    + b','.join(b'"%d":[]' % k for k in range(room // 11)) + b'}}}}}\\n',
+    t.START + b'{"step":' * (room // 8),
+    t.START + b'\\n' * room,
+    b'x' * room,
+]
+before = None
+for turn in range(4):
+    for flood in floods:
+        t.assembled(flood)
+    if turn == 0:
+        before = peak()
+print(before, peak())
+"""
+
+
+def test_floods_leave_the_memory_flat() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", MEMORY], capture_output=True, text=True, timeout=300, cwd=Path(__file__).parent.parent
+    )
+    assert found.returncode == 0, found.stderr[-2000:]
+    first, last = map(int, found.stdout.split())
+    assert last <= first * 1.1 + 20, "it grows from one flood to the next"
+    assert last < 1500, f"{last} MB for lines of 8 MB"

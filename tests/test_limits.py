@@ -1,0 +1,140 @@
+"""Every limit ends in a partial trace that names it, its value and the line, and the next program is served."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from server.pool.local import Pool
+from server.settings import Settings
+from server.wire.api import Job
+from server.wire.trace import Trace
+
+FIRST = "import torch\na = torch.ones(2)\n"
+SMALL: dict[str, Any] = {"wall": 3.0, "cpu": 2, "memory": 600_000_000, "output": 1000, "tensors": 50, "trace": 700_000}
+
+
+@pytest.fixture(scope="module")
+def ran() -> Iterator[Any]:
+    """Runs a program with small limits, in one pool for all."""
+    loop = asyncio.new_event_loop()
+    settings = Settings({}, **SMALL)
+    pool = Pool(settings)
+    loop.run_until_complete(pool.start())
+
+    def run(source: str) -> Trace:
+        return loop.run_until_complete(pool.run(Job(source=source, limits=settings.limits())))
+
+    yield run
+    loop.run_until_complete(pool.close())
+    loop.close()
+
+
+def stopped(trace: Trace, limit: str) -> int | None:
+    """The line at which it was stopped, by that limit; what it did before is there."""
+    told = trace.outcome.stopped
+    assert trace.outcome.status == "stopped" and told is not None, trace.outcome
+    assert (told.limit, told.value) == (limit, {**SMALL, "steps": 2000}[limit])
+    assert any("t1" in step.set for step in trace.steps), "what came before it is not there"
+    return told.line
+
+
+ENDLESS = {
+    "a loop": ("while True:\n    pass\n", "cpu", (3, 4)),
+    "a sum": ("b = 1\nsum(range(10**12))\n", "cpu", (4,)),
+    "a power": ("b = 10**10**9\n", "cpu", (3,)),
+    "a large product": ("b = torch.ones(4000, 4000)\nfor k in range(10**6):\n    c = b @ b\n", "cpu", (5, 4)),
+    "a comprehension": ("b = [0 for _ in range(10**12) if False]\n", "cpu", (3,)),
+    "inside a function": ("def f(n):\n    return sum(range(n))\nb = f(10**12)\n", "cpu", (4,)),
+    "a hook in backward": (
+        "w = torch.ones(1, requires_grad=True)\nw.register_hook(lambda g: sum(range(10**12)))\n(w * 2).sum().backward()\n",
+        "cpu",
+        (4,),
+    ),
+    "sleep": ("import time\ntime.sleep(1000)\n", "wall", (4,)),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_statement_that_never_ends_is_named(ran: Any, name: str) -> None:
+    more, limit, lines = ENDLESS[name]
+    assert stopped(ran(FIRST + more), limit) in lines
+    assert ran("x = 1\n").outcome.status == "finished"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "b = torch.ones(10**9)\n",
+        "b = bytearray(10**10)\n",
+        "b = []\nfor k in range(100):\n    b.append(torch.ones(10**7))\n",
+        "b = [0] * 10**9\n",
+        "b = torch.ones(8000, 8000).double() @ torch.ones(8000, 8000).double()\n",
+    ],
+)
+def test_memory_that_is_not_there(ran: Any, more: str) -> None:
+    trace = ran(FIRST + more)
+    line = stopped(trace, "memory")
+    assert line is not None and line >= 3
+    assert trace.outcome.error is not None and "emory" in trace.outcome.error.type + trace.outcome.error.message
+
+
+def test_a_program_may_catch_what_memory_raises(ran: Any) -> None:
+    trace = ran(FIRST + "try:\n    b = torch.ones(10**9)\nexcept RuntimeError as error:\n    print('caught')\n")
+    assert trace.outcome.status == "finished"
+
+
+def test_printed_text(ran: Any) -> None:
+    trace = ran(FIRST + "while True:\n    print('x' * 300)\n")
+    assert stopped(trace, "output") == 4
+    told = [entry.text for step in trace.steps for entry in step.log if entry.kind == "out"]
+    assert len("".join(told)) == 1000
+
+
+def test_living_tensors(ran: Any) -> None:
+    trace = ran(FIRST + "b = []\nfor k in range(1000):\n    b.append(torch.ones(1))\n")
+    assert stopped(trace, "tensors") in (4, 5)
+    assert ran(FIRST + "for k in range(1000):\n    b = torch.ones(1)\n").outcome.status == "finished"
+
+
+def test_the_size_of_a_trace(ran: Any) -> None:
+    more = "".join(f"b = torch.arange(1000.) + {k}\n" for k in range(400))
+    assert stopped(ran(FIRST + more), "trace") is not None
+
+
+def test_steps(ran: Any) -> None:
+    source = FIRST + "def f(n):\n    pass\n" + "x = [f(k) for k in range(5000)]\n"
+    assert stopped(ran(source), "steps") is not None
+
+
+NESTED = {
+    "brackets": "x = " + "(" * 5000 + ")" * 5000,
+    "terms": "x = " + "+".join("1" for _ in range(30_000)),
+    "a null byte": "x = 1\0\n",
+    "minus signs": "x = " + "-" * 20_000 + "1",
+    "attributes": "x = a" + ".b" * 20_000,
+    "blocks": "".join(" " * k + "if 1:\n" for k in range(120)) + " " * 120 + "pass\n",
+    "half of a character": "x = '\ud800'",
+    "a long number": "x = " + "9" * 10_000,
+    "strings": "x = " + "'a' " * 20_000,
+    "calls": "x = " + "f(" * 3000 + ")" * 3000,
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_a_program_too_deep_is_refused_and_nobody_dies(ran: Any, name: str) -> None:
+    trace = ran(NESTED[name].encode("utf-8", "replace").decode())
+    assert trace.outcome.status in ("refused", "raised", "finished"), trace.outcome
+    if trace.outcome.status == "refused":
+        assert trace.outcome.error is not None and trace.outcome.error.refusals[0].line >= 1
+
+
+def test_a_crash_is_a_trace_with_its_line(ran: Any) -> None:
+    far = (
+        "import numpy as np\nb = np.lib.stride_tricks.as_strided(np.zeros(1), (10**11,), (8,))\nc = b[10**10:].sum()\n"
+    )
+    trace = ran(FIRST + far)
+    assert (trace.outcome.status, trace.outcome.signal) == ("crashed", 11)
+    assert trace.outcome.error is not None and trace.outcome.error.line == 5
+    assert len(trace.steps) >= 3
