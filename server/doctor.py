@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from server.pool.local import Pool
+from server.pool.machine import memory, room
 from server.pool.turns import Busy
 from server.pool.zygote import Down
 from server.settings import Settings
@@ -21,17 +22,6 @@ FONTS = {"Latin": "en", "Chinese": "zh"}
 
 Row = tuple[str, str, str]
 """A subject, what was found, and what is wrong with it: "" where nothing is."""
-
-
-def memory() -> int:
-    """Bytes of the machine, or of the container where that has fewer."""
-    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for place in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            whole = min(whole, int(Path(place).read_text()))
-        except (OSError, ValueError):  # no such file, or "max"
-            continue
-    return whole
 
 
 def fonts() -> Iterator[Row]:
@@ -49,9 +39,9 @@ def host(settings: Settings) -> Iterator[Row]:
     yield "kernel", f"{platform.system()} {platform.release()}, {platform.machine()}", ""
     yield "user", "root" if os.geteuid() == 0 else f"uid {os.geteuid()}", ""
     yield "processors", f"{len(os.sched_getaffinity(0))}, for {settings.workers} programs at once", ""
-    have, need = memory(), settings.workers * settings.memory + 1_500_000_000
-    wrong = f"{settings.workers} programs may take {need / 1e9:.1f} GB with the server" if have < need else ""
-    yield "memory", f"{have / 1e9:.1f} GB", wrong
+    least = room(settings.memory)
+    wrong = f"room for {least} of {settings.workers} programs at once" if least < settings.workers else ""
+    yield "memory", f"{memory() / 1e9:.1f} GB", wrong
     disk = shutil.disk_usage(Path.cwd()).free
     yield "disk", f"{disk / 1e9:.1f} GB free", "" if disk > 1e8 else "there is no room for saved scenarios"
 

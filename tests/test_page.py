@@ -56,11 +56,10 @@ def paste(page: Any, text: str) -> None:
 
 def run(page: Any) -> dict[str, Any]:
     """Press the keys for Run; the trace that came."""
-    with page.expect_response("**/runs") as answer:
-        page.keyboard.press("Control+Enter")
-    found = re.search(r"<script[^>]*>(.*)</script>", answer.value.text(), re.S)
-    assert found
-    trace: dict[str, Any] = json.loads(found[1])
+    page.evaluate("document.querySelector('#run').replaceChildren()")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("#run script", state="attached")  # at once, or when its turn has come and it is over
+    trace: dict[str, Any] = json.loads(page.locator("#run script").text_content())
     page.wait_for_function(
         "n => document.querySelector('#workbench').dataset.steps === n", arg=str(len(trace["steps"]))
     )
@@ -538,3 +537,61 @@ def test_a_program_that_goes_another_way_says_so(page: Any, site: str) -> None:
     page.locator("#unseen button").click()
     page.wait_for_selector("#problem:not([hidden])")
     assert "not repeatable" in page.locator("#problem").text_content()
+
+
+def endless(page: Any, site: str, number: int) -> None:
+    """A page whose program runs, or waits for its turn."""
+    page.goto(site)
+    paste(page, f"import torch\nimport time\nx = torch.ones({number})\ntime.sleep(60)\n")
+    page.keyboard.press("Control+Enter")
+    page.locator("#stop:not([hidden])").wait_for()
+
+
+def test_a_run_is_stopped_and_keeps_what_was_recorded(page: Any, site: str) -> None:
+    endless(page, site, 3)
+    page.locator("#run [data-run]").wait_for(state="attached")
+    page.locator("#stop").click()
+    page.wait_for_function("() => document.querySelector('#workbench').dataset.steps === '3'")
+    assert "stopped this run" in page.locator("#outcome").inner_text()
+    assert page.locator("#stop").is_hidden() and page.locator("#run-word").inner_text() == "Run"
+    assert page.locator('#stage [data-name="x"]').count() == 1
+
+
+def test_a_run_is_stopped_before_anything_came_of_it(page: Any, site: str) -> None:
+    endless(page, site, 4)
+    page.locator("#stop").click()
+    page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Run'")
+    assert page.locator("#problem").is_hidden() and page.locator("#stop").is_hidden()
+
+
+def test_who_waits_sees_the_place_and_a_closed_tab_makes_room(page: Any, site: str) -> None:
+    others = [page.context.new_page() for _ in range(3)]
+    for number, other in enumerate(others):
+        endless(other, site, 10 + number)
+        other.locator("#run [data-run]").wait_for(state="attached")
+    word = others[2].locator("#run-word")
+    page.goto(site)
+    endless(page, site, 20)
+    page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Waiting, 1 before it…'")
+    assert word.inner_text() == "Waiting, next…"
+    others[0].close()
+    others[1].close()
+    page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Running…'")
+    assert word.inner_text() == "Running…"
+    others[2].close()
+    page.locator("#stop").click()
+    page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Run'")
+
+
+def test_a_limit_is_said_at_its_line(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import torch\nx = torch.ones(2)\ny = sum(range(10**12))\n")
+    trace = run(page)
+    assert trace["outcome"]["stopped"]["limit"] == "cpu" and trace["outcome"]["stopped"]["line"] == 3
+    assert "processor time" in page.locator("#outcome").inner_text()
+    assert "at this line when it was stopped" in page.locator(".message.error").inner_text()
+
+
+def test_no_device_is_offered_where_there_is_but_one(page: Any, site: str) -> None:
+    page.goto(site)
+    assert page.locator("#device").count() == 0

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import re
 import signal
 import time
@@ -10,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from server.pool.assemble import alike, assemble
+from server.pool.machine import room
 from server.pool.turns import Turns, Who
 from server.pool.zygote import ENTRY, Child, Down, Options, Zygote
 from server.settings import Settings
@@ -18,6 +20,8 @@ from server.wire.trace import Error, Focus, Outcome, Stopped, Trace
 
 SAYING = 0.05
 """Seconds that a child has to say at which line it is before it is killed."""
+
+log = logging.getLogger("gradbox.pool")
 
 NOBODY = Who("", "")
 CANCELLED = Outcome(status="cancelled")
@@ -29,8 +33,11 @@ class Pool:
 
     def __init__(self, settings: Settings, entry: str = ENTRY) -> None:
         self._settings = settings
-        options = Options(settings.workers, settings.sandbox, settings.memory, settings.cpu, entry)
-        self.turns = Turns(settings.workers, settings.queue, classroom=settings.classroom)
+        workers = min(settings.workers, room(settings.memory))
+        if workers < settings.workers:
+            log.warning("there is memory for %d of %d programs at once", workers, settings.workers)
+        options = Options(workers, settings.sandbox, settings.memory, settings.cpu, entry)
+        self.turns = Turns(workers, settings.queue, classroom=settings.classroom)
         self.zygote = Zygote(options, settings.boot)
         one = replace(options, spares=1, device="cuda", gpu_memory=settings.gpu_memory)
         self._gpu = Zygote(one, settings.boot), Turns(1, settings.queue, classroom=settings.classroom)

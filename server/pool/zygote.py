@@ -163,7 +163,11 @@ class Zygote:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
         one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONDONTWRITEBYTECODE") if name in os.environ}
+        kept = {
+            name: os.environ[name]
+            for name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "PYTHONDONTWRITEBYTECODE")
+            if name in os.environ
+        }
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "server.worker.zygote", str(theirs.fileno()), json.dumps(asdict(self._options))],
@@ -258,10 +262,19 @@ class Zygote:
                 self.versions, self.layers, self.gpus = message["ready"], message["layers"], message["gpus"]
                 self._deaths = 0
                 self._ready.set_result(None)
+                self._confess()
             elif "spare" in message:
                 self._came(Child(int(message["spare"]), descriptors[0], descriptors[1]))
             elif "exited" in message:
                 self._left(self._children.get(int(message["exited"])), message)
+
+    def _confess(self) -> None:
+        """Say loudly what a program could do here that it should not."""
+        if self._options.sandbox == "off":
+            log.warning("GRADBOX_SANDBOX is off: a program can do whatever this user can")
+        for name, why in self.layers.items():
+            if why and (name != "uid" or os.geteuid() == 0):
+                log.warning("programs run without the layer %s: %s", name, why)
 
     def _came(self, child: Child) -> None:
         os.set_blocking(child.job, False)

@@ -77,7 +77,9 @@ async def page(request: Request) -> Response:
     source = json.dumps(scenario.source if scenario else "")
     words = scenario.text[language(request)] if scenario and asked else {}
     first = f'{{"source":{source},"trace":{trace or "null"}}}'
-    return render(request, "page.html", first=first, title=words.get("title"), question=words.get("look_at"))
+    devices = request.app.state.pool.devices
+    named = {"title": words.get("title"), "question": words.get("look_at")}
+    return render(request, "page.html", first=first, devices=devices, **named)
 
 
 @router.get("/gallery", response_class=HTMLResponse)

@@ -14,6 +14,7 @@ import select
 import signal
 import socket
 import struct
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,13 +40,17 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Child:
-    """What a process is left with. memory: bytes on top of what it has; cpu: seconds; tasks: of its user, all in all."""
+    """What a process is left with. memory: bytes on top of what it has; cpu: seconds; tasks: of its user, all in all.
+
+    gpu: it works with one.
+    """
 
     keep: frozenset[int]
     memory: int
     cpu: int
     tasks: int
     uid: int
+    gpu: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,8 @@ def clear_environment(_: Child) -> None:
 def bound_resources(child: Child) -> None:
     pages = [int(count) for count in Path("/proc/self/statm").read_text().split()]
     size, data = pages[0] * mmap.PAGESIZE, pages[5] * mmap.PAGESIZE
-    bound(resource.RLIMIT_AS, size + child.memory)  # also what is shared, which is not counted as data
+    if not child.gpu:  # whose driver lays out all of the machine's addresses
+        bound(resource.RLIMIT_AS, size + child.memory)  # also what is shared, which is not counted as data
     bound(resource.RLIMIT_DATA, data + child.memory)
     bound(resource.RLIMIT_CPU, child.cpu, child.cpu + 1)
     bound(resource.RLIMIT_NPROC, child.tasks)
@@ -138,6 +144,20 @@ def refused(act: Callable[..., Any], *arguments: Any) -> bool:
     return False
 
 
+def deny_files(child: Child) -> None:
+    if not child.gpu:
+        landlock.restrict()
+        return
+    libraries = [path for path in (*LIBRARIES, sys.prefix, sys.base_prefix) if os.access(path, os.R_OK)]
+    landlock.restrict(libraries, [str(path) for path in Path("/dev").glob("nvidia*") if path.is_char_device()])
+
+
+LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/cuda", "/usr/local/nvidia", "/lib", "/lib64", "/proc", "/sys")
+"""What a GPU's driver reads while it works."""
+
+AFTER_GPU = ("environment", "rlimits", "seccomp")
+"""Layers that a GPU's driver can't be started under."""
+
 LAYERS = (
     Layer("descriptors", close_descriptors, lambda child: descriptors() == child.keep | {0, 1, 2}),
     Layer("environment", clear_environment, lambda _: not _libc.getenv(b"TRIAL") and not os.environ),
@@ -145,10 +165,10 @@ LAYERS = (
     Layer("uid", change_user, lambda child: os.getresuid() == (child.uid,) * 3 and refused(os.setuid, 0)),
     Layer("no_new_privs", gain_nothing, lambda _: prctl(_PR_GET_NO_NEW_PRIVS) == 1 and not capabilities()),
     Layer("not_dumpable", lambda _: prctl(_PR_SET_DUMPABLE, 0), lambda _: prctl(_PR_GET_DUMPABLE) == 0),
-    Layer("landlock", lambda _: landlock.restrict(), lambda _: refused(os.listdir, "/"), "no_new_privs"),
+    Layer("landlock", deny_files, lambda _: refused(os.listdir, "/"), "no_new_privs"),
     Layer(
         "seccomp",
-        lambda _: seccomp.load(seccomp.program(os.getpid())),
+        lambda child: seccomp.load(seccomp.program(os.getpid(), gpu=child.gpu)),
         lambda _: refused(socket.socket),
         "no_new_privs",
     ),
@@ -161,12 +181,15 @@ class Confinement:
     """What the children of a process are confined by. Made once, by the first process, as the user it runs as.
 
     layers: what `probe` found. memory: bytes that a run may take on top of what its process begins with. cpu: seconds.
-    first_uid: the user of the child in slot 0, where the server runs as root.
+    first_uid: the user of the child in slot 0, where the server runs as root. gpu: the children work with one; they get
+    it between Landlock, which covers one thread and those that it starts, and the limits.
     """
 
-    def __init__(self, layers: Mapping[str, str], memory: int, cpu: int, first_uid: int) -> None:
+    def __init__(
+        self, layers: Mapping[str, str], memory: int, cpu: int, first_uid: int, gpu: Callable[[], None] | None = None
+    ) -> None:
         self._layers = [layer for layer in LAYERS if not layers[layer.name]]
-        self._memory, self._cpu, self._first = memory, cpu, first_uid
+        self._memory, self._cpu, self._first, self._gpu = memory, cpu, first_uid, gpu
         self._tasks = TASKS if not layers["uid"] else tasks_of(os.geteuid()) + ROOM
 
     def enter(self, keep: Iterable[int], slot: int) -> None:
@@ -174,11 +197,17 @@ class Confinement:
 
         keep: the descriptors, none of them a standard one, that stay open. slot: a number that no other child has now.
         """
-        child = Child(frozenset(keep), self._memory, self._cpu, self._tasks, self._first + slot)
+        child = Child(frozenset(keep), self._memory, self._cpu, self._tasks, self._first + slot, self._gpu is not None)
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go where memory runs out
         os.setsid()
+        late = [layer for layer in self._layers if self._gpu is not None and layer.name in AFTER_GPU]
         for layer in self._layers:
+            if layer not in late:
+                layer.enter(child)
+        if self._gpu is not None:
+            self._gpu()
+        for layer in late:
             layer.enter(child)
 
 

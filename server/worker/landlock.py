@@ -10,7 +10,7 @@ from pathlib import Path
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every machine
 _VERSION = 1
 _PATH_BENEATH = 1
-_READ_FILE, _READ_DIR = 1 << 2, 1 << 3
+_WRITE_FILE, _READ_FILE, _READ_DIR, _IOCTL_DEVICE = 1 << 1, 1 << 2, 1 << 3, 1 << 15
 _BIND_TCP_CONNECT_TCP = 0b11
 _SCOPE_ABSTRACT_SOCKETS_SIGNALS = 0b11
 
@@ -25,11 +25,12 @@ def abi() -> int:
         return 0
 
 
-def restrict(readable: Iterable[str] = ()) -> None:
+def restrict(readable: Iterable[str] = (), devices: Iterable[str] = ()) -> None:
     """Deny whatever this kernel's version can deny, for good. Needs no_new_privs. Raises OSError.
 
-    readable: files, and directories with all beneath them, that may still be read. From version 4 on it denies TCP,
-    from 6 on abstract Unix sockets and signals to processes that are not under the same restriction.
+    readable: files, and directories with all beneath them, that may still be read; devices: files that may be used in
+    every way. From version 4 on it denies TCP, from 6 on abstract Unix sockets and signals to processes that are not
+    under the same restriction.
     """
     version = abi()
     if not version:
@@ -38,7 +39,9 @@ def restrict(readable: Iterable[str] = ()) -> None:
     rules = _call(_CREATE_RULESET, denied, len(denied), 0)
     try:
         for path in readable:
-            _let_read(rules, path)
+            _let(rules, path, _READ_FILE | (_READ_DIR if Path(path).is_dir() else 0))
+        for path in devices:
+            _let(rules, path, _READ_FILE | _WRITE_FILE | (_IOCTL_DEVICE if version >= 5 else 0))
         _call(_RESTRICT_SELF, rules, 0)
     finally:
         os.close(rules)
@@ -55,10 +58,9 @@ def attributes(version: int) -> bytes:
     return struct.pack(f"={len(fields)}Q", *fields)
 
 
-def _let_read(rules: int, path: str) -> None:
+def _let(rules: int, path: str, rights: int) -> None:
     place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        rights = _READ_FILE | (_READ_DIR if Path(path).is_dir() else 0)
         _call(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", rights, place), 0)
     finally:
         os.close(place)

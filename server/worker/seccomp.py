@@ -99,11 +99,27 @@ HIDDEN: dict[str, tuple[int | None, int | None]] = {
 ABSENT: dict[str, tuple[int | None, int | None]] = {"clone3": (435, 435)}
 """Calls that the kernel seems not to know (ENOSYS): its arguments can't be seen, and glibc then takes `clone`."""
 
+DRIVER: dict[str, tuple[int | None, int | None]] = {
+    "eventfd2": (290, 19),
+    "get_mempolicy": (239, 236),
+    "mbind": (237, 235),
+    "membarrier": (324, 283),
+    "pipe2": (293, 59),
+    "prctl": (157, 167),  # checked
+    "set_mempolicy": (238, 237),
+}
+"""What the driver of a GPU makes besides. It opens files, too, which only Landlock keeps apart then, talks to its devices
+by any `ioctl`, and shares pages with them: a weaker filter than without one."""
+
+UNCHECKED = ("ioctl", "madvise", "mmap")
+"""Calls that the driver makes in ways of its own."""
+
 MAP_SHARED, MAP_GROWSDOWN, MAP_HUGETLB = 1, 0x100, 0x40000  # MAP_SHARED_VALIDATE has the first one's bit, too
 PTHREAD = 0x3D0F00  # what glibc makes a thread with: all shared, CLONE_THREAD, no namespace, no signal at its end
 MADVICE = (0, 1, 2, 3, 4, 8, 14, 15)  # of use and huge pages; none that merges a page with a neighbour's
 TCGETS = 0x5401
 F_DUPFD_TO_F_SETFL, F_DUPFD_CLOEXEC = (0, 1, 2, 3, 4), 1030
+PR_SET_NAME, PR_GET_NAME = 15, 16  # of a thread
 CLOCK_OF_A_PROCESS = 1 << 31  # the clock's number is negative
 ARCH_XCOMP_PERM = (0x1022, 0x1023)  # which of AMX it may use, and that it would: oneDNN asks
 
@@ -148,20 +164,25 @@ def checks(pid: int) -> dict[str, tuple[Where, ...]]:
         "ioctl": (Where(low(1), (TCGETS,)),),
         "madvise": (Where(low(2), MADVICE),),
         "mmap": (Where(low(3), (0,), MAP_SHARED | MAP_GROWSDOWN | MAP_HUGETLB),),  # would not count as its data
+        "prctl": (Where(low(0), (PR_SET_NAME, PR_GET_NAME)),),
         "prlimit64": (own, Where(low(2), (0,)), Where(high(2), (0,))),  # reads: no new limit is given
         "sched_getaffinity": (own,),
         "tgkill": (Where(low(0), (pid,)),),
     }
 
 
-def program(pid: int, machine: str = os.uname().machine) -> bytes:
-    """The filter for the process `pid`. A call is compared for equality, so none of x32 (0x40000000 and up) is in it."""
+def program(pid: int, machine: str = os.uname().machine, gpu: bool = False) -> bytes:
+    """The filter for the process `pid`. A call is compared for equality, so none of x32 (0x40000000 and up) is in it.
+
+    gpu: leave what a GPU's driver needs. Then Landlock has to keep the files.
+    """
     if machine not in MACHINES:
         raise OSError(errno.ENOSYS, f"there is no list of system calls for {machine}")
     column, arch = MACHINES[machine]
-    checked = checks(pid)
+    checked = {name: rules for name, rules in checks(pid).items() if not gpu or name not in UNCHECKED}
+    allowed = ALLOWED | DRIVER | HIDDEN if gpu else ALLOWED
     parts = [_load(_ARCH), _equal(arch, 1, 0), _refuse(errno.EPERM), _load(_NUMBER)]
-    for name, numbers in ALLOWED.items():
+    for name, numbers in allowed.items():
         parts += _rule(numbers[column], _body(checked.get(name, ())))
     for calls, error in ((HIDDEN, errno.ENOENT), (ABSENT, errno.ENOSYS)):
         for numbers in calls.values():

@@ -5,6 +5,7 @@ child takes its job, where it writes its trace) and `exited`; there come `use`, 
 alone reaps and kills, so no signal ever meets a process that is not the run's own.
 """
 
+import functools
 import gc
 import importlib
 import json
@@ -22,7 +23,7 @@ from typing import Any, NoReturn
 import numpy
 import torch
 
-from server.worker import confine
+from server.worker import confine, gpu
 from server.worker.child import WHERE, die_with_parent, live
 from server.worker.probes import ops
 from server.worker.warm import warm
@@ -70,7 +71,9 @@ class Zygote:
         layers: dict[str, str] = {}
         if self._options.sandbox != "off":
             layers = confine.probe()
-            self._confinement = confine.Confinement(layers, self._options.memory, self._options.cpu, FIRST_UID)
+            o = self._options
+            got = functools.partial(gpu.ready, o.gpu_memory) if o.device == "cuda" else None
+            self._confinement = confine.Confinement(layers, o.memory, o.cpu, FIRST_UID, got)
         ops.listen()
         tasks = len(list(Path("/proc/self/task").iterdir()))
         if tasks != 1:

@@ -80,7 +80,8 @@ htmx.defineExtension("json-body", {
     asked = editor.text();
     const source = instead ?? asked;
     instead = null;
-    return JSON.stringify(opening ? { source, focus: opening } : { source });
+    const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"))?.value;
+    return JSON.stringify({ source, ...(device && { device }), ...(opening && { focus: opening }) });
   },
 });
 
