@@ -172,10 +172,18 @@ export function createEditor(host, { source, label, nonce, onRun, onChange, onLi
     now(line, tone = "") {
       view.dispatch({ effects: setCurrent.of(line === null ? null : { line, tone }) });
       if (line === null || line > view.state.doc.lines || line < 1) return;
-      const block = view.lineBlockAt(view.state.doc.line(line).from);
-      const { scrollTop, clientHeight } = view.scrollDOM;
-      if (block.top < scrollTop || block.bottom > scrollTop + clientHeight)
-        view.scrollDOM.scrollTop = Math.max(0, block.top - clientHeight / 3);
+      view.requestMeasure({
+        key: "now", // measured with the next frame: asked for at once, the browser would lay out the page for each step
+        read: () => {
+          const block = view.lineBlockAt(view.state.doc.line(Math.min(line, view.state.doc.lines)).from);
+          const { scrollTop, clientHeight } = view.scrollDOM;
+          const seen = block.top >= scrollTop && block.bottom <= scrollTop + clientHeight;
+          return seen ? null : Math.max(0, block.top - clientHeight / 3);
+        },
+        write: (top) => {
+          if (top !== null) view.scrollDOM.scrollTop = top;
+        },
+      });
     },
     /** @param {Message[]} list */
     say(list) {

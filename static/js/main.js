@@ -17,6 +17,7 @@ import * as unseen from "./unseen.js";
 import * as url from "./url.js";
 
 const SENTENCES = 6;
+const SOON = 80;
 const { say } = locale(document.documentElement.lang);
 /** @template {HTMLElement} T @param {string} id @returns {T} */
 const part = (id) => /** @type {T} */ (document.getElementById(id));
@@ -26,6 +27,8 @@ const first = JSON.parse(part("first").textContent ?? "{}");
 let opened = null;
 /** @type {import("./outputs.js").Row[]} */
 let laid = [];
+/** @type {{step: number, text: string, stream: string}[]} what the program printed */
+let outs = [];
 let step = 0;
 /** @type {number | null} the step asked for by the address, until the trace is there */
 let wanted = null;
@@ -181,6 +184,10 @@ function problem(text) {
 /** @param {any} trace @param {number | null} at @param {boolean} [replace] */
 function show(trace, at, replace = true) {
   opened = openTrace(trace);
+  outs = trace.steps.flatMap((/** @type {any} */ s, /** @type {number} */ k) =>
+    s.log.flatMap((/** @type {any} */ e) => (e.kind === "out" ? [{ step: k, text: e.text, stream: e.stream ?? "stdout" }] : [])),
+  );
+  delete part("printed").dataset.told;
   if (replace) editor.set(trace.program.source);
   laid = outputs(trace);
   remark();
@@ -286,18 +293,18 @@ part("unseen").addEventListener("submit", (event) => {
 
 /** What was printed up to this step; what this step printed stands out. @param {number} i */
 function printed(i) {
-  if (!opened) return;
-  const pieces = [];
-  for (let k = 0; k <= i; k++)
-    for (const entry of opened.trace.steps[k].log)
-      if (entry.kind === "out") pieces.push({ text: entry.text, now: k === i, stream: entry.stream ?? "stdout" });
-  const nodes = pieces.map(({ text, now, stream }) => {
+  const pieces = outs.filter((out) => out.step <= i);
+  const now = pieces.filter((out) => out.step === i).length;
+  const box = part("printed");
+  const told = `${pieces.length} ${now}`;
+  if (box.dataset.told === told) return;
+  box.dataset.told = told;
+  const nodes = pieces.map(({ text, step: at, stream }) => {
     const span = document.createElement("span");
-    span.className = `${stream}${now ? " now" : ""}`;
+    span.className = `${stream}${at === i ? " now" : ""}`;
     span.textContent = text;
     return span;
   });
-  const box = part("printed");
   box.replaceChildren(...nodes);
   part("printed-box").classList.toggle("none", !pieces.length);
   box.scrollTop = box.scrollHeight;
@@ -356,11 +363,14 @@ function kept() {
   return (current() && opened?.trace.program.pasted) || editor.text();
 }
 
+/** Soon: a browser takes some milliseconds for it, and refuses it when it comes too often. */
 function address() {
   const mine = ++writing;
-  url.write(kept(), opened?.count && current() ? step : null).then((fragment) => {
+  setTimeout(async () => {
+    if (mine !== writing) return;
+    const fragment = await url.write(kept(), opened?.count && current() ? step : null);
     if (mine === writing) history.replaceState(null, "", location.pathname + location.search + fragment);
-  });
+  }, SOON);
 }
 
 async function start() {

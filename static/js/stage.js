@@ -1,6 +1,7 @@
 /** The stage: puts the picture of a step into a host element, keeps its scale, and lights what belongs together. */
 
-import { plan as makePlan } from "./layout/plan.js";
+import { news, plan as makePlan } from "./layout/plan.js";
+import { ALL, band, TALL } from "./layout/view.js";
 import { scene } from "./marks/scene.js";
 import { h, patch, SVG } from "./svg.js";
 
@@ -32,6 +33,9 @@ export function createStage(host, document, { words = {} } = {}) {
   let shown = null;
   /** @type {Element | null} */
   let lit = null;
+  /** @type {import("./layout/view.js").View} */
+  let seen = { memory: ALL, graph: ALL };
+  let room = { w: host.clientWidth, h: host.clientHeight };
 
   /** @param {Opened} opened @param {boolean} stacked */
   function planFor(opened, stacked) {
@@ -45,27 +49,48 @@ export function createStage(host, document, { words = {} } = {}) {
   function draw() {
     if (!shown) return;
     const { opened, i } = shown;
-    const stacked = host.clientWidth > 0 && host.clientWidth < NARROW;
+    const stacked = room.w > 0 && room.w < NARROW;
     const plan = planFor(opened, stacked);
-    const picture = scene(plan, opened, i, words);
     root.classList.toggle("stacked", stacked);
     root.classList.toggle("dense", plan.metrics.dense);
     const { memory, graph } = plan;
     if (stacked) {
-      size(main, memory.width, memory.height, host.clientWidth, 0, SMALLEST_STACKED);
-      size(below, graph.width, graph.height, host.clientWidth, 0);
+      const above = fit(memory.width, memory.height, room.w, 0, SMALLEST_STACKED);
+      const under = fit(graph.width, graph.height, room.w, 0);
+      seen = { memory: sight(above.k, memory.height, 0), graph: sight(under.k, graph.height, above.height * above.k) };
+      resize(main, above);
+      resize(below, under);
+      below.box.hidden = graph.boxes.size === 0;
+      const picture = scene(plan, opened, i, words, seen);
       layers(main, picture.memory, picture.between, []);
       layers(below, [], [], picture.graph);
-      below.box.hidden = graph.boxes.size === 0;
     } else {
       const w = memory.width + graph.width;
-      const drawn = size(main, w, Math.max(memory.height, graph.height), host.clientWidth, host.clientHeight);
-      const fence = graph.boxes.size ? { x: memory.width, h: drawn, word: words.graph ?? "Graph" } : undefined;
+      const tall = Math.max(memory.height, graph.height);
+      const drawn = fit(w, tall, room.w, room.h);
+      const part = sight(drawn.k, tall, 0);
+      seen = { memory: part, graph: part };
+      resize(main, drawn);
+      const picture = scene(plan, opened, i, words, seen);
+      const fence = graph.boxes.size ? { x: memory.width, h: drawn.height, word: words.graph ?? "Graph" } : undefined;
       layers(main, picture.memory, picture.between, picture.graph, fence);
       layers(below, [], [], []);
       below.box.hidden = true;
     }
     unlight();
+  }
+
+  /** What is in sight of a surface, in its plan's heights. @param {number} k its scale @param {number} tall
+   * @param {number} above pixels of the stage before it */
+  function sight(k, tall, above) {
+    if (tall <= TALL || !room.h) return ALL;
+    const top = (scrollTop() - above) / k;
+    return band(top, top + Math.min(room.h, document.documentElement.clientHeight) / k);
+  }
+
+  /** How far the stage is scrolled, by itself or with the page. */
+  function scrollTop() {
+    return root.scrollHeight > root.clientHeight ? root.scrollTop : Math.max(0, -root.getBoundingClientRect().top);
   }
 
   /** @param {ReturnType<typeof surface>} to @param {import("./svg.js").VNode[]} memory
@@ -116,16 +141,39 @@ export function createStage(host, document, { words = {} } = {}) {
   root.addEventListener("pointerleave", unlight);
   root.addEventListener("focusin", over);
   root.addEventListener("focusout", unlight);
-  const observer = typeof ResizeObserver === "undefined" ? null : new ResizeObserver(() => draw());
+  /** Scroll to the first of these heights unless one is in sight. @param {number[]} heights */
+  function bring(heights) {
+    if (!heights.length) return;
+    const begin = scrollTop();
+    const places = heights.map((y) => y * main.k - begin);
+    if (places.some((y) => y > 20 && y < room.h - 20)) return;
+    root.scrollBy({ top: places[0] - room.h / 3 });
+    draw();
+  }
+
+  /** Scrolled: what came into sight is drawn. */
+  function scrolled() {
+    if (!shown || seen.memory === ALL) return;
+    const now = sight(main.k, Infinity, 0);
+    if (now.top !== seen.memory.top || now.bottom !== seen.memory.bottom) draw();
+  }
+  root.addEventListener("scroll", scrolled, { passive: true });
+  document.addEventListener("scroll", scrolled, { passive: true });
+  const observer = typeof ResizeObserver === "undefined" ? null : new ResizeObserver(() => {
+    room = { w: host.clientWidth, h: host.clientHeight };
+    draw();
+  });
   observer?.observe(host);
 
   return {
     show(opened, i) {
       const again = shown?.opened === opened;
       shown = { opened, i };
+      if (!room.w) room = { w: host.clientWidth, h: host.clientHeight };
       draw();
       if (!again) root.scrollTo?.(0, 0);
-      else reveal(root);
+      else if (seen.memory === ALL) reveal(root);
+      else bring(news(planFor(opened, root.classList.contains("stacked")), opened.at(i)));
     },
     fit() {
       draw();
@@ -133,6 +181,7 @@ export function createStage(host, document, { words = {} } = {}) {
     },
     destroy() {
       observer?.disconnect();
+      document.removeEventListener("scroll", scrolled);
       root.remove();
     },
   };
@@ -157,23 +206,26 @@ function surface(document, name) {
   const parts = { fence: layer(), memory: layer(), graph: layer(), between: layer() };
   svg.append(defs, parts.fence, parts.memory, parts.between, parts.graph);
   box.append(svg);
-  return { box, svg, ...parts };
+  return { box, svg, k: 1, ...parts };
 }
 
-/** The scale that shows the most of it without becoming too small to read. @param {ReturnType<typeof surface>} to
- * @param {number} w @param {number} h @param {number} roomW @param {number} roomH
- * @param {number} [least] @returns {number} the height drawn */
-function size(to, w, h, roomW, roomH, least = SMALLEST) {
+/** The scale that shows the most of it without becoming too small to read, and the plan's size at that scale.
+ * @param {number} w @param {number} h @param {number} roomW @param {number} roomH @param {number} [least] */
+function fit(w, h, roomW, roomH, least = SMALLEST) {
   const fitW = roomW > 0 ? (roomW - 2) / w : 1;
   const fitH = roomH > 0 ? (roomH - 2) / h : LARGEST;
   // What has to scroll anyway need not be small as well.
   const k = fitW < least ? SCROLLED : Math.min(LARGEST, fitW, Math.max(fitH, SCROLLED));
-  const width = Math.max(w, roomW / k - 2);
-  const height = Math.max(h, roomH / k - 2);
-  to.svg.setAttribute("viewBox", `0 0 ${Math.round(width)} ${Math.round(height)}`);
-  to.svg.setAttribute("width", String(Math.round(width * k)));
-  to.svg.setAttribute("height", String(Math.round(height * k)));
-  return height;
+  return { k, width: Math.max(w, roomW / k - 2), height: Math.max(h, roomH / k - 2) };
+}
+
+/** Written only where it differs: the browser lays out anew whatever is written.
+ * @param {ReturnType<typeof surface>} to @param {ReturnType<typeof fit>} size */
+function resize(to, { k, width, height }) {
+  to.k = k;
+  const sized = { viewBox: `0 0 ${Math.round(width)} ${Math.round(height)}`, width: Math.round(width * k), height: Math.round(height * k) };
+  for (const [name, value] of Object.entries(sized))
+    if (to.svg.getAttribute(name) !== String(value)) to.svg.setAttribute(name, String(value));
 }
 
 /** Scroll only when nothing that is new is in view. @param {Element} root */

@@ -36,6 +36,21 @@ export function plan(opened, { stacked = false } = {}) {
   return { metrics, lives, memory: mem, graph: side, stacked };
 }
 
+/** The heights at which a step did something. @param {Plan} plan @param {import("../state.js").Snapshot} snap */
+export function news(plan, snap) {
+  const { memory, graph } = plan;
+  /** @type {number[]} */
+  const out = [];
+  for (const uid of [...snap.written.keys(), ...snap.fresh, ...snap.moved]) {
+    const entity = snap.entities.get(uid);
+    const at = memory.shelves.get(uid)?.stripY ?? (entity && rowOf(plan, uid, entity)?.cy) ?? memory.cards.get(uid)?.y ?? graph.boxes.get(uid)?.cy;
+    if (at !== undefined) out.push(at);
+  }
+  const running = snap.step?.visit?.node;
+  if (running && graph.boxes.has(running)) out.unshift(/** @type {any} */ (graph.boxes.get(running)).cy);
+  return out;
+}
+
 /** The row a handle stands in at this moment. @param {Plan} plan @param {string} uid @param {any} handle */
 export function rowOf(plan, uid, handle) {
   return plan.memory.rows.get(stay(uid, handle));

@@ -3,6 +3,7 @@
 import { textWidth } from "../layout/metrics.js";
 import { names } from "../layout/names.js";
 import { rowOf } from "../layout/plan.js";
+import { ALL, within } from "../layout/view.js";
 import { h } from "../svg.js";
 import { frameMark, objectMark } from "./card.js";
 import { beadsMark, cardMark, railMark, tagsMark } from "./handle.js";
@@ -25,9 +26,13 @@ import { WORDS } from "./words.js";
  * @param {import("../state.js").Opened} opened
  * @param {number} i
  * @param {Partial<import("./words.js").Words>} [words]
+ * @param {import("../layout/view.js").View} [view] what is drawn of each side
  * @returns {{memory: VNode[], between: VNode[], graph: VNode[]}}
  */
-export function scene(plan, opened, i, words = {}) {
+export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: ALL }) {
+  const { cards: places, shelves, pins } = plan.memory;
+  /** @param {{y: number, h: number} | undefined} at @param {import("../layout/view.js").Band} [side] */
+  const sees = (at, side = view.memory) => !at || within(side, at.y - 40, at.y + at.h + 40);
   const snap = opened.at(i);
   const { entities } = snap;
   const s = facts(plan, opened, snap, { ...WORDS, ...words });
@@ -40,23 +45,26 @@ export function scene(plan, opened, i, words = {}) {
   /** @type {Map<string, import("../layout/memory.js").CardRow[]>} */
   const rails = new Map();
   for (const [uid, entity] of entities) {
-    if (entity.kind === "frame") memory.push(frameMark(s, uid, entity));
-    else if (entity.kind === "object") memory.push(objectMark(s, uid, entity));
-    else if (entity.kind === "storage") memory.push(shelfMark(s, uid, entity));
+    if (entity.kind === "frame") sees(places.get(uid)) && memory.push(frameMark(s, uid, entity));
+    else if (entity.kind === "object") sees(places.get(uid)) && memory.push(objectMark(s, uid, entity));
+    else if (entity.kind === "storage") sees(shelves.get(uid)) && memory.push(shelfMark(s, uid, entity));
     else if (entity.kind === "tensor" || entity.kind === "array") {
       const row = rowOf(plan, uid, entity);
       if (!row) continue;
-      wires.push(beadsMark(s, uid, entity, row));
-      cards.push(tagsMark(s, uid, row), cardMark(s, uid, entity, row));
       if (entity.counter) {
         const key = `${entity.counter}|${entity.storage ?? ""}`;
         rails.set(key, [...(rails.get(key) ?? []), row]);
       }
+      if (!sees(row) && !sees(shelves.get(entity.storage ?? ""), view.memory)) continue;
+      wires.push(beadsMark(s, uid, entity, row));
+      cards.push(tagsMark(s, uid, row), cardMark(s, uid, entity, row));
     }
   }
-  for (const [uid, storage] of snap.ghosts) memory.push(ghostMark(s, uid, storage));
-  memory.push(...wires, ...placeholders(s), ...cards);
+  for (const [uid, storage] of snap.ghosts) sees(shelves.get(uid)) && memory.push(ghostMark(s, uid, storage));
+  memory.push(...wires, ...placeholders(s, sees), ...cards);
   for (const [key, rows] of rails) {
+    const ys = rows.map((row) => row.cy);
+    if (!within(view.memory, Math.min(...ys) - 60, Math.max(...ys) + 60)) continue;
     const [counter, storage] = key.split("|");
     memory.push(railMark(s, counter, storage, rows));
   }
@@ -70,23 +78,36 @@ export function scene(plan, opened, i, words = {}) {
   const pinned = new Map();
   for (const [uid, node] of entities) {
     if (node.kind !== "node") continue;
-    nodes.push(nodeMark(s, uid, node));
+    const box = plan.graph.boxes.get(uid);
+    if (sees(box, view.graph)) nodes.push(nodeMark(s, uid, node));
     (node.next ?? []).forEach((/** @type {any} */ _, /** @type {number} */ k) => {
       const edge = plan.graph.edges.get(`${uid}:${k}`);
-      if (edge && entities.has(edge.to)) graph.push(edgeMark(s, edge.key, edge));
+      if (edge && entities.has(edge.to) && passes(view.graph, edge.points)) graph.push(edgeMark(s, edge.key, edge));
     });
     for (const [slot, saved] of Object.entries(node.saved ?? {})) {
       if (!saved.storage || saved.state === "freed" || node.released) continue;
-      memory.push(pinMark(s, uid, slot, saved));
-      pinned.set(saved.storage, [...(pinned.get(saved.storage) ?? []), saved]);
-      if (!plan.stacked) between.push(leaderMark(s, `${uid}:${slot}`, saved));
+      const key = `${uid}:${slot}`;
+      const pin = pins.get(key);
+      const seen = !pin || within(view.memory, pin.y - 40, pin.y + 40);
+      if (seen) memory.push(pinMark(s, uid, slot, saved));
+      if (seen) pinned.set(saved.storage, [...(pinned.get(saved.storage) ?? []), saved]);
+      if (!plan.stacked && passes(view.memory, plan.graph.leaders.get(key) ?? [])) between.push(leaderMark(s, key, saved));
     }
-    if (!plan.stacked) between.push(meeting(s, uid, node));
+    const variable = node.variable ? entities.get(node.variable) : undefined;
+    const row = variable && rowOf(plan, node.variable, variable);
+    if (!plan.stacked && (!row || !box || within(view.memory, row.cy, box.cy))) between.push(meeting(s, uid, node));
   }
   for (const [storage, pins] of pinned) memory.push(alarmText(s, storage, pins));
   graph.push(...nodes, ...gradMarks(s));
   const kept = (/** @type {(VNode | null)[]} */ list) => /** @type {VNode[]} */ (list.filter(Boolean));
   return { memory: kept(memory), between: kept(between), graph: kept(graph) };
+}
+
+/** Whether a line through these points comes through the band. @param {import("../layout/view.js").Band} band
+ * @param {[number, number][]} points */
+function passes(band, points) {
+  const ys = points.map((point) => point[1]);
+  return !ys.length || within(band, Math.min(...ys) - 20, Math.max(...ys) + 20);
 }
 
 /** @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").Opened} opened
@@ -154,8 +175,8 @@ function heads(s) {
 }
 
 /** `a.grad` before there is one: its place, kept free, says None; afterwards a line from the leaf to it.
- * @param {Scene} s */
-function placeholders(s) {
+ * @param {Scene} s @param {(at: {y: number, h: number} | undefined) => boolean} sees */
+function placeholders(s, sees) {
   const out = [];
   const { metrics: M, memory } = s.plan;
   const owners = new Set([...s.snap.entities.keys(), ...s.snap.ghosts.keys()].map((k) => memory.shelves.get(k)?.owner));
@@ -164,7 +185,7 @@ function placeholders(s) {
     const kid = memory.placeholders.get(t.storage);
     const row = rowOf(s.plan, uid, t);
     const shelf = kid ? memory.shelves.get(kid) : undefined;
-    if (!shelf || !row) continue;
+    if (!shelf || !row || !(sees(shelf) || sees(row))) continue;
     const grad = t.grad ? s.snap.entities.get(t.grad) : null;
     const target = grad ? rowOf(s.plan, t.grad, grad) : null;
     const x = memory.lanes.handles.x;

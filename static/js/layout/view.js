@@ -1,0 +1,24 @@
+/** Which part of a tall picture is in sight: what lies beyond is not drawn, so that a step costs the same beside thousands. */
+
+/** @typedef {{top: number, bottom: number}} Band   heights of the plan; the whole of it where it is low */
+/** @typedef {{memory: Band, graph: Band}} View */
+
+/** @type {Band} */
+export const ALL = { top: -Infinity, bottom: Infinity };
+
+/** Pictures up to this height are drawn whole. */
+export const TALL = 4000;
+
+/** Bands begin and end at multiples of this, so that little scrolling draws nothing anew. */
+const GRAIN = 400;
+
+/** The band to draw for what is in sight, with room to scroll into. @param {number} top @param {number} bottom @returns {Band} */
+export function band(top, bottom) {
+  const room = Math.max(bottom - top, GRAIN);
+  return { top: (Math.floor((top - room / 2) / GRAIN)) * GRAIN, bottom: (Math.ceil((bottom + room / 2) / GRAIN)) * GRAIN };
+}
+
+/** Whether something between these heights is in the band. @param {Band} band @param {number} from @param {number} to */
+export function within({ top, bottom }, from, to) {
+  return Math.max(from, to) >= top && Math.min(from, to) <= bottom;
+}
