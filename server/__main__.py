@@ -71,7 +71,9 @@ def obey(told: argparse.Namespace, settings: Settings) -> int:
             return 2
         host = f"[{told.host}]" if ":" in told.host else told.host
         print(f"Gradbox: http://{host}:{told.port} (Ctrl-C ends it)", flush=True)
-        uvicorn.run(create_app(settings), host=told.host, port=told.port, log_level="warning", access_log=False)
+        app = create_app(settings)
+        # whose word counts on where a request comes from is our setting's, not uvicorn's
+        uvicorn.run(app, host=told.host, port=told.port, log_level="warning", access_log=False, proxy_headers=False)
         return 0
     if told.command == "doctor":
         return examine(settings)
@@ -115,7 +117,7 @@ async def trace(files: list[str], seed: int, readable: bool, settings: Settings)
 async def traces(pool: Pool, files: list[str], seed: int, settings: Settings) -> AsyncIterator[tuple[str, Trace | str]]:
     """(file, its trace or why there is none) in order, a few running ahead."""
     running: list[tuple[str, asyncio.Task[Trace | str]]] = []
-    ahead = min(AHEAD, settings.workers + settings.queue)
+    ahead = min(AHEAD, settings.workers + settings.queue, settings.workers + pool.turns.share)
     for name in files:
         running.append((name, asyncio.create_task(one(pool, name, seed, settings))))
         if len(running) >= ahead:

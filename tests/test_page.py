@@ -595,3 +595,56 @@ def test_a_limit_is_said_at_its_line(page: Any, site: str) -> None:
 def test_no_device_is_offered_where_there_is_but_one(page: Any, site: str) -> None:
     page.goto(site)
     assert page.locator("#device").count() == 0
+
+
+def test_a_click_on_a_cell_goes_to_who_wrote_it(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import torch\na = torch.zeros(3)\na[1] = 5.\nb = a + 1\na[1] = 6.\na[2] = 7.\n")
+    trace = run(page)
+    line = {step["line"]: step["i"] for step in trace["steps"]}
+    leave(page)
+    page.keyboard.press("End")
+    at_step(page, line[6])
+    cell = page.locator('#stage [data-cell="s1:1"]')
+    for expected in (5, 3, 2):
+        cell.click()
+        at_step(page, line[expected])
+    page.keyboard.press("End")
+    at_step(page, line[6])
+    page.locator('#stage [data-cell="s1:2"]').focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("End")
+    page.locator('#stage [data-cell="s1:0"]').focus()
+    page.keyboard.press("Enter")
+    at_step(page, line[2])
+
+
+def test_marks_are_reached_by_keys_and_the_pace_is_kept(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import torch\na = torch.zeros(3)\nb = 1\na[1] = 5.\nc = 2\na[2] = 6.\nd = 3\n")
+    trace = run(page)
+    line = {step["line"]: step["i"] for step in trace["steps"]}
+    leave(page)
+    page.keyboard.press("Home")
+    for key, expected in (("n", 4), ("n", 6), ("n", 6), ("p", 4)):
+        page.keyboard.press(key)
+        at_step(page, line[expected])
+    page.locator('[data-go="speed"]').click()
+    assert page.locator('[data-go="speed"]').inner_text() == "2×"
+    page.reload()
+    assert page.locator('[data-go="speed"]').inner_text() == "2×"
+
+
+def test_the_sheet_of_keys_opens_and_closes_by_keys(page: Any, site: str) -> None:
+    page.goto(site)
+    leave(page)
+    page.keyboard.press("?")
+    assert page.locator("#help").is_visible() and page.locator("#help kbd").count() >= 8
+    page.keyboard.press("Escape")
+    assert page.locator("#help").is_hidden()
+    page.locator("#help-button").click()
+    page.locator("#help .close").click()
+    assert page.locator("#help").is_hidden()
+    page.locator(".cm-content").click()
+    page.keyboard.type("?")
+    assert page.locator("#help").is_hidden()

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import pytest
@@ -47,6 +47,7 @@ class Bench:
 
     def __init__(self, turns: Turns, workers: int) -> None:
         self.turns, self.workers = turns, workers
+        self.clients, self.addresses = noted(turns._clients), noted(turns._addresses)
         self.numbers = itertools.count()
         self.askers: list[Asker] = []
         self.inside: list[Asker] = []
@@ -83,6 +84,19 @@ class Bench:
         return self.began[first:]
 
 
+def noted(fair: Fair) -> list[str]:
+    """The names in the order in which they get their turns, from now on; to begin takes each another moment."""
+    given: list[str] = []
+    serve = fair.serve
+
+    def note(name: str, waiting: Iterable[str]) -> None:
+        given.append(name)
+        serve(name, waiting)
+
+    fair.serve = note  # type: ignore[method-assign]
+    return given
+
+
 async def settled() -> None:
     """What can happen without anybody doing more has happened."""
     for _ in range(6):
@@ -112,7 +126,7 @@ def test_whatever_happens_in_whatever_order(seed: int) -> None:
     chance = random.Random(seed)
     workers, queue = chance.choice([1, 2, 3]), chance.choice([1, 4, 12, 40])
     patient = seed % 3 == 0  # nobody gives up
-    strangers: list[tuple[Asker, int]] = []  # with how many had begun when they came
+    strangers: list[tuple[Asker, int]] = []  # with how many turns had been given when they came
 
     def check(bench: Bench) -> None:
         waiting = bench.line()
@@ -129,7 +143,7 @@ def test_whatever_happens_in_whatever_order(seed: int) -> None:
             elif act < 0.55:
                 await settled()
                 one = bench.ask(f"new{len(bench.askers)}", chance.choice("ab") if chance.random() < 0.5 else None)
-                strangers.append((one, len(bench.began)))
+                strangers.append((one, len(bench.clients)))
                 await settled()
                 check(bench)
             elif act < 0.8 and bench.inside:
@@ -158,11 +172,10 @@ def test_whatever_happens_in_whatever_order(seed: int) -> None:
             numbers = [one.number for one in bench.began if one.who.client == client]
             assert numbers == sorted(numbers), "not first come first served within a client"
         for one, before in strangers:
-            if one.began:
-                ahead = bench.began[before : bench.began.index(one)]
-                assert all(n == 1 for n in Counter(other.who.client for other in ahead).values()), names(ahead)
-                if one.who.address == one.who.client:
-                    assert all(n == 1 for n in Counter(other.who.address for other in ahead).values())
+            for given, name in ((bench.clients, one.who.client), (bench.addresses, one.who.address)):
+                if one.began and name == one.who.client:
+                    ahead = Counter(given[before : given.index(name, before)])
+                    assert all(count == 1 for count in ahead.values()), f"{name} waited for {ahead}"
 
     on(work, workers, queue)
 

@@ -43,7 +43,6 @@ UNFIXED = re.compile(
             | get_type_hints | get_annotations | ForwardRef | CompilationUnit | _C
             | __dict__ | __getattr__ | __getattribute__ | __import__ | __builtins__ )\b
         | import\s*\*
-        | {_CODE} case\b  # a pattern takes attributes by keyword
     )
     """,
     re.VERBOSE,

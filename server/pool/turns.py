@@ -11,7 +11,7 @@ RECENT = 8
 """Turns that the estimate of their length reaches back to, about."""
 
 REMEMBERED = 1000
-"""Names with a turn in the current round; one more ends it."""
+"""Names whose latest turns are remembered; where there are more, time moves on."""
 
 log = logging.getLogger("gradbox.pool")
 
@@ -59,7 +59,7 @@ class Fair:
         """The first of this name has its turn; `waiting` are the names of those who still wait.
 
         Time moves on with it but passes nobody who waits, so that the others' order stays as it was. Only where a
-        stream of ever new names would hold time up, and all earlier ones with it, a round ends all the same.
+        stream of ever new names would hold time up, and the second programs of all others with it, it moves on anyway.
         """
         tag = self._last[name] = self.base(name) + 1
         now = min([tag - 1, *map(self.base, waiting)])
@@ -71,7 +71,7 @@ class Fair:
 
 
 class Turn:
-    """One program's turn, as a context: entered, it has come. ahead: the place in the line that it was last told."""
+    """One program's turn, as a context: entered, it has come; left, it is the next one's."""
 
     def __init__(self, turns: "Turns", who: Who, told: Callable[[int], None] | None) -> None:
         self._turns, self.who, self._told = turns, who, told

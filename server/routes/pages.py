@@ -61,6 +61,7 @@ def render(request: Request, name: str, **values: Any) -> Response:
     cookie = greeting(request.scope, state.secret, state.proxies)
     if cookie is not None:
         answer.headers["Set-Cookie"] = cookie
+        answer.headers["Cache-Control"] = "private, no-store"  # of one visitor, and no proxy's to keep
     return answer
 
 

@@ -15,6 +15,7 @@ import { startTheme } from "./theme.js";
 import { createTimeline } from "./timeline.js";
 import * as unseen from "./unseen.js";
 import * as url from "./url.js";
+import { lastWrite } from "./writers.js";
 
 const SENTENCES = 6;
 const SOON = 80;
@@ -54,6 +55,7 @@ const editor = createEditor(part("editor"), {
 });
 const stage = createStage(part("stage"), document, {
   words: { names: say("stage_names"), handles: say("stage_handles"), storages: say("stage_storages"), graph: say("stage_graph") },
+  cell: toWriter,
 });
 const timeline = createTimeline(
   { root: part("timeline"), slider: part("slider"), marks: part("marks"), label: part("where") },
@@ -339,6 +341,14 @@ function outcome(trace) {
   else line.textContent = say(status);
 }
 
+/** Go to the step that made a cell what it is; from that step, to the one before. @param {string} storage @param {number} index @param {string} dtype */
+function toWriter(storage, index, dtype) {
+  if (!opened) return;
+  const at = lastWrite(opened, storage, index, dtype, step);
+  const found = at === step ? lastWrite(opened, storage, index, dtype, step - 1) : at;
+  if (found >= 0) go(found);
+}
+
 /** Go to where a line next ran. @param {number} line */
 function toLine(line) {
   if (!opened || !current()) return;
@@ -425,7 +435,14 @@ document.addEventListener("keydown", (event) => {
   if (event.altKey || editor.focused() || target?.closest("input:not([type=range]), textarea, [contenteditable=true]")) return;
   if (target?.closest("button, a") && event.key === " ") return;
   if (target?.id === "slider" && event.key !== " ") return;
-  if (timeline.key(event.key)) event.preventDefault();
+  if (event.key === "?") help.showModal();
+  else if (timeline.key(event.key)) event.preventDefault();
+});
+
+const help = /** @type {HTMLDialogElement} */ (part("help"));
+part("help-button").addEventListener("click", () => help.showModal());
+help.addEventListener("click", (event) => {
+  if (event.target === help) help.close(); // beside the sheet
 });
 
 for (const link of document.querySelectorAll("a[data-keep]"))

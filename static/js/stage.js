@@ -17,10 +17,11 @@ const SMALLEST_STACKED = 0.62;
 /**
  * @param {HTMLElement} host
  * @param {Document} document
- * @param {{words?: Partial<import("./marks/words.js").Words>}} [options]
+ * @param {{words?: Partial<import("./marks/words.js").Words>, cell?: (storage: string, index: number, dtype: string) => void}} [options]
+ *   cell: called with the cell that was chosen by a click or by Enter
  * @returns {Stage}
  */
-export function createStage(host, document, { words = {} } = {}) {
+export function createStage(host, document, { words = {}, cell } = {}) {
   const root = document.createElement("div");
   root.className = "stage";
   const main = surface(document, "memory");
@@ -137,6 +138,15 @@ export function createStage(host, document, { words = {} } = {}) {
     if (target) light(target);
     else unlight();
   }
+  /** @param {Event} event */
+  function choose(event) {
+    const chosen = event.target instanceof Element ? event.target.closest("[data-cell]") : null;
+    if (!chosen || !cell || (event instanceof KeyboardEvent && event.key !== "Enter")) return;
+    const [storage, index] = (chosen.getAttribute("data-cell") ?? "").split(":");
+    cell(storage, Number(index), chosen.getAttribute("data-dtype") ?? "");
+  }
+  root.addEventListener("click", choose);
+  root.addEventListener("keydown", choose);
   root.addEventListener("pointerover", over);
   root.addEventListener("pointerleave", unlight);
   root.addEventListener("focusin", over);

@@ -3,6 +3,8 @@
 const SVG = "http://www.w3.org/2000/svg";
 const PACE = 900;
 const CALM = 1400;
+const SPEEDS = [0.5, 1, 2, 4];
+const SPEED = "gradbox-speed";
 
 /** What a step is remembered for, the gravest first. @param {any} step @returns {string | null} */
 export function mark(step) {
@@ -27,6 +29,9 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, c
   let count = 0;
   let at = 0;
   let timer = 0;
+  let speed = SPEEDS.includes(Number(localStorage.getItem(SPEED))) ? Number(localStorage.getItem(SPEED)) : 1;
+  /** @type {number[]} the steps that have a mark */
+  let marked = [];
   const button = (/** @type {string} */ name) => /** @type {HTMLButtonElement} */ (root.querySelector(`[data-go="${name}"]`));
   const play = button("play");
 
@@ -46,10 +51,27 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, c
     if (timer) return pause();
     if (!count) return;
     if (at >= count - 1) to(0);
-    timer = window.setInterval(() => (at >= count - 1 ? pause() : to(at + 1)), calm ? CALM : PACE);
+    beat();
     play.dataset.playing = "true";
     play.setAttribute("aria-pressed", "true");
   }
+
+  function beat() {
+    clearInterval(timer);
+    timer = window.setInterval(() => (at >= count - 1 ? pause() : to(at + 1)), (calm ? CALM : PACE) / speed);
+  }
+
+  const pace = button("speed");
+  /** @param {number} by */
+  function quicken(by) {
+    const next = SPEEDS.indexOf(speed) + by;
+    speed = SPEEDS[by === 1 && next === SPEEDS.length ? 0 : Math.max(0, Math.min(next, SPEEDS.length - 1))];
+    localStorage.setItem(SPEED, String(speed));
+    pace.textContent = `${speed}×`;
+    if (timer) beat();
+  }
+  pace.textContent = `${speed}×`;
+  pace.addEventListener("click", () => quicken(1));
 
   slider.addEventListener("input", () => {
     pause();
@@ -74,6 +96,7 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, c
       count = steps.length;
       slider.max = String(Math.max(count - 1, 0));
       slider.disabled = !count;
+      marked = steps.flatMap((step, i) => (mark(step) ? [i] : []));
       for (const name of ["first", "previous", "next", "last", "play"]) button(name).disabled = !count;
       draw(marks, steps);
     },
@@ -89,7 +112,9 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, c
     key(key) {
       if (key === " ") toggle();
       else {
-        const step = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: count - 1 }[key];
+        const next = marked.find((i) => i > at) ?? at;
+        const before = marked.findLast((i) => i < at) ?? at;
+        const step = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: count - 1, n: next, p: before }[key];
         if (step === undefined) return false;
         pause();
         to(step);

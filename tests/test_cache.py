@@ -1,0 +1,251 @@
+"""Which results are kept, under what key, for how long; and that no clock and no chance gets among them."""
+
+import gzip
+import json
+import random
+from collections import OrderedDict
+from typing import Any
+
+import pytest
+
+from server.pool.cache import Cache, keepable, key, packed
+from server.wire.api import Job
+from server.wire.trace import Focus, Outcome, Program, Runtime, Trace
+from tests.tracing import trace as traced
+
+VERSIONS = {"torch": "2.13.0", "numpy": "2.4.6", "python": "3.11.7"}
+RUNTIME = Runtime(**VERSIONS, tracer="0", device="cpu", seed=0, hash_seed=0, threads=1, limits={})
+
+
+def ended(source: str = "x = 1\n", focus: Focus | None = None, **outcome: Any) -> Trace:
+    told = Outcome.model_validate(outcome or {"status": "finished"})
+    return Trace.model_construct(program=Program(source=source), runtime=RUNTIME, outcome=told, focus=focus, steps=[])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"source": "x = 2\n"},
+        {"device": "cuda"},
+        {"seed": 1},
+        {"limits": {"steps": 7}},
+        {"focus": {"loop": 1, "iteration": 2}},
+        {"focus": {"loop": 1, "iteration": 3}},
+        {"focus": {"counts": {3: 4}}},
+        {"focus": {"storage": "s1", "from": 0, "to": 9}},
+    ],
+)
+def test_whatever_a_job_asks_for_is_in_its_key(change: dict[str, Any]) -> None:
+    job = {"source": "x = 1\n", "limits": {"steps": 9, "wall": 1.5}}
+    plain, changed = (key(Job.model_validate(one), VERSIONS) for one in (job, {**job, **change}))
+    assert plain != changed and len(plain) == len(changed) == 64
+    assert changed == key(Job.model_validate({**job, **change}), dict(reversed(VERSIONS.items())))
+
+
+def test_whatever_ran_it_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = Job(source="x = 1\n")
+    keys = {key(job, VERSIONS), key(job, {})} | {key(job, {**VERSIONS, name: "0"}) for name in VERSIONS}
+    monkeypatch.setattr("server.pool.cache.__version__", "another")
+    assert len(keys | {key(job, VERSIONS)}) == 6
+
+
+def test_the_order_of_limits_is_no_difference_and_half_a_character_no_harm() -> None:
+    assert key(Job(source="", limits={"a": 1, "b": 2}), VERSIONS) == key(
+        Job(source="", limits={"b": 2, "a": 1}), {**VERSIONS}
+    )
+    assert key(Job(source="\ud800"), VERSIONS) != key(Job(source="\udfff"), VERSIONS)
+
+
+def test_a_trace_is_packed_as_its_json_and_always_into_the_same_bytes() -> None:
+    trace = Trace.model_validate(traced("import torch\nx = torch.ones(3, requires_grad=True)\nx.sum().backward()\n"))
+    body = packed(trace)
+    assert json.loads(gzip.decompress(body)) == json.loads(trace.model_dump_json(by_alias=True, exclude_unset=True))
+    assert body == packed(trace) and body[4:8] == bytes(4), "the time of packing is in it"
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_least_recently_used_go_first(seed: int) -> None:
+    chance = random.Random(seed)
+    room = chance.randrange(20, 400)
+    cache, model = Cache(room), OrderedDict[str, bytes]()
+    hits = misses = 0
+    for _ in range(300):
+        name = chance.choice("abcdefghij")
+        if chance.random() < 0.5:
+            found = cache.get(name)
+            assert found == model.get(name)
+            hits, misses = hits + (found is not None), misses + (found is None)
+            if found is not None:
+                model.move_to_end(name)
+        else:
+            body = bytes(chance.randrange(1, room // 3))
+            cache.put(name, body)
+            model.pop(name, None)
+            if len(body) <= room // 4:
+                model[name] = body
+            while sum(map(len, model.values())) > room:
+                model.popitem(last=False)
+        assert cache.size == sum(map(len, model.values())) <= room
+        assert (cache.hits, cache.misses) == (hits, misses)
+
+
+def test_one_result_does_not_push_out_all_others() -> None:
+    cache = Cache(100)
+    for name in "abc":
+        cache.put(name, bytes(25))
+    cache.put("d", bytes(26))
+    assert [cache.get(name) is not None for name in "abcd"] == [True, True, True, False]
+    cache.put("a", bytes(26))
+    assert cache.get("a") is None and cache.size == 50, "what was there is another program's result by now"
+
+
+@pytest.mark.parametrize(
+    ("kept", "outcome"),
+    [
+        (True, {"status": "finished"}),
+        (True, {"status": "raised"}),
+        (True, {"status": "refused"}),
+        *(
+            (True, {"status": "stopped", "stopped": {"limit": at, "value": 1}})
+            for at in ("steps", "output", "tensors", "trace")
+        ),
+        *((False, {"status": "stopped", "stopped": {"limit": at, "value": 1}}) for at in ("wall", "cpu", "memory")),
+        (False, {"status": "stopped"}),
+        (False, {"status": "crashed", "signal": 11}),
+        (False, {"status": "cancelled"}),
+        (False, {"status": "lost"}),
+    ],
+)
+def test_an_ending_that_the_program_alone_decides_is_kept(kept: bool, outcome: dict[str, Any]) -> None:
+    assert keepable(ended(**outcome), "x = 1\n") is kept
+
+
+CHANGING = """
+import time
+import math, time
+import math,time as t
+from time import perf_counter as clock
+from  time import sleep
+import datetime
+import numpy as np; print(np.datetime64("now"))
+from timeit import default_timer
+s = torch.seed()
+s = torch . seed ()
+s = torch.Generator().seed()
+torch.random.seed()
+f = torch.seed
+from torch import seed
+from torch import rand, seed
+from torch import *
+random.seed()
+random.seed(None)
+random.seed(value)
+random.seed(0 or None)
+np.random.seed()
+numpy.random.default_rng()
+numpy.random.default_rng(None)
+numpy.random.default_rng(seed=None)
+numpy.random.default_rng(0 if x else None)
+make = numpy.random.default_rng
+numpy.random.RandomState()
+numpy.random.Generator(numpy.random.PCG64())
+random.Random()
+random.Random().random()
+from random import Random
+from random import (choice, Random)
+random.SystemRandom().random()
+from random import SystemRandom as R
+torch.os.urandom(4)
+import secrets
+import uuid
+uuid.uuid4()
+logging.warning("late")
+torch.cuda.Event(enable_timing=True)
+start.elapsed_time(end)
+import torch.utils.benchmark as b
+b.Timer(work)
+some.perf_counter()
+some.perf_counter_ns()
+loop.monotonic()
+day.now()
+with torch.profiler.profile() as p: pass
+with torch.autograd.profiler.profile() as p: pass
+logging.time.time()
+print(f"{time.time()}")
+torch.os.times()
+torch.cuda.seed_all()
+getattr(torch, "se" + "ed")()
+getattr(torch, 's\\x65ed')()
+getattr(torch, "se" "ed")()
+getattr(torch, "seed")()
+getattr(random, 'Random')()
+getattr(t, "time")()
+getattr(torch, name)()
+vars(torch)["se" + "ed"]()
+torch.__dict__["se" + "ed"]()
+torch.__getattribute__("se" + "ed")
+operator.attrgetter("se" + "ed")(torch)()
+operator.methodcaller("se" + "ed")(torch)
+inspect.getmembers(torch)
+exec("s = torch.se" + "ed()")
+import ｔｉｍｅ
+torch.ｓｅｅｄ()
+"""
+
+
+@pytest.mark.parametrize("line", CHANGING.strip().split("\n"))
+def test_a_clock_or_chance_from_outside_is_never_kept(line: str) -> None:
+    source = f"import torch\n{line}\n"
+    assert not keepable(ended(), source)
+    assert not keepable(ended(source), "what was pasted")
+    assert keepable(ended(status="refused"), source), "it did not run"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from random import (\n    choice,  # (one)\n    seed)\nseed()\n",
+        "from random import (\n seed\n)\n",
+        "import \\\n time\n",
+        "import\ttime\n",
+        "match torch:\n    case object(seed=f):\n        f()\n",
+        "match torch:\n case object(time=f):\n  f()\n",
+        "(torch.  # comes\n seed())\n",
+        "x = (torch.\n\n\nseed)()\n",
+    ],
+)
+def test_nor_is_one_in_an_unusual_place(source: str) -> None:
+    assert not keepable(ended(), source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "torch.manual_seed(0)\nx = torch.rand(3)\n",
+        "seed = 42\ntorch.manual_seed(seed)\ntorch.cuda.manual_seed_all(seed)\n",
+        "def fix(seed: int = 0):\n    torch.manual_seed(seed)\n",
+        "random.seed(1)\nnp.random.seed( 1_000 )\n",
+        "rng = np.random.default_rng(7)\nsame = np.random.default_rng(seed=7)\n",
+        "one = random.Random(3)\nx = np.random.RandomState(3)\n",
+        "# one at a time, the first time, with a seed\nx = torch.rand(3)  # time\n",
+        'print("time is short", \'seed\')\n"""Random walks"""  # Random\n',
+        "model.eval()\nprint(getattr(x, 'grad', None), x.data_ptr() == id(x))\n",
+        "for timestep in range(3):\n    h = cell(h)\nruntime = torch.initial_seed()\n",
+        "in_case = 3\n",
+    ],
+)
+def test_what_a_seed_fixes_is_kept(source: str) -> None:
+    assert keepable(ended(source), source)
+
+
+def test_a_program_that_was_run_twice_and_differed_is_not_kept() -> None:
+    for repeatable in (True, False):
+        assert keepable(ended(focus=Focus(counts={1: 2}, repeatable=repeatable)), "x = 1\n") is repeatable
+
+
+@pytest.mark.parametrize(
+    "piece", [".#", "seed ", "import ", " seed(1_", "\n", "__dict", "getattr(a", "a time", "x seed : int", "("]
+)
+def test_no_text_takes_long_to_judge(piece: str) -> None:
+    """Ten times the text is not a hundred times the work; of a 64 KB program each takes milliseconds."""
+    assert isinstance(keepable(ended(), piece * (640_000 // len(piece))), bool)

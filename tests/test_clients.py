@@ -1,0 +1,209 @@
+"""Who asks: cookies that nobody else can make, addresses that nobody can borrow."""
+
+import itertools
+from http.cookies import SimpleCookie
+from typing import Any
+
+import pytest
+
+from server.clients import NAME, address, client, greeting, networks, secret, signed, who
+from server.pool.turns import Who
+from server.settings import SettingError
+
+KEY = secret("a key")
+PROXIES = networks("10.0.0.1, 192.168.0.0/16, 2001:db8:ffff::/48")
+
+
+def scope(peer: str | None = "203.0.113.9", scheme: str = "http", **headers: str | list[str]) -> dict[str, Any]:
+    told = [
+        (name.replace("_", "-").encode(), value.encode("latin-1"))
+        for name, values in headers.items()
+        for value in ([values] if isinstance(values, str) else values)
+    ]
+    return {"type": "http", "scheme": scheme, "client": (peer, 50000) if peer is not None else None, "headers": told}
+
+
+def given(asked: dict[str, Any], key: bytes = KEY) -> Any:
+    """The cookie that a visitor gets."""
+    text = greeting(asked, key, PROXIES)
+    assert text is not None
+    return SimpleCookie(text)[NAME]
+
+
+def test_a_cookie_makes_a_visitor_and_lasts() -> None:
+    cookie = given(scope())
+    assert (cookie["path"], cookie["max-age"], cookie["httponly"], cookie["samesite"], cookie["secure"]) == (
+        "/",
+        "31536000",
+        True,
+        "Lax",
+        "",
+    )
+    again = scope(cookie=f"other=1; {NAME}={cookie.value}; {NAME}x=2")
+    assert client(again, KEY) == cookie.value.split(".")[0]
+    assert greeting(again, KEY, PROXIES) is None
+    assert given(scope()).value != cookie.value
+
+
+def test_a_visitor_is_the_cookie_wherever_it_comes_from_and_without_one_its_address() -> None:
+    value = given(scope()).value
+    id_ = value.split(".")[0]
+    assert who(scope("203.0.113.7", cookie=f"{NAME}={value}"), KEY, ()) == Who(id_, "203.0.113.7")
+    assert who(scope("2001:db8::7", cookie=f"{NAME}={value}"), KEY, ()) == Who(id_, "2001:db8::/64")
+    assert who(scope("203.0.113.7"), KEY, ()) == Who("203.0.113.7", "203.0.113.7")
+
+
+def test_a_cookie_of_another_key_or_with_any_other_character_is_nobodys() -> None:
+    value = given(scope()).value
+    id_, signature = value.split(".")
+    forged = [value[:k] + ("A" if value[k] != "A" else "B") + value[k + 1 :] for k in range(len(value))]
+    forged += [value[:k] for k in range(len(value))] + [
+        value + "A",
+        value + "=",
+        f"{id_}.{signature}.",
+        f"{id_}{signature}",
+    ]
+    forged += [
+        id_,
+        f"{id_}.",
+        f".{signature}",
+        f'"{value}"',
+        value.swapcase(),
+        value.replace(".", ". "),
+        "é" * 22 + "." + signature,
+    ]
+    forged += [
+        signed(id_, secret("another key")),
+        signed(id_, secret("")),
+        f"{id_}.{signature[:-1]}{chr(ord(signature[-1]) + 1)}",
+    ]
+    forged += [signed("A" * 21, KEY), signed("A" * 23, KEY), signed("1" * 21 + "é", KEY)]
+    for text in forged:
+        assert client(scope(cookie=f"{NAME}={text}"), KEY) is None, text
+    for header in (
+        value,
+        f"={value}",
+        f"x{NAME}={value}",
+        f"{NAME}x={value}",
+        f"{NAME.upper()}={value}",
+        ";;;",
+        "",
+        "=" * 999,
+    ):
+        assert client(scope(cookie=header), KEY) is None, header
+
+
+def test_the_true_one_is_found_among_others() -> None:
+    value = given(scope()).value
+    forged = value[:-1] + ("A" if value[-1] != "A" else "E")
+    asked = scope(cookie=[f"{NAME}={forged}; {NAME}", f" {NAME}={value} ;x=y"])
+    assert client(asked, KEY) == value.split(".")[0]
+
+
+def test_without_a_key_each_process_has_its_own() -> None:
+    assert secret("x") == b"x" and len(secret("")) == 32 and secret("") != secret("")
+
+
+@pytest.mark.parametrize(
+    ("asked", "secure"),
+    [
+        (scope(), False),
+        (scope(scheme="https"), True),
+        (scope("10.0.0.1", x_forwarded_proto="https"), True),
+        (scope("10.0.0.1", x_forwarded_proto="http, HTTPS"), True),
+        (scope("10.0.0.1", x_forwarded_proto=["https", "http"]), False),
+        (scope("10.0.0.1", scheme="https"), True),
+        (scope("10.0.0.2", x_forwarded_proto="https"), False),
+        (scope(None, x_forwarded_proto="https"), False),
+    ],
+)
+def test_what_came_encrypted_gets_a_cookie_that_stays_so(asked: dict[str, Any], secure: bool) -> None:
+    assert bool(given(asked)["secure"]) is secure
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "expected"),
+    [
+        ("203.0.113.9", None, "203.0.113.9"),
+        ("203.0.113.9", "198.51.100.1", "203.0.113.9"),  # anybody can write that
+        ("10.0.0.2", "198.51.100.1", "10.0.0.2"),
+        ("10.0.0.1", None, "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.1", "198.51.100.1"),
+        ("10.0.0.1", "1.1.1.1, 198.51.100.1", "198.51.100.1"),
+        ("10.0.0.1", "garbage, 198.51.100.1", "198.51.100.1"),
+        ("10.0.0.1", "1.1.1.1,198.51.100.1 , 192.168.7.7,10.0.0.1", "198.51.100.1"),
+        ("10.0.0.1", ["1.1.1.1, 198.51.100.1", "192.168.7.7"], "198.51.100.1"),
+        ("10.0.0.1", ["1.1.1.1", "198.51.100.1"], "198.51.100.1"),
+        ("10.0.0.1", "192.168.1.1, 10.0.0.1", "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.1, garbage", "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.1, ", "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.1, unknown, 192.168.0.1", "10.0.0.1"),
+        ("10.0.0.1", "", "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.1:4711", "198.51.100.1"),
+        ("10.0.0.1", "[2001:db8:1:2:3:4:5:6]:4711", "2001:db8:1:2::/64"),
+        ("10.0.0.1", "[2001:db8:1:2:3:4:5:6]", "2001:db8:1:2::/64"),
+        ("10.0.0.1", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("10.0.0.1", "[2001:db8::1", "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.1:", "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.1:x", "10.0.0.1"),
+        ("10.0.0.1", "198.051.100.1", "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.1/24", "10.0.0.1"),
+        ("10.0.0.1", "3325256705", "10.0.0.1"),
+        ("10.0.0.1", "1" * 9000, "10.0.0.1"),
+        ("10.0.0.1", "::ffff:198.51.100.1", "198.51.100.1"),
+        ("::ffff:10.0.0.1", "198.51.100.1, ::ffff:192.168.3.4", "198.51.100.1"),
+        ("2001:db8:ffff::5", "2001:db8:a:b::1, 2001:db8:ffff:9::1", "2001:db8:a:b::/64"),
+        ("2001:db8:ffff::5", "garbage", "2001:db8:ffff::/64"),
+        ("2001:db8:fffe::5", "198.51.100.1", "2001:db8:fffe::/64"),
+        ("fe80::1:2%eth0", None, "fe80::/64"),
+        ("::1", None, "::/64"),
+        ("testclient", "198.51.100.1", "testclient"),
+        (None, "198.51.100.1", ""),
+    ],
+)
+def test_the_address_is_the_last_that_no_trusted_proxy_wrote_of_another(
+    peer: str | None, forwarded: str | list[str] | None, expected: str
+) -> None:
+    asked = scope(peer, **({} if forwarded is None else {"x_forwarded_for": forwarded}))
+    assert address(asked, PROXIES) == expected
+
+
+def test_where_nothing_is_trusted_nothing_forwarded_counts() -> None:
+    assert address(scope("10.0.0.1", x_forwarded_for="198.51.100.1"), ()) == "10.0.0.1"
+
+
+def test_what_a_client_writes_first_changes_nothing() -> None:
+    """Of every chain of proxies, whatever the client put before it."""
+    lies = ["", "1.1.1.1", "garbage", "10.0.0.1", "192.168.0.1", "::1", ",", "\xff"]
+    for count, lie, chain in itertools.product(range(3), lies, itertools.permutations(["192.168.1.1", "10.0.0.1"])):
+        header = ", ".join([lie] * bool(lie) + ["198.51.100.7", *chain[:count]])
+        assert address(scope("192.168.9.9", x_forwarded_for=header), PROXIES) == "198.51.100.7", header
+
+
+def test_the_64_is_one_and_its_neighbour_another() -> None:
+    home = {address(scope(f"2001:db8:1:2:{k:x}::{k:x}"), ()) for k in range(99)}
+    assert home == {"2001:db8:1:2::/64"}
+    assert address(scope("2001:db8:1:3::1"), ()) == "2001:db8:1:3::/64"
+
+
+@pytest.mark.parametrize("text", ["", " ", ",", " , ,"])
+def test_no_proxy_is_none(text: str) -> None:
+    assert networks(text) == ()
+
+
+def test_networks_may_be_written_by_any_address_in_them() -> None:
+    assert [str(one) for one in networks("10.1.2.3/8,::1 , 127.0.0.1,2001:db8::1/32")] == [
+        "10.0.0.0/8",
+        "::1/128",
+        "127.0.0.1/32",
+        "2001:db8::/32",
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong", ["proxy.local", "10.0.0.0/33", "10.0.0", "10.0.0.1:80", "*", "10.0.0.1 10.0.0.2", "::1::"]
+)
+def test_what_is_no_network_is_named(wrong: str) -> None:
+    with pytest.raises(SettingError) as error:
+        networks(f"10.0.0.1, {wrong} ,::1")
+    assert f"GRADBOX_TRUSTED_PROXIES has {wrong!r}; it takes" in str(error.value)

@@ -1,0 +1,154 @@
+"""How many runs one may ask for: a window that moves, two limits at once, a memory with an end."""
+
+import random
+from collections import deque
+
+import pytest
+
+from server import rates as module
+from server.pool.turns import Who
+from server.rates import Limited, Rates, Windows
+from server.settings import SettingError
+
+ANN, BOB = Who("ann", "1.1.1.1"), Who("bob", "1.1.1.1")
+
+
+class Clock:
+    """Seconds, as a test likes them."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def refused(rates: Rates, who: Who) -> Limited | None:
+    try:
+        rates.hit(who)
+    except Limited as limited:
+        return limited
+    return None
+
+
+def test_so_many_in_a_window_and_the_next_when_the_first_has_left_it() -> None:
+    clock = Clock()
+    rates = Rates("3/minute", "100/minute", clock)
+    for _ in range(3):
+        rates.hit(ANN)
+        clock.now += 10
+    limited = refused(rates, ANN)
+    assert limited is not None
+    assert (limited.limit, limited.retry_after) == ("3 runs per minute", 30.0)
+    assert str(limited) == "a visitor may ask for 3 runs per minute; try again in 30 s"
+    clock.now += 29.75
+    again = refused(rates, ANN)
+    assert again is not None and again.retry_after == 0.25 and str(again).endswith("in 1 s")
+    clock.now += again.retry_after
+    rates.hit(ANN)
+    limited = refused(rates, ANN)
+    assert limited is not None and limited.retry_after == 10.0
+
+
+def test_visitors_of_one_address_have_their_own_limit_and_share_its() -> None:
+    rates = Rates("2/minute", "3/hour", clock := Clock())
+    rates.hit(ANN)
+    rates.hit(BOB)
+    rates.hit(BOB)
+    limited = refused(rates, BOB)
+    assert limited is not None and limited.limit == "3 runs per hour", "the one that takes longer"
+    assert str(limited).startswith("an address may ask for 3 runs per hour; try again in 3600 s")
+    assert refused(rates, Who("cleo", "1.1.1.1")) is not None
+    assert refused(rates, Who("bob", "2.2.2.2")) is not None
+    assert refused(rates, Who("ann", "2.2.2.2")) is None
+    clock.now += 60
+    assert refused(rates, Who("bob", "2.2.2.2")) is None
+
+
+def test_one_who_is_refused_uses_nothing_up() -> None:
+    rates = Rates("1/minute", "2/minute", clock := Clock())
+    rates.hit(ANN)
+    for _ in range(5):
+        limited = refused(rates, ANN)
+        assert limited is not None and limited.limit == "1 run per minute"
+    rates.hit(BOB)
+    for _ in range(5):
+        assert refused(rates, Who("cleo", "1.1.1.1")) is not None
+    rates.hit(Who("cleo", "2.2.2.2"))
+    clock.now += 60
+    rates.hit(ANN)
+
+
+def test_a_client_that_is_its_address_is_counted_as_both() -> None:
+    rates = Rates("2/minute", "3/minute", Clock())
+    for _ in range(2):
+        rates.hit(Who("1.1.1.1", "1.1.1.1"))
+    assert refused(rates, Who("1.1.1.1", "1.1.1.1")) is not None
+    rates.hit(ANN)
+    assert refused(rates, BOB) is not None
+
+
+def test_several_limits_hold_at_once() -> None:
+    rates = Rates("2/second; 3 per 2 hours", "9/day", clock := Clock())
+    for _ in range(2):
+        rates.hit(ANN)
+    limited = refused(rates, ANN)
+    assert limited is not None and (limited.limit, limited.retry_after) == ("2 runs per second", 1.0)
+    clock.now += 1
+    rates.hit(ANN)
+    clock.now += 1
+    limited = refused(rates, ANN)
+    assert limited is not None and (limited.limit, limited.retry_after) == ("3 runs per 2 hours", 7198.0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_window_ever_holds_more_and_none_is_refused_with_less(seed: int) -> None:
+    chance = random.Random(seed)
+    amount, clock = chance.randrange(1, 6), Clock()
+    rates = Rates(f"{amount}/minute", "1000000/second", clock)
+    let: dict[str, deque[float]] = {"a": deque(), "b": deque()}
+    for _ in range(300):
+        clock.now += chance.choice([0, 0.5, 7, 31])
+        name = chance.choice("ab")
+        recent = [at for at in let[name] if clock.now - at < 60]
+        limited = refused(rates, Who(name, "x"))
+        assert (limited is None) == (len(recent) < amount)
+        if limited is None:
+            let[name].append(clock.now)
+        else:
+            assert limited.retry_after == recent[0] + 60 - clock.now > 0
+
+
+def test_memory_stays_flat_and_the_latest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 100)
+    windows = Windows(Clock())
+    rates = Rates("1/year", "1/year", Clock())
+    for k in range(5000):
+        assert windows.acquire_entry(f"{k}", 5, 60)
+        assert len(windows) <= 100
+        rates.hit(Who(f"c{k}", f"a{k}"))
+    assert len(windows) == 100 and windows.get_moving_window("4900", 5, 60)[1] == 1
+    assert windows.get_moving_window("4899", 5, 60)[1] == 0
+    assert refused(rates, Who("c4999", "new")) is not None and refused(rates, Who("new", "a4960")) is not None
+    assert not windows.events and not windows.locks, "something is kept by the library after all"
+
+
+def test_one_who_keeps_asking_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 10)
+    windows = Windows(Clock())
+    for k in range(40):
+        windows.acquire_entry("often", 100, 60)
+        for j in range(5):
+            windows.acquire_entry(f"{k} {j}", 1, 60)
+    assert windows.get_moving_window("often", 100, 60)[1] == 40
+    assert windows.acquire_entry("often", 41, 60) and not windows.acquire_entry("often", 41, 60)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "many", "60", "60/fortnight", "/minute", "0/minute", "-1/minute", "5/minute;0/day", "60/minute x"]
+)
+def test_what_is_no_limit_is_named_with_an_example(wrong: str) -> None:
+    for name, texts in (("RATE_LIMIT", (wrong, "1/day")), ("ADDRESS_LIMIT", ("1/day", wrong))):
+        with pytest.raises(SettingError) as error:
+            Rates(*texts)
+        assert str(error.value) == f"GRADBOX_{name} is {wrong!r}; it takes runs in a time, like 60/minute"
