@@ -26,7 +26,7 @@ def test_switches_and_choices() -> None:
     assert Settings({"GRADBOX_CLASSROOM": "1"}).classroom is True and Settings({"GRADBOX_GPU": "off"}).gpu is False
     with pytest.raises(SettingError, match="GRADBOX_CLASSROOM"):
         Settings({"GRADBOX_CLASSROOM": "perhaps"})
-    with pytest.raises(SettingError, match="GRADBOX_SANDBOX.*require, best, off"):
+    with pytest.raises(SettingError, match=r"GRADBOX_SANDBOX.*require, best, off"):
         Settings({"GRADBOX_SANDBOX": "none"})
 
 
