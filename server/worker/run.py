@@ -41,10 +41,14 @@ RESERVE = 1 << 16
 
 RECURSION = 1000
 
-NO_MEMORY = re.compile(r"can't allocate memory|bad_alloc|Cannot allocate memory|CUDA out of memory|CUDA error: out of memory")
+NO_MEMORY = re.compile(
+    r"can't allocate memory|bad_alloc|Cannot allocate memory|CUDA out of memory|CUDA error: out of memory"
+)
 """What torch says where Python would raise a MemoryError."""
 
-REHEARSAL = "import torch\nx = torch.ones(2, requires_grad=True)\nfor k in range(2):\n    x = x * 2\nx.sum().backward()\n"
+REHEARSAL = (
+    "import torch\nx = torch.ones(2, requires_grad=True)\nfor k in range(2):\n    x = x * 2\nx.sum().backward()\n"
+)
 HASH_SEED = int(os.environ.get("PYTHONHASHSEED") or 0)  # the children's environment is empty
 _RECORDER = Recorder.hooks.__code__.co_filename
 

@@ -45,7 +45,8 @@ torch._inductor.fx_passes.dedupe_symint_uses torch._inductor.sizevars torch._pri
 torch._subclasses.schema_check_mode torch.ao.ns._numeric_suite_fx torch.autograd._functions torch.export._draft_export
 torch.export._trace torch.export._wrapper_utils torch.fx.passes.regional_inductor torch.masked.maskedtensor._ops_refs
 torch.nested._internal.ops torch.profiler._chrome_trace_export torch.profiler._cupti_monitor
-torch.profiler._cupti_monitor_trace torch.sparse._triton_ops
+torch.profiler._cupti_monitor_trace torch.profiler._cuspy._event_nodes torch.profiler._cuspy._graph_deps
+torch.profiler._cuspy.observers.profiler torch.sparse._triton_ops
 functorch.dim._getsetitem functorch.dim._order functorch.einops.rearrange functorch.experimental.control_flow
 torchgen.api.cpp torchgen.api.ufunc torchgen.gen_schema_utils
 _md5 _pylong _sha1 _sha2 _sha256 _sha3 _strptime bdb cmd doctest getopt importlib.readers multiprocessing.popen_fork
@@ -99,6 +100,8 @@ class Attic:
         self._before: dict[str, Any] = {}  # a module -> what its package called so before
         self._given: dict[str, list[tuple[ModuleType, str, Any]]] = {}  # a module -> names that others have by it
         self._filters: dict[str, list[tuple[Any, ...]]] = {}  # a module -> filters for its own kind of warning
+        self._warned: dict[str, list[Callable[[], None]]] = {}  # a module -> what warns as its import does
+        self._here: dict[str, ModuleType] = {}
         self._filling = True
 
     @contextlib.contextmanager
@@ -107,26 +110,30 @@ class Attic:
         here, filters, real = dict(sys.modules), list(warnings.filters), builtins.__import__
         warned = {name for name, module in here.items() if REGISTRY in names(module)}
         patched = {(place, key): names(here[place])[key] for place, key in PATCHED}
+        self._here = here
         builtins.__import__ = functools.partial(self._imported, real)
         sys.meta_path.insert(0, self)
         try:
-            yield
+            with warnings.catch_warnings():
+                warnings.simplefilter("always")
+                warnings.showwarning = self._heard  # type: ignore[assignment]
+                yield
+                for one in warnings.filters:
+                    if one not in filters:
+                        self._filters.setdefault(one[2].__module__, []).append(one)
         finally:
             builtins.__import__ = real
             self._filling = False
-        for one in warnings.filters:
-            if one not in filters:
-                self._filters.setdefault(one[2].__module__, []).append(one)
-        for name in sys.modules.keys() - here.keys():
+        for name in [name for name in sys.modules if name not in here]:
             if name.partition(".")[0] in MODULES or name in self._filters:
                 self._modules[name] = sys.modules.pop(name)
         self._settle()
-        for name, module in self._modules.items():
+        for place, (name, module) in enumerate(self._modules.items()):
             package, key = name.rpartition(".")[::2]
-            place = here.get(package) or self._modules.get(package)
-            comes = self._sets.get(package, 0) >> self._names.index(name) & 1
-            if place is not None and not comes and names(place).get(key) is module:
-                self._hide(place, key, self._before.get(name, ABSENT), name)
+            inside = here.get(package) or self._modules.get(package)
+            comes = self._sets.get(package, 0) >> place & 1
+            if inside is not None and not comes and names(inside).get(key) is module:
+                self._hide(inside, key, self._before.get(name, ABSENT), name)
         for (package, key), value in patched.items():
             if names(here[package])[key] is not value:
                 self._hide(here[package], key, value, PATCHED[package, key])
@@ -140,6 +147,7 @@ class Attic:
         self._sets = {name: 1 << place for place, name in enumerate(self._names)}
         for name in self._names:
             self._needs.setdefault(name, set()).add(name.rpartition(".")[0])
+        self._needs.pop("", None)  # what nothing in the attic needed
         growing = True
         while growing:
             growing = False
@@ -171,20 +179,32 @@ class Attic:
         module = real(name, space, local, parts, level)
         whole = resolve_name("." * level + name, (space or {}).get("__package__")) if level else name
         listed: Sequence[str] = getattr(module, "__all__", ())
-        self._needed(whole, *(f"{whole}.{one}" for part in parts or () for one in (listed if part == "*" else (part,))))
+        every = [f"{whole}.{one}" for part in parts or () for one in (listed if part == "*" else (part,))]
+        self._needs.setdefault(self._running(), set()).update([whole, *every])
         return module
 
-    def _needed(self, *names: str) -> None:
-        """The module whose code runs now, be it in a function that it calls, needs these."""
+    def _heard(self, message: Warning, category: type, path: str, line: int, *_: object) -> None:
+        """A warning while the attic is filled."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename != path:
+            frame = frame.f_back
+        if frame is None or frame.f_globals["__name__"] in ("importlib", __name__):  # meant for whoever imports
+            act = functools.partial(warnings.warn, message, category, 2)
+        else:
+            act = functools.partial(warn_again, message, category, path, line, frame.f_globals)
+        self._warned.setdefault(self._running(), []).append(act)
+
+    def _running(self) -> str:
+        """The module whose code runs now, be it in a function that it calls; none that was here before."""
         frame: FrameType | None = sys._getframe(2)
         while frame is not None and frame.f_code.co_name != "<module>":
             frame = frame.f_back
-        if frame is not None:
-            self._needs.setdefault(frame.f_globals.get("__name__", ""), set()).update(names)
+        name: str = frame.f_globals.get("__name__", "") if frame is not None else ""
+        return "" if name in self._here else name
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
         if self._filling:
-            self._needed(name)
+            self._needs.setdefault(self._running(), set()).add(name)
             package, key = name.rpartition(".")[::2]
             self._before.setdefault(name, names(sys.modules.get(package)).get(key, ABSENT))
         return ModuleSpec(name, self) if name in self._modules else None  # type: ignore[arg-type]
@@ -199,6 +219,7 @@ class Attic:
         assert spec is not None
         module.__spec__ = spec.loader_state
         found = self._sets[spec.name]
+        acts: list[Callable[[], None]] = []
         while found:
             name = self._names[(found & -found).bit_length() - 1]
             found &= found - 1
@@ -209,6 +230,13 @@ class Attic:
                 setattr(place, key, value)
             for action, _, category, *_ in self._filters.get(name, ()):
                 warnings.simplefilter(action, category)
+            acts += self._warned.get(name, ())
+        for act in acts:
+            act()
+
+
+def warn_again(message: Warning, category: type, path: str, line: int, space: dict[str, Any]) -> None:
+    warnings.warn_explicit(message, category, path, line, space["__name__"], space.setdefault(REGISTRY, {}))
 
 
 def names(module: Any) -> dict[str, Any]:
@@ -255,12 +283,7 @@ def quiet() -> Iterator[None]:
     gc.disable()  # or imports take twice the time
     torch.set_warn_always(True)  # what torch warns of once, it then does not remember
     try:
-        with (
-            contextlib.redirect_stdout(io.StringIO()),
-            contextlib.redirect_stderr(io.StringIO()),
-            warnings.catch_warnings(),
-        ):
-            warnings.simplefilter("ignore")
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             yield
     finally:
         torch.set_warn_always(always)
