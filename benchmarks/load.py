@@ -125,7 +125,7 @@ class Site:
 
     def start(self) -> None:
         """Begin; does not wait for it."""
-        told = {"memory": self._memory, "data": self._folder.name, **self._settings}
+        told = {"gpu": 0, "memory": self._memory, "data": self._folder.name, **self._settings}
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GRADBOX_")}
         code = f"import sys; from server.__main__ import main; {self._before}; sys.exit(main())"
         with self._log.open("ab") as log:

@@ -4,10 +4,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from server.wire.base import Items, Model, Number, Uid, Value
+from server.wire.base import Items, Model, Number, Turn, Uid, Value
 
 Cells = dict[str, Items[Number]]
 """Elements in memory order for each dtype under which a live handle reads the bytes."""
+
+Item = Annotated[Value | tuple[Value, Value], Turn]
+"""What a container holds: a value, or a key with its value."""
 
 
 class Summary(Model):
@@ -141,8 +144,8 @@ class Object(Model):
     kind: Literal["object"] = "object"
     type: str | None = None
     len: int | None = None
-    items: Items[Value | tuple[Value, Value]] | None = None
-    splice: Items[tuple[int, int, Items[Value | tuple[Value, Value]]]] | None = None
+    items: Items[Item] | None = None
+    splice: Items[tuple[int, int, Items[Item]]] | None = None
     attrs: dict[str, Value] | None = None
     elided: int | None = None
 

@@ -1,5 +1,7 @@
 """What a class and an instance are, asked of Python's own descriptors: no metaclass and no class of the program answers."""
 
+import types
+from collections.abc import Iterable
 from typing import Any
 
 members: Any = type.__dict__["__dict__"].__get__
@@ -9,7 +11,23 @@ weakly: Any = type.__dict__["__weakrefoffset__"].__get__
 
 _name = type.__dict__["__name__"].__get__
 _module = type.__dict__["__module__"].__get__
-_get = object.__getattribute__
+_OWN = (types.GetSetDescriptorType, types.MemberDescriptorType)
+
+traceback_of: Any = BaseException.__dict__["__traceback__"].__get__
+_cause: Any = BaseException.__dict__["__cause__"].__get__
+_context: Any = BaseException.__dict__["__context__"].__get__
+_suppressed: Any = BaseException.__dict__["__suppress_context__"].__get__
+
+
+def among(kind: type, some: Iterable[type]) -> bool:
+    """Whether it is one of these; `in` would ask its metaclass for equality."""
+    return any(kind is one for one in some)
+
+
+def cause(error: BaseException) -> BaseException | None:
+    """What a traceback prints before it."""
+    found: BaseException | None = _cause(error)
+    return found or (None if _suppressed(error) else _context(error))
 
 
 def name(kind: type) -> str:
@@ -23,9 +41,10 @@ def module(kind: type) -> str:
 
 
 def instance_dict(thing: Any) -> dict[str, Any] | None:
-    """Its own `__dict__`, whatever its class says of attributes."""
-    try:
-        found = _get(thing, "__dict__")
-    except Exception:
-        return None
-    return found if isinstance(found, dict) else None
+    """Its own `__dict__`, whatever its class says of attributes; None where the class has another in its place."""
+    for base in mro(type(thing)):
+        place = members(base).get("__dict__")
+        if place is not None:
+            found = place.__get__(thing) if among(type(place), _OWN) else None
+            return found if issubclass(type(found), dict) else None
+    return None

@@ -96,8 +96,8 @@ class Objects:
 
     def __init__(self, uids: Uids) -> None:
         self._uids = uids
-        self._by_key: dict[tuple[int, Any], str] = {}
-        self._keys: dict[str, tuple[int, Any]] = {}
+        self._by_key: dict[tuple[int, int], str] = {}
+        self._keys: dict[str, tuple[int, int]] = {}
         self._refs: dict[str, weakref.ref[Any]] = {}
         self._refers: dict[str, tuple[str, ...]] = {}  # who -> the objects it refers to
         self._count: dict[str, int] = {}
@@ -111,7 +111,7 @@ class Objects:
         return self.uid(thing) is not None
 
     def uid(self, thing: Any) -> str | None:
-        uid = self._by_key.get((id(thing), type(thing)))
+        uid = self._by_key.get((id(thing), id(type(thing))))
         ref = self._refs.get(uid) if uid is not None else None
         return uid if ref is None or ref() is thing else None
 
@@ -123,7 +123,7 @@ class Objects:
         """Its uid, and whether this look meets it for the first time."""
         uid = self.uid(thing)
         if uid is None:
-            key = (id(thing), type(thing))
+            key = (id(thing), id(type(thing)))
             uid = self._by_key[key] = self._uids.fresh("o")
             self._keys[uid], self._count[uid] = key, 0
             self._doubtful[uid] = None

@@ -26,6 +26,7 @@ from server.worker.instrument import (
     VALUE,
     YIELD,
 )
+from server.worker.kinds import traceback_of
 from server.worker.probes.backward import Backward
 from server.worker.probes.swap import Swap
 from server.worker.shown import shown
@@ -210,9 +211,9 @@ class Recorder:
             return
         with self.guard():
             error = sys.exc_info()[1]
-            if error is None or error.__traceback__ is None:
+            if error is None or traceback_of(error) is None:
                 return
-            mark = (id(error), id(error.__traceback__))
+            mark = (id(error), id(traceback_of(error)))
             if mark != self._raised:
                 self._raised = mark
                 frame = sys._getframe(1)
@@ -271,14 +272,14 @@ class Recorder:
             self.unseen.end()
         self.look.tensors.views.clear()
         with self.guard():
-            frames = [f for f, _ in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == PROGRAM]
+            frames = [f for f, _ in traceback.walk_tb(traceback_of(error)) if f.f_code.co_filename == PROGRAM]
             if frames:
                 self._emit_raise(error, frames[-1], frames)
 
     def _active(self, error: BaseException) -> dict[int, int]:
         """The loops in which an exception struck, each with how often it had begun an iteration."""
         found: dict[int, int] = {}
-        place = error.__traceback__
+        place = traceback_of(error)
         while place is not None:
             code = place.tb_frame.f_code
             i = self._statements.at(code, place.tb_lasti) if code.co_filename == PROGRAM else None
@@ -346,7 +347,7 @@ class Recorder:
 
     def _emit_raise(self, error: BaseException, frame: FrameType, stack: list[FrameType] | None = None) -> None:
         line, instruction = frame.f_lineno, frame.f_lasti
-        place = error.__traceback__
+        place = traceback_of(error)
         while place is not None:
             if place.tb_frame is frame:
                 line, instruction = place.tb_lineno, place.tb_lasti

@@ -26,7 +26,9 @@ from pydantic_core import to_json
 
 from server import __version__
 from server.language import paste, policy, repairs
+from server.worker import kinds
 from server.worker.instrument import Statements, instrument
+from server.worker.kinds import traceback_of
 from server.worker.recorder import Recorder
 from server.worker.shown import asked
 from server.worker.stack import PROGRAM, SLACK, outwards
@@ -131,7 +133,7 @@ class Run:
             if offers:
                 told["repairs"] = [offer.model_dump(mode="json", exclude_unset=True) for offer in offers]
             outcome = {"status": "raised", "error": {**told, "step": max(recorder.steps.count - 1, 0)}}
-            if "memory" in self._limits and (isinstance(error, MemoryError) or NO_MEMORY.search(told["message"])):
+            if "memory" in self._limits and (issubclass(type(error), MemoryError) or NO_MEMORY.search(told["message"])):
                 stopped = {"limit": "memory", "value": self._limits["memory"], "line": told["line"]}
                 outcome |= {"status": "stopped", "stopped": stopped}
             line = next((line for line, name in stack(error) if name == "<module>"), line)
@@ -257,14 +259,14 @@ def encoded(value: dict[str, Any]) -> bytes:
         line = b"NaN"
     if b"NaN" in line or b"Infinity" in line:  # in a text, or as a number, which JSON has not
         text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        line = text.encode("utf-8", "backslashreplace")
+        line = text.encode("utf-8", "replace")
     return line + b"\n"
 
 
 def stack(error: BaseException) -> list[tuple[int, str]]:
     """(line, frame) of the program's frames in a traceback, outermost first."""
-    found = list(traceback.walk_tb(error.__traceback__))
-    if found and found[-1][0].f_code.co_filename == _RECORDER and isinstance(error, RecursionError):
+    found = list(traceback.walk_tb(traceback_of(error)))
+    if found and found[-1][0].f_code.co_filename == _RECORDER and issubclass(type(error), RecursionError):
         found = found[:-2]  # the call that was one too many
     return [(line, frame.f_code.co_name) for frame, line in found if frame.f_code.co_filename == PROGRAM]
 
@@ -280,16 +282,16 @@ def message(error: BaseException) -> str:
 def described(error: BaseException) -> dict[str, Any]:
     frames = stack(error)
     out: dict[str, Any] = {
-        "type": type(error).__name__,
+        "type": kinds.name(type(error)),
         "message": message(error),
         "line": frames[-1][0] if frames else None,
         "stack": [{"line": line, "frame": name} for line, name in frames],
     }
-    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    cause = kinds.cause(error)
     if cause is not None:
         lines = stack(cause)
         out["cause"] = {
-            "type": type(cause).__name__,
+            "type": kinds.name(type(cause)),
             "message": message(cause),
             "line": lines[-1][0] if lines else None,
         }

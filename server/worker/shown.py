@@ -21,6 +21,7 @@ MOST = 2_000
 ELEMENTS = 100_000
 """Elements that a tensor may print whole, where the program turned summaries off."""
 
+_LISTS = (list, tuple, set, frozenset, torch.Size)
 _EXACT: tuple[type, ...] = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.layout)
 _EXACT += (
     torch.memory_format,
@@ -59,8 +60,8 @@ class _Safe:
         self._left -= 1
         if self._left < 0:
             return False
-        if kind in _EXACT:
-            return kind not in (str, bytes) or len(value) <= LONGEST
+        if kinds.among(kind, _EXACT):
+            return (kind is not str and kind is not bytes) or len(value) <= LONGEST
         if kind is torch.Tensor:
             return _resolved(kind, "__repr__") is _TENSOR and _brief(value)
         if kind is torch.nn.Parameter:
@@ -70,7 +71,7 @@ class _Safe:
             return value.dtype.kind in _NUMBERS
         if kind is dict:
             return all(self.value(k) and self.value(v) for k, v in value.items())
-        if kind in (list, tuple, set, frozenset, torch.Size) or kinds.module(kind) == "torch.return_types":
+        if kinds.among(kind, _LISTS) or kinds.module(kind) == "torch.return_types":
             return all(self.value(member) for member in value)
         if issubclass(kind, torch.nn.Module):
             return self._module(value, kind)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from server.worker import kinds
-from server.worker.kinds import instance_dict
+from server.worker.kinds import among, instance_dict
 from server.worker.names import Objects, Uids, referred
 from server.worker.picture import Picture
 from server.worker.probes.cells import number
@@ -24,6 +24,7 @@ TEXT = 1000
 DEPTH = 60
 
 _PLAIN = (bool, int, float, complex)
+_BRIEF = (bool, int, float, str)
 _NAMED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
 _CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, collections.deque)
 _SHOWN = (torch.dtype, torch.device, torch.layout, torch.memory_format)
@@ -64,7 +65,7 @@ class Values:
     def scalar(self, value: Any) -> Any:
         """Like `encode`, for values that lead nowhere: small tuples come as text."""
         kind = type(value)
-        if kind in (tuple, list) and len(value) <= 16 and all(type(v) in (bool, int, float, str) for v in value):
+        if (kind is tuple or kind is list) and len(value) <= 16 and all(among(type(v), _BRIEF) for v in value):
             return {"py": kind.__name__, "text": repr(value)}
         if issubclass(kind, torch.Tensor):
             return {"py": "Tensor"}
@@ -75,7 +76,7 @@ class Values:
         self.room -= 1
         if value is None:
             return None
-        if kind in _PLAIN:
+        if among(kind, _PLAIN):
             return number(value)
         if kind is str:
             return text(value)
@@ -86,9 +87,9 @@ class Values:
             return {"ref": uid} if uid else {"py": kind.__name__}
         if issubclass(kind, np.generic) and kinds.module(kind) == "numpy":
             return {"py": kind.__name__, "text": str(value)[:TEXT]}
-        if kind in _SHOWN:
+        if among(kind, _SHOWN):
             return {"py": kind.__name__, "text": str(value)}
-        if kind in _NAMED:
+        if among(kind, _NAMED):
             if self.opaque is not None and kind is types.BuiltinFunctionType:
                 self.opaque(value)
             return {"py": kind.__name__, "text": str(value.__name__)[:TEXT]}
@@ -100,7 +101,7 @@ class Values:
             return {
                 "py": kind.__name__,
                 "text": repr(value)
-                if all(type(p) in (int, type(None)) for p in (value.start, value.stop, value.step))
+                if all(type(p) is int or p is None for p in (value.start, value.stop, value.step))
                 else None,
             }
         if issubclass(kind, torch._C._FunctionBase) or "next_functions" in kinds.members(kind):

@@ -224,7 +224,7 @@ class Frames:
                 self._set(uid, told, name, MISSING)
             return
         objects = self._values.objects
-        if passed and name in told and (objects.known(value) or isinstance(value, torch.Tensor)):
+        if passed and name in told and (objects.known(value) or issubclass(type(value), torch.Tensor)):
             return
         end, found = follow(value, path[1:])
         if found and path not in said.stored and objects.known(value):

@@ -10,9 +10,14 @@ from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 _wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _batched = torch._C._functorch.is_legacy_batchedtensor
 _get = object.__getattribute__
-ORDINARY = (torch.Tensor, torch.nn.Parameter)
 _move = torch._C._autograd._unsafe_set_version_counter
 UNINITIALISED = (UninitializedParameter, UninitializedBuffer)
+
+
+def ordinary(tensor: torch.Tensor) -> bool:
+    """Whether no code of a subclass answers for it."""
+    kind = type(tensor)
+    return kind is torch.Tensor or kind is torch.nn.Parameter
 
 
 class Bare:
@@ -29,7 +34,7 @@ class Bare:
 
 def bare(tensor: torch.Tensor) -> Any:
     """The tensor, to be asked for its attributes and by its methods."""
-    return tensor if type(tensor) in ORDINARY else Bare(tensor)
+    return tensor if ordinary(tensor) else Bare(tensor)
 
 
 @contextmanager
@@ -62,7 +67,7 @@ def facts(tensor: torch.Tensor, stale: bool = False) -> dict[str, Any]:
         out["wraps"] = wrapper(own)
     elif has_storage(own):
         out["offset"], out["stride"] = tensor.storage_offset(), list(tensor.stride())
-    hooks = _get(own, "_backward_hooks") if type(own) in ORDINARY else None
+    hooks = _get(own, "_backward_hooks") if ordinary(own) else None
     out["hooks"] = len(hooks) if hooks else None
     return out
 
@@ -117,9 +122,10 @@ def flatten(things: Any, depth: int = 0) -> list[torch.Tensor]:
     """The tensors among an operation's arguments or results, one level of lists deep."""
     out: list[torch.Tensor] = []
     for thing in things:
-        if isinstance(thing, torch.Tensor):
+        kind = type(thing)
+        if issubclass(kind, torch.Tensor):
             out.append(thing)
-        elif depth < 2 and type(thing) in (list, tuple):
+        elif depth < 2 and (kind is list or kind is tuple):
             out += flatten(thing, depth + 1)
     return out
 

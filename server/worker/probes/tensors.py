@@ -9,7 +9,7 @@ from torch.autograd import forward_ad
 from server.worker.names import WeakNames, order, referred
 from server.worker.picture import Picture
 from server.worker.probes.counters import Counters
-from server.worker.probes.handles import ORDINARY, bare, facts, gradient, has_storage, leaf, parts, quantised
+from server.worker.probes.handles import bare, facts, gradient, has_storage, leaf, ordinary, parts, quantised
 from server.worker.probes.holders import Holders
 from server.worker.probes.storages import Storages, address
 from server.worker.probes.views import Views
@@ -135,11 +135,7 @@ class Tensors:
 
     def _mark(self, tensor: torch.Tensor) -> tuple[Any, ...] | None:
         """What can't stay the same where anything we tell of it changed; None for what is no ordinary tensor."""
-        if (
-            type(tensor) not in ORDINARY
-            or forward_ad._current_level >= 0
-            or object.__getattribute__(tensor, "__dict__")
-        ):
+        if not ordinary(tensor) or forward_ad._current_level >= 0 or object.__getattribute__(tensor, "__dict__"):
             return None
         grad = gradient(tensor)
         hooks = tensor._backward_hooks
