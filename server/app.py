@@ -85,8 +85,10 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
     limits = (settings.rate_limit, CLASSROOM if settings.classroom else settings.address_limit)
     app.state.rates = Rates(*limits)
     errors.install(app)
-    for routes in (health, api, pages):
-        app.include_router(routes.router)
+    routers = [routes.router for routes in (health, api, pages)]
+    app.state.addresses = [route for router in routers for route in router.routes]
+    for router in routers:
+        app.include_router(router)
     app.mount("/static/dist", StaticFiles(directory=ROOT / "static/dist", check_dir=False), name="static")
     app.add_middleware(Headers, hosts=settings.hosts.split(","), largest=settings.source * OVERHEAD + 4096)
     return app

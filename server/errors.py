@@ -7,6 +7,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from server.pool.turns import Busy
 from server.pool.zygote import Down
@@ -44,6 +45,15 @@ def later(request: Request, code: str, error: Busy | Limited) -> JSONResponse:
     return reply(429, problem, {"Retry-After": str(max(1, math.ceil(error.retry_after)))})
 
 
+def methods(request: Request) -> list[str]:
+    """All that an address takes; each route knows but its own."""
+    found: set[str] = set()
+    for route in request.app.state.addresses:
+        if route.matches(request.scope)[0] != Match.NONE:
+            found |= route.methods
+    return sorted(found | ({"HEAD"} if "GET" in found else set()))
+
+
 def install(app: FastAPI) -> None:
     """Make the application answer in that shape."""
 
@@ -65,9 +75,11 @@ def install(app: FastAPI) -> None:
         return reply(503, Problem(code="no_worker", message=str(error)), {"Retry-After": "5"})
 
     @app.exception_handler(HTTPException)
-    async def http(_: Request, error: HTTPException) -> JSONResponse:
+    async def http(request: Request, error: HTTPException) -> JSONResponse:
         message = SENTENCES.get(error.status_code, str(error.detail))
         headers = dict(error.headers) if error.headers else None
+        if error.status_code == 405:
+            headers = {"Allow": ", ".join(methods(request))}
         return reply(error.status_code, Problem(code=CODES.get(error.status_code, "error"), message=message), headers)
 
     @app.exception_handler(RequestValidationError)

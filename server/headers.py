@@ -43,8 +43,16 @@ class Headers:
         scope.setdefault("state", {})["nonce"] = nonce
         began = False
 
+        bare = scope["method"] == "HEAD"
+        if bare:  # answered as GET is, without the body
+            scope["method"] = "GET"
+
         async def guarded(message: Message) -> None:
             nonlocal began
+            if bare and message["type"] == "http.response.body":
+                if message.get("more_body"):
+                    return
+                message = {**message, "body": b""}
             if message["type"] == "http.response.start":
                 began = True
                 named = {name for name, _ in message["headers"]}
@@ -73,7 +81,13 @@ class Headers:
 
     def _refused(self, method: str, told: dict[str, str]) -> tuple[int, str, str] | None:
         host = told.get("host", "").lower()
-        name = host if host.endswith("]") else host.rsplit(":", 1)[0] if host.rpartition(":")[2].isdigit() else host
+        name = (
+            host
+            if host.endswith("]")
+            else host.rsplit(":", 1)[0]
+            if host.isascii() and host.rpartition(":")[2].isdigit()
+            else host
+        )
         if name not in self._hosts:
             return 421, "wrong_host", "this server does not answer to that name; GRADBOX_HOSTS lists those it does"
         if method in SAFE:

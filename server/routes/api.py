@@ -58,19 +58,28 @@ EXAMPLE: dict[str, Any] = {
 ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/json": {"example": EXAMPLE}}, "description": "The trace."},
     202: {"model": Started, "description": "It has begun, for those who prefer not to wait."},
+    400: {"model": ProblemReply, "description": "The request can't be read."},
+    403: {"model": ProblemReply, "description": "Another site's page asks."},
     404: {"model": ProblemReply, "description": "There is no such run."},
     413: {"model": ProblemReply, "description": "The program is too long."},
     415: {"model": ProblemReply, "description": "The body is no JSON."},
+    421: {"model": ProblemReply, "description": "The server does not answer to that name."},
     422: {"model": ProblemReply, "description": "A field is missing or wrong; `error.field` names it."},
     429: {"model": ProblemReply, "description": "Too many programs wait; `Retry-After` says when to come back."},
     503: {"model": ProblemReply, "description": "No worker can be had."},
 }
 
+NOBODY: dict[int | str, dict[str, Any]] = {
+    404: ANSWERS[404],
+    421: ANSWERS[421],
+    422: ANSWERS[422],
+}
 FOUND: dict[int | str, dict[str, Any]] = {
+    **NOBODY,
     200: ANSWERS[200],
     202: {"model": State, "description": "It waits, or runs."},
-    404: ANSWERS[404],
 }
+STREAM = {"text/event-stream": {"example": 'event: running\ndata: {"id": "x", "state": "running"}\n\n'}}
 
 
 @router.post("/runs", response_model=Trace, responses=ANSWERS, summary="Run a program and get its trace")
@@ -102,13 +111,18 @@ async def one(request: Request, id_: Annotated[str, Path(alias="id")]) -> Respon
     return await sent(request, result)
 
 
-@router.delete("/runs/{id}", status_code=204, responses={404: ANSWERS[404]}, summary="Stop a run")
+@router.delete("/runs/{id}", status_code=204, responses={**NOBODY, 403: ANSWERS[403]}, summary="Stop a run")
 async def stop(request: Request, id_: Annotated[str, Path(alias="id")]) -> None:
     """Its trace then holds what was recorded until now, with the outcome `cancelled`."""
     request.app.state.runs.stop(found(request, id_))
 
 
-@router.get("/runs/{id}/events", responses={404: ANSWERS[404]}, summary="What becomes of a run, as it happens")
+@router.get(
+    "/runs/{id}/events",
+    response_class=EventSourceResponse,
+    responses={**NOBODY, 200: {"content": STREAM, "description": "One event for each change."}},
+    summary="What becomes of a run, as it happens",
+)
 async def events(request: Request, id_: Annotated[str, Path(alias="id")]) -> EventSourceResponse:
     """Server-sent events, each with a JSON object: `queued` with `ahead`, `running`, `done` with `status`.
 

@@ -18,7 +18,7 @@ async def healthz(request: Request) -> dict[str, Any]:
     return {"status": "ok", "version": __version__, "sandbox": sandbox, "layers": told}
 
 
-@router.get("/readyz", summary="A program would be run now")
+@router.get("/readyz", summary="A program would be run now", responses={503: {"description": "Not yet."}})
 async def readyz(request: Request, response: Response) -> dict[str, bool]:
     """200 once the workers are up, 503 before."""
     ready = bool(request.app.state.pool.ready)

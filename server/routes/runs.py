@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import re
 from typing import Any
 
 from fastapi import Request, Response
@@ -71,11 +72,20 @@ async def sent(request: Request, result: Result) -> Response:
     """The trace as it lies there, gzipped, or unpacked for those who don't take that."""
     headers = {"Vary": "Accept-Encoding"}
     body = result.body
-    if "gzip" in request.headers.get("accept-encoding", ""):
+    if takes_gzip(request.headers.get("accept-encoding", "")):
         headers["Content-Encoding"] = "gzip"
     else:
         body = await asyncio.to_thread(gzip.decompress, body)
     return Response(body, media_type="application/json", headers=headers)
+
+
+def takes_gzip(accepted: str) -> bool:
+    """Whether an Accept-Encoding has it, and not with a weight of none."""
+    for part in accepted.split(","):
+        name, *parameters = (word.strip().lower() for word in part.split(";"))
+        if name == "gzip":
+            return not any(re.fullmatch(r"q=0(\.0*)?", one) for one in parameters)
+    return False
 
 
 async def gone(request: Request) -> None:

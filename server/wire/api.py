@@ -23,7 +23,7 @@ class RunRequest(Model):
 
     source: str = Field(examples=["a = torch.tensor([1., 2.], requires_grad=True)\na.clone().sum().backward()\n"])
     device: Literal["cpu", "cuda"] = "cpu"
-    seed: int = Field(default=0, ge=0, le=2**32 - 1)
+    seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
     focus: Focus | None = Field(default=None, examples=[None])
 
 
