@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run test setup build check gpu-check agreement clean
+.PHONY: help run test setup build check gpu-check agreement load chaos clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -21,6 +21,8 @@ help:
 	@echo "make test        the same set-up, then every check and test"
 	@echo "make gpu-check   the tests that need a GPU, with GPU_PYTHON=python3 in another Python than .venv's"
 	@echo "make agreement   hold our traces against plain CPython, where the referee lies beside the project"
+	@echo "make load        what fifty visitors at once get, against the bars (7 minutes; SECONDS=15 for a try)"
+	@echo "make chaos       kill, flood and starve a server, and print what it bears"
 	@echo "make clean       take away what was built (not .venv)"
 
 run: setup build
@@ -45,6 +47,12 @@ agreement: setup
 GPU_PYTHON ?= $(PYTHON)
 gpu-check:
 	$(GPU_PYTHON) -m pytest -q -rs tests/test_gpu.py
+
+load: setup
+	$(PYTHON) -m benchmarks.load --seconds $(or $(SECONDS),120)
+
+chaos: setup
+	$(PYTHON) -m tests.chaos $(CHECKS)
 
 setup: $(VENV)/.python
 build: static/dist/.built
