@@ -605,7 +605,7 @@ def test_a_long_line_does_not_hold_up_the_server(world: World) -> None:
     source = f"import torch; list(map(torch.os.write, [4] * 99, {lines})); torch.os._exit(0)"
     job = Job(source=source, limits=world.limits)
     trace, total = world.loop.run_until_complete(stalled(world.pool, job))
-    assert total < 1.0, trace.outcome
+    assert total < 2.0, trace.outcome  # it was 3 to 5
 
 
 def logged(world: World, source: str) -> str:
@@ -634,6 +634,33 @@ def test_nothing_that_a_program_says_is_in_the_log(world: World, line: str) -> N
     said = logged(world, f"import torch; torch.os.write(4, b'{line}\\n')")
     assert said
     assert "own words" not in said
+
+
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="an outcome is believed without what it has to name")
+@pytest.mark.parametrize("status", ["stopped", "raised", "refused"])
+def test_an_outcome_without_its_reason_is_not_believed(world: World, status: str) -> None:
+    """The page reads `stopped.limit` of what was stopped."""
+    end = END % f'{{"status":"{status}"}}'
+    assert world.attack(f"(torch.os.write(4, {end}), torch.os._exit(0))").outcome.status == "crashed"
+
+
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="the line of a crash is whatever a child says of itself")
+def test_a_crash_is_at_a_line_of_the_program(world: World) -> None:
+    error = world.attack(RECORDER["SIGKILL, at a line that is not there"]).outcome.error
+    assert error is not None
+    assert error.line is None or error.line <= 3
+
+
+@pytest.mark.xfail(
+    strict=True, raises=AssertionError, reason="a program that asks for a second run gets it after a kill"
+)
+def test_what_was_killed_does_not_run_again(world: World) -> None:
+    """Else everybody can have a turn twice as long as the limit."""
+    end = LINES["once more, somewhere"]
+    began = time.monotonic()
+    trace = world.attack(f"torch.os.write(4, {end})\nload('time').sleep(60)")
+    assert trace.outcome.stopped is not None
+    assert time.monotonic() - began < SMALL["wall"] * 1.7
 
 
 def test_half_of_a_character_in_a_name(world: World) -> None:
