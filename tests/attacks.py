@@ -108,7 +108,8 @@ FILES = {
     "memory of the own process as a file": "open('/proc/self/mem', 'r+b')",
     "maps of the own process": "open('/proc/self/maps').read()",
     "a terminal": "os.openpty()",
-    "random numbers from the device": "open('/dev/urandom', 'rb').read(1)",
+    "chance, to spoil it": "open('/dev/urandom', 'wb')",
+    "another device": "open('/dev/zero', 'rb').read(1)",
 }
 
 FILES_OF_ROOT = {
@@ -368,7 +369,7 @@ assert torch.ones(1 << 20).sum() == 1 << 20""",
     "Fourier": "torch.fft.fft(torch.randn(64))",
     "a thread": "seen = []; in_a_thread(lambda: seen.append(torch.ones(3).sum().item())); assert seen == [3.0]",
     "print": "print('x'); print('x', file=sys.stderr, flush=True); sys.stdout.flush()",
-    "chance": "random.random(); os.urandom(8); torch.randn(2); numpy.random.default_rng().random(); random.SystemRandom().random()",
+    "chance": "torch.seed(); torch.Generator().seed(); random.random(); os.urandom(8); torch.randn(2); numpy.random.default_rng().random(); random.SystemRandom().random()",
     "time": "time.sleep(0.001); time.time(); time.process_time(); time.thread_time(); time.monotonic_ns(); os.times(); time.localtime()",
     "what it is": "os.getpid(); os.cpu_count(); os.sched_getaffinity(0); os.uname(); resource.getrusage(0); resource.getrlimit(7)",
     "a descriptor": "assert open(os.dup(0), 'rb').read() == b''",

@@ -14,7 +14,7 @@ IN_PLACE: dict[str, list[str]] = {
         "conj_physical cos cosh deg2rad detach digamma erf erfc erfinv exp exp2 expm1 exponential fix floor frac i0 lgamma",
         "log log10 log1p log2 log_normal logical_not nan_to_num neg negative normal rad2deg random reciprocal relu",
         "requires_grad round rsqrt sgn sigmoid sign sin sinc sinh sqrt square squeeze t tan tanh tril triu trunc uniform zero",
-        "share_memory",
+        "rad2deg",
     ],
     "1": [
         "clamp clamp_max clamp_min clip fill pow float_power geometric(0.5) logit(0.25) mvlgamma polygamma unsqueeze(0)"

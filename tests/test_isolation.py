@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -184,6 +186,26 @@ def test_the_next_program_and_the_one_beside_find_a_fresh_world(world: World, na
     assert told(beside) == before
     for _ in range(AGAIN + 1):
         assert told(world.run(fresh)[0]) == before
+
+
+COUNTED = """
+import numpy as np, random, torch
+x = torch.ones(2, requires_grad=True)
+y = (x * 2).sum()
+print(y.grad_fn._sequence_nr(), x.register_hook(lambda grad: None).id)
+y.backward()
+print((x + 1).grad_fn._sequence_nr(), torch.nn.Linear(1, 1).register_forward_hook(print).id)
+print(torch.rand(1), random.random(), np.random.rand(), torch.initial_seed())
+print(torch.seed() == torch.initial_seed(), torch.Generator().seed() > 0)
+"""
+SEEDED = "import random, numpy, torch\nfor one in (random.seed, numpy.random.seed, torch.manual_seed): one(0)\n"
+
+
+def test_counts_begin_where_those_of_plain_python_do(world: World) -> None:
+    """Whatever the workers ran before to be quick."""
+    plain = subprocess.run([sys.executable, "-c", SEEDED + COUNTED], capture_output=True, text=True, check=True)
+    for _ in range(AGAIN):
+        assert printed(told(world.run(COUNTED)[0])) == plain.stdout
 
 
 SIDES = [

@@ -129,7 +129,7 @@ def one_address_one_object() -> None:
 
 
 def by_address(objects: Objects, thing: Any) -> str | None:
-    return objects._by_key.get((id(thing), type(thing)))
+    return objects._by_key.get((id(thing), id(type(thing))))
 
 
 # 31

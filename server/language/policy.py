@@ -44,6 +44,13 @@ numpy.ctypeslib sys.modules sys.settrace sys.setprofile sys._getframe sys.meta_p
 inspect.currentframe inspect.stack
 """,
 }
+_ATTRIBUTES = {
+    "interpreter": """
+__subclasses__ __globals__ __builtins__ __loader__ __spec__ __import__ f_globals f_locals f_back f_builtins
+gi_frame cr_frame ag_frame tb_frame
+""",
+    "processes": "share_memory share_memory_",
+}
 MODULES = frozenset(_ALLOWED.split())
 """Top-level modules that may be imported, with what is below them."""
 
@@ -52,6 +59,10 @@ ELSEWHERE = {name: why for why, names in _ELSEWHERE.items() for name in names.sp
 
 CLOSED = {name: why for why, names in _CLOSED.items() for name in names.split()}
 """Parts of allowed modules that are not available, and why."""
+
+ATTRIBUTES = {name: why for why, names in _ATTRIBUTES.items() for name in names.split()}
+"""Attributes that lead from a value into the interpreter's own objects or to other processes, and why they are not
+available."""
 
 BUILTINS = {
     "open": "files",
@@ -66,26 +77,6 @@ BUILTINS = {
     "__spec__": "interpreter",
 }
 """Builtins that are not available; a program that binds such a name has one of its own."""
-
-ATTRIBUTES = frozenset(
-    [
-        "__subclasses__",
-        "__globals__",
-        "__builtins__",
-        "__loader__",
-        "__spec__",
-        "__import__",
-        "f_globals",
-        "f_locals",
-        "f_back",
-        "f_builtins",
-        "gi_frame",
-        "cr_frame",
-        "ag_frame",
-        "tb_frame",
-    ]
-)
-"""Attributes that lead from a value into the interpreter's own objects."""
 
 REASONS = {
     "import": "it is not among the modules that a program here may import",
@@ -182,7 +173,7 @@ class _Checker:
                     yield node, f"'{node.id}'", BUILTINS[node.id]
             elif isinstance(node, ast.Attribute):
                 if node.attr in ATTRIBUTES:
-                    yield node, f"'{node.attr}'", "interpreter"
+                    yield node, f"'{node.attr}'", ATTRIBUTES[node.attr]
                 else:
                     path = self._modules.path(node)
                     if path is not None:

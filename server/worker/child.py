@@ -8,6 +8,7 @@ import json
 import os
 import select
 import signal
+import threading
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -42,7 +43,7 @@ def live(
         faulthandler.register(WHERE, pipe, all_threads=False)
         faulthandler.register(signal.SIGXCPU, pipe, all_threads=False, chain=True)
         if not select.select([job], [], [], 0)[0]:  # nobody waits for it yet
-            rehearse()
+            aside(rehearse)
             gc.collect()
         with os.fdopen(job, "rb") as file:
             told = json.loads(file.read())
@@ -52,6 +53,24 @@ def live(
         written(pipe, json.dumps({"fault": f"{type(error).__name__}: {error}"}).encode() + b"\n")
     finally:
         os._exit(code)
+
+
+def aside(act: Callable[[], object]) -> None:
+    """Run it in a thread of its own: what torch counts for each thread, as nodes of the graph, then begins with the
+    program. The thread has ended when this returns."""
+    failed: list[BaseException] = []
+
+    def acted() -> None:
+        try:
+            act()
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=acted, name="aside")
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
 
 
 def placed(job: int, pipe: int) -> tuple[int, int]:

@@ -42,7 +42,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Child:
     """What a process is left with. memory: bytes on top of what it has; cpu: seconds; tasks: of its user, all in all.
 
-    gpu: it works with one.
+    gpu: it works with one. landlocked: its files are kept by Landlock.
     """
 
     keep: frozenset[int]
@@ -51,6 +51,7 @@ class Child:
     tasks: int
     uid: int
     gpu: bool = False
+    landlocked: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,11 +147,16 @@ def refused(act: Callable[..., Any], *arguments: Any) -> bool:
 
 def deny_files(child: Child) -> None:
     if not child.gpu:
-        landlock.restrict()
+        landlock.restrict(CHANCE)
         return
     libraries = [path for path in (*LIBRARIES, sys.prefix, sys.base_prefix) if os.access(path, os.R_OK)]
-    landlock.restrict(libraries, [str(path) for path in Path("/dev").glob("nvidia*") if path.is_char_device()])
+    landlock.restrict(
+        [*CHANCE, *libraries], [str(path) for path in Path("/dev").glob("nvidia*") if path.is_char_device()]
+    )
 
+
+CHANCE = [path for path in ("/dev/urandom",) if os.access(path, os.R_OK)]
+"""What `torch.seed()` reads: nobody's secret, and nothing is kept by it."""
 
 LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/cuda", "/usr/local/nvidia", "/lib", "/lib64", "/proc", "/sys")
 """What a GPU's driver reads while it works."""
@@ -168,7 +174,7 @@ LAYERS = (
     Layer("landlock", deny_files, lambda _: refused(os.listdir, "/"), "no_new_privs"),
     Layer(
         "seccomp",
-        lambda child: seccomp.load(seccomp.program(os.getpid(), gpu=child.gpu)),
+        lambda child: seccomp.load(seccomp.program(os.getpid(), gpu=child.gpu, chance=child.landlocked)),
         lambda _: refused(socket.socket),
         "no_new_privs",
     ),
@@ -197,7 +203,9 @@ class Confinement:
 
         keep: the descriptors, none of them a standard one, that stay open. slot: a number that no other child has now.
         """
-        child = Child(frozenset(keep), self._memory, self._cpu, self._tasks, self._first + slot, self._gpu is not None)
+        kept = any(layer.name == "landlock" for layer in self._layers)
+        uid, gpu = self._first + slot, self._gpu is not None
+        child = Child(frozenset(keep), self._memory, self._cpu, self._tasks, uid, gpu, kept)
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go where memory runs out
         os.setsid()

@@ -229,7 +229,7 @@ def rehearse() -> None:
         if not line.startswith((b'{"header"', b'{"step"')):
             raise Rehearsed
 
-    kept = sys.modules.get("__main__")
+    kept, handle = sys.modules.get("__main__"), torch.utils.hooks.RemovableHandle.next_id
     try:
         Run({"source": REHEARSAL}, write).run()
     except Rehearsed:
@@ -238,6 +238,7 @@ def rehearse() -> None:
         if kept is not None:
             sys.modules["__main__"] = kept
         linecache.cache.pop(PROGRAM, None)
+        torch.utils.hooks.RemovableHandle.next_id = handle
 
 
 def compiled(tree: ast.Module) -> tuple[Statements, types.CodeType]:

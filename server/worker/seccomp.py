@@ -171,22 +171,27 @@ def checks(pid: int) -> dict[str, tuple[Where, ...]]:
     }
 
 
-def program(pid: int, machine: str = os.uname().machine, gpu: bool = False) -> bytes:
+def program(pid: int, machine: str = os.uname().machine, gpu: bool = False, chance: bool = False) -> bytes:
     """The filter for the process `pid`. A call is compared for equality, so none of x32 (0x40000000 and up) is in it.
 
-    gpu: leave what a GPU's driver needs. Then Landlock has to keep the files.
+    gpu: leave what a GPU's driver needs. chance: let files be read as torch reads /dev/urandom. With either, Landlock
+    has to keep the files.
     """
     if machine not in MACHINES:
         raise OSError(errno.ENOSYS, f"there is no list of system calls for {machine}")
     column, arch = MACHINES[machine]
     checked = {name: rules for name, rules in checks(pid).items() if not gpu or name not in UNCHECKED}
     allowed = ALLOWED | DRIVER | HIDDEN if gpu else ALLOWED
+    hidden = {name: [_refuse(errno.ENOENT)] for name in HIDDEN}
+    if chance:
+        hidden["openat"] = _body((Where(low(2), (os.O_RDONLY,)),), errno.ENOENT)  # Python would say O_CLOEXEC, too
     parts = [_load(_ARCH), _equal(arch, 1, 0), _refuse(errno.EPERM), _load(_NUMBER)]
     for name, numbers in allowed.items():
         parts += _rule(numbers[column], _body(checked.get(name, ())))
-    for calls, error in ((HIDDEN, errno.ENOENT), (ABSENT, errno.ENOSYS)):
-        for numbers in calls.values():
-            parts += _rule(numbers[column], [_refuse(error)])
+    for name, numbers in HIDDEN.items():
+        parts += _rule(numbers[column], hidden[name])
+    for numbers in ABSENT.values():
+        parts += _rule(numbers[column], [_refuse(errno.ENOSYS)])
     return b"".join((*parts, _refuse(errno.EPERM)))
 
 
@@ -210,12 +215,12 @@ def _rule(number: int | None, body: list[bytes]) -> list[bytes]:
     return [] if number is None else [_equal(number, 0, len(body)), *body]
 
 
-def _body(conditions: tuple[Where, ...]) -> list[bytes]:
+def _body(conditions: tuple[Where, ...], error: int = errno.EPERM) -> list[bytes]:
     body = []
     for where in conditions:
         body += [_load(where.offset), struct.pack("=HBBI", _AND, 0, 0, where.mask)]
         body += [_equal(value, len(where.values) - k, 0) for k, value in enumerate(where.values)]
-        body.append(_refuse(errno.EPERM))
+        body.append(_refuse(error))
     return [*body, struct.pack("=HBBI", _RETURN, 0, 0, _ALLOW)]
 
 

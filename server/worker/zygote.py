@@ -15,6 +15,7 @@ import selectors
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ import numpy
 import torch
 
 from server.worker import confine, gpu
-from server.worker.child import WHERE, die_with_parent, live
+from server.worker.child import WHERE, aside, die_with_parent, live
 from server.worker.probes import ops
 from server.worker.warm import warm
 
@@ -67,7 +68,9 @@ class Zygote:
         """Everything that is done once for all children."""
         module, _, function = self._options.entry.partition(":")
         self._entry = getattr(importlib.import_module(module), function)
-        warm()
+        aside(warm)
+        while tasks() > 1:  # what has ended for Python ends for the kernel a moment later
+            time.sleep(0.001)
         layers: dict[str, str] = {}
         if self._options.sandbox != "off":
             layers = confine.probe()
@@ -75,9 +78,8 @@ class Zygote:
             got = functools.partial(gpu.ready, o.gpu_memory) if o.device == "cuda" else None
             self._confinement = confine.Confinement(layers, o.memory, o.cpu, FIRST_UID, got)
         ops.listen()
-        tasks = len(list(Path("/proc/self/task").iterdir()))
-        if tasks != 1:
-            raise RuntimeError(f"the workers' first process has {tasks} threads; its children would hang")
+        if tasks() != 1:
+            raise RuntimeError(f"the workers' first process has {tasks()} threads; its children would hang")
         gc.collect()
         gc.freeze()
         versions = {
@@ -178,6 +180,11 @@ class Zygote:
         for pid, _, _ in self._children.values():
             kill(pid)
         os._exit(0)
+
+
+def tasks() -> int:
+    """Threads of this process."""
+    return len(list(Path("/proc/self/task").iterdir()))
 
 
 def kill(pid: int) -> None:

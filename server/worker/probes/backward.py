@@ -8,11 +8,15 @@ from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import torch
+from torch.utils.hooks import RemovableHandle
 
 from server.worker.names import Uids
 from server.worker.probes import gradients, handles, ops
 from server.worker.probes.graph import Graph
 from server.worker.probes.storages import Storages
+
+OWN_HOOKS = 1 << 40
+"""Where the numbers of our own hooks begin: the program's are then counted as if they were alone."""
 
 LEAST = 10
 """Steps that any pass may take."""
@@ -54,6 +58,7 @@ class Backward:
         self._begun, self._tell, self._ended = begun, tell, ended
         self._name, self._storages = name, storages
         self._engine: Any = None
+        self._next_hook = OWN_HOOKS
         self.deaf = False
         self.stack: list[Pass] = []
 
@@ -100,6 +105,13 @@ class Backward:
         return now
 
     def _hook(self, roots: Any, now: Pass, handles: list[Any]) -> None:
+        counted, RemovableHandle.next_id = RemovableHandle.next_id, self._next_hook
+        try:
+            self._put_on(roots, now, handles)
+        finally:
+            self._next_hook, RemovableHandle.next_id = RemovableHandle.next_id, counted
+
+    def _put_on(self, roots: Any, now: Pass, handles: list[Any]) -> None:
         for node in reachable(starts(roots)):
             uid = self._graph.name(node)
             now.nodes[uid] = node
