@@ -13,6 +13,7 @@ import uvicorn
 
 from server import __version__
 from server.app import create_app
+from server.connection import Connection
 from server.doctor import examine
 from server.pool.local import Pool
 from server.pool.zygote import ROOT, Down
@@ -73,7 +74,10 @@ def obey(told: argparse.Namespace, settings: Settings) -> int:
         print(f"Gradbox: http://{host}:{told.port} (Ctrl-C ends it)", flush=True)
         app = create_app(settings)
         # whose word counts on where a request comes from is our setting's, not uvicorn's
-        uvicorn.run(app, host=told.host, port=told.port, log_level="warning", access_log=False, proxy_headers=False)
+        config = uvicorn.Config(
+            app, told.host, told.port, http=Connection, log_level="warning", access_log=False, proxy_headers=False
+        )
+        uvicorn.Server(config).run()
         return 0
     if told.command == "doctor":
         return examine(settings)

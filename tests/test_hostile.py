@@ -11,7 +11,7 @@ import pytest
 
 from server.pool.assemble import assemble
 from server.wire.api import Job
-from server.wire.trace import Outcome, Trace, text
+from server.wire.trace import Error, Outcome, Trace, text
 from tests.entries import END, HEADER, step
 
 JOB = Job(source="x = 1\n", limits={"steps": 2000, "trace": 8_000_000})
@@ -92,7 +92,7 @@ def test_the_parent_says_how_it_ended_and_what_it_cost() -> None:
     trace = assembled(START + encoded(claimed))
     assert trace.outcome.status == "finished"
     assert (trace.cost.wall_ms, trace.cost.cpu_ms, trace.cost.peak_bytes) == (1.0, 2.0, 3)
-    killed = Outcome(status="crashed", signal=9)
+    killed = Outcome(status="crashed", signal=9, error=Error(type="Crash", message="killed"))
     assert assembled(START + encoded(END), killed).outcome == killed
 
 

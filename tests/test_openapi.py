@@ -403,9 +403,6 @@ def test_what_is_no_http_is_refused(site: Site, name: str) -> None:
     assert site.raw(NO_HTTP[name]).status == 400
 
 
-@pytest.mark.xfail(
-    strict=True, reason="uvicorn answers what is no HTTP by itself, in plain text and without our headers"
-)
 @pytest.mark.parametrize("name", NO_HTTP)
 def test_what_is_no_http_is_told_in_the_one_shape(site: Site, name: str) -> None:
     answer = site.raw(NO_HTTP[name])

@@ -5,7 +5,6 @@ ended is what its parent saw, not what it says.
 """
 
 import gc
-import json
 import logging
 import threading
 from typing import Any
@@ -31,7 +30,9 @@ from server.wire.trace import (
 )
 
 SAID = 4000
-"""Characters of what a worker says of its failure that are written down."""
+"""Bytes of what a worker says that are written down."""
+
+OUR_FAULT = "the recorder failed; this is our fault, not the program's"
 
 BELIEVED = ("finished", "raised", "refused", "stopped")
 """Endings that only the child can know."""
@@ -61,11 +62,16 @@ uncollected = Uncollected()
 
 
 def assemble(
-    job: Job, versions: dict[str, str], data: bytes, outcome: Outcome | None, exit_: dict[str, Any]
+    job: Job,
+    versions: dict[str, str],
+    data: bytes,
+    outcome: Outcome | None,
+    exit_: dict[str, Any],
+    quoting: bool = False,
 ) -> tuple[Trace, Focus | None]:
     """A trace from whatever lines arrived, and what another run should show.
 
-    outcome: None where the child's own word is taken.
+    outcome: None where the child's own word is taken. quoting: whether what it wrote may stand in the log.
     """
     header: Header | None = None
     steps: list[Step] = []
@@ -87,18 +93,27 @@ def assemble(
             else:
                 steps.append(told)
         except (ValidationError, ValueError) as error:
-            fault = said(line) or "the worker wrote what is no trace"
+            ours = line.startswith(b'{"fault"')
+            fault = OUR_FAULT if ours else "the worker wrote what is no trace"
             if outcome is None:
-                wrong = f"{error.error_count()} errors" if isinstance(error, ValidationError) else error
-                log.error("unreadable line from a worker: %s in %r", wrong, line[:300])
+                wrong = f"{error.error_count()} errors" if isinstance(error, ValidationError) else type(error).__name__
+                text = ascii(line[:SAID]) if quoting else "(its text with GRADBOX_LOG_PROGRAMS)"
+                kind = "word of a failure" if ours else f"unreadable line, {wrong},"
+                log.error("%s from a worker, %d bytes: %s", kind, len(line), text)
             break
+    again: Focus | None = None
+    head = header or Header(schema=1, program=Program(source=job.source), runtime=runtime(job, versions))
     if outcome is None and last is not None and last.outcome.status in BELIEVED:
         outcome = last.outcome
+        again = Focus(counts=last.again) if last.again and job.focus is None else None
     elif outcome is None:
         outcome = Outcome(status="crashed", error=Error(type="Crash", message=fault))
+    lines = head.program.source.count("\n") + 1
+    for place in (outcome.stopped, outcome.error):
+        if place is not None and place.line is not None and not 1 <= place.line <= lines:
+            place.line = None
     if outcome.stopped is not None and outcome.stopped.line is None and steps:
         outcome.stopped.line = steps[-1].line
-    head = header or Header(schema=1, program=Program(source=job.source), runtime=runtime(job, versions))
     cost = Cost(**{name: exit_.get(name, 0) for name in ("wall_ms", "cpu_ms", "peak_bytes")})
     trace = Trace.model_construct(
         schema_=head.schema_,
@@ -109,7 +124,6 @@ def assemble(
         outcome=outcome,
         cost=cost,
     )
-    again = Focus(counts=last.again) if last is not None and last.again and job.focus is None else None
     return trace, again
 
 
@@ -131,18 +145,6 @@ def alike(one: Trace, other: Trace) -> bool:
         return text, trace.outcome.status, f"{error.type} {error.message} {error.line}" if error else ""
 
     return told(one) == told(other)
-
-
-def said(line: bytes) -> str | None:
-    """What a worker wrote of its own failure."""
-    try:
-        found = json.loads(line) if line.startswith(b'{"fault"') else {}
-    except (ValueError, RecursionError):
-        return None
-    if "fault" in found:
-        log.error("a worker failed:\n%s", str(found["fault"])[:SAID])
-        return "the recorder failed; this is our fault, not the program's"
-    return None
 
 
 def runtime(job: Job, versions: dict[str, str]) -> Runtime:

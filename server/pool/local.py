@@ -111,7 +111,8 @@ class Pool:
         told = child.exit or {}
         told["wall_ms"] = round((time.perf_counter() - child.began) * 1000, 3)
         end = CANCELLED if stopped else ending(child, self._settings)
-        return await asyncio.to_thread(assemble, job, zygote.versions, bytes(child.data), end, told)
+        quoting = self._settings.log_programs
+        return await asyncio.to_thread(assemble, job, zygote.versions, bytes(child.data), end, told, quoting)
 
     async def _follow(self, zygote: Zygote, child: Child, stop: asyncio.Event) -> bool:
         """Wait for the run's end, or until it has to be made to end; whether that was wanted."""

@@ -1,6 +1,6 @@
 """The trace: what a run was, step by step, and how it ended."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -220,6 +220,14 @@ class Outcome(Model):
     error: Error | None = None
     stopped: Stopped | None = None
     signal: int | None = None
+
+    @model_validator(mode="after")
+    def with_its_reason(self) -> Self:
+        """What ended otherwise than well says by what."""
+        reason = {"finished": self, "cancelled": self, "stopped": self.stopped}.get(self.status, self.error)
+        if reason is None:
+            raise ValueError(f"{self.status} without its reason")
+        return self
 
 
 class Cost(Model):

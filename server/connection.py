@@ -1,0 +1,71 @@
+"""One connection of a client: a request has to come whole within a time, and what is none is told so in our own shape."""
+
+import asyncio
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from server.headers import FIXED
+from server.wire.api import Problem, ProblemReply
+
+WHOLE = 30.0
+"""Seconds from the first byte of a request to its last."""
+
+BREAK = "a request has to be HTTP/1.1 with one Host and one length"
+LATE = f"a request has to be sent within {WHOLE:.0f} seconds"
+
+
+class Connection(H11Protocol):
+    """uvicorn's own, which waits for ever for the rest of a request."""
+
+    whole = WHOLE
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._unwatch()
+        super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        if self.conn.their_state is h11.SEND_BODY or (self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]):
+            self._watch()
+        else:
+            self._unwatch()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002
+        self._refuse(400, Problem(code="bad_request", message=BREAK))
+
+    def _watch(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(self.whole, self._late)
+
+    def _unwatch(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _late(self) -> None:
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            self._refuse(408, Problem(code="late", message=LATE))
+        else:
+            self.transport.close()
+
+    def _refuse(self, status: int, problem: Problem) -> None:
+        body = ProblemReply(error=problem).model_dump_json(exclude_none=True).encode()
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"connection", b"close"),
+            *FIXED,
+        ]
+        response = h11.Response(status_code=status, headers=headers)
+        for event in (response, h11.Data(data=body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()

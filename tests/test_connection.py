@@ -1,0 +1,82 @@
+"""Connections: what never comes whole is given up, and nothing else is."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+
+from server.connection import Connection
+
+WHOLE = 0.4
+HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
+
+
+class Hasty(Connection):
+    whole = WHOLE
+
+
+async def patient(_: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:
+    """Answers with how the request ended, after longer than one may take."""
+    more = True
+    while more:
+        told = await receive()
+        more = told.get("more_body", False)
+    await asyncio.sleep(WHOLE * 1.5)
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"12")]})
+    await send({"type": "http.response.body", "body": told["type"].encode()})
+
+
+@asynccontextmanager
+async def served() -> AsyncIterator[int]:
+    server = uvicorn.Server(uvicorn.Config(patient, port=0, http=Hasty, log_level="critical", lifespan="off"))
+    serving = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+    try:
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        await serving
+
+
+async def sent(*parts: bytes) -> bytes:
+    """What comes back, until the server closes the connection."""
+    async with served() as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        reading = asyncio.create_task(reader.read())
+        for part in parts:
+            if not reading.done():
+                writer.write(part)
+                await asyncio.sleep(WHOLE / 4)
+        answer = await asyncio.wait_for(reading, 20)
+        writer.close()
+        return answer
+
+
+@pytest.mark.parametrize("begin", [b"", b"G", HEAD[:20], HEAD, HEAD + b"\r\n", HEAD + b"\r\nab"], ids=repr)
+def test_a_request_that_never_comes_whole_is_given_up(begin: bytes) -> None:
+    head, _, body = asyncio.run(sent(begin)).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 408 ")
+    assert json.loads(body)["error"]["code"] == "late"
+
+
+def test_a_request_in_drops_is_one_request() -> None:
+    """The time is for the whole, not for each byte."""
+    whole = HEAD + b"Connection: close\r\n\r\nabcd"
+    answer = asyncio.run(sent(*(whole[k : k + 10] for k in range(0, len(whole), 10))))
+    assert answer.startswith(b"HTTP/1.1 408 ")
+
+
+def test_an_answer_may_take_its_time() -> None:
+    answer = asyncio.run(sent(HEAD + b"Connection: close\r\n\r\nab", b"cd"))
+    assert answer.startswith(b"HTTP/1.1 200 ") and answer.endswith(b"http.request")
+
+
+def test_a_connection_serves_one_request_after_the_other() -> None:
+    one, last = HEAD + b"\r\nabcd", HEAD + b"Connection: close\r\n\r\nabcd"
+    answer = asyncio.run(sent(one, last))
+    assert answer.count(b"HTTP/1.1 200 ") == 2
