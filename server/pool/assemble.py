@@ -6,6 +6,7 @@ ended is what its parent saw, not what it says.
 
 import gc
 import logging
+import os
 import threading
 from typing import Any
 
@@ -114,7 +115,7 @@ def assemble(
             place.line = None
     if outcome.stopped is not None and outcome.stopped.line is None and steps:
         outcome.stopped.line = steps[-1].line
-    cost = Cost(**{name: exit_.get(name, 0) for name in ("wall_ms", "cpu_ms", "peak_bytes")})
+    cost = spent(exit_, last)
     trace = Trace.model_construct(
         schema_=head.schema_,
         program=head.program,
@@ -125,6 +126,15 @@ def assemble(
         cost=cost,
     )
     return trace, again
+
+
+def spent(exit_: dict[str, Any], last: OutcomeLine | None) -> Cost:
+    """As the parent saw it; of what it has not seen, the child's word as far as it can be true."""
+    wall = float(exit_.get("wall_ms", 0))
+    claimed = last.cost if last is not None else Cost(wall_ms=0, cpu_ms=0, peak_bytes=0)
+    cpu = min(max(claimed.cpu_ms, 0), wall * (os.cpu_count() or 1))
+    peak = min(max(claimed.peak_bytes, 0), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return Cost(wall_ms=wall, cpu_ms=exit_.get("cpu_ms", cpu), peak_bytes=exit_.get("peak_bytes", peak))
 
 
 def read(line: bytes, first: bool) -> Header | Step | OutcomeLine:

@@ -42,6 +42,7 @@ class Pool:
         one = replace(options, spares=1, device="cuda", gpu_memory=settings.gpu_memory)
         self._gpu = Zygote(one, settings.boot), Turns(1, settings.queue, classroom=settings.classroom)
         self._looking: asyncio.Task[None] | None = None
+        self._releasing: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Begin to boot the workers; does not wait for them."""
@@ -71,6 +72,7 @@ class Pool:
             self._looking.cancel()
         for zygote in (self.zygote, self._gpu[0]):
             await zygote.close()
+        await asyncio.gather(*self._releasing)
 
     async def run(
         self,
@@ -107,8 +109,13 @@ class Pool:
             child.give(job.model_dump_json(by_alias=True, exclude_none=True).encode(), self._settings.trace)
             stopped = await self._follow(zygote, child, stop)
         finally:
-            await zygote.release(child)
-        told = child.exit or {}
+            releasing = asyncio.create_task(zygote.release(child))
+            if child.told:  # all is known; that it takes its memory down need keep nobody waiting
+                self._releasing.add(releasing)
+                releasing.add_done_callback(self._releasing.discard)
+            else:
+                await asyncio.shield(releasing)
+        told = dict(child.exit or {})
         told["wall_ms"] = round((time.perf_counter() - child.began) * 1000, 3)
         end = CANCELLED if stopped else ending(child, self._settings)
         quoting = self._settings.log_programs
@@ -121,7 +128,7 @@ class Pool:
                 await either(child.ended, stop)
         except TimeoutError:
             pass
-        if child.exit is not None or child.limit is not None:
+        if child.told or child.exit is not None or child.limit is not None:
             return False
         if not stop.is_set():
             zygote.where(child)
@@ -147,6 +154,8 @@ def ending(child: Child, settings: Settings) -> Outcome | None:
     line = int(place[1]) if place else None
     if child.limit is not None:
         return Outcome(status="stopped", stopped=child.limit.model_copy(update={"line": line}))
+    if child.told:
+        return None
     if told.get("lost"):
         return Outcome(status="lost", error=Error(type="Lost", message="the machine's workers went down under the run"))
     if told.get("signal"):

@@ -44,7 +44,8 @@ class Options:
 
 @dataclass
 class Child:
-    """One child as its supervisor sees it: `exit` is what the zygote reported, `ended` is set by that or by a limit.
+    """One child as its supervisor sees it: `exit` is what the zygote reported; `told`: its last line has come. `ended` is
+    set by either, or by a limit.
 
     job, pipe: descriptors, -1 once closed. room: bytes that it may write.
     """
@@ -55,6 +56,7 @@ class Child:
     room: int = 0
     data: bytearray = field(default_factory=bytearray)
     limit: Stopped | None = None
+    told: bool = False
     exit: dict[str, Any] | None = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     exited: asyncio.Event = field(default_factory=asyncio.Event)
@@ -97,7 +99,10 @@ class Child:
         if len(self.data) > self.room + CHUNK and self.limit is None:
             self.limit = Stopped(limit="trace", value=self.room)
             self.ended.set()
-        if chunk and self.limit is None:
+        elif whole(self.data):
+            self.told = True
+            self.ended.set()
+        if chunk and self.limit is None and not self.told:
             return True
         asyncio.get_running_loop().remove_reader(self.pipe)
         return False
@@ -117,6 +122,12 @@ class Child:
             asyncio.get_running_loop().remove_reader(self.pipe)
             os.close(self.pipe)
             self.pipe = -1
+
+
+def whole(data: bytearray) -> bool:
+    """Whether the line that ends a trace has come. Searches no further back than it may be long."""
+    last = data.rfind(b"\n", max(len(data) - CHUNK, 0), len(data) - 1)
+    return data.endswith(b"\n") and data.startswith(b'{"outcome"', last + 1)
 
 
 class Zygote:

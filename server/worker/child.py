@@ -1,19 +1,16 @@
-"""The life of one child: it confines itself, rehearses, takes one job, writes one trace, and ends."""
+"""The life of one child: it confines itself, takes one job, writes one trace, and ends."""
 
 import ctypes
 import faulthandler
 import fcntl
-import gc
 import json
 import os
-import select
 import signal
 import threading
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from server.worker.confine import Confinement
-from server.worker.run import rehearse
 
 WHERE = signal.SIGUSR1
 """Has the child say at which line it is, though it be inside a call that never returns."""
@@ -42,9 +39,6 @@ def live(
         faulthandler.enable(pipe, all_threads=False)
         faulthandler.register(WHERE, pipe, all_threads=False)
         faulthandler.register(signal.SIGXCPU, pipe, all_threads=False, chain=True)
-        if not select.select([job], [], [], 0)[0]:  # nobody waits for it yet
-            aside(rehearse)
-            gc.collect()
         with os.fdopen(job, "rb") as file:
             told = json.loads(file.read())
         entry(told, lambda data: written(pipe, data))

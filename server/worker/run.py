@@ -48,9 +48,22 @@ NO_MEMORY = re.compile(
 )
 """What torch says where Python would raise a MemoryError."""
 
-REHEARSAL = (
-    "import torch\nx = torch.ones(2, requires_grad=True)\nfor k in range(2):\n    x = x * 2\nx.sum().backward()\n"
-)
+REHEARSAL = """\
+import torch
+def f(x, k):
+    return x.view(1, 2) * k
+x = torch.ones(2, requires_grad=True)
+y = x.detach()[0]
+for k in range(2):
+    z = f(x, k) + 1
+z[0, 0] = 2.0
+print([y, {"z": z}])
+try:
+    (z @ z.t()).relu().sum().backward()
+    y.backward()
+except RuntimeError as error:
+    x.grad.zero_()
+"""
 HASH_SEED = int(os.environ.get("PYTHONHASHSEED") or 0)  # the children's environment is empty
 _RECORDER = Recorder.hooks.__code__.co_filename
 

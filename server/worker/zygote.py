@@ -24,10 +24,15 @@ from typing import Any, NoReturn
 import numpy
 import torch
 
-from server.worker import confine, gpu
+from server.worker import confine, gpu, pages
 from server.worker.child import WHERE, aside, die_with_parent, live
 from server.worker.probes import ops
+from server.worker.run import rehearse
 from server.worker.warm import warm
+
+REHEARSALS = 12
+"""How often a small program runs before the first fork: then CPython has its shortcuts in our code, and need not write
+them to pages that the children share."""
 
 HASTY = 8
 """Spare children that may die one after the other without a run; then something is wrong with this host."""
@@ -69,8 +74,7 @@ class Zygote:
         module, _, function = self._options.entry.partition(":")
         self._entry = getattr(importlib.import_module(module), function)
         aside(warm)
-        while tasks() > 1:  # what has ended for Python ends for the kernel a moment later
-            time.sleep(0.001)
+        alone()
         layers: dict[str, str] = {}
         if self._options.sandbox != "off":
             layers = confine.probe()
@@ -78,10 +82,16 @@ class Zygote:
             got = functools.partial(gpu.ready, o.gpu_memory) if o.device == "cuda" else None
             self._confinement = confine.Confinement(layers, o.memory, o.cpu, FIRST_UID, got)
         ops.listen()
+        if not torch.cuda.device_count():  # with one a backward makes threads, and a fork has none of them
+            for _ in range(REHEARSALS):
+                aside(rehearse)
+            alone()
         if tasks() != 1:
             raise RuntimeError(f"the workers' first process has {tasks()} threads; its children would hang")
         gc.collect()
+        self._filling = pages.fill()
         gc.freeze()
+        pages.gather()
         versions = {
             "torch": str(torch.__version__),
             "numpy": numpy.__version__,
@@ -180,6 +190,14 @@ class Zygote:
         for pid, _, _ in self._children.values():
             kill(pid)
         os._exit(0)
+
+
+def alone() -> None:
+    """Wait for what has ended for Python, and ends for the kernel a moment later."""
+    for _ in range(1000):
+        if tasks() == 1:
+            break
+        time.sleep(0.001)
 
 
 def tasks() -> int:
