@@ -18,7 +18,8 @@ RUNTIME = Runtime(**VERSIONS, tracer="0", device="cpu", seed=0, hash_seed=0, thr
 
 
 def ended(source: str = "x = 1\n", focus: Focus | None = None, **outcome: Any) -> Trace:
-    told = Outcome.model_validate(outcome or {"status": "finished"})
+    reasons = {"error": {"type": "E", "message": ""}, "stopped": {"limit": "wall", "value": 1}}
+    told = Outcome.model_validate({**reasons, **outcome} if outcome else {"status": "finished"})
     return Trace.model_construct(program=Program(source=source), runtime=RUNTIME, outcome=told, focus=focus, steps=[])
 
 
