@@ -60,10 +60,14 @@ class Replay:
         self.trace = told
         self.state: dict[str, dict[str, Any]] = {}
         for step in told["steps"] if upto is None else told["steps"][: upto + 1]:
-            for uid, fields in step["set"].items():
-                self._merge(self.state.setdefault(uid, {}), dict(fields))
-            for uid in step["gone"]:
-                self.state.pop(uid)
+            self.apply(step)
+
+    def apply(self, step: dict[str, Any]) -> None:
+        """Go on by one step."""
+        for uid, fields in step["set"].items():
+            self._merge(self.state.setdefault(uid, {}), dict(fields))
+        for uid in step["gone"]:
+            self.state.pop(uid)
 
     def _merge(self, have: dict[str, Any], fields: dict[str, Any]) -> None:
         names, unset = fields.pop("vars", {}), fields.pop("unset", [])
