@@ -3,8 +3,8 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
-import { EditorState, StateEffect, StateField } from "@codemirror/state";
-import { Decoration, drawSelection, EditorView, keymap, lineNumbers, WidgetType } from "@codemirror/view";
+import { EditorState, RangeSet, StateEffect, StateField } from "@codemirror/state";
+import { Decoration, drawSelection, EditorView, gutter, GutterMarker, keymap, lineNumbers, WidgetType } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { isShape } from "./repair.js";
 
@@ -19,6 +19,33 @@ import { isShape } from "./repair.js";
 const setCurrent = StateEffect.define();
 /** @type {import("@codemirror/state").StateEffectType<Message[]>} */
 const setMessages = StateEffect.define();
+
+/** @type {import("@codemirror/state").StateEffectType<number>} the beginning of a line */
+const toggled = StateEffect.define({ map: (at, changes) => changes.mapPos(at) });
+
+class Break extends GutterMarker {
+  toDOM() {
+    return document.createTextNode("●");
+  }
+}
+const stop = new Break();
+
+/** @type {StateField<RangeSet<GutterMarker>>} where the reader wants to stop; they move with their lines */
+const breaks = StateField.define({
+  create: () => RangeSet.empty,
+  update(set, transaction) {
+    let next = set.map(transaction.changes);
+    for (const effect of transaction.effects) {
+      if (!effect.is(toggled)) continue;
+      let there = false;
+      next.between(effect.value, effect.value, () => {
+        there = true;
+      });
+      next = next.update(there ? { filter: (from) => from !== effect.value } : { add: [stop.range(effect.value)] });
+    }
+    return next;
+  },
+});
 
 class Words extends WidgetType {
   /** @param {Message} message */
@@ -133,6 +160,18 @@ export function createEditor(host, { source, label, nonce, onRun, onChange, onLi
       doc: source,
       extensions: [
         EditorView.cspNonce.of(nonce),
+        breaks,
+        gutter({
+          class: "cm-breaks",
+          markers: (editor) => editor.state.field(breaks),
+          initialSpacer: () => stop,
+          domEventHandlers: {
+            mousedown(editor, block) {
+              editor.dispatch({ effects: toggled.of(editor.state.doc.lineAt(block.from).from) });
+              return true;
+            },
+          },
+        }),
         lineNumbers({
           domEventHandlers: {
             mousedown(editor, block) {
@@ -188,6 +227,18 @@ export function createEditor(host, { source, label, nonce, onRun, onChange, onLi
     /** @param {Message[]} list */
     say(list) {
       view.dispatch({ effects: setMessages.of(list) });
+    },
+    /** The lines where the reader wants to stop. @returns {Set<number>} */
+    breaks() {
+      const lines = new Set();
+      view.state.field(breaks).between(0, view.state.doc.length, (from) => {
+        lines.add(view.state.doc.lineAt(from).number);
+      });
+      return lines;
+    },
+    /** @param {number} line */
+    toggleBreak(line) {
+      if (line >= 1 && line <= view.state.doc.lines) view.dispatch({ effects: toggled.of(view.state.doc.line(line).from) });
     },
     focused: () => view.hasFocus,
   };

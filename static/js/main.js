@@ -6,19 +6,21 @@ import { createEditor } from "./editor.js";
 import { hear } from "./hearing.js";
 import { locale } from "./locale.js";
 import { messages, remarks } from "./messages.js";
-import { notes } from "./notes.js";
 import { outputs } from "./outputs.js";
 import { repaired } from "./repair.js";
+import { startBorder } from "./panes.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
+import { startTakeaway } from "./takeaway.js";
+import { sentences as spoken, telling, where } from "./telling.js";
 import { startTheme } from "./theme.js";
 import { createTimeline } from "./timeline.js";
 import * as unseen from "./unseen.js";
 import * as url from "./url.js";
 import { lastWrite } from "./writers.js";
 
-const SENTENCES = 6;
 const SOON = 80;
+const CLOSER = 1.25;
 const { say } = locale(document.documentElement.lang);
 /** @template {HTMLElement} T @param {string} id @returns {T} */
 const part = (id) => /** @type {T} */ (document.getElementById(id));
@@ -56,19 +58,30 @@ const editor = createEditor(part("editor"), {
 const stage = createStage(part("stage"), document, {
   words: { names: say("stage_names"), handles: say("stage_handles"), storages: say("stage_storages"), graph: say("stage_graph") },
   cell: toWriter,
+  scaled: (k, chosen) => {
+    part("scale").textContent = `${Math.round(k * 100)}%`;
+    part("scale").setAttribute("aria-pressed", String(chosen));
+  },
 });
+part("closer").addEventListener("click", () => stage.zoom(CLOSER));
+part("further").addEventListener("click", () => stage.zoom(1 / CLOSER));
+part("scale").addEventListener("click", () => stage.whole());
+startBorder(part("border"), { least: 240, most: () => Math.max(320, innerWidth * 0.6) });
 const timeline = createTimeline(
   { root: part("timeline"), slider: part("slider"), marks: part("marks"), label: part("where") },
-  { go, describe, calm: matchMedia("(prefers-reduced-motion: reduce)").matches },
+  { go, describe, halts, calm: matchMedia("(prefers-reduced-motion: reduce)").matches },
 );
+
+/** Whether the step is at a line where the reader wants to stop. @param {number} i */
+function halts(i) {
+  return opened !== null && current() && editor.breaks().has(opened.trace.steps[i].line);
+}
 
 /** @param {number} i @returns {string} */
 function describe(i) {
   if (!opened?.count) return say("no_steps");
-  const at = opened.trace.steps[i];
-  const turn = at.iter?.length ? ` [${at.iter.join(", ")}]` : "";
-  const text = opened.trace.program.source.split("\n")[at.line - 1]?.trim() ?? "";
-  return `${say("step_of", { i: i + 1, n: opened.count })} · ${say("line", { line: at.line })}${turn} · ${text}`;
+  const { at, line } = where(opened.trace, i, say);
+  return `${at} · ${line}`;
 }
 
 // ---- running
@@ -216,17 +229,6 @@ function remark() {
   if (opened) editor.say(current() ? [...messages(opened.trace, say, mend), ...beside(laid, say, go)] : []);
 }
 
-/** The step to begin with: where it raised, else the first slot that broke, write or cut. @param {any} trace @returns {number} */
-function telling(trace) {
-  const error = trace.outcome.error?.step;
-  if (typeof error === "number" && error < trace.steps.length) return error;
-  for (const event of ["saved_changed_silently", "saved_stale", "written", "path_cut"]) {
-    const found = trace.steps.findIndex((/** @type {any} */ s) => s.log.some((/** @type {any} */ e) => e.event === event));
-    if (found >= 0) return found;
-  }
-  return trace.steps.length - 1;
-}
-
 /** @param {number} i */
 function go(i) {
   if (!opened?.count) return;
@@ -255,20 +257,13 @@ function light() {
 /** @param {number} i */
 function sentences(i) {
   if (!opened) return;
-  const list = notes(opened, i);
-  list.sort((a, b) => weight(a) - weight(b));
-  const items = list.slice(0, SENTENCES).map(({ key, args, tone }) => {
+  const items = spoken(opened, i, say).map(({ text, tone }) => {
     const item = document.createElement("li");
-    item.className = tone ?? "plain";
-    item.textContent = say(key, args);
+    item.className = tone;
+    item.textContent = text;
     return item;
   });
   part("sentences").replaceChildren(...items);
-}
-
-/** @param {import("./notes.js").Note} note */
-function weight(note) {
-  return note.tone === "bad" ? 0 : note.tone === "cut" ? 2 : ["saved", "bumped", "released"].includes(note.key) ? 3 : 1;
 }
 
 /** What was left out before this step, and the way to see it. */
@@ -423,6 +418,20 @@ part("copy").addEventListener("click", async () => {
   }, 1500);
 });
 
+startTakeaway(
+  { button: part("takeaway"), menu: part("takeaway-menu"), body: /** @type {HTMLTemplateElement} */ (part("offline")) },
+  () => (opened?.count ? { trace: opened.trace, step, ...called(opened.trace.program), stacked: part("stage").querySelector(".stacked") !== null } : null),
+  () => problem(say("take_failed")),
+);
+
+/** What a program's files are called: the scenario it is, else the first thing it does. @param {any} program */
+function called({ source, pasted }) {
+  const { scenario, title } = part("workbench").dataset;
+  if (scenario && title && [source, pasted].includes(first.source)) return { name: scenario, title };
+  const lines = source.split("\n").map((/** @type {string} */ line) => line.trim());
+  return { name: "program", title: lines.find((/** @type {string} */ line) => line && !/^(import|from|#)\b|^#/.test(line)) ?? "" };
+}
+
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey) {
     if (event.key === "Enter" && !event.defaultPrevented) {
@@ -436,7 +445,11 @@ document.addEventListener("keydown", (event) => {
   if (target?.closest("button, a") && event.key === " ") return;
   if (target?.id === "slider" && event.key !== " ") return;
   if (event.key === "?") help.showModal();
-  else if (timeline.key(event.key)) event.preventDefault();
+  else if (event.key === "b" && opened?.count && current()) editor.toggleBreak(opened.trace.steps[step].line);
+  else if (event.key === "+" || event.key === "=") stage.zoom(CLOSER);
+  else if (event.key === "-") stage.zoom(1 / CLOSER);
+  else if (event.key === "0") stage.whole();
+  else if (timeline.key(event.key, event.shiftKey)) event.preventDefault();
 });
 
 const help = /** @type {HTMLDialogElement} */ (part("help"));

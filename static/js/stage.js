@@ -6,22 +6,26 @@ import { scene } from "./marks/scene.js";
 import { h, patch, SVG } from "./svg.js";
 
 /** @typedef {import("./state.js").Opened} Opened */
-/** @typedef {{show: (opened: Opened, i: number) => void, fit: () => void, destroy: () => void}} Stage */
+/** @typedef {{show: (opened: Opened, i: number) => void, fit: () => void, zoom: (by: number) => void, whole: () => void,
+ *   destroy: () => void}} Stage   zoom: times as large; whole: all of it, and again the size that reads best */
 
 const NARROW = 700;
 const SMALLEST = 0.74;
 const LARGEST = 1.14;
 const SCROLLED = 0.88;
 const SMALLEST_STACKED = 0.62;
+const FURTHEST = 0.12;
+const NEAREST = 4;
 
 /**
  * @param {HTMLElement} host
  * @param {Document} document
- * @param {{words?: Partial<import("./marks/words.js").Words>, cell?: (storage: string, index: number, dtype: string) => void}} [options]
- *   cell: called with the cell that was chosen by a click or by Enter
+ * @param {{words?: Partial<import("./marks/words.js").Words>, cell?: (storage: string, index: number, dtype: string) => void,
+ *   scaled?: (k: number, chosen: boolean) => void}} [options]
+ *   cell: called with the cell that was chosen by a click or by Enter; scaled: with the scale that is drawn
  * @returns {Stage}
  */
-export function createStage(host, document, { words = {}, cell } = {}) {
+export function createStage(host, document, { words = {}, cell, scaled } = {}) {
   const root = document.createElement("div");
   root.className = "stage";
   const main = surface(document, "memory");
@@ -37,6 +41,8 @@ export function createStage(host, document, { words = {}, cell } = {}) {
   /** @type {import("./layout/view.js").View} */
   let seen = { memory: ALL, graph: ALL };
   let room = { w: host.clientWidth, h: host.clientHeight };
+  /** @type {number | null} the scale that the reader chose */
+  let chosen = null;
 
   /** @param {Opened} opened @param {boolean} stacked */
   function planFor(opened, stacked) {
@@ -56,8 +62,8 @@ export function createStage(host, document, { words = {}, cell } = {}) {
     root.classList.toggle("dense", plan.metrics.dense);
     const { memory, graph } = plan;
     if (stacked) {
-      const above = fit(memory.width, memory.height, room.w, 0, SMALLEST_STACKED);
-      const under = fit(graph.width, graph.height, room.w, 0);
+      const above = fit(memory.width, memory.height, room.w, 0, SMALLEST_STACKED, chosen);
+      const under = fit(graph.width, graph.height, room.w, 0, SMALLEST, chosen);
       seen = { memory: sight(above.k, memory.height, 0), graph: sight(under.k, graph.height, above.height * above.k) };
       resize(main, above);
       resize(below, under);
@@ -68,7 +74,7 @@ export function createStage(host, document, { words = {}, cell } = {}) {
     } else {
       const w = memory.width + graph.width;
       const tall = Math.max(memory.height, graph.height);
-      const drawn = fit(w, tall, room.w, room.h);
+      const drawn = fit(w, tall, room.w, room.h, SMALLEST, chosen);
       const part = sight(drawn.k, tall, 0);
       seen = { memory: part, graph: part };
       resize(main, drawn);
@@ -78,7 +84,45 @@ export function createStage(host, document, { words = {}, cell } = {}) {
       layers(below, [], [], []);
       below.box.hidden = true;
     }
+    scaled?.(main.k, chosen !== null);
     unlight();
+  }
+
+  /** Draw at another scale, with the point of the stage that is under (x, y) staying there. @param {number | null} k
+   * @param {number} [x] @param {number} [y] */
+  function scale(k, x = room.w / 2, y = room.h / 2) {
+    const before = main.k;
+    const at = { x: (root.scrollLeft + x) / before, y: (root.scrollTop + y) / before };
+    chosen = k === null ? null : Math.max(FURTHEST, Math.min(NEAREST, k));
+    draw();
+    root.scrollTo?.(at.x * main.k - x, at.y * main.k - y);
+    scrolled();
+  }
+
+  /** @param {WheelEvent} event */
+  function wheel(event) {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const place = root.getBoundingClientRect();
+    scale(main.k * Math.exp(-event.deltaY / 300), event.clientX - place.left, event.clientY - place.top);
+  }
+
+  /** Drag the ground, and the picture comes along. @param {PointerEvent} event */
+  function grab(event) {
+    const on = event.target instanceof Element ? event.target : null;
+    if (event.button !== 0 || event.pointerType === "touch" || on?.closest(LIGHTS)) return;
+    if (root.scrollWidth <= root.clientWidth && root.scrollHeight <= root.clientHeight) return;
+    const from = { x: event.clientX + root.scrollLeft, y: event.clientY + root.scrollTop };
+    root.setPointerCapture(event.pointerId);
+    root.classList.add("dragged");
+    const move = (/** @type {PointerEvent} */ now) => root.scrollTo(from.x - now.clientX, from.y - now.clientY);
+    const drop = () => {
+      root.classList.remove("dragged");
+      root.removeEventListener("pointermove", move);
+    };
+    root.addEventListener("pointermove", move);
+    root.addEventListener("pointerup", drop, { once: true });
+    root.addEventListener("pointercancel", drop, { once: true });
   }
 
   /** What is in sight of a surface, in its plan's heights. @param {number} k its scale @param {number} tall
@@ -145,6 +189,8 @@ export function createStage(host, document, { words = {}, cell } = {}) {
     const [storage, index] = (chosen.getAttribute("data-cell") ?? "").split(":");
     cell(storage, Number(index), chosen.getAttribute("data-dtype") ?? "");
   }
+  root.addEventListener("wheel", wheel, { passive: false });
+  root.addEventListener("pointerdown", grab);
   root.addEventListener("click", choose);
   root.addEventListener("keydown", choose);
   root.addEventListener("pointerover", over);
@@ -189,6 +235,14 @@ export function createStage(host, document, { words = {}, cell } = {}) {
       draw();
       root.scrollTo?.(0, 0);
     },
+    zoom(by) {
+      scale(main.k * by);
+    },
+    whole() {
+      if (chosen !== null || !shown) return scale(null);
+      const { memory, graph } = planFor(shown.opened, false);
+      scale(Math.min(LARGEST, (room.w - 2) / (memory.width + graph.width), (room.h - 2) / Math.max(memory.height, graph.height)), 0, 0);
+    },
     destroy() {
       observer?.disconnect();
       document.removeEventListener("scroll", scrolled);
@@ -219,13 +273,14 @@ function surface(document, name) {
   return { box, svg, k: 1, ...parts };
 }
 
-/** The scale that shows the most of it without becoming too small to read, and the plan's size at that scale.
- * @param {number} w @param {number} h @param {number} roomW @param {number} roomH @param {number} [least] */
-function fit(w, h, roomW, roomH, least = SMALLEST) {
+/** The scale that shows the most of it without becoming too small to read, or the chosen one, and the plan's size at it.
+ * @param {number} w @param {number} h @param {number} roomW @param {number} roomH @param {number} [least]
+ * @param {number | null} [chosen] */
+function fit(w, h, roomW, roomH, least = SMALLEST, chosen = null) {
   const fitW = roomW > 0 ? (roomW - 2) / w : 1;
   const fitH = roomH > 0 ? (roomH - 2) / h : LARGEST;
   // What has to scroll anyway need not be small as well.
-  const k = fitW < least ? SCROLLED : Math.min(LARGEST, fitW, Math.max(fitH, SCROLLED));
+  const k = chosen ?? (fitW < least ? SCROLLED : Math.min(LARGEST, fitW, Math.max(fitH, SCROLLED)));
   return { k, width: Math.max(w, roomW / k - 2), height: Math.max(h, roomH / k - 2) };
 }
 

@@ -1,5 +1,7 @@
 /** The timeline under the stage: a slider over the steps, marks where something happened, and playing. */
 
+import { depths, out, over, turns } from "./course.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const PACE = 900;
 const CALM = 1400;
@@ -23,21 +25,30 @@ const SHAPES = { raised: [0, 10], broken: [0, 8], visit: [5, 5], written: [3, 7]
 
 /**
  * @param {{root: HTMLElement, slider: HTMLInputElement, marks: HTMLElement, label: HTMLElement}} parts
- * @param {{go: (i: number) => void, describe: (i: number) => string, calm: boolean}} how
+ * @param {{go: (i: number) => void, describe: (i: number) => string, halts: (i: number) => boolean, calm: boolean}} how
+ *   halts: whether the reader wants to stop there
  */
-export function createTimeline({ root, slider, marks, label }, { go, describe, calm }) {
+export function createTimeline({ root, slider, marks, label }, { go, describe, halts, calm }) {
   let count = 0;
   let at = 0;
   let timer = 0;
   let speed = SPEEDS.includes(Number(localStorage.getItem(SPEED))) ? Number(localStorage.getItem(SPEED)) : 1;
-  /** @type {number[]} the steps that have a mark */
-  let marked = [];
+  /** @type {Set<number>} the steps that have a mark */
+  let marked = new Set();
+  /** @type {number[]} how deep in calls each step is */
+  let deep = [];
   const button = (/** @type {string} */ name) => /** @type {HTMLButtonElement} */ (root.querySelector(`[data-go="${name}"]`));
   const play = button("play");
 
   /** @param {number} i */
   function to(i) {
     go(Math.max(0, Math.min(i, count - 1)));
+  }
+
+  /** The next step, that way, that has a mark or where the reader wants to stop. @param {1 | -1} way */
+  function telling(way) {
+    for (let i = at + way; i >= 0 && i < count; i += way) if (marked.has(i) || halts(i)) return i;
+    return at;
   }
 
   function pause() {
@@ -58,7 +69,10 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, c
 
   function beat() {
     clearInterval(timer);
-    timer = window.setInterval(() => (at >= count - 1 ? pause() : to(at + 1)), (calm ? CALM : PACE) / speed);
+    timer = window.setInterval(() => {
+      if (at < count - 1) to(at + 1);
+      if (at >= count - 1 || halts(at)) pause();
+    }, (calm ? CALM : PACE) / speed);
   }
 
   const pace = button("speed");
@@ -96,7 +110,8 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, c
       count = steps.length;
       slider.max = String(Math.max(count - 1, 0));
       slider.disabled = !count;
-      marked = steps.flatMap((step, i) => (mark(step) ? [i] : []));
+      deep = depths(steps);
+      marked = new Set(steps.flatMap((step, i) => (mark(step) ? [i] : [])));
       for (const name of ["first", "previous", "next", "last", "play"]) button(name).disabled = !count;
       draw(marks, steps);
     },
@@ -108,13 +123,21 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, c
       label.textContent = describe(i);
       root.style.setProperty("--at", count > 1 ? String(i / (count - 1)) : "0");
     },
-    /** A key pressed outside of any field. @param {string} key @returns {boolean} whether it was ours */
-    key(key) {
+    /** A key pressed outside of any field. @param {string} key @param {boolean} [shift] @returns {boolean} whether it was ours */
+    key(key, shift = false) {
       if (key === " ") toggle();
       else {
-        const next = marked.find((i) => i > at) ?? at;
-        const before = marked.findLast((i) => i < at) ?? at;
-        const step = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: count - 1, n: next, p: before }[key];
+        /** @type {Record<string, () => number>} */
+        const moves = {
+          ArrowRight: () => (shift ? over(deep, at, 1) : at + 1),
+          ArrowLeft: () => (shift ? over(deep, at, -1) : at - 1),
+          Home: () => 0,
+          End: () => count - 1,
+          n: () => telling(1),
+          p: () => telling(-1),
+          o: () => out(deep, at),
+        };
+        const step = moves[key]?.();
         if (step === undefined) return false;
         pause();
         to(step);
@@ -131,8 +154,17 @@ function draw(host, steps) {
   svg.setAttribute("viewBox", `0 0 ${Math.max(steps.length - 1, 1)} 10`);
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("aria-hidden", "true");
+  for (const { from, to, odd } of turns(steps)) {
+    const turn = document.createElementNS(SVG, "rect");
+    for (const [name, value] of Object.entries({ x: from - 0.5, width: to - from + 1, y: 0, height: 10 })) turn.setAttribute(name, String(value));
+    turn.setAttribute("class", odd ? "turn odd" : "turn");
+    svg.append(turn);
+  }
   /** @type {Record<string, string>} */
   const paths = {};
+  const deep = depths(steps);
+  const inside = deep.map((d, i) => (d && !steps[i].visit ? `M${i - 0.5} ${Math.max(0, 11 - d * 1.5)}h1` : "")).join("");
+  if (inside) paths.inside = inside;
   steps.forEach((step, i) => {
     const kind = mark(step);
     if (!kind) return;
