@@ -1,15 +1,16 @@
-/** Bundles the page's script and styles into static/dist. */
+/** Bundles the page's scripts and styles into static/dist. */
 import { build } from "esbuild";
+import { SCRIPT } from "./bundle.mjs";
 
-await build({
-  entryPoints: { main: "static/js/main.js", gallery: "static/js/gallery.js", style: "static/css/all.css" },
-  outdir: "static/dist",
-  bundle: true,
-  minify: true,
-  sourcemap: false,
-  format: "esm",
-  target: "es2022",
-  loader: { ".json": "json" },
-  legalComments: "linked",
-  logLevel: "warning",
-});
+/** @type {import("esbuild").BuildOptions} */
+const both = { outdir: "static/dist", bundle: true, minify: true, sourcemap: false, target: "es2022", logLevel: "warning" };
+
+await Promise.all([
+  build({ ...both, entryPoints: { style: "static/css/all.css" } }),
+  build({
+    ...both, ...SCRIPT, legalComments: "linked", format: "esm",
+    entryPoints: { main: "static/js/main.js", gallery: "static/js/gallery.js", marks: "static/js/sheet.js" },
+  }),
+  build({ ...both, ...SCRIPT, entryPoints: { offline: "static/js/offline.js" }, format: "iife" }),
+  build({ ...both, ...SCRIPT, entryPoints: { picture: "static/js/picture.js" }, format: "iife", globalName: "picture" }),
+]);

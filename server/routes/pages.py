@@ -79,7 +79,7 @@ async def page(request: Request) -> Response:
     words = scenario.text[language(request)] if scenario and asked else {}
     first = f'{{"source":{source},"trace":{trace or "null"}}}'
     devices = request.app.state.pool.devices
-    named = {"title": words.get("title"), "question": words.get("look_at")}
+    named = {"title": words.get("title"), "question": words.get("look_at"), "scenario": scenario}
     return render(request, "page.html", first=first, devices=devices, **named)
 
 

@@ -1,0 +1,132 @@
+/** A picture as a file of its own: an SVG that needs no page, with its styles, its title and a caption under it. */
+
+import { textWidth } from "../layout/metrics.js";
+import { plan as makePlan } from "../layout/plan.js";
+import { cls, h, render, SVG } from "../svg.js";
+import { extent } from "./extent.js";
+import { styled } from "./ink.js";
+import { scene } from "./scene.js";
+import { WORDS } from "./words.js";
+
+/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {{width: number, height: number, nodes: VNode[]}} Picture */
+/** @typedef {{at: string, line: string, sentences: {text: string, tone: string}[]}} Caption */
+
+const EDGE = 24;
+const HEAD = 90;
+const NARROWEST = 560;
+const WRAPPED = 900;
+
+/** All of what there is at a step, memory and graph, whatever a screen would show of it.
+ * @param {import("../state.js").Opened} opened @param {number} i
+ * @param {Partial<import("./words.js").Words>} words @param {boolean} stacked the graph below the memory
+ * @returns {Picture} */
+export function whole(opened, i, words, stacked) {
+  const plan = makePlan(opened, { stacked });
+  const { memory, between, graph } = scene(plan, opened, i, words);
+  const left = extent([...memory, ...between]);
+  const right = extent(graph);
+  const [dx, dy] = stacked ? [0, left.y + EDGE] : [plan.memory.width, 0];
+  const width = EDGE + (graph.length ? Math.max(left.x, right.x, stacked ? 0 : dx + HEAD) : left.x);
+  const height = EDGE + Math.max(left.y, graph.length ? right.y + dy : 0);
+  return {
+    width,
+    height,
+    nodes: [
+      h("defs", {}, h("pattern", { id: "hatch-memory", width: 8, height: 8, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+        h("rect", { class: "hatch-stripe", width: 1.6, height: 8 }))),
+      ...(graph.length ? [
+        h("path", { class: "fence", d: stacked ? `M0 ${dy}H${width}` : `M${dx} 0V${height}` }),
+        h("text", { class: "lane-head", x: dx + 30, y: dy + 22 }, words.graph ?? WORDS.graph),
+      ] : []),
+      h("g", {}, memory),
+      h("g", {}, between),
+      h("g", { transform: dy ? `translate(0 ${Math.round(dy)})` : null }, graph),
+    ],
+  };
+}
+
+/**
+ * The file's text.
+ * @param {Picture} picture @param {Caption} caption
+ * @param {{css: string, tokens: string, theme: "light" | "dark", language: string}} look css: the stylesheets, tokens: the colours
+ */
+export function paper({ width, height, nodes }, caption, { css, tokens, theme, language }) {
+  const w = Math.ceil(Math.max(width, NARROWEST));
+  const { lines, foot } = captioned(caption, w, Math.ceil(height));
+  const body = [
+    h("rect", { class: "paper", width: w, height: foot }),
+    ...nodes,
+    h("path", { class: "paper-rule", d: `M0 ${Math.ceil(height) + 0.5}H${w}` }),
+    ...lines,
+  ].map(still);
+  const file = h(
+    "svg",
+    {
+      xmlns: SVG, viewBox: `0 0 ${w} ${foot}`, width: w, height: foot, class: "stage-svg", role: "img", "xml:lang": language,
+      "aria-labelledby": "picture-title picture-desc", "data-theme": theme,
+    },
+    h("title", { id: "picture-title" }, `${caption.line} · ${caption.at}`),
+    h("desc", { id: "picture-desc" }, caption.sentences.map(({ text }) => text).join(" ")),
+    h("style", {}, styled(css, tokens, theme, classes(body))),
+    body,
+  );
+  return legal(`<?xml version="1.0" encoding="UTF-8"?>\n${render(file)}\n`);
+}
+
+/** What stands under the picture, and where it ends. @param {Caption} caption @param {number} w @param {number} top */
+function captioned({ at, line, sentences }, w, top) {
+  const room = Math.min(w, WRAPPED) - 2 * EDGE;
+  let y = top + 30;
+  const lines = [h("text", { class: "paper-at", x: EDGE, y }, at)];
+  for (const [k, text] of wrapped(line, room, 14).entries())
+    lines.push(h("text", { class: "paper-line", x: EDGE, y: (y += k ? 19 : 23) }, text));
+  y += 6;
+  for (const { text, tone } of sentences)
+    for (const [k, part] of wrapped(text, room - 14, 11.5).entries()) {
+      y += 19;
+      if (!k) lines.push(h("circle", { class: cls("paper-dot", tone), cx: EDGE + 3, cy: y - 4, r: 2.5 }));
+      lines.push(h("text", { class: cls("paper-note", tone), x: EDGE + 14, y }, part));
+    }
+  return { lines, foot: y + 22 };
+}
+
+/** A text in lines of at most that width: broken at blanks, between East Asian characters, else where it must.
+ * @param {string} text @param {number} room @param {number} size @returns {string[]} */
+export function wrapped(text, room, size) {
+  const lines = [""];
+  for (const word of text.match(/\s+|[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]+/gu) ?? []) {
+    const fits = (/** @type {string} */ more) => textWidth(lines[lines.length - 1] + more, size) <= room;
+    if (fits(word)) lines[lines.length - 1] += word;
+    else if (!word.trim()) lines.push("");
+    else {
+      if (lines[lines.length - 1]) lines.push("");
+      for (const character of word) {
+        if (!fits(character)) lines.push("");
+        lines[lines.length - 1] += character;
+      }
+    }
+  }
+  return lines.map((one) => one.trimEnd()).filter((one, k) => one || !k);
+}
+
+/** The same without what only a page can do. @param {VNode} node @returns {VNode} */
+function still(node) {
+  const { tabindex: _, ...attrs } = node.attrs;
+  return { ...node, attrs, children: node.children.map(still) };
+}
+
+/** @param {VNode[]} nodes @param {Set<string>} [found] the class names that they wear */
+function classes(nodes, found = new Set(["stage-svg"])) {
+  for (const { attrs, children } of nodes) {
+    for (const name of (attrs.class ?? "").split(" ")) found.add(name);
+    classes(children, found);
+  }
+  return found;
+}
+
+/** XML knows no control characters and no halves of characters. @param {string} text */
+function legal(text) {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is these that have to go
+  return text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
+}

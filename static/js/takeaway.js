@@ -1,0 +1,102 @@
+/** Taking it away: a menu that writes the step as SVG or PNG, and the run as an offline page. */
+
+import { pictureOf } from "./picture.js";
+import { standalone } from "./standalone.js";
+
+const LARGER = 2;
+const SIDE = 16000;
+const AREA = 120e6;
+const KEPT = 20000;
+const MARGIN = 6;
+
+/**
+ * @typedef {{trace: any, step: number, name: string, title: string, stacked: boolean}} Taken
+ *   name: what the files are called after; stacked: whether the graph is drawn below the memory
+ */
+
+/**
+ * @param {{button: HTMLElement, menu: HTMLElement, body: HTMLTemplateElement}} parts body: the offline page's
+ * @param {() => Taken | null} now what there is to take, null where nothing is drawn
+ * @param {(error: unknown) => void} failed
+ */
+export function startTakeaway({ button, menu, body }, now, failed) {
+  const { documentElement: root } = document;
+  /** @param {Taken} taken */
+  const drawn = ({ trace, step, stacked }) => pictureOf(trace, step, { theme: theme(root), language: root.lang, stacked });
+  /** @type {Record<string, (taken: Taken) => Promise<Blob> | Blob>} */
+  const writers = {
+    svg: (taken) => new Blob([drawn(taken)], { type: "image/svg+xml" }),
+    png: (taken) => painted(drawn(taken)),
+    html: async (taken) => new Blob([await offline(taken, body.innerHTML, root)], { type: "text/html" }),
+  };
+
+  menu.addEventListener("click", async (event) => {
+    const kind = event.target instanceof Element ? event.target.closest("[data-take]")?.getAttribute("data-take") : null;
+    const taken = kind ? now() : null;
+    if (!kind || !taken) return;
+    menu.hidePopover();
+    try {
+      save(await writers[kind](taken), `gradbox-${filed(taken.name)}${kind === "html" ? "" : `-step-${taken.step + 1}`}.${kind}`);
+    } catch (error) {
+      failed(error);
+    }
+  });
+  menu.addEventListener("toggle", (event) => {
+    if (/** @type {ToggleEvent} */ (event).newState !== "open") return;
+    const at = button.getBoundingClientRect();
+    const { width, height } = menu.getBoundingClientRect();
+    menu.style.left = `${Math.max(MARGIN, Math.min(at.right - width, root.clientWidth - width - MARGIN))}px`;
+    menu.style.top = `${at.top - height - MARGIN < 0 ? at.bottom + MARGIN : at.top - height - MARGIN}px`;
+    menu.querySelector("button")?.focus();
+  });
+}
+
+/** What the page is drawn in. @param {HTMLElement} root @returns {"light" | "dark"} */
+function theme(root) {
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  return dark ? "dark" : "light";
+}
+
+/** A name that every file system takes. @param {string} name */
+function filed(name) {
+  return name.replace(/[^\p{L}\p{N}_-]+/gu, "-").slice(0, 60) || "program";
+}
+
+/** @param {string} svg @returns {Promise<Blob>} a PNG, twice as large where a canvas can be */
+async function painted(svg) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const { naturalWidth: w, naturalHeight: h } = image;
+  const k = Math.min(LARGER, SIDE / Math.max(w, h), Math.sqrt(AREA / (w * h)));
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.round(w * k);
+  canvas.height = Math.round(h * k);
+  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((done, lost) => canvas.toBlob((blob) => (blob ? done(blob) : lost(new Error("no PNG"))), "image/png"));
+}
+
+/** @param {Taken} taken @param {string} body @param {HTMLElement} root @returns {Promise<string>} */
+async function offline({ trace, step, title }, body, root) {
+  const [style, script] = await Promise.all(["style.css", "offline.js"].map(fetched));
+  const nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return standalone({
+    title: `Gradbox: ${title}`, language: root.lang, theme: root.dataset.theme ?? null, body, style, script, nonce, data: { trace, step, title },
+  });
+}
+
+/** @param {string} name @returns {Promise<string>} a built file of this server's */
+async function fetched(name) {
+  const answer = await fetch(`/static/dist/${name}`);
+  if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
+  return answer.text();
+}
+
+/** @param {Blob} blob @param {string} name */
+function save(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), KEPT);
+}

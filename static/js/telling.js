@@ -1,0 +1,40 @@
+/** What is told first: the step to begin with, where a step stands in the program, its sentences, the gravest before others. */
+
+import { notes } from "./notes.js";
+
+const SENTENCES = 6;
+
+/** @typedef {import("./locale.js").Locale["say"]} Say */
+/** @typedef {{text: string, tone: string}} Sentence */
+
+/** The step to begin with: where it raised, else the first slot that broke, write or cut. @param {any} trace @returns {number} */
+export function telling(trace) {
+  const error = trace.outcome.error?.step;
+  if (typeof error === "number" && error < trace.steps.length) return error;
+  for (const event of ["saved_changed_silently", "saved_stale", "written", "path_cut"]) {
+    const found = trace.steps.findIndex((/** @type {any} */ s) => s.log.some((/** @type {any} */ e) => e.event === event));
+    if (found >= 0) return found;
+  }
+  return trace.steps.length - 1;
+}
+
+/** Where a step stands: its number with its line and turn, and the line's text.
+ * @param {any} trace @param {number} i @param {Say} say @returns {{at: string, line: string}} */
+export function where(trace, i, say) {
+  const step = trace.steps[i];
+  const turn = step.iter?.length ? ` [${step.iter.join(", ")}]` : "";
+  const line = trace.program.source.split("\n")[step.line - 1]?.trim() ?? "";
+  return { at: `${say("step_of", { i: i + 1, n: trace.steps.length })} · ${say("line", { line: step.line })}${turn}`, line };
+}
+
+/** @param {import("./state.js").Opened} opened @param {number} i @param {Say} say @returns {Sentence[]} */
+export function sentences(opened, i, say) {
+  const list = notes(opened, i);
+  list.sort((a, b) => weight(a) - weight(b));
+  return list.slice(0, SENTENCES).map(({ key, args, tone }) => ({ text: say(key, args), tone: tone ?? "plain" }));
+}
+
+/** @param {import("./notes.js").Note} note */
+function weight(note) {
+  return note.tone === "bad" ? 0 : note.tone === "cut" ? 2 : ["saved", "bumped", "released"].includes(note.key) ? 3 : 1;
+}
