@@ -17,10 +17,10 @@ export function over(depths, i, way) {
   return way > 0 ? depths.length - 1 : 0;
 }
 
-/** The next step outside of what this one is in. @param {number[]} depths @param {number} i */
+/** The next step outside of what this one is in; itself where it is in nothing. @param {number[]} depths @param {number} i */
 export function out(depths, i) {
   for (let k = i + 1; k < depths.length; k++) if (depths[k] < depths[i]) return k;
-  return depths.length - 1;
+  return depths[i] ? depths.length - 1 : i;
 }
 
 /**
