@@ -4,6 +4,7 @@ import htmx from "htmx.org";
 import { beside, summary } from "./beside.js";
 import { createEditor } from "./editor.js";
 import { hear } from "./hearing.js";
+import { alive, modes, spelled } from "./ledger.js";
 import { locale } from "./locale.js";
 import { messages, remarks } from "./messages.js";
 import { outputs } from "./outputs.js";
@@ -32,6 +33,8 @@ let opened = null;
 let laid = [];
 /** @type {{step: number, text: string, stream: string}[]} what the program printed */
 let outs = [];
+/** @type {number[]} bytes alive after each step */
+let bytes = [];
 let step = 0;
 /** @type {number | null} the step asked for by the address, until the trace is there */
 let wanted = null;
@@ -199,6 +202,7 @@ function problem(text) {
 /** @param {any} trace @param {number | null} at @param {boolean} [replace] */
 function show(trace, at, replace = true) {
   opened = openTrace(trace);
+  bytes = alive(trace.steps);
   outs = trace.steps.flatMap((/** @type {any} */ s, /** @type {number} */ k) =>
     s.log.flatMap((/** @type {any} */ e) => (e.kind === "out" ? [{ step: k, text: e.text, stream: e.stream ?? "stdout" }] : [])),
   );
@@ -236,6 +240,7 @@ function go(i) {
   stage.show(opened, step);
   timeline.show(step);
   light();
+  standing();
   sentences(step);
   passed();
   printed(step);
@@ -252,6 +257,19 @@ function light() {
   if (!opened?.count || !current()) return editor.now(null);
   const at = opened.trace.steps[step];
   editor.now(at.line, at.kind === "raise" ? "raised" : at.kind === "visit" ? "visit" : "");
+}
+
+/** What is in force at this step, and how much is alive. */
+function standing() {
+  if (!opened) return;
+  const chips = modes(opened.at(step).entities).map((name) => {
+    const chip = document.createElement("span");
+    chip.className = "mode";
+    chip.textContent = name;
+    return chip;
+  });
+  part("modes").replaceChildren(...chips);
+  part("alive").textContent = say("alive", { size: spelled(bytes[step]) });
 }
 
 /** @param {number} i */

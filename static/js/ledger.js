@@ -1,0 +1,49 @@
+/** What is in force and what is alive at each step: modes, and bytes of storages. */
+
+/**
+ * Bytes of all living storages after each step; one that lies within another counts once.
+ * @param {any[]} steps @returns {number[]}
+ */
+export function alive(steps) {
+  /** @type {Map<string, number>} */
+  const sizes = new Map();
+  let sum = 0;
+  return steps.map((step) => {
+    for (const [uid, set] of Object.entries(step.set ?? {})) {
+      if (set.kind !== "storage" && !sizes.has(uid)) continue;
+      const before = sizes.get(uid) ?? 0;
+      const size = set.within ? 0 : (set.nbytes ?? before);
+      sum += size - before;
+      sizes.set(uid, size);
+    }
+    for (const uid of step.gone ?? []) {
+      sum -= sizes.get(uid) ?? 0;
+      sizes.delete(uid);
+    }
+    return sum;
+  });
+}
+
+/**
+ * The modes that are not as a fresh torch has them, in torch's words.
+ * @param {Map<string, any>} entities @returns {string[]}
+ */
+export function modes(entities) {
+  const mode = [...entities.values()].find((entity) => entity.kind === "mode");
+  if (!mode) return [];
+  const found = [];
+  if (mode.inference) found.push("inference_mode");
+  else if (mode.grad === false) found.push("no_grad");
+  if (mode.autocast) found.push(`autocast ${mode.autocast}`);
+  if (mode.anomaly) found.push("detect_anomaly");
+  if (mode.saved_hooks) found.push("saved_tensors_hooks");
+  if (mode.default_dtype && mode.default_dtype !== "float32") found.push(mode.default_dtype);
+  return [...found, ...(mode.functorch ?? [])];
+}
+
+/** @param {number} bytes */
+export function spelled(bytes) {
+  for (const [unit, size] of /** @type {[string, number][]} */ ([["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]]))
+    if (bytes >= size) return `${(bytes / size).toFixed(bytes < 10 * size ? 1 : 0)} ${unit}`;
+  return `${bytes} B`;
+}
