@@ -27,13 +27,15 @@ export function notes(opened, i) {
     if (entry.kind === "event") told(out, entry, step, entities, called, nodeName, written);
   }
   bound(out, step, entities, before, fresh, called);
+  if (!step.visit) turned(out, step, entities, before, called);
   const uid = refOf(step.value);
   if (step.value !== undefined && step.value !== null && !uid) out.push({ key: "value", args: { value: plain(step.value) } });
+  if (!out.length) refilled(out, step, entities, before, called);
   if (!out.length && step.log.some((/** @type {any} */ entry) => entry.kind === "out")) out.push({ key: "prints", args: {} });
   if (!out.length && step.kind === "end") out.push({ key: "ended", args: {} });
   const freed = step.log.filter((/** @type {any} */ entry) => entry.event === "storage_freed").length;
   if (!out.length && freed) out.push({ key: "freed", args: { n: freed } });
-  if (!out.length && quiet(step)) out.push({ key: "quiet", args: {} });
+  if (!out.length) out.push({ key: quiet(step) ? "quiet" : "other", args: {} });
   return out;
 }
 
@@ -95,8 +97,7 @@ function told(out, event, step, entities, called, nodeName, written) {
         .filter((uid) => cells && sees(entities.get(uid), cells))
         .map(called)
         .filter(named);
-      const more = seen.length > OPENING ? ", …" : "";
-      const args = { tensor: through, storage: event.storage, n: event.changed ?? "?", others: seen.slice(0, OPENING).join(", ") + more };
+      const args = { tensor: through, storage: event.storage, n: event.changed ?? "?", others: some(seen) };
       const how = named(through) ? "written" : "written_memory";
       out.push({ key: seen.length ? `${how}_shared` : how, args });
       break;
@@ -147,7 +148,7 @@ function bound(out, step, entities, before, fresh, called) {
     if (inner) out.push({ key: "call", args: { name: inner.name } });
     return;
   }
-  if (step.kind === "return") out.push({ key: "return", args: { name: frame?.name ?? "" } });
+  if (["return", "yield", "resume"].includes(step.kind)) out.push({ key: step.kind, args: { name: frame?.name ?? "" } });
   for (const [name, value] of Object.entries(step.set[step.frame]?.vars ?? {})) {
     const uid = refOf(value);
     const thing = uid ? entities.get(uid) : null;
@@ -162,10 +163,43 @@ function bound(out, step, entities, before, fresh, called) {
       else out.push({ key: "new_bare", args: { name } });
     } else if (thing?.kind === "object") {
       out.push({ key: fresh.has(uid ?? "") ? "new_object" : "same_object", args: { name, type: thing.type } });
+    } else if (thing?.kind === "node") {
+      out.push({ key: "bound_node", args: { name, node: bare(thing.name) } });
     } else if (value?.py === "module" || value?.py === "type" || value?.py === "function") out.push({ key: `bound_${value.py}`, args: { name } });
     else if (!uid) out.push({ key: "bound", args: { name, value: plain(value) } });
   }
   for (const name of step.set[step.frame]?.unset ?? []) out.push({ key: "unbound", args: { name } });
+}
+
+/** What a statement turned on or off: a tensor's requires_grad, its gradient, a mode. @param {Note[]} out @param {any} step
+ * @param {Map<string, any>} entities @param {Map<string, any>} before @param {(uid: string) => string} called */
+function turned(out, step, entities, before, called) {
+  const cleared = [];
+  for (const uid of Object.keys(step.set)) {
+    const [old, now] = [before.get(uid), entities.get(uid)];
+    if (!old || !now) continue;
+    if (now.kind === "mode") {
+      for (const mode of ["grad", "inference"])
+        if (old[mode] !== now[mode]) out.push({ key: `mode_${mode}_${now[mode] ? "on" : "off"}`, args: {} });
+    } else if (now.kind === "tensor") {
+      if (old.requires_grad !== now.requires_grad)
+        out.push({ key: now.requires_grad ? "requires_grad" : "requires_no_grad", args: { tensor: called(uid) } });
+      if (old.grad && !now.grad) cleared.push(called(uid));
+    }
+  }
+  if (cleared.length) out.push({ key: "grad_cleared", args: { tensors: some(cleared) } });
+}
+
+/** Containers that were there before and hold something else now. @param {Note[]} out @param {any} step
+ * @param {Map<string, any>} entities @param {Map<string, any>} before @param {(uid: string) => string} called */
+function refilled(out, step, entities, before, called) {
+  const found = Object.keys(step.set).filter((uid) => before.get(uid)?.kind === "object" && entities.has(uid)).map(called);
+  if (found.length) out.push({ key: "refilled", args: { objects: some(found) } });
+}
+
+/** The first of a list, by comma. @param {string[]} list */
+function some(list) {
+  return list.slice(0, OPENING).join(", ") + (list.length > OPENING ? ", …" : "");
 }
 
 /** Another name for a thing before this step. @param {Map<string, any>} entities @param {string | null} uid @param {string} name */
