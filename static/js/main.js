@@ -6,6 +6,8 @@ import { createEditor } from "./editor.js";
 import { hear } from "./hearing.js";
 import { alive, modes, spelled } from "./ledger.js";
 import { locale } from "./locale.js";
+import { createLoom } from "./loom.js";
+import { LOOM } from "./marks/loom.js";
 import { messages, remarks } from "./messages.js";
 import { outputs } from "./outputs.js";
 import { repaired } from "./repair.js";
@@ -18,6 +20,7 @@ import { startTheme } from "./theme.js";
 import { createTimeline } from "./timeline.js";
 import * as unseen from "./unseen.js";
 import * as url from "./url.js";
+import { createViews } from "./views.js";
 import { lastWrite } from "./writers.js";
 
 const SOON = 80;
@@ -65,6 +68,16 @@ const stage = createStage(part("stage"), document, {
     part("scale").textContent = `${Math.round(k * 100)}%`;
     part("scale").setAttribute("aria-pressed", String(chosen));
   },
+});
+const loom = createLoom(part("loom"), document, {
+  words: Object.fromEntries(Object.keys(LOOM).map((word) => [word, say(`loom_${word}`)])),
+  go,
+});
+const views = createViews(part("views"), (name) => {
+  part("stage").classList.toggle("aside", name !== "stage");
+  part("loom").classList.toggle("aside", name !== "loom");
+  if (opened?.count) draw();
+  address();
 });
 part("closer").addEventListener("click", () => stage.zoom(CLOSER));
 part("further").addEventListener("click", () => stage.zoom(1 / CLOSER));
@@ -215,6 +228,8 @@ function show(trace, at, replace = true) {
   outcome(trace);
   timeline.open(trace.steps);
   part("stage").hidden = !opened.count;
+  part("loom").hidden = !opened.count;
+  part("views").hidden = !opened.count;
   part("empty").hidden = opened.count > 0;
   part("empty").textContent = say(trace.outcome.status === "refused" ? "refused" : "no_steps");
   part("workbench").dataset.steps = String(opened.count);
@@ -233,11 +248,18 @@ function remark() {
   if (opened) editor.say(current() ? [...messages(opened.trace, say, mend), ...beside(laid, say, go)] : []);
 }
 
+/** The step, in the picture that is shown. */
+function draw() {
+  if (!opened) return;
+  if (views.now() === "loom") loom.show(opened, step);
+  else stage.show(opened, step);
+}
+
 /** @param {number} i */
 function go(i) {
   if (!opened?.count) return;
   step = Math.max(0, Math.min(i, opened.count - 1));
-  stage.show(opened, step);
+  draw();
   timeline.show(step);
   light();
   standing();
@@ -392,7 +414,7 @@ function address() {
   setTimeout(async () => {
     if (mine !== writing) return;
     const fragment = await url.write(kept(), opened?.count && current() ? step : null);
-    if (mine === writing) history.replaceState(null, "", location.pathname + location.search + fragment);
+    if (mine === writing) history.replaceState(null, "", location.pathname + location.search + fragment + views.fragment());
   }, SOON);
 }
 
@@ -424,7 +446,7 @@ part("copy").addEventListener("click", async () => {
   const button = part("copy");
   const fragment = await url.write(kept(), opened?.count && current() ? step : null);
   try {
-    await navigator.clipboard.writeText(location.origin + location.pathname + fragment);
+    await navigator.clipboard.writeText(location.origin + location.pathname + fragment + views.fragment());
   } catch {
     return problem(say("not_copied"));
   }
@@ -467,6 +489,7 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "+" || event.key === "=") stage.zoom(CLOSER);
   else if (event.key === "-") stage.zoom(1 / CLOSER);
   else if (event.key === "0") stage.whole();
+  else if (event.key === "l") views.other();
   else if (timeline.key(event.key, event.shiftKey)) event.preventDefault();
 });
 
@@ -481,5 +504,8 @@ for (const link of document.querySelectorAll("a[data-keep]"))
     /** @type {HTMLAnchorElement} */ (link).hash = location.hash;
   });
 
-start();
+window.addEventListener("beforeprint", () => opened && loom.print(opened));
+window.addEventListener("afterprint", () => loom.printed());
 
+views.start();
+start();

@@ -1,0 +1,230 @@
+/** What a run did, row by row: a row is an executed statement, with the visits of its backward; one pass over the trace. */
+
+import { same } from "../state.js";
+import { stay } from "./lifetimes.js";
+import { names, refOf } from "./names.js";
+
+/**
+ * @typedef {{was: any, now: any}} Change
+ * @typedef {{storage: string, by: string | null, silent: boolean, cells: Map<string, Change>}} Write   cells by `dtype:index`
+ * @typedef {{uid: string, key: string, entity: any, title: string, alias: boolean, grad: boolean, named: boolean, cut: string | null}} Reader
+ *   a handle where it was made, moved or given one more name; cut: why no gradient comes back
+ * @typedef {{first: number, last: number, line: number, kind: string, code: string[], depth: number, turn: string,
+ *   skipped: number, visits: number[], readers: Reader[], writes: Map<string, Write>, bumps: Map<string, [number, number]>,
+ *   nodes: string[], freed: number}} Row
+ *   freed: storages made and freed within the row
+ * @typedef {{uid: string, birth: number, death: number, freed: boolean, cells: Map<string, number>, summary: boolean,
+ *   nbytes: number, owner: string | null, counters: string[]}} Bolt   a storage; owner: of whose tensor it is the .grad
+ * @typedef {{uid: string, name: string, next: ([string, number] | null)[], variable: string | null, row: number, slots: string[]}} Knot
+ *   a node of the graph, with the row of the statement that made it
+ * @typedef {{key: string, node: string, slot: string, storage: string, counter: string | null, expected: number | null,
+ *   tensor: string | null, birth: number, death: number, broken: number | null, silent: number | null, released: boolean}} Pin
+ * @typedef {{rows: Row[], at: number[], bolts: Map<string, Bolt>, knots: Map<string, Knot>, pins: Map<string, Pin>,
+ *   visits: Map<string, number[]>}} Story   at: the row of each step; visits: the steps at which each node ran
+ */
+
+const MOST_CODE = 4;
+
+/** @param {import("../state.js").Opened} opened @returns {Story} */
+export function story(opened) {
+  const { steps } = opened.trace;
+  /** @type {Story} */
+  const out = { rows: [], at: [], bolts: new Map(), knots: new Map(), pins: new Map(), visits: new Map() };
+  let before = opened.state(-1);
+  for (let first = 0; first < opened.count; ) {
+    const last = close(steps, first);
+    const row = begun(opened.trace, first, last);
+    const r = out.rows.push(row) - 1;
+    /** @type {Set<string>} */
+    const touched = new Set();
+    for (let k = first; k <= last; k++) {
+      out.at.push(r);
+      const { set = {}, gone = [], visit } = steps[k];
+      for (const uid of [...Object.keys(set), ...gone]) touched.add(uid);
+      const now = opened.state(k);
+      for (const uid of Object.keys(set)) if (uid[0] === "n") knot(out, uid, now.get(uid), r, row);
+      for (const uid of gone) if (uid[0] === "n") release(out, uid, r);
+      if (!visit) continue;
+      row.visits.push(k);
+      out.visits.set(visit.node, [...(out.visits.get(visit.node) ?? []), k]);
+    }
+    const after = opened.state(last);
+    weave(out, row, r, touched, before, after);
+    events(row, steps, before, after);
+    before = after;
+    first = last + 1;
+  }
+  const end = out.rows.length - 1;
+  for (const bolt of out.bolts.values()) if (!bolt.freed) bolt.death = end;
+  for (const pin of out.pins.values()) if (!pin.released) pin.death = end;
+  return out;
+}
+
+/** The last step of a row: what the engine visits belongs to the statement that called it. @param {any[]} steps @param {number} first */
+function close(steps, first) {
+  let k = first;
+  const same = (/** @type {any} */ a, /** @type {any} */ b) => a.stmt === b.stmt && a.frame === b.frame && String(a.iter) === String(b.iter);
+  while (steps[k].kind === "visit" && steps[k + 1] && same(steps[k], steps[k + 1]) && /^(visit|statement|raise|return)$/.test(steps[k + 1].kind)) k++;
+  return k;
+}
+
+/** @param {any} trace @param {number} first @param {number} last @returns {Row} */
+function begun(trace, first, last) {
+  const step = trace.steps[last];
+  const statement = trace.program.statements?.[step.stmt];
+  const compound = statement && /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|ClassDef|Match)$/.test(statement.kind);
+  const to = !statement || compound ? step.line : Math.min(statement.end_line, statement.line + MOST_CODE - 1);
+  const lines = trace.program.source.split("\n").slice((statement && !compound ? statement.line : step.line) - 1, to);
+  const indent = lines.length ? (lines[0].match(/^ */)?.[0].length ?? 0) : 0;
+  return {
+    first, last, line: step.line, kind: step.kind, depth: step.depth ?? 0, skipped: trace.steps[first].skipped ?? 0,
+    code: lines.map((/** @type {string} */ line) => line.slice(Math.min(indent, line.length - line.trimStart().length)).trimEnd()),
+    turn: step.iter?.length ? step.iter.join(", ") : "",
+    visits: [], readers: [], writes: new Map(), bumps: new Map(), nodes: [], freed: 0,
+  };
+}
+
+/** @param {Story} out @param {string} uid @param {any} node @param {number} r @param {Row} row */
+function knot(out, uid, node, r, row) {
+  if (!node) return;
+  let known = out.knots.get(uid);
+  if (!known) {
+    known = { uid, name: node.name ?? "", next: [], variable: null, row: r, slots: [] };
+    out.knots.set(uid, known);
+    row.nodes.push(uid);
+  }
+  known.name = node.name ?? known.name;
+  known.variable = node.variable ?? known.variable;
+  if (node.next?.length) known.next = node.next;
+  for (const [slot, saved] of Object.entries(/** @type {Record<string, any>} */ (node.saved ?? {}))) {
+    if (!known.slots.includes(slot)) known.slots.push(slot);
+    const key = `${uid}:${slot}`;
+    const held = saved.storage && saved.state !== "freed" && !node.released;
+    let pin = out.pins.get(key);
+    if (!pin && held) {
+      pin = {
+        key, node: uid, slot, storage: saved.storage, counter: saved.counter ?? null, expected: saved.expected ?? null,
+        tensor: saved.tensor ?? null, birth: r, death: r, broken: null, silent: null, released: false,
+      };
+      out.pins.set(key, pin);
+    }
+    if (!pin) continue;
+    if (saved.state === "stale" || saved.state === "detached") pin.broken ??= r;
+    if (saved.state === "changed") pin.silent ??= r;
+    if (!held) letGo(pin, r);
+  }
+}
+
+/** @param {Pin} pin @param {number} r */
+function letGo(pin, r) {
+  if (pin.released) return;
+  pin.released = true;
+  pin.death = r;
+}
+
+/** @param {Story} out @param {string} uid @param {number} r */
+function release(out, uid, r) {
+  for (const slot of out.knots.get(uid)?.slots ?? []) {
+    const pin = out.pins.get(`${uid}:${slot}`);
+    if (pin) letGo(pin, r);
+  }
+}
+
+/**
+ * What the row left other than it was.
+ * @param {Story} out @param {Row} row @param {number} r @param {Set<string>} touched
+ * @param {import("../state.js").Entities} before @param {import("../state.js").Entities} after
+ */
+function weave(out, row, r, touched, before, after) {
+  const called = names(after);
+  /** @type {Set<string>} */
+  const grads = new Set();
+  for (const uid of touched) {
+    const tensor = after.get(uid);
+    if (tensor?.kind !== "tensor" || !tensor.grad) continue;
+    grads.add(tensor.grad);
+  }
+  for (const uid of touched) {
+    const old = before.get(uid);
+    const now = after.get(uid);
+    const kind = now?.kind ?? old?.kind;
+    if (uid[0] === "s") bolt(out, row, r, uid, old, now);
+    else if (kind === "counter" && old && now && old.value !== now.value) row.bumps.set(uid, [old.value, now.value]);
+    else if (now && (kind === "tensor" || kind === "array") && (!old || stay(uid, old) !== stay(uid, now))) {
+      const grad = (called.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
+      row.readers.push(reader(uid, now, called, { alias: false, grad: grad || grads.has(uid) }));
+    } else if (now?.kind === "frame") {
+      for (const [name, value] of now.vars) {
+        const ref = refOf(value);
+        const bound = ref && before.has(ref) && after.get(ref);
+        if (!ref || !bound || !bound.storage || same(old?.vars.get(name), value)) continue;
+        row.readers.push({ ...reader(ref, bound, called, { alias: true, grad: false }), key: `${ref}|${uid}|${name}`, title: name });
+      }
+    }
+  }
+  for (const { entity } of row.readers) {
+    const held = out.bolts.get(entity.storage ?? "");
+    if (held && entity.counter && !held.counters.includes(entity.counter)) held.counters.push(entity.counter);
+  }
+  for (const uid of touched) {
+    const tensor = after.get(uid);
+    const grad = tensor?.grad ? after.get(tensor.grad)?.storage : null;
+    const held = out.bolts.get(grad ?? "");
+    if (held && tensor?.storage && tensor.storage !== grad) held.owner ??= tensor.storage;
+  }
+}
+
+/** @param {string} uid @param {any} entity @param {import("./names.js").Names} called @param {{alias: boolean, grad: boolean}} how @returns {Reader} */
+function reader(uid, entity, called, { alias, grad }) {
+  const tags = (called.tags.get(uid) ?? []).map((tag) => tag.text);
+  return { uid, key: stay(uid, entity), entity, title: tags.slice(0, 3).join(" "), alias, grad, named: tags.length > 0, cut: null };
+}
+
+/** @param {Story} out @param {Row} row @param {number} r @param {string} uid @param {any} old @param {any} now */
+function bolt(out, row, r, uid, old, now) {
+  const known = out.bolts.get(uid);
+  if (!now) {
+    if (known) Object.assign(known, { death: r, freed: true });
+    else row.freed += 1;
+    return;
+  }
+  const life = known ?? {
+    uid, birth: r, death: r, freed: false, cells: new Map(), summary: false, nbytes: now.nbytes ?? 0, owner: null, counters: [],
+  };
+  out.bolts.set(uid, life);
+  for (const [dtype, cells] of Object.entries(now.cells ?? {})) life.cells.set(dtype, Math.max(life.cells.get(dtype) ?? 0, cells.length));
+  life.summary ||= !now.cells && Boolean(now.summary || now.windows);
+  if (!old) return;
+  /** @type {Map<string, Change>} */
+  const cells = new Map();
+  for (const [dtype, values] of Object.entries(now.cells ?? {})) {
+    const past = old.cells?.[dtype];
+    if (!past || past === values) continue;
+    values.forEach((/** @type {any} */ value, /** @type {number} */ i) => {
+      if (i < past.length && !same(past[i], value)) cells.set(`${dtype}:${i}`, { was: past[i], now: value });
+    });
+  }
+  if (cells.size) row.writes.set(uid, { storage: uid, by: null, silent: false, cells });
+}
+
+/** Who wrote, what it broke, and what was cut. @param {Row} row @param {any[]} steps
+ * @param {import("../state.js").Entities} before @param {import("../state.js").Entities} after */
+function events(row, steps, before, after) {
+  const called = names(after);
+  for (let k = row.first; k <= row.last; k++)
+    for (const entry of steps[k].log ?? []) {
+      if (entry.event === "written" && before.has(entry.storage) && after.has(entry.storage)) {
+        const write = row.writes.get(entry.storage) ?? { storage: entry.storage, by: null, silent: false, cells: new Map() };
+        const changed = write.cells.size > 0 || (entry.changed === null && !after.get(entry.storage)?.cells);
+        if (changed) row.writes.set(entry.storage, write);
+        if (entry.by) write.by = called.paths.get(entry.by) ?? null;
+      } else if (entry.event === "saved_changed_silently") {
+        const saved = after.get(entry.node)?.saved?.[entry.slot];
+        const write = row.writes.get(saved?.storage ?? "");
+        if (write) write.silent = true;
+      } else if (entry.event === "path_cut" && entry.result) {
+        const cut = row.readers.find((one) => one.uid === entry.result);
+        if (cut) cut.cut = entry.name;
+      }
+    }
+}

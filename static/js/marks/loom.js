@@ -1,0 +1,414 @@
+/** The whole story of a run in one picture: cells across, statements down, counters and pins as durations. Pure: plan in, marks out. */
+
+import { chip } from "../layout/chip.js";
+import { tuple, wireText } from "../layout/format.js";
+import { CODE, HEAD, LINE, loom, place, TITLE } from "../layout/loom.js";
+import { cut, EM, textWidth } from "../layout/metrics.js";
+import { plainDtype } from "../layout/reads.js";
+import { ALL, within } from "../layout/view.js";
+import { cls, h } from "../svg.js";
+import { fitting, headMarks } from "./loomhead.js";
+import { rounded } from "./node.js";
+
+/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../layout/loom.js").Loom} Loom */
+/** @typedef {import("../layout/view.js").Band} Band */
+
+/** What the loom says; a page passes its own language's. */
+export const LOOM = {
+  program: "Program",
+  runs: "time runs down",
+  memory: "Memory",
+  now: "now",
+  graph: "Graph",
+  grows: "grows down; gradients climb up",
+  freed: "freed",
+  through: "written through",
+  written: "written",
+  broken: "broken",
+  bytes: "other bytes, same version",
+  released: "released",
+  unseen: "{n} statements passed unseen",
+  passing: "{n} storages freed at once",
+  raises: "raises",
+  cut: "no grad_fn",
+  visit: "visit {k} of {n}",
+  more: "{n} more lines",
+};
+/** @typedef {Record<keyof typeof LOOM, string>} Words */
+
+const NODE_R = 5;
+
+/**
+ * The picture of the whole run, as at step i.
+ * @param {import("../state.js").Opened} opened @param {number} i
+ * @param {Partial<Words>} [words]
+ * @param {{room?: number, rows?: number}} [options] room: the width to fill; rows: no more rows than this
+ * @returns {{width: number, height: number, nodes: VNode[]}}
+ */
+export function loomPicture(opened, i, words = {}, { room = 1180, rows } = {}) {
+  const plan = loom(opened, { room });
+  const last = plan.boxes[Math.min(rows ?? Infinity, plan.boxes.length) - 1];
+  const height = last ? last.y + last.h : HEAD;
+  const { head, code, body } = loomMarks(plan, opened, i, words, rows ? { top: -Infinity, bottom: height - 1 } : ALL);
+  return { width: plan.width, height, nodes: [h("g", {}, body), h("g", {}, code), h("g", {}, head), h("g", {}, corner(plan, { ...LOOM, ...words }))] };
+}
+
+/**
+ * @param {Loom} plan @param {import("../state.js").Opened} opened @param {number} i @param {Partial<Words>} [words] @param {Band} [band]
+ * @returns {{head: VNode[], code: VNode[], body: VNode[]}}
+ */
+export function loomMarks(plan, opened, i, words = {}, band = ALL) {
+  const said = { ...LOOM, ...words };
+  const now = plan.story.at[i] ?? 0;
+  const scene = { plan, opened, i, now, words: said, band };
+  return { head: headMarks(plan, opened.at(i), said), code: codeMarks(scene), body: bodyMarks(scene) };
+}
+
+/** @typedef {{plan: Loom, opened: import("../state.js").Opened, i: number, now: number, words: Words, band: Band}} Scene */
+
+/** What stands where the two heads meet. @param {Loom} plan @param {Words} words @returns {VNode[]} */
+export function corner(plan, words) {
+  if (plan.stacked) return [];
+  return [
+    h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.code, height: HEAD }),
+    h("path", { key: "rule", class: "loom-rule", d: `M0 ${HEAD - 0.5}H${plan.code}` }),
+    h("text", { key: "program", class: "loom-axis", x: 16, y: 20 }, words.program),
+    h("text", { key: "runs", class: "loom-note", x: 16, y: 36 }, words.runs),
+    h("text", { key: "memory", class: "loom-axis end", x: plan.code - 10, y: 58 }, words.memory),
+    h("text", { key: "now", class: "loom-note end", x: plan.code - 10, y: 73 }, words.now),
+  ];
+}
+
+/** @param {Band} band @param {number} y */
+function clip(band, y) {
+  return Math.max(band.top, Math.min(band.bottom, y));
+}
+
+/** @param {Scene} scene @returns {number[]} the rows in sight */
+function seen({ plan, band }) {
+  return plan.boxes.flatMap((box, r) => (within(band, box.foldY, box.y + box.h) ? [r] : []));
+}
+
+// ---- the program
+
+/** @param {Scene} scene @returns {VNode[]} */
+function codeMarks(scene) {
+  const { plan, now, words } = scene;
+  const out = [];
+  if (!plan.stacked) out.push(h("rect", { key: "ground", class: "loom-ground", x: 0, y: HEAD, width: plan.code, height: plan.height - HEAD }));
+  for (const r of seen(scene)) {
+    const box = plan.boxes[r];
+    const row = plan.story.rows[r];
+    const x = 46 + row.depth * 10;
+    const here = r === now;
+    const parts = [];
+    if (here && !plan.stacked) parts.push(h("rect", { key: "band", class: "loom-now", x: 0, y: box.y, width: plan.code, height: box.h }));
+    if (row.skipped) parts.push(
+      h("path", { key: "fold", class: "loom-fold", d: `M16 ${box.foldY + 12}l3 -4l4 8l4 -8l4 8l3 -4` }),
+      h("text", { key: "unseen", class: "loom-note", x: 42, y: box.foldY + 16 }, words.unseen.replace("{n}", String(row.skipped))));
+    if (here) parts.push(h("path", { key: "here", class: "loom-here", d: `M7 ${box.codeY + 3}l8 5l-8 5z` }));
+    parts.push(h("text", { key: "line", class: "loom-line end", x: 36, y: box.codeY + 13 }, String(row.line)));
+    box.code.forEach((line, k) => parts.push(h("text", { key: `code ${k}`, class: "loom-code", x, y: box.codeY + 13 + k * CODE }, line)));
+    const foot = box.codeY + 13 + box.code.length * CODE - 1;
+    const notes = [];
+    if (row.turn) notes.push(`[${row.turn}]`);
+    if (row.kind !== "statement" && /^(call|return|yield|resume)$/.test(row.kind)) notes.push({ call: "→", return: "←", yield: "⇠", resume: "⇢" }[row.kind] ?? "");
+    if (notes.length) parts.push(h("text", { key: "turn", class: "loom-note", x: Math.min(x + textWidth(box.code[0] ?? "", 12.5) + 8, (plan.stacked ? 360 : plan.code) - notes.join(" ").length * 7 - 4), y: box.codeY + 13 }, notes.join(" ")));
+    const raised = row.kind === "raise";
+    if (raised) parts.push(h("text", { key: "raises", class: "loom-alarm", x, y: foot }, `✕ ${words.raises}`));
+    else if (row.visits.length) parts.push(...visitMarks(scene, r, x, foot));
+    else if (row.freed) parts.push(h("text", { key: "freed", class: "loom-note", x, y: foot }, words.passing.replace("{n}", String(row.freed))));
+    out.push(h("g", { key: `code ${r}`, class: cls("loom-statement", here && "now", r > now && "future"), "data-loom-row": r, "data-step": row.last, "aria-current": here ? "step" : null }, parts));
+  }
+  return out;
+}
+
+/** The visits of a backward: a point each, which leads to its step. @param {Scene} scene @param {number} r @param {number} x @param {number} y */
+function visitMarks({ plan, i, now, words }, r, x, y) {
+  const { visits } = plan.story.rows[r];
+  const done = visits.filter((k) => k <= i).length;
+  const pitch = Math.min(11, ((plan.stacked ? 200 : plan.code - x) - 96) / visits.length);
+  const out = [h("text", { key: "visit", class: "loom-visit", x, y }, words.visit.replace("{k}", String(r === now ? done : visits.length)).replace("{n}", String(visits.length)))];
+  if (pitch < 5) return out;
+  const from = x + textWidth(words.visit, 11) * 0.9;
+  visits.forEach((k, n) => {
+    out.push(h("circle", { key: `visit ${k}`, class: cls("loom-point", k === i && "now", k > i && "future"), cx: from + n * pitch, cy: y - 4, r: 3.6, "data-step": k }));
+  });
+  return out;
+}
+
+// ---- memory and graph
+
+/** @param {Scene} scene @returns {VNode[]} */
+function bodyMarks(scene) {
+  const { plan, now, band } = scene;
+  const rows = seen(scene);
+  const out = [];
+  const here = plan.boxes[now];
+  if (here && within(band, here.y, here.y + here.h)) out.push(h("rect", { key: "band", class: "loom-now", x: 0, y: here.y, width: plan.width, height: here.h, "data-loom-now": now }));
+  for (const r of rows) {
+    const box = plan.boxes[r];
+    out.push(h("path", { key: `rule ${r}`, class: "loom-rule", d: `M${plan.stacked ? 8 : 16} ${box.foldY + 0.5}H${plan.width - 8}` }));
+    if (plan.story.rows[r].skipped) out.push(h("path", { key: `unseen ${r}`, class: "loom-unseen", d: `M${plan.code + 8} ${box.foldY + 12}H${plan.width - 16}` }));
+  }
+  for (const column of plan.columns.values()) out.push(...columnMarks(scene, column));
+  out.push(...graphLines(scene));
+  for (const r of rows) {
+    for (const block of plan.blocks[r]) out.push(blockMark(scene, block, r));
+    for (const shot of plan.shots[r]) out.push(shotMark(scene, shot, r));
+    out.push(...bumpMarks(scene, r));
+  }
+  for (const hold of plan.holds) out.push(holdMark(scene, hold));
+  for (const r of rows) out.push(...dotMarks(scene, r));
+  const end = here ? here.y + here.h : 0;
+  if (here && end < plan.height) out.push(h("rect", { key: "veil", class: "loom-veil", x: 0, y: end, width: plan.width, height: plan.height - end }));
+  return /** @type {VNode[]} */ (out.filter(Boolean));
+}
+
+/** Its cells from the row that made it to the row that freed it, its counters as rails.
+ * @param {Scene} scene @param {import("../layout/loom.js").Column} column */
+function columnMarks({ plan, band, words }, column) {
+  const life = /** @type {import("../layout/story.js").Bolt} */ (plan.story.bolts.get(column.uid));
+  const from = plan.boxes[life.birth].y + 1;
+  const death = plan.boxes[life.death];
+  const to = life.freed ? death.y + Math.min(death.h - 12, death.h / 2) : death.y + death.h;
+  if (!within(band, from, to + 14)) return [];
+  const y0 = clip(band, from);
+  const y1 = clip(band, to);
+  const parts = [h("rect", { key: "band", class: cls("loom-band", life.owner && "grad"), x: column.x, y: y0, width: column.w, height: y1 - y0 })];
+  if (column.cell && !column.heat) {
+    let d = "";
+    for (let x = column.x + column.cell; x < column.x + column.w - 1; x += column.cell) d += `M${x} ${y0}V${y1}`;
+    if (d) parts.push(h("path", { key: "cells", class: "loom-rule", d }));
+  }
+  for (const [counter, x] of column.rails)
+    if (counter) parts.push(h("path", { key: `rail ${counter}`, class: cls("loom-rail", counter !== life.counters[0] && "second"), d: `M${x} ${y0}V${y1}`, "data-loom-rail": counter }));
+  if (y0 === from) parts.push(h("path", { key: "cap", class: "loom-cap", d: `M${column.x} ${from}h${column.w}` }));
+  if (life.freed && y1 === to) parts.push(
+    h("path", { key: "end", class: "loom-end", d: `M${column.x} ${to}h${column.w}` }),
+    h("text", { key: "freed", class: "loom-note mid", x: column.x + column.w / 2, y: to + 11 }, words.freed));
+  return [h("g", { key: `column ${column.uid}`, class: "loom-column", "data-loom-column": column.uid }, parts)];
+}
+
+/** A handle: windows under the cells that it reads. @param {Scene} scene @param {import("../layout/loom.js").Block} block @param {number} r */
+function blockMark({ plan, words }, block, r) {
+  const { reader, column, y, cy, lines, bar } = block;
+  const { entity } = reader;
+  const meta = `${tuple(entity.shape ?? [])}${entity.kind === "array" ? " numpy" : trailing(entity)}`;
+  const name = reader.title;
+  const room = Math.max(column.w, 0) + 34;
+  const parts = [];
+  const shown = cut(name, Math.max(3, Math.floor(room / (13 * EM))));
+  if (name) parts.push(h("text", { key: "name", class: "loom-name", x: column.x + 1, y: y + 13 }, shown));
+  const left = name ? textWidth(shown, 13) + 7 : 0;
+  if (room - left > 18) parts.push(h("text", { key: "meta", class: "loom-note", x: column.x + 1 + left, y: y + 13 }, cut(meta, Math.max(3, Math.floor((room - left) / 6)))));
+  let last = column.x + column.w;
+  lines.forEach((line, k) => {
+    const { cells } = line;
+    const apart = cells.some((c, n) => n && Math.abs(c.x - cells[n - 1].x - cells[n - 1].w) > 0.5);
+    const reach = cells.map((c) => c.x + c.w / 2);
+    if (apart) parts.push(h("path", { key: `through ${k}`, class: "loom-through", d: `M${Math.min(...reach)} ${line.y + LINE / 2 - 1}H${Math.max(...reach)}` }));
+    if (k === 0) last = Math.max(...cells.map((c) => c.x + c.w));
+    cells.forEach((c, n) => {
+      const full = `[${c.index}]`;
+      const text = textWidth(full, 11) < c.w - 5 ? full : c.index || "·";
+      const size = Math.min(11, (c.w - 5) / (Math.max(1, text.length) * EM));
+      parts.push(h("g", { key: `window ${c.index}`, class: "loom-window", "data-loom-reads": `${column.uid}:${c.cell}`, "data-index": c.index },
+        h("rect", { key: "box", x: c.x + 1.5, y: line.y, width: c.w - 3, height: LINE - 4, rx: 3 }),
+        size >= 5 && h("text", { key: "index", class: "mid", x: c.x + c.w / 2, y: line.y + (LINE - 4) / 2 + size * 0.35, "font-size": size }, text)));
+      if (n === 0 && k === 1) parts.push(...strideMark(lines[0].cells[0], c, line.y, cells.length ? c.cell - lines[0].cells[0].cell : 0));
+    });
+    if (line.more) parts.push(h("text", { key: "more", class: "loom-note", x: column.x + 2, y: line.y + LINE + 6 }, words.more.replace("{n}", String(line.more))));
+  });
+  if (bar) parts.push(h("rect", { key: "bar", class: "loom-bar", x: bar[0] + 1, y: y + TITLE, width: Math.max(2, bar[1] - bar[0] - 2), height: LINE - 6, rx: 3 }));
+  const rail = column.rails.get(entity.counter ?? "");
+  if (rail !== undefined) parts.push(h("path", { key: "stub", class: "loom-stub", d: `M${last} ${cy}H${rail}` }), h("circle", { key: "dot", class: "loom-wears", cx: rail, cy, r: 4.2 }));
+  const made = plan.dots.get(entity.grad_fn ?? "") ?? (entity.leaf && entity.requires_grad ? plan.rowDots[r].find((dot) => dot.place === `leaf ${reader.uid} ${r}`) : undefined);
+  if (made && !reader.alias && made.row === r) parts.push(h("path", { key: "thread", class: "loom-thread", d: `M${(rail ?? last) + 5} ${cy}H${made.x - NODE_R - 2}` }));
+  else if (reader.cut) parts.push(
+    h("path", { key: "thread", class: "loom-thread", d: `M${(rail ?? last) + 5} ${cy}H${plan.graph.x}` }),
+    h("path", { key: "wall", class: "loom-wall", d: `M${plan.graph.x} ${cy - 7}v14` }),
+    h("text", { key: "why", class: "loom-note on", x: plan.graph.x + 8, y: cy + 4 }, `${words.cut}: ${reader.cut.replace(/^Tensor/, "")}`));
+  const { x, w } = plan.memory;
+  return h("g", {
+    key: `handle ${r} ${reader.key}`, class: cls("loom-handle", reader.grad && "grad", !reader.named && "passing", reader.alias && "alias"),
+    "data-loom-handle": reader.uid, "data-loom-on": column.uid, "data-x": x + w,
+  }, parts, h("title", { key: "title" }, `${name || reader.uid} ${meta} ${plainDtype(entity.dtype)}`));
+}
+
+/** Stride and offset, where they are not what is usual. @param {any} entity */
+function trailing(entity) {
+  const offset = entity.offset ? ` offset ${entity.offset}` : "";
+  return entity.stride?.length ? ` stride ${tuple(entity.stride)}${offset}` : offset;
+}
+
+/** How far it is from one line to the next. @param {{x: number, w: number}} from @param {{x: number, w: number}} to @param {number} y @param {number} by */
+function strideMark(from, to, y, by) {
+  const text = `${by < 0 ? "−" : "+"}${Math.abs(by)}`;
+  const x0 = from.x + from.w / 2;
+  if (to.x - x0 < 14) return by ? [h("text", { key: "stride", class: "loom-stride end", x: to.x - 3, y: y + 14 }, to.x - from.x > 20 ? text : "")] : [];
+  return [
+    h("path", { key: "stride", class: "loom-measure", d: `M${x0} ${y - 3}v${LINE / 2}H${to.x - 3}m-5 -3l5 3l-5 3` }),
+    to.x - x0 > 36 && h("text", { key: "by", class: "loom-stride", x: x0 + 5, y: y + 5 }, text),
+  ];
+}
+
+/** What a statement wrote: the new value, and the old one struck. @param {Scene} scene @param {import("../layout/loom.js").Shot} shot @param {number} r */
+function shotMark({ plan, words }, { write, column, y, cy }, r) {
+  const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, cut(write.by ? `${words.through} ${write.by}` : words.written, Math.max(8, Math.floor((column.w + 34) / 6))))];
+  const top = y + 16;
+  if (write.silent) parts.push(h("rect", { key: "hazard", class: "loom-hazard", x: column.x - 3, y: top - 3, width: column.w + 6, height: LINE + 2, rx: 4 }));
+  if (!write.cells.size) parts.push(h("rect", { key: "whole", class: "loom-ink", x: column.x + 1, y: top, width: column.w - 2, height: LINE - 4, rx: 3 }));
+  const size = Math.max(...[...write.cells.values()].map((c) => (typeof c.now === "number" && typeof c.was === "number" ? Math.abs(c.now - c.was) : 0)), 0);
+  for (const [key, { was, now }] of write.cells) {
+    const [dtype, index] = key.split(":");
+    const at = place(column, dtype, Number(index));
+    const facts = { key: `write ${key}`, class: cls("loom-write", write.silent && "silent"), "data-loom-write": `${write.storage}:${index}`, "data-dtype": dtype, "data-row": r, "data-value": wireText(now), "data-was": wireText(was) };
+    if (column.heat) {
+      const by = typeof now === "number" && typeof was === "number" ? now - was : 0;
+      parts.push(h("g", facts, h("rect", { key: "box", class: "loom-ink thin", x: at.x, y: top, width: Math.max(at.w, 0.5), height: LINE - 4 }),
+        by !== 0 && h("rect", { key: "change", class: cls("loom-change", by < 0 ? "neg" : "pos"), x: at.x, y: top + 4, width: Math.max(at.w, 0.5), height: LINE - 12, "fill-opacity": 0.35 + 0.6 * (Math.abs(by) / (size || 1)) })));
+      continue;
+    }
+    const arrow = at.w >= 42;
+    const fit = fitting(now, at.w - (arrow ? 12 : 3), 11.5);
+    const old = fitting(was, at.w - 4, 10);
+    parts.push(h("g", facts,
+      h("rect", { key: "box", class: "loom-ink", x: at.x + 1.5, y: top, width: at.w - 3, height: LINE - 4, rx: 3 }),
+      arrow && h("path", { key: "arrow", class: "loom-arrow", d: `M${at.x + 12} ${top + 11}h-6m3 -3l-3 3l3 3` }),
+      h("text", { key: "value", class: "loom-new mid", x: at.x + at.w / 2 + (arrow ? 5 : 0), y: top + (LINE - 4) / 2 + fit.size * 0.35, "font-size": fit.size }, fit.text),
+      h("text", { key: "was", class: "loom-old mid", x: at.x + at.w / 2, y: top + LINE + 7, "font-size": old.size }, old.text)));
+  }
+  for (const [counter, x] of column.rails) {
+    if (plan.story.rows[r].bumps.has(counter)) parts.push(h("path", { key: "stub", class: "loom-stub", d: `M${column.x + column.w} ${cy - 2}H${x}` }));
+  }
+  return h("g", { key: `shot ${r} ${write.storage}`, class: "loom-shot", "data-loom-shot": write.storage }, parts);
+}
+
+/** A counter that ticked, on every rail it has in this row. @param {Scene} scene @param {number} r */
+function bumpMarks({ plan }, r) {
+  const { bumps } = plan.story.rows[r];
+  if (!bumps.size) return [];
+  const out = [];
+  for (const column of plan.columns.values()) {
+    const life = plan.story.bolts.get(column.uid);
+    if (!life || life.birth > r || life.death < r) continue;
+    for (const [counter, x] of column.rails) {
+      const bump = bumps.get(counter);
+      if (!bump) continue;
+      const text = `${bump[0]}→${bump[1]}`;
+      const w = textWidth(text, 10.5) + 10;
+      const y = (plan.shots[r].find((one) => one.column === column)?.cy ?? plan.boxes[r].cy) - 2;
+      out.push(h("g", { key: `bump ${r} ${column.uid} ${counter}`, class: "loom-bump", "data-loom-bump": counter, "data-from": bump[0], "data-to": bump[1] },
+        h("rect", { key: "box", x: x - w / 2, y: y - 9, width: w, height: 18, rx: 4 }),
+        h("text", { key: "text", class: "mid", x, y: y + 3.8 }, text)));
+    }
+  }
+  return out;
+}
+
+/** A saved value: a pin from the node's row to the rail, held until backward lets go. @param {Scene} scene @param {import("../layout/loom.js").Hold} hold */
+function holdMark({ plan, now, band }, { pin, x, rail, y, slotX, to, at }) {
+  if (!within(band, y - 10, to + 10)) return null;
+  const state = pin.broken !== null && pin.broken <= now ? "broken" : pin.silent !== null && pin.silent <= now ? "silent" : pin.released && pin.death <= now ? "released" : "held";
+  const broken = pin.broken !== null && at !== null;
+  const snap = broken ? at : to;
+  const parts = [h("path", { key: "line", class: "loom-pin-line", d: `M${x + 8} ${y}H${slotX - 3}` })];
+  parts.push(h("path", { key: "hold", class: "loom-hold", d: `M${x} ${clip(band, y)}V${clip(band, Math.max(y, Math.min(snap, to)) - (broken ? 12 : 0))}` }));
+  if (broken) parts.push(
+    h("path", { key: "after", class: "loom-after", d: `M${x} ${clip(band, snap + 12)}V${clip(band, Math.max(to, snap + 12))}` }),
+    h("path", { key: "snap", class: "loom-snap", d: `M${x - 6} ${snap - 23}l12 12m0 -12l-12 12` }));
+  else if (pin.silent !== null && at !== null) parts.push(
+    h("path", { key: "warn", class: "loom-warn", d: `M${x} ${at - 13}l11 20h-22z` }),
+    h("path", { key: "mark", class: "loom-warn-mark", d: `M${x} ${at - 6}v6m0 2.500v1.500` }));
+  if (pin.released && !broken) parts.push(h("path", { key: "cap", class: "loom-hold-cap", d: `M${x - 6} ${to}h12` }));
+  parts.push(
+    h("circle", { key: "head", class: "loom-pin-head", cx: x, cy: y, r: 7.5 }),
+    h("text", { key: "expected", class: "loom-pin-text mid", x, y: y + 3.5 }, pin.expected === null ? "?" : String(pin.expected)));
+  if (x !== rail) parts.unshift(h("path", { key: "to", class: "loom-stub", d: `M${rail} ${y}H${x}` }));
+  return h("g", { key: `pin ${pin.key}`, class: cls("loom-pin", state), "data-loom-pin": pin.key, "data-state": state, "data-expected": pin.expected, "data-loom-on": pin.storage },
+    parts, h("title", { key: "title" }, `${plan.dots.get(pin.node)?.name ?? pin.node}.${pin.slot}: ${pin.storage} v${pin.expected ?? "?"} · ${state}`));
+}
+
+/** Every edge: up the lane of the node that it leads to. @param {Scene} scene */
+function graphLines({ plan, opened, band, now, i }) {
+  const out = [];
+  for (const [k, trunk] of plan.trunks.entries())
+    if (within(band, trunk.y0, trunk.y1)) out.push(h("path", { key: `trunk ${k}`, class: "loom-edge", d: `M${trunk.x} ${clip(band, trunk.y0 + NODE_R)}V${clip(band, trunk.y1 - 14)}` }));
+  for (const strand of plan.strands) {
+    const { x0, y0, x1, y1 } = strand;
+    const ran = (plan.story.visits.get(strand.from) ?? []).findLast((k) => k <= i);
+    const passed = ran !== undefined && opened.trace.steps[ran].visit.grad_inputs?.[Number(strand.key.split(":")[1])];
+    const flows = passed && plan.story.at[ran] === now;
+    const low = flows ? y1 + NODE_R + 4 : Math.max(y0 - 14, y1 + NODE_R + 1);
+    if (!within(band, low, y0)) continue;
+    const d = x0 === x1 ? `M${x0} ${clip(band, y0 - NODE_R)}V${clip(band, low)}` : rounded([[x0, y0], [x1, y0], [x1, clip(band, Math.min(low, y0 - 2))]], 9);
+    out.push(h("g", { key: `edge ${strand.key}`, class: cls("loom-strand", flows && "flows", passed && !flows && "spent", ran === i && "running"), "data-loom-edge": strand.key, "data-loom-to": strand.to },
+      h("path", { key: "line", class: "loom-edge", d }),
+      (flows || y0 - y1 < 4000) && h("path", { key: "arrow", class: "loom-tip", d: `M${x1} ${y1 + NODE_R + 1}l4 7h-8z` })));
+  }
+  return out;
+}
+
+/** The nodes made by a row, with what they saved and what gradient reached them. @param {Scene} scene @param {number} r */
+function dotMarks(scene, r) {
+  const { plan, i, now, words } = scene;
+  const out = [];
+  /** @type {Map<string, import("../layout/loom.js").Dot[]>} */
+  const places = new Map();
+  for (const dot of plan.rowDots[r]) places.set(dot.place, [...(places.get(dot.place) ?? []), dot]);
+  /** @type {Map<number, import("../layout/loom.js").Dot[]>} */
+  const lines = new Map();
+  for (const [dot] of places.values()) lines.set(dot.y, [...(lines.get(dot.y) ?? []), dot]);
+  for (const same of places.values()) {
+    const dot = same[same.length - 1];
+    const ran = same.flatMap((one) => plan.story.visits.get(one.uid) ?? []).filter((k) => k <= i).sort((a, b) => a - b).at(-1);
+    const parts = [h("circle", { key: "dot", class: cls("loom-node", dot.leaf && "leaf", ran === i && "running"), cx: dot.x, cy: dot.y, r: dot.leaf ? NODE_R + 0.5 : NODE_R })];
+    const beside = lines.get(dot.y) ?? [dot];
+    if (beside[0] === same[0]) {
+      const label = beside.length === 1 ? dot.label : beside.map((one, k) => (k ? one.label.split(" ").slice(1).join(" ") : one.label)).join(", ");
+      const text = cut(label, plan.stacked ? 15 : 30);
+      parts.push(h("text", { key: "label", class: "loom-label", x: plan.graph.names + 2, y: dot.y + 4 }, text));
+      if (ran !== undefined && beside.length === 1 && !plan.stacked) parts.push(...gradMark(scene, ran, plan.graph.names + textWidth(text, 11.5) + 10, dot.y, plan.story.at[ran] === now));
+    }
+    for (const [slot, y] of dot.slots) parts.push(...slotMarks(scene, dot, slot, y, words));
+    out.push(h("g", { key: `node ${dot.place}`, class: "loom-knot", "data-loom-node": dot.uid },
+      parts, h("title", { key: "title" }, `${dot.name} ${dot.uid}`)));
+  }
+  return out;
+}
+
+/** @param {Scene} scene @param {import("../layout/loom.js").Dot} dot @param {string} slot @param {number} y @param {Words} words */
+function slotMarks({ plan, now }, dot, slot, y, words) {
+  const pin = plan.story.pins.get(`${dot.uid}:${slot}`);
+  const x = plan.graph.names;
+  const broken = pin?.broken !== undefined && pin?.broken !== null && pin.broken <= now;
+  const silent = !broken && pin?.silent !== undefined && pin?.silent !== null && pin.silent <= now;
+  const released = Boolean(pin?.released && pin.death <= now);
+  const name = pin ? (plan.homes.get(pin.tensor ?? "")?.name || pin.storage) : "";
+  const short = plan.stacked || !pin ? slot : `${slot} = ${cut(name, 14)} @ v${pin.expected ?? "?"}`;
+  const text = `${short}${broken ? ` ✕ ${words.broken}` : silent ? ` ⚠ ${words.bytes}` : released && !plan.stacked ? `, ${words.released}` : ""}`;
+  return [
+    h("rect", { key: `square ${slot}`, class: cls("loom-slot", broken && "broken", silent && "silent", released && "released"), x: x - 1, y: y - 3, width: 6, height: 6 }),
+    h("text", { key: `slot ${slot}`, class: cls("loom-saved", broken && "broken", silent && "silent"), x: x + 9, y: y + 3.5 }, text),
+  ];
+}
+
+/** The gradient that reached a node, as it was. @param {Scene} scene @param {number} k its step @param {number} x @param {number} y @param {boolean} fresh */
+function gradMark({ opened }, k, x, y, fresh) {
+  const grad = opened.trace.steps[k].visit.grad_outputs?.find(Boolean);
+  if (!grad) return [];
+  const { texts, shown, widths, width } = chip(grad);
+  const most = shown.reduce((/** @type {number} */ m, /** @type {any} */ v) => (typeof v === "number" ? Math.max(m, Math.abs(v)) : m), 0);
+  const parts = [h("rect", { key: "ground", class: "loom-chip-ground", x, y: y - 9, width, height: 18, rx: 3 })];
+  let at = x;
+  texts.forEach((/** @type {string} */ text, /** @type {number} */ n) => {
+    const v = shown[n];
+    if (typeof v === "number" && v !== 0) parts.push(h("rect", { key: `wash ${n}`, class: cls("wash", v < 0 ? "neg" : "pos"), x: at, y: y - 9, width: widths[n], height: 18, "fill-opacity": 0.1 + 0.3 * (Math.abs(v) / most) }));
+    parts.push(h("text", { key: `text ${n}`, class: "loom-chip-text mid", x: at + widths[n] / 2, y: y + 3.6 }, text));
+    at += widths[n];
+  });
+  parts.push(h("rect", { key: "frame", class: "loom-chip-frame", x, y: y - 9, width, height: 18, rx: 3 }));
+  return [h("g", { key: "grad", class: cls("loom-chip", !fresh && "past"), "data-loom-grad": opened.trace.steps[k].visit.node, "data-value": wireText(grad.cells ?? null) }, parts)];
+}

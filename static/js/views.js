@@ -1,0 +1,36 @@
+/** Which picture is shown, the stage or the loom: two buttons, remembered here and in the address. */
+
+const KEY = "gradbox-view";
+const NAMES = ["stage", "loom"];
+
+/**
+ * @param {HTMLElement} root holds a button with `data-view` for each
+ * @param {(name: string) => void} change
+ */
+export function createViews(root, change) {
+  const buttons = [...root.querySelectorAll("button")];
+  const asked = new URLSearchParams(location.hash.slice(1)).get("v");
+  let now = [asked, localStorage.getItem(KEY)].find((name) => name && NAMES.includes(name)) ?? NAMES[0];
+
+  /** @param {string} name */
+  function show(name) {
+    now = name;
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.view === name));
+    change(name);
+  }
+
+  /** @param {string} name */
+  function choose(name) {
+    localStorage.setItem(KEY, name);
+    show(name);
+  }
+
+  for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.view ?? now));
+  return {
+    start: () => show(now),
+    now: () => now,
+    other: () => choose(NAMES[1 - NAMES.indexOf(now)]),
+    /** What an address says of it. */
+    fragment: () => (now === NAMES[0] ? "" : `&v=${now}`),
+  };
+}
