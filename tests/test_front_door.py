@@ -237,7 +237,7 @@ DOES = {
     "what the machine mounts": "if torch.os.statvfs('/').f_bsize: print('done')",
 }  # fmt: skip
 
-KILLS = {"the parent": "torch.os.kill(torch.os.getppid(), 9)"}
+KILLS = {"the parent": "torch.os.kill(torch.os.getppid(), 9)\nimport time\ntime.sleep(5)"}
 
 REACHING = {"reads": READS, "writes": WRITES, "connects": CONNECTS, "starts": STARTS, "does": DOES, "kills": KILLS}
 """What comes of the attacks where nothing holds them."""
@@ -648,13 +648,13 @@ def test_a_crash_is_at_a_line_of_the_program(world: World) -> None:
     assert error.line is None or error.line <= 3
 
 
-def test_what_was_killed_does_not_run_again(world: World) -> None:
-    """Else everybody can have a turn twice as long as the limit."""
+def test_who_has_told_its_end_is_at_its_end(world: World) -> None:
+    """It is killed, whatever it does after that line; what the line says of itself alone is believed."""
     end = LINES["once more, somewhere"]
     began = time.monotonic()
-    trace = world.attack(f"torch.os.write(4, {end})\nload('time').sleep(60)")
-    assert trace.outcome.stopped is not None
-    assert time.monotonic() - began < SMALL["wall"] * 1.7
+    trace = world.attack(f"(torch.os.write(4, {end}), load('time').sleep(60))")
+    assert trace.outcome.status == "finished"
+    assert time.monotonic() - began < SMALL["wall"]
 
 
 def test_half_of_a_character_in_a_name(world: World) -> None:
