@@ -1,6 +1,7 @@
 """The pages: the workbench with its first picture, the gallery, and the partial that a run answers with."""
 
 import asyncio
+import base64
 import gzip
 import json
 import pathlib
@@ -23,6 +24,7 @@ SOON = 0.4
 """Seconds after which the page is told that its run goes on."""
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
+PICTURES = ROOT / "tests/pictures"
 router = APIRouter(include_in_schema=False)
 templates = Jinja2Templates(directory=ROOT / "templates")
 sentences = {
@@ -88,6 +90,13 @@ async def gallery(request: Request) -> Response:
     """Every scenario, by thread."""
     threads = [(thread, list(members)) for thread, members in groupby(request.app.state.shelf, lambda one: one.thread)]
     return render(request, "gallery.html", threads=threads)
+
+
+@router.get("/-/gallery", response_class=HTMLResponse)
+async def marks(request: Request) -> Response:
+    """Every mark in every state, and the stored pictures where they lie beside the server."""
+    stored = [(path.stem, base64.b64encode(path.read_bytes()).decode()) for path in sorted(PICTURES.glob("*.svg"))]
+    return render(request, "marks.html", pictures=stored)
 
 
 @router.post("/runs", response_class=HTMLResponse)

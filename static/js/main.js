@@ -460,7 +460,10 @@ part("copy").addEventListener("click", async () => {
 
 startTakeaway(
   { button: part("takeaway"), menu: part("takeaway-menu"), body: /** @type {HTMLTemplateElement} */ (part("offline")) },
-  () => (opened?.count ? { trace: opened.trace, step, ...called(opened.trace.program), stacked: part("stage").querySelector(".stacked") !== null } : null),
+  () => {
+    const plan = stage.plan();
+    return opened?.count && plan ? { opened, plan, step, ...called(opened.trace.program) } : null;
+  },
   () => problem(say("take_failed")),
 );
 

@@ -3,7 +3,7 @@
 import { locale } from "./locale.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
-import { sentences, where } from "./telling.js";
+import { sentences, stageWords, where } from "./telling.js";
 import { startTheme } from "./theme.js";
 import { createTimeline } from "./timeline.js";
 import { lastWrite } from "./writers.js";
@@ -30,7 +30,7 @@ const rows = trace.program.source.split("\n").map((/** @type {string} */ text, /
 part("listing").replaceChildren(...rows);
 
 const stage = createStage(part("stage"), document, {
-  words: { names: say("stage_names"), handles: say("stage_handles"), storages: say("stage_storages"), graph: say("stage_graph") },
+  words: { names: say("stage_names"), handles: say("stage_handles"), storages: say("stage_storages"), graph: say("stage_graph"), nodes: say("stage_nodes") },
   cell: toWriter,
 });
 const timeline = createTimeline(

@@ -7,7 +7,8 @@ import { h, patch, SVG } from "./svg.js";
 
 /** @typedef {import("./state.js").Opened} Opened */
 /** @typedef {{show: (opened: Opened, i: number) => void, fit: () => void, zoom: (by: number) => void, whole: () => void,
- *   destroy: () => void}} Stage   zoom: times as large; whole: all of it, and again the size that reads best */
+ *   plan: () => import("./layout/plan.js").Plan | null, destroy: () => void}} Stage
+ *   zoom: times as large; whole: all of it, and again the size that reads best; plan: the one that is drawn */
 
 const NARROW = 700;
 const SMALLEST = 0.74;
@@ -243,6 +244,7 @@ export function createStage(host, document, { words = {}, cell, scaled } = {}) {
       const { memory, graph } = planFor(shown.opened, false);
       scale(Math.min(LARGEST, (room.w - 2) / (memory.width + graph.width), (room.h - 2) / Math.max(memory.height, graph.height)), 0, 0);
     },
+    plan: () => shown && planFor(shown.opened, root.classList.contains("stacked")),
     destroy() {
       observer?.disconnect();
       document.removeEventListener("scroll", scrolled);

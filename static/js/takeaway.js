@@ -1,6 +1,6 @@
 /** Taking it away: a menu that writes the step as SVG or PNG, and the run as an offline page. */
 
-import { pictureOf } from "./picture.js";
+import { pictureAs } from "./picture.js";
 import { standalone } from "./standalone.js";
 
 const LARGER = 2;
@@ -10,8 +10,8 @@ const KEPT = 20000;
 const MARGIN = 6;
 
 /**
- * @typedef {{trace: any, step: number, name: string, title: string, stacked: boolean}} Taken
- *   name: what the files are called after; stacked: whether the graph is drawn below the memory
+ * @typedef {{opened: import("./state.js").Opened, plan: import("./layout/plan.js").Plan, step: number, name: string, title: string}} Taken
+ *   name: what the files are called after
  */
 
 /**
@@ -22,7 +22,7 @@ const MARGIN = 6;
 export function startTakeaway({ button, menu, body }, now, failed) {
   const { documentElement: root } = document;
   /** @param {Taken} taken */
-  const drawn = ({ trace, step, stacked }) => pictureOf(trace, step, { theme: theme(root), language: root.lang, stacked });
+  const drawn = ({ plan, opened, step }) => pictureAs(plan, opened, step, { theme: theme(root), language: root.lang });
   /** @type {Record<string, (taken: Taken) => Promise<Blob> | Blob>} */
   const writers = {
     svg: (taken) => new Blob([drawn(taken)], { type: "image/svg+xml" }),
@@ -77,11 +77,12 @@ async function painted(svg) {
 }
 
 /** @param {Taken} taken @param {string} body @param {HTMLElement} root @returns {Promise<string>} */
-async function offline({ trace, step, title }, body, root) {
+async function offline({ opened, step, title }, body, root) {
   const [style, script] = await Promise.all(["style.css", "offline.js"].map(fetched));
   const nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   return standalone({
-    title: `Gradbox: ${title}`, language: root.lang, theme: root.dataset.theme ?? null, body, style, script, nonce, data: { trace, step, title },
+    title: `Gradbox: ${title}`, language: root.lang, theme: root.dataset.theme ?? null, body, style, script, nonce,
+    data: { trace: opened.trace, step, title },
   });
 }
 

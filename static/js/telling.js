@@ -1,5 +1,6 @@
-/** What is told first: the step to begin with, where a step stands in the program, its sentences, the gravest before others. */
+/** What is told beside a picture and in it: the step to begin with, where a step stands, its sentences, the stage's words. */
 
+import { WORDS } from "./marks/words.js";
 import { notes } from "./notes.js";
 
 const SENTENCES = 6;
@@ -27,7 +28,8 @@ export function where(trace, i, say) {
   return { at: `${say("step_of", { i: i + 1, n: trace.steps.length })} · ${say("line", { line: step.line })}${turn}`, line };
 }
 
-/** @param {import("./state.js").Opened} opened @param {number} i @param {Say} say @returns {Sentence[]} */
+/** A step's sentences, the gravest first.
+ * @param {import("./state.js").Opened} opened @param {number} i @param {Say} say @returns {Sentence[]} */
 export function sentences(opened, i, say) {
   const list = notes(opened, i);
   list.sort((a, b) => weight(a) - weight(b));
@@ -37,4 +39,10 @@ export function sentences(opened, i, say) {
 /** @param {import("./notes.js").Note} note */
 function weight(note) {
   return note.tone === "bad" ? 0 : note.tone === "cut" ? 2 : ["saved", "bumped", "released"].includes(note.key) ? 3 : 1;
+}
+
+/** What the stage itself says, as far as the reader's language has it. @param {Say} say @returns {Partial<import("./marks/words.js").Words>} */
+export function stageWords(say) {
+  const told = Object.keys(WORDS).map((key) => [key, say(`stage_${key}`)]);
+  return Object.fromEntries(told.filter(([key, text]) => text !== `stage_${key}`));
 }

@@ -1,7 +1,6 @@
 /** A picture as a file of its own: an SVG that needs no page, with its styles, its title and a caption under it. */
 
 import { textWidth } from "../layout/metrics.js";
-import { plan as makePlan } from "../layout/plan.js";
 import { cls, h, render, SVG } from "../svg.js";
 import { extent } from "./extent.js";
 import { styled } from "./ink.js";
@@ -18,11 +17,11 @@ const NARROWEST = 560;
 const WRAPPED = 900;
 
 /** All of what there is at a step, memory and graph, whatever a screen would show of it.
- * @param {import("../state.js").Opened} opened @param {number} i
- * @param {Partial<import("./words.js").Words>} words @param {boolean} stacked the graph below the memory
+ * @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").Opened} opened @param {number} i
+ * @param {Partial<import("./words.js").Words>} words
  * @returns {Picture} */
-export function whole(opened, i, words, stacked) {
-  const plan = makePlan(opened, { stacked });
+export function whole(plan, opened, i, words) {
+  const { stacked } = plan;
   const { memory, between, graph } = scene(plan, opened, i, words);
   const left = extent([...memory, ...between]);
   const right = extent(graph);
