@@ -62,7 +62,7 @@ const editor = createEditor(part("editor"), {
   onLine: toLine,
 });
 const stage = createStage(part("stage"), document, {
-  words: { names: say("stage_names"), handles: say("stage_handles"), storages: say("stage_storages"), graph: say("stage_graph") },
+  words: { names: say("stage_names"), handles: say("stage_handles"), storages: say("stage_storages"), graph: say("stage_graph"), nodes: say("stage_nodes") },
   cell: toWriter,
   scaled: (k, chosen) => {
     part("scale").textContent = `${Math.round(k * 100)}%`;

@@ -1,6 +1,6 @@
 /** The stage: puts the picture of a step into a host element, keeps its scale, and lights what belongs together. */
 
-import { news, plan as makePlan } from "./layout/plan.js";
+import { news, plan as makePlan, turned } from "./layout/plan.js";
 import { ALL, band, TALL } from "./layout/view.js";
 import { scene } from "./marks/scene.js";
 import { h, patch, SVG } from "./svg.js";
@@ -15,6 +15,10 @@ const SMALLEST = 0.74;
 const LARGEST = 1.14;
 const SCROLLED = 0.88;
 const SMALLEST_STACKED = 0.62;
+/** Pixels left of what is scrolled to. */
+const ASIDE = 60;
+/** Below the memory a graph may be scrolled sideways for as much before it is folded. */
+const FOLDED_STACKED = 900;
 const FURTHEST = 0.12;
 const NEAREST = 4;
 
@@ -49,7 +53,7 @@ export function createStage(host, document, { words = {}, cell, scaled } = {}) {
   function planFor(opened, stacked) {
     const known = plans.get(opened) ?? new Map();
     plans.set(opened, known);
-    const plan = known.get(stacked) ?? makePlan(opened, { stacked });
+    const plan = known.get(stacked) ?? makePlan(opened, { stacked, room: stacked ? Math.max(room.w / SMALLEST, FOLDED_STACKED) : room.w / SMALLEST || Infinity });
     known.set(stacked, plan);
     return plan;
   }
@@ -176,7 +180,7 @@ export function createStage(host, document, { words = {}, cell, scaled } = {}) {
     for (const el of root.querySelectorAll(".lit, .origin")) el.classList.remove("lit", "origin");
   }
 
-  const LIGHTS = "[data-cell],[data-bead],[data-handle],[data-name],[data-path],[data-slot],[data-pin],[data-node],[data-edge],[data-counter-badge],[data-item],[data-object]";
+  const LIGHTS = "[data-cell],[data-bead],[data-handle],[data-name],[data-path],[data-slot],[data-pin],[data-node],[data-edge],[data-counter-badge],[data-item],[data-object],[data-fold]";
   /** @param {Event} event */
   function over(event) {
     const target = event.target instanceof Element ? event.target.closest(LIGHTS) : null;
@@ -185,11 +189,35 @@ export function createStage(host, document, { words = {}, cell, scaled } = {}) {
   }
   /** @param {Event} event */
   function choose(event) {
+    const fold = event.target instanceof Element ? event.target.closest("[data-fold]") : null;
+    if (fold && (!(event instanceof KeyboardEvent) || event.key === "Enter")) return turn(fold.getAttribute("data-fold") ?? "");
     const chosen = event.target instanceof Element ? event.target.closest("[data-cell]") : null;
     if (!chosen || !cell || (event instanceof KeyboardEvent && event.key !== "Enter")) return;
     const [storage, index] = (chosen.getAttribute("data-cell") ?? "").split(":");
     cell(storage, Number(index), chosen.getAttribute("data-dtype") ?? "");
   }
+  /** Open or close a fold; what stands there keeps the focus. @param {string} key */
+  function turn(key) {
+    if (!shown) return;
+    const stacked = root.classList.contains("stacked");
+    const plan = turned(planFor(shown.opened, stacked), key);
+    plans.get(shown.opened)?.set(stacked, plan);
+    draw();
+    const at = [...root.querySelectorAll("[data-fold]")].find((el) => el.getAttribute("data-fold") === key);
+    if (!(at instanceof SVGElement)) return;
+    at.focus({ preventScroll: true });
+    sideways(at);
+  }
+
+  /** Scroll across to what begins or ends out of sight. @param {Element | null} at */
+  function sideways(at) {
+    const pane = at?.closest(".stage.stacked .stage-pane") ?? root;
+    if (!at || !pane.clientWidth) return;
+    const view = pane.getBoundingClientRect();
+    const place = at.getBoundingClientRect();
+    if (place.left < view.left || place.right > view.right) pane.scrollBy({ left: place.left - view.left - ASIDE });
+  }
+
   root.addEventListener("wheel", wheel, { passive: false });
   root.addEventListener("pointerdown", grab);
   root.addEventListener("click", choose);
@@ -231,6 +259,7 @@ export function createStage(host, document, { words = {}, cell, scaled } = {}) {
       if (!again) root.scrollTo?.(0, 0);
       else if (seen.memory === ALL) reveal(root);
       else bring(news(planFor(opened, root.classList.contains("stacked")), opened.at(i)));
+      if (again) sideways(root.querySelector(".node.running"));
     },
     fit() {
       draw();
@@ -326,12 +355,16 @@ export function related(root, target) {
   /** @param {string} name @param {string} value */
   const is = (name, value) => `[${name}="${value.replace(/["\\]/g, "\\$&")}"]`;
 
+  const node = (/** @type {string} */ uid) => {
+    all(is("data-node", uid));
+    all(`[data-members~="${uid}"]`);
+  };
   const handle = (/** @type {string} */ uid, cells = true) => {
     for (const card of all(is("data-handle", uid))) {
       const counter = at(card, "data-counter");
       if (counter) all(is("data-counter-badge", counter));
-      const node = at(card, "data-node-ref");
-      if (node) all(is("data-node", node));
+      const made = at(card, "data-node-ref");
+      if (made) node(made);
     }
     all(is("data-ref", uid));
     all(is("data-to", uid));
@@ -347,7 +380,7 @@ export function related(root, target) {
       const storage = at(el, "data-saved-in");
       if (storage) all(is("data-storage-strip", storage));
     }
-    all(is("data-node", key.slice(0, key.indexOf(":"))));
+    node(key.slice(0, key.indexOf(":")));
   };
 
   const t = target;
@@ -370,6 +403,10 @@ export function related(root, target) {
     for (const s of all(`[data-slot^="${uid}:"]`)) slot(at(s, "data-slot"));
     for (const card of all(is("data-node-ref", uid))) handle(at(card, "data-handle"));
     if (at(t, "data-variable")) handle(at(t, "data-variable"));
+  } else if (t.hasAttribute("data-members")) {
+    const members = new Set(at(t, "data-members").split(" "));
+    for (const card of root.querySelectorAll("[data-node-ref]")) if (members.has(at(card, "data-node-ref"))) handle(at(card, "data-handle"), false);
+    for (const pin of root.querySelectorAll("[data-pin]")) if (members.has(at(pin, "data-pin").split(":")[0])) found.add(pin);
   } else if (t.hasAttribute("data-edge")) {
     all(is("data-node", at(t, "data-from")));
     all(is("data-node", at(t, "data-to")));

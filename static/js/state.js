@@ -63,13 +63,24 @@ export function openTrace(trace) {
  * @param {Entities} before @param {any} step @returns {Entities}
  */
 export function advance(before, step) {
-  const after = new Map(before);
+  return apply(new Map(before), step);
+}
+
+/** The state after each step, one after the other, in one map that goes along. @param {any} trace
+ * @returns {Generator<Entities>} */
+export function* walk(trace) {
+  const entities = new Map();
+  for (const step of trace.steps ?? []) yield apply(entities, step);
+}
+
+/** @param {Entities} entities @param {any} step */
+function apply(entities, step) {
   for (const [uid, fields] of Object.entries(step.set ?? {})) {
-    const merged = merge(after.get(uid), fields);
-    if (merged) after.set(uid, merged);
+    const merged = merge(entities.get(uid), fields);
+    if (merged) entities.set(uid, merged);
   }
-  for (const uid of step.gone ?? []) after.delete(uid);
-  return after;
+  for (const uid of step.gone ?? []) entities.delete(uid);
+  return entities;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The graph side of the plan: columns by depth, rows near the handles they made, edges on tracks of their own. */
 
+import { folded, frontier } from "./fold.js";
 import { Slots } from "./slots.js";
 import { textWidth } from "./metrics.js";
 
@@ -7,21 +8,35 @@ import { textWidth } from "./metrics.js";
  * @typedef {{uid: string, col: number, x: number, y: number, w: number, h: number, cy: number, birth: number,
  *   death: number, slots: Map<string, number>, ports: number[]}} Box
  * @typedef {{key: string, from: string, to: string, points: [number, number][]}} Edge
+ * @typedef {import("./fold.js").Fold} Fold
+ * @typedef {{fold: Fold, x: number, y: number, w: number, h: number}} Rim   around the parts of an opened fold
  * @typedef {{boxes: Map<string, Box>, edges: Map<string, Edge>, x: number, width: number, height: number,
- *   leaders: Map<string, [number, number][]>}} Graph
+ *   leaders: Map<string, [number, number][]>, cards: Fold[], rims: Rim[], inside: Map<string, Fold[]>,
+ *   carries: Map<string, string>}} Graph
+ *   inside: the closed folds that a node is in; carries: by a node's edge, the fold's edge that stands for it
  */
 
+/** Room above the boxes for the title of an opened fold. */
+const RIM = 20;
+/** The most height that a fold's edges spread over. */
+const FANNED = 90;
+
 /**
- * @param {import("./lifetimes.js").Lives} lives
+ * @param {import("./lifetimes.js").Lives} given
  * @param {import("./metrics.js").Metrics} M
  * @param {(node: import("./lifetimes.js").NodeLife) => number | null} wish the height a node should stand at
  * @param {{x: number, pins: Map<string, {x: number, y: number}>}} from
+ * @param {import("./fold.js").Front} [front] which folds are closed
  * @returns {Graph}
  */
-export function graph(lives, M, wish, from) {
+export function graph(given, M, wish, from, front = frontier([], () => true)) {
+  const { cards, rims } = front;
+  const { nodes: shown, inside, carries } = folded(given, front);
+  const lives = { ...given, nodes: shown };
+  const head = M.head + 10 + nested(rims) * RIM;
   /** @type {Map<string, Box>} */
   const boxes = new Map();
-  const order = [...lives.nodes.values()].sort((a, b) => a.birth - b.birth || Number(a.uid.slice(1)) - Number(b.uid.slice(1)));
+  const order = [...lives.nodes.values()].sort((a, b) => a.birth - b.birth || parseInt(a.uid.slice(1), 10) - parseInt(b.uid.slice(1), 10));
   const cols = columns(lives);
   /** @type {Slots[]} */
   const taken = [];
@@ -30,16 +45,17 @@ export function graph(lives, M, wish, from) {
   const nodes = order.sort((a, b) => (cols.get(a.uid) ?? 0) - (cols.get(b.uid) ?? 0) || a.birth - b.birth);
   for (const node of nodes) {
     const col = cols.get(node.uid) ?? 0;
-    const w = Math.max(64, textWidth(label(node), M.font) + 26, node.slots.length ? Math.min(node.slotW + 30, 230) : 0);
+    const w = wide(node, M);
     const live = node.next.filter(Boolean).length;
-    const h = Math.max(M.nodeH + node.slots.length * M.slotH + (node.slots.length ? 4 : 0), lives.chips ? (live - 1) * 22 + 16 : (live - 1) * 11 + 16);
+    const step = Math.min(lives.chips ? 22 : 11, node.fold ? FANNED / Math.max(1, live - 1) : Infinity);
+    const lines = node.fold ? 1 : node.slots.length;
+    const h = Math.max(M.nodeH + lines * M.slotH + (lines ? 4 : 0), (live - 1) * step + 16);
     const inputs = node.next.flatMap((e) => (e && boxes.has(e[0]) ? [/** @type {Box} */ (boxes.get(e[0])).cy] : []));
-    const near = wish(node) ?? (inputs.length ? Math.max(...inputs) : M.head + 10 + M.nodeH / 2);
+    const near = wish(node) ?? (inputs.length ? Math.max(...inputs) : head + M.nodeH / 2);
     taken[col] ??= new Slots();
-    const top = M.head + 10;
+    const top = head;
     const y = taken[col].near(node.birth, node.death, h + 24, Math.max(top, near - M.nodeH / 2) - 12, top - 12) + 12;
     const slots = new Map(node.slots.map((s, i) => [s, y + M.nodeH + i * M.slotH]));
-    const step = lives.chips ? 22 : 11;
     const first = (live - 1) * step > M.nodeH ? y + 8 : y + M.nodeH / 2 - ((live - 1) * step) / 2;
     // Ports stand in the order of the heights they lead to, so that edges into one node do not cross.
     const heights = node.next.flatMap((e, i) => (e ? [{ i, at: boxes.get(e[0])?.cy ?? 0 }] : [])).sort((a, b) => a.at - b.at || a.i - b.i);
@@ -65,10 +81,11 @@ export function graph(lives, M, wish, from) {
     });
   }
   const pins = [...lives.pins].flatMap(([key, pin]) => {
-    const box = boxes.get(pin.node);
+    const [fold] = inside.get(pin.node) ?? [];
+    const box = boxes.get(fold?.uid ?? pin.node);
     const at = from.pins.get(key);
-    const y = box?.slots.get(pin.slot);
-    if (!box || !at || y === undefined) return [];
+    const y = fold && box ? box.y + M.nodeH : box?.slots.get(pin.slot);
+    if (!pin.alarms || !box || !at || y === undefined) return [];
     const source = { uid: `pin ${key}`, col: -1, y: at.y, h: 0, birth: pin.birth, death: pin.death };
     return [{ key, at, box, y: y + M.slotH / 2 - 1, way: router.route(source, at.y, box, y + M.slotH / 2 - 1) }];
   });
@@ -91,7 +108,54 @@ export function graph(lives, M, wish, from) {
   for (const { key, at, box, way } of pins) leaders.set(key, bend(at.x + 34, at.y, way, channel, box.x + 6));
   let height = 0;
   for (const box of boxes.values()) height = Math.max(height, box.y + box.h + 24);
-  return { boxes, edges, x: from.x, width: boxes.size ? x - from.x - 20 + lives.chips : 0, height, leaders };
+  return {
+    boxes, edges, x: from.x, width: boxes.size ? x - from.x - 20 + lives.chips : 0, height, leaders, cards, inside, carries,
+    rims: around(rims, boxes, inside),
+  };
+}
+
+/** @param {import("./lifetimes.js").NodeLife} node @param {import("./metrics.js").Metrics} M */
+function wide(node, M) {
+  const slots = node.slots.length ? Math.min(node.slotW + 30, 230) : 0;
+  return Math.max(64, textWidth(label(node), M.font) + (node.fold ? 36 : 26), slots, node.fold ? 150 : 0);
+}
+
+/** About how wide the graph is with these folds closed. @param {import("./lifetimes.js").Lives} lives
+ * @param {import("./metrics.js").Metrics} M @param {import("./fold.js").Front} front */
+export function breadth(lives, M, front) {
+  const { nodes } = folded(lives, front);
+  const cols = columns({ ...lives, nodes });
+  /** @type {number[]} */
+  const widths = [];
+  for (const [uid, col] of cols) {
+    const node = /** @type {import("./lifetimes.js").NodeLife} */ (nodes.get(uid));
+    widths[col] = Math.max(widths[col] ?? 0, wide(node, M) + Math.max(50, col && node.chip ? node.chip + 39 : 0));
+  }
+  return widths.reduce((sum, w) => sum + w, 10 + lives.chips);
+}
+
+/** How deep opened folds lie in each other. @param {Fold[]} rims */
+function nested(rims) {
+  const depth = (/** @type {Fold} */ rim) => rims.filter((other) => holds(other, rim)).length;
+  return Math.max(0, ...rims.map(depth));
+}
+
+/** @param {Fold} outer @param {Fold} inner */
+function holds(outer, inner) {
+  return outer.members.length >= inner.members.length && outer.members.includes(inner.members[0]);
+}
+
+/** @param {Fold[]} rims @param {Map<string, Box>} boxes @param {Map<string, Fold[]>} inside @returns {Rim[]} */
+function around(rims, boxes, inside) {
+  return rims.flatMap((fold) => {
+    const uids = fold.members.map((uid) => inside.get(uid)?.find((one) => one.graph === fold.graph)?.uid ?? uid);
+    const own = [...new Set(uids)].flatMap((uid) => boxes.get(uid) ?? []);
+    if (own.length < 2) return [];
+    const pad = 8;
+    const x = Math.min(...own.map((box) => box.x)) - pad;
+    const y = Math.min(...own.map((box) => box.y)) - 18 - RIM * nested(rims.filter((other) => other !== fold && holds(fold, other)));
+    return { fold, x, y, w: Math.max(...own.map((box) => box.x + box.w)) + pad - x, h: Math.max(...own.map((box) => box.y + box.h)) + pad - y };
+  });
 }
 
 /** @param {import("./lifetimes.js").NodeLife} node */

@@ -5,6 +5,7 @@ import { keyed, names, refOf } from "./names.js";
 import { lines, plainDtype, reads } from "./reads.js";
 import { cut, textWidth } from "./metrics.js";
 import { tuple, valueText } from "./format.js";
+import { walk } from "../state.js";
 
 /**
  * @typedef {{birth: number, death: number}} Life
@@ -14,14 +15,19 @@ import { tuple, valueText } from "./format.js";
  *   inOrder: boolean, last: number, cardW: number}} HandleLife
  * @typedef {Life & {uid: string, chips: Map<string, number>, title: number, label: number}} CardLife
  * @typedef {Life & {uid: string, name: string, slots: string[], slotW: number, next: ([string, number] | null)[],
- *   handle: string | null, variable: string | null, chip: number}} NodeLife   chip: the widest gradient it passed on
- * @typedef {Life & {node: string, slot: string, storage: string}} PinLife
+ *   handle: string | null, variable: string | null, chip: number, fold?: import("./fold.js").Fold}} NodeLife
+ *   chip: the widest gradient it passed on
+ * @typedef {Life & {node: string, slot: string, storage: string, alarms: boolean}} PinLife   alarms: it breaks at some step
  * @typedef {{storages: Map<string, StorageLife>, handles: Map<string, HandleLife>, frames: Map<string, CardLife>,
  *   objects: Map<string, CardLife>, nodes: Map<string, NodeLife>, pins: Map<string, PinLife>, tags: number,
  *   owners: Map<string, string>, visits: Map<string, {node: string, step: number}[]>, chips: number,
- *   crowd: number, named: Set<string>}} Lives
+ *   crowd: number, named: Set<string>, owned: Map<string, string>, modules: Map<string, {type: string, within: string | null}>}} Lives
  *   chips: the width of the gradients that backwards begin with; named: the tensors that the program ever had a name or a path for
+ *   owned: by a parameter, the module that it is in; modules: by a module, the one around it
  */
+
+/** States that say the saved value is no longer what backward needs. */
+export const ALARMS = new Set(["stale", "changed", "detached"]);
 
 /** One stay of a handle: its place changes when the program gives it another storage or counter.
  * @param {string} uid @param {any} handle */
@@ -86,20 +92,20 @@ export function lifetimes(opened) {
   /** @type {Lives} */
   const lives = {
     storages: new Map(), handles: new Map(), frames: new Map(), objects: new Map(), nodes: new Map(),
-    pins: new Map(), tags: 0, owners: new Map(), visits: new Map(), chips: 0, crowd: 0, named: new Set(),
+    pins: new Map(), tags: 0, owners: new Map(), visits: new Map(), chips: 0, crowd: 0, named: new Set(), owned: new Map(), modules: new Map(),
   };
   /** @type {Map<string, string>} */
   const stays = new Map();
   let alive = 0;
-  for (let i = 0; i < opened.count; i++) {
-    const step = opened.trace.steps[i];
-    const now = opened.state(i);
+  let i = -1;
+  for (const now of walk(opened.trace)) {
+    const step = opened.trace.steps[++i];
     let named = false;
     for (const uid of new Set([...Object.keys(step.set ?? {}), ...(step.gone ?? [])])) {
       const entity = now.get(uid);
       if (!entity) close(lives, stays, uid, i, step.set?.[uid]);
       else observe(lives, stays, uid, entity, i, end, now);
-      named ||= /^[fota]/.test(uid);
+      named ||= renames(uid, step.set?.[uid]);
       if (uid[0] === "s") {
         if (!entity) alive--;
         else if (lives.storages.get(uid)?.birth === i) alive++;
@@ -118,6 +124,13 @@ export function lifetimes(opened) {
     }
   }
   return lives;
+}
+
+/** Whether this much of an entity can give something a name. @param {string} uid @param {any} fields */
+function renames(uid, fields) {
+  if (uid[0] === "f") return Boolean(fields?.vars || fields?.kind);
+  if (uid[0] === "o") return fields !== undefined;
+  return /^[ta]/.test(uid) && ["grad", "parts", "tangent", "wraps"].some((field) => fields?.[field]);
 }
 
 /** @param {Lives} lives @param {Map<string, string>} stays @param {string} uid @param {number} i @param {any} fields */
@@ -163,7 +176,23 @@ function observe(lives, stays, uid, entity, i, end, now) {
     const said = entity.kind === "frame"
       ? [...entity.vars].filter(([n, v]) => chipped(n, v)).map(([n, v]) => ({ key: n, text: valueText(v, 22, now) }))
       : entries(entity, now);
+    if (entity.kind === "object") owns(lives, uid, entity);
     for (const { key, text } of said) life.chips.set(key, Math.max(life.chips.get(key) ?? 0, chipWidth(key, text)));
+  }
+}
+
+/** Whose parameters and modules an object's attributes are. @param {Lives} lives @param {string} uid @param {any} object */
+function owns(lives, uid, object) {
+  const module = lives.modules.get(uid) ?? { type: "", within: null };
+  lives.modules.set(uid, module);
+  module.type = object.type ?? module.type;
+  for (const value of Object.values(object.attrs ?? {})) {
+    const ref = refOf(value);
+    if (ref?.[0] === "t" && !lives.owned.has(ref)) lives.owned.set(ref, uid);
+    if (ref?.[0] !== "o" || ref === uid) continue;
+    const inner = lives.modules.get(ref) ?? { type: "", within: null };
+    lives.modules.set(ref, inner);
+    inner.within ??= uid;
   }
 }
 
@@ -227,8 +256,10 @@ function node(lives, uid, entity, i, end) {
     const key = `${uid}:${slot}`;
     const pinned = saved.storage && saved.state !== "freed";
     const pin = lives.pins.get(key);
-    if (pinned && !pin) lives.pins.set(key, { node: uid, slot, storage: saved.storage, birth: i, death: end });
+    if (pinned && !pin) lives.pins.set(key, { node: uid, slot, storage: saved.storage, birth: i, death: end, alarms: false });
     else if (!pinned && pin && pin.death >= i) pin.death = i - 1;
+    const known = lives.pins.get(key);
+    if (known && ALARMS.has(saved.state)) known.alarms = true;
   }
   lives.nodes.set(uid, life);
 }

@@ -24,7 +24,7 @@ export function strip(life, readers, M) {
   const least = Math.min(...dtypes.map((d) => d.size));
   const most = Math.max(...dtypes.map((d) => d.n));
   /** @type {Mode} */
-  const mode = most <= 24 ? "cells" : most <= 128 ? "grid" : "heat";
+  const mode = most <= (M.dense ? 12 : 24) ? "cells" : most <= 128 ? "grid" : "heat";
   const base = mode === "heat" ? 15 : mode === "grid" ? 38 : dtypes.length > 1 ? 36 : most <= 12 ? M.cell : 38;
   const ch = mode === "heat" ? 15 : mode === "grid" ? 28 : M.cellH;
   const cols = mode === "cells" ? most : columns(readers, mode);

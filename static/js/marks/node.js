@@ -3,9 +3,10 @@
 import { chip } from "../layout/chip.js";
 import { fullNumber, tuple } from "../layout/format.js";
 import { label } from "../layout/graph.js";
+import { ALARMS } from "../layout/lifetimes.js";
 import { textWidth } from "../layout/metrics.js";
+import { foldOf } from "../layout/plan.js";
 import { cls, h } from "../svg.js";
-import { ALARMS } from "./pin.js";
 
 /** @typedef {import("./scene.js").Scene} Scene */
 /** @typedef {import("../layout/graph.js").Box} Box */
@@ -88,19 +89,20 @@ function slotMark(scene, uid, slot, saved, node, at) {
   );
 }
 
-/** @param {Scene} scene @param {string} key @param {import("../layout/graph.js").Edge} edge */
+/** @param {Scene} scene @param {string} key a node's edge @param {import("../layout/graph.js").Edge} edge as it is drawn */
 export function edgeMark(scene, key, edge) {
-  const visit = scene.visited.get(edge.from);
+  const at = key.indexOf(":");
+  const from = key.slice(0, at);
+  const visit = scene.visited.get(from);
   const running = visit && visit.step === scene.snap.index;
-  const index = Number(key.slice(key.indexOf(":") + 1));
-  const carried = visit && visit.step <= scene.snap.index ? scene.steps[visit.step]?.visit?.grad_inputs?.[index] : null;
+  const carried = visit && visit.step <= scene.snap.index ? scene.steps[visit.step]?.visit?.grad_inputs?.[Number(key.slice(at + 1))] : null;
   const [end, y] = edge.points[edge.points.length - 1];
   const [start, y0] = edge.points[0];
   return h(
     "g",
     {
-      key: `edge ${key}`, class: cls("edge", carried && (running ? "flow" : "flowed"), scene.snap.fresh.has(edge.from) && "fresh"),
-      "data-edge": key, "data-from": edge.from, "data-to": edge.to,
+      key: `edge ${edge.key}`, class: cls("edge", carried && (running ? "flow" : "flowed"), scene.snap.fresh.has(from) && "fresh"),
+      "data-edge": edge.key, "data-from": edge.from, "data-to": edge.to,
     },
     h("path", { key: "line", class: "edge-line", d: rounded(edge.points, 9) }),
     h("circle", { key: "dot", class: "edge-dot", cx: end, cy: y, r: 3.2 }),
@@ -114,28 +116,38 @@ export function gradMarks(scene) {
   /** @type {import("../svg.js").VNode[]} */
   const out = [];
   if (!scene.visits.length) return out;
-  const reached = new Set([...scene.plan.graph.edges.values()].filter((e) => scene.visited.has(e.from)).map((e) => e.to));
+  const { boxes, edges, carries } = scene.plan.graph;
+  const reached = new Set();
+  for (const uid of scene.visited.keys()) for (const edge of scene.plan.lives.nodes.get(uid)?.next ?? []) if (edge) reached.add(edge[0]);
+  /** @type {Map<string, import("../svg.js").VNode>} */
+  const through = new Map();
   for (const visit of scene.visits) {
     if (visit.step > scene.snap.index) continue;
-    const box = scene.plan.graph.boxes.get(visit.node);
+    const fold = foldOf(scene.plan.graph, visit.node, visit.step);
+    const box = boxes.get(fold?.uid ?? visit.node);
     const facts = scene.steps[visit.step]?.visit;
     if (!box || !facts || !scene.snap.entities.has(visit.node)) continue;
     const now = visit.step === scene.snap.index;
     (facts.grad_inputs ?? []).forEach((/** @type {any} */ grad, /** @type {number} */ i) => {
-      const edge = scene.plan.graph.edges.get(`${visit.node}:${i}`);
-      if (grad && edge && !facts.accumulates) out.push(gradChip(grad, `in ${visit.node}:${i}`, box.x - 12, box.ports[i], now, true, `${visit.node}:${i}`));
+      const key = `${visit.node}:${i}`;
+      const edge = edges.get(carries.get(key) ?? key);
+      if (!grad || !edge || facts.accumulates) return;
+      const port = Number(edge.key.slice(edge.key.indexOf(":") + 1));
+      // Of what a fold passes on through one edge, the latest.
+      through.set(edge.key, gradChip(fold ? { ...grad, cells: null } : grad, `in ${edge.key}`, box.x - 12, box.ports[port], now, true, key));
     });
     const fed = reached.has(visit.node);
     const seed = facts.grad_outputs?.[0];
-    if (seed && (!fed || now)) {
+    if (seed && (fold ? visit === scene.visits[0] : !fed || now)) {
       const many = scene.sums.get(visit.node) ?? 0;
       if (!fed) out.push(h("path", { key: `seed ${visit.node}`, class: cls("seed", now && "now"), d: `M${box.x + box.w + 1} ${box.cy}l8 -4.5v9zm8 4.5h12` }));
-      if (many > 1) out.push(...sum(box));
+      if (many > 1 && !fold) out.push(...sum(box));
       const under = facts.accumulates || many > 1 || fed;
       if (!fed) out.push(gradChip(seed, `out ${visit.node}`, box.x + box.w + 20, box.cy, now, false, visit.node));
       else if (under && (many > 1 || facts.accumulates)) out.push(gradChip(seed, `sum ${visit.node}`, box.x + 6, box.y + box.h + 16, now, false, visit.node));
     }
   }
+  out.push(...through.values());
   return out;
 }
 

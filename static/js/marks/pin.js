@@ -1,13 +1,11 @@
 /** A pin: a node's saved tensor stuck into its storage, with the version it expects and what became of it. */
 
-import { cellBox } from "../layout/strip.js";
+import { ALARMS } from "../layout/lifetimes.js";
 import { extent, plainDtype } from "../layout/reads.js";
+import { cellBox } from "../layout/strip.js";
 import { cls, h } from "../svg.js";
 
 /** @typedef {import("./scene.js").Scene} Scene */
-
-/** States that say the saved value is no longer what backward needs. */
-export const ALARMS = new Set(["stale", "changed", "detached"]);
 
 /** @param {Scene} scene @param {string} node @param {string} slot @param {any} saved */
 export function pinMark(scene, node, slot, saved) {

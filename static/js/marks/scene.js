@@ -6,6 +6,7 @@ import { rowOf } from "../layout/plan.js";
 import { ALL, within } from "../layout/view.js";
 import { h } from "../svg.js";
 import { frameMark, objectMark } from "./card.js";
+import { foldMark, rimMark } from "./fold.js";
 import { beadsMark, cardMark, railMark, tagsMark } from "./handle.js";
 import { edgeMark, gradMarks, leaderMark, nodeMark, rounded } from "./node.js";
 import { alarmText, pinMark } from "./pin.js";
@@ -76,13 +77,18 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
   const nodes = [];
   /** @type {Map<string, any[]>} */
   const pinned = new Map();
+  /** @type {Map<string, VNode>} */
+  const ways = new Map();
   for (const [uid, node] of entities) {
     if (node.kind !== "node") continue;
     const box = plan.graph.boxes.get(uid);
     if (sees(box, view.graph)) nodes.push(nodeMark(s, uid, node));
     (node.next ?? []).forEach((/** @type {any} */ _, /** @type {number} */ k) => {
-      const edge = plan.graph.edges.get(`${uid}:${k}`);
-      if (edge && entities.has(edge.to) && passes(view.graph, edge.points)) graph.push(edgeMark(s, edge.key, edge));
+      const key = `${uid}:${k}`;
+      const edge = plan.graph.edges.get(plan.graph.carries.get(key) ?? key);
+      if (!edge || !entities.has(node.next[k]?.[0]) || !passes(view.graph, edge.points)) return;
+      // Of the edges that a fold draws as one, that of the node that runs.
+      if (snap.step?.visit?.node === uid || !ways.has(edge.key)) ways.set(edge.key, edgeMark(s, key, edge));
     });
     for (const [slot, saved] of Object.entries(node.saved ?? {})) {
       if (!saved.storage || saved.state === "freed" || node.released) continue;
@@ -98,7 +104,9 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
     if (!plan.stacked && (!row || !box || within(view.memory, row.cy, box.cy))) between.push(meeting(s, uid, node));
   }
   for (const [storage, pins] of pinned) memory.push(alarmText(s, storage, pins));
-  graph.push(...nodes, ...gradMarks(s));
+  for (const rim of plan.graph.rims) if (sees(rim, view.graph)) graph.push(rimMark(s, rim));
+  for (const fold of plan.graph.cards) if (sees(plan.graph.boxes.get(fold.uid), view.graph)) nodes.push(foldMark(s, fold));
+  graph.push(...ways.values(), ...nodes, ...gradMarks(s));
   const kept = (/** @type {(VNode | null)[]} */ list) => /** @type {VNode[]} */ (list.filter(Boolean));
   return { memory: kept(memory), between: kept(between), graph: kept(graph) };
 }

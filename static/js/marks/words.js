@@ -18,4 +18,5 @@ export const WORDS = {
   none: "None",
   module: "module",
   memory: "memory",
+  nodes: "nodes",
 };
