@@ -460,10 +460,7 @@ part("copy").addEventListener("click", async () => {
 
 startTakeaway(
   { button: part("takeaway"), menu: part("takeaway-menu"), body: /** @type {HTMLTemplateElement} */ (part("offline")) },
-  () => {
-    const plan = stage.plan();
-    return opened?.count && plan ? { opened, plan, step, ...called(opened.trace.program) } : null;
-  },
+  () => (opened?.count ? { opened, plan: stage.plan(opened), step, ...called(opened.trace.program) } : null),
   () => problem(say("take_failed")),
 );
 

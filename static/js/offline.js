@@ -30,7 +30,7 @@ const rows = trace.program.source.split("\n").map((/** @type {string} */ text, /
 part("listing").replaceChildren(...rows);
 
 const stage = createStage(part("stage"), document, {
-  words: { names: say("stage_names"), handles: say("stage_handles"), storages: say("stage_storages"), graph: say("stage_graph"), nodes: say("stage_nodes") },
+  words: stageWords(say),
   cell: toWriter,
 });
 const timeline = createTimeline(

@@ -7,8 +7,8 @@ import { h, patch, SVG } from "./svg.js";
 
 /** @typedef {import("./state.js").Opened} Opened */
 /** @typedef {{show: (opened: Opened, i: number) => void, fit: () => void, zoom: (by: number) => void, whole: () => void,
- *   plan: () => import("./layout/plan.js").Plan | null, destroy: () => void}} Stage
- *   zoom: times as large; whole: all of it, and again the size that reads best; plan: the one that is drawn */
+ *   plan: (opened: Opened) => import("./layout/plan.js").Plan | null, destroy: () => void}} Stage
+ *   zoom: times as large; whole: all of it, and again the size that reads best; plan: the one that is drawn, if it is */
 
 const NARROW = 700;
 const SMALLEST = 0.74;
@@ -273,7 +273,7 @@ export function createStage(host, document, { words = {}, cell, scaled } = {}) {
       const { memory, graph } = planFor(shown.opened, false);
       scale(Math.min(LARGEST, (room.w - 2) / (memory.width + graph.width), (room.h - 2) / Math.max(memory.height, graph.height)), 0, 0);
     },
-    plan: () => shown && planFor(shown.opened, root.classList.contains("stacked")),
+    plan: (opened) => plans.get(opened)?.get(root.classList.contains("stacked")) ?? null,
     destroy() {
       observer?.disconnect();
       document.removeEventListener("scroll", scrolled);

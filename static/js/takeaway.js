@@ -1,6 +1,6 @@
-/** Taking it away: a menu that writes the step as SVG or PNG, and the run as an offline page. */
+/** Taking it away: a menu that writes the step or the whole run as SVG or PNG, and the run as an offline page. */
 
-import { pictureAs } from "./picture.js";
+import { loomAs, pictureAs } from "./picture.js";
 import { standalone } from "./standalone.js";
 
 const LARGER = 2;
@@ -10,8 +10,8 @@ const KEPT = 20000;
 const MARGIN = 6;
 
 /**
- * @typedef {{opened: import("./state.js").Opened, plan: import("./layout/plan.js").Plan, step: number, name: string, title: string}} Taken
- *   name: what the files are called after
+ * @typedef {{opened: import("./state.js").Opened, plan: import("./layout/plan.js").Plan | null, step: number, name: string, title: string}} Taken
+ *   plan: that of the stage, where it is drawn; name: what the files are called after
  */
 
 /**
@@ -22,21 +22,26 @@ const MARGIN = 6;
 export function startTakeaway({ button, menu, body }, now, failed) {
   const { documentElement: root } = document;
   /** @param {Taken} taken */
-  const drawn = ({ plan, opened, step }) => pictureAs(plan, opened, step, { theme: theme(root), language: root.lang });
+  const step = ({ plan, opened, step }) => pictureAs(plan, opened, step, { theme: theme(root), language: root.lang });
+  /** @param {Taken} taken */
+  const run = ({ opened, step }) => loomAs(opened, step, { theme: theme(root), language: root.lang });
+  const svg = (/** @type {string} */ text) => new Blob([text], { type: "image/svg+xml" });
   /** @type {Record<string, (taken: Taken) => Promise<Blob> | Blob>} */
   const writers = {
-    svg: (taken) => new Blob([drawn(taken)], { type: "image/svg+xml" }),
-    png: (taken) => painted(drawn(taken)),
-    html: async (taken) => new Blob([await offline(taken, body.innerHTML, root)], { type: "text/html" }),
+    "step.svg": (taken) => svg(step(taken)),
+    "step.png": (taken) => painted(step(taken)),
+    "loom.svg": (taken) => svg(run(taken)),
+    "loom.png": (taken) => painted(run(taken)),
+    "run.html": async (taken) => new Blob([await offline(taken, body.innerHTML, root)], { type: "text/html" }),
   };
 
   menu.addEventListener("click", async (event) => {
-    const kind = event.target instanceof Element ? event.target.closest("[data-take]")?.getAttribute("data-take") : null;
-    const taken = kind ? now() : null;
-    if (!kind || !taken) return;
+    const file = event.target instanceof Element ? event.target.closest("[data-take]")?.getAttribute("data-take") : null;
+    const taken = file ? now() : null;
+    if (!file || !taken) return;
     menu.hidePopover();
     try {
-      save(await writers[kind](taken), `gradbox-${filed(taken.name)}${kind === "html" ? "" : `-step-${taken.step + 1}`}.${kind}`);
+      save(await writers[file](taken), named(file, taken));
     } catch (error) {
       failed(error);
     }
@@ -57,9 +62,11 @@ function theme(root) {
   return dark ? "dark" : "light";
 }
 
-/** A name that every file system takes. @param {string} name */
-function filed(name) {
-  return name.replace(/[^\p{L}\p{N}_-]+/gu, "-").slice(0, 60) || "program";
+/** What a file is called: a name that every file system takes, the step where it is of one. @param {string} file @param {Taken} taken */
+function named(file, { name, step }) {
+  const [kind, ending] = file.split(".");
+  const part = { step: `-step-${step + 1}`, loom: `-loom-step-${step + 1}` }[kind] ?? "";
+  return `gradbox-${name.replace(/[^\p{L}\p{N}_-]+/gu, "-").slice(0, 60) || "program"}${part}.${ending}`;
 }
 
 /** @param {string} svg @returns {Promise<Blob>} a PNG, twice as large where a canvas can be */

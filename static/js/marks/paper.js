@@ -9,6 +9,7 @@ import { WORDS } from "./words.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {{width: number, height: number, nodes: VNode[]}} Picture */
+/** @typedef {"stage" | "loom"} Kind */
 /** @typedef {{at: string, line: string, sentences: {text: string, tone: string}[]}} Caption */
 
 const EDGE = 24;
@@ -47,10 +48,10 @@ export function whole(plan, opened, i, words) {
 
 /**
  * The file's text.
- * @param {Picture} picture @param {Caption} caption
+ * @param {Kind} kind @param {Picture} picture @param {Caption} caption
  * @param {{css: string, tokens: string, theme: "light" | "dark", language: string}} look css: the stylesheets, tokens: the colours
  */
-export function paper({ width, height, nodes }, caption, { css, tokens, theme, language }) {
+export function paper(kind, { width, height, nodes }, caption, { css, tokens, theme, language }) {
   const w = Math.ceil(Math.max(width, NARROWEST));
   const { lines, foot } = captioned(caption, w, Math.ceil(height));
   const body = [
@@ -62,12 +63,12 @@ export function paper({ width, height, nodes }, caption, { css, tokens, theme, l
   const file = h(
     "svg",
     {
-      xmlns: SVG, viewBox: `0 0 ${w} ${foot}`, width: w, height: foot, class: "stage-svg", role: "img", "xml:lang": language,
+      xmlns: SVG, viewBox: `0 0 ${w} ${foot}`, width: w, height: foot, class: `${kind}-svg`, role: "img", "xml:lang": language,
       "aria-labelledby": "picture-title picture-desc", "data-theme": theme,
     },
     h("title", { id: "picture-title" }, `${caption.line} · ${caption.at}`),
     h("desc", { id: "picture-desc" }, caption.sentences.map(({ text }) => text).join(" ")),
-    h("style", {}, styled(css, tokens, theme, classes(body))),
+    h("style", {}, styled(css, tokens, theme, classes(body, new Set([`${kind}-svg`])))),
     body,
   );
   return legal(`<?xml version="1.0" encoding="UTF-8"?>\n${render(file)}\n`);
@@ -115,8 +116,8 @@ function still(node) {
   return { ...node, attrs, children: node.children.map(still) };
 }
 
-/** @param {VNode[]} nodes @param {Set<string>} [found] the class names that they wear */
-function classes(nodes, found = new Set(["stage-svg"])) {
+/** @param {VNode[]} nodes @param {Set<string>} found the class names that they wear are added */
+function classes(nodes, found) {
   for (const { attrs, children } of nodes) {
     for (const name of (attrs.class ?? "").split(" ")) found.add(name);
     classes(children, found);

@@ -4,13 +4,13 @@ import vm from "node:vm";
 import { build } from "esbuild";
 import { SCRIPT } from "../../bundle.mjs";
 
-/** @returns {Promise<(trace: any, step?: number | null, look?: any) => string>} */
-export async function bare() {
+/** @param {"pictureOf" | "loomOf"} [draws] @returns {Promise<(trace: any, step?: number | null, look?: any) => string>} */
+export async function bare(draws = "pictureOf") {
   const { outputFiles } = await build({
     ...SCRIPT, entryPoints: ["static/js/picture.js"], bundle: true, write: false, format: "iife", globalName: "picture", logLevel: "silent",
   });
   const context = vm.createContext(Object.create(null));
   vm.runInContext(outputFiles[0].text, context);
-  const draw = vm.runInContext("(job) => picture.pictureOf(...JSON.parse(job))", context);
+  const draw = vm.runInContext(`(job) => picture.${draws}(...JSON.parse(job))`, context);
   return (trace, step = null, look = {}) => draw(JSON.stringify([trace, step, look]));
 }

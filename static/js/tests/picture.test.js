@@ -14,6 +14,7 @@ import { bare } from "./bare.js";
 import { ALL, storage, tensor, trace } from "./traces.js";
 
 const pictureOf = await bare();
+const loomOf = await bare("loomOf");
 const goldens = readdirSync("tests/golden").filter((name) => name.endsWith(".json")).map((name) => [name, JSON.parse(readFileSync(`tests/golden/${name}`, "utf8"))]);
 
 /** The elements of a well-formed file, or a failure that says where it is not. @param {string} svg */
@@ -48,10 +49,14 @@ for (const [name, made] of [...goldens, ...Object.entries(ALL).map(([name, make]
     }
   });
 
+test("the run as a file is well-formed at its every step", () => {
+  for (const [, made] of goldens) for (let i = 0; i < made.steps.length; i++) assert.ok(elements(loomOf(made, i)).length > 10);
+});
+
 test("a file needs no other: no variable, address, script or handler", () => {
   for (const [, made] of goldens)
-    for (const theme of ["light", "dark"]) {
-      const svg = pictureOf(made, null, { theme });
+    for (const [draw, theme] of [[pictureOf, "light"], [pictureOf, "dark"], [loomOf, "light"], [loomOf, "dark"]]) {
+      const svg = draw(made, null, { theme });
       assert.doesNotMatch(svg, /var\(|light-dark|@import|@media|<script|<foreignObject|\son\w+=|tabindex|javascript:/i);
       assert.doesNotMatch(svg.replace('xmlns="http://www.w3.org/2000/svg"', ""), /https?:|url\((?!&quot;#)/);
     }
@@ -87,6 +92,7 @@ test("hostile names and texts stay texts, and what XML can't hold is replaced", 
     },
     log: [{ kind: "event", event: "warning", category: evil, text: evil }],
   }]);
+  elements(loomOf(made, 0));
   const svg = pictureOf(made, 0);
   assert.deepEqual([...new Set(elements(svg).map((e) => e.tag))].sort(), ["circle", "defs", "desc", "g", "path", "pattern", "rect", "style", "svg", "text", "title"]);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be there
