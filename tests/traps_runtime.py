@@ -13,6 +13,7 @@ from server.pool.local import Pool
 from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Trace
+from server.worker import stack
 from server.worker.probes.backward import Backward
 from server.worker.run import Run
 from tests.test_goldens import PROGRAMS, text
@@ -201,8 +202,7 @@ TRAPS = [
         "frames_of_the_waiting_thread",
         NESTED,
         waiting_frames_stay,
-        {},
-        gap="frames are looked for on the stack of the thread that looks: those that wait in another are told as gone",
+        {"sees one thread's stack": Switch(put(stack, waiting=[]))},
     ),
     Pooled(
         26,

@@ -3,9 +3,14 @@
 import inspect
 import sys
 from collections.abc import Iterator
+from threading import get_ident
 from types import CodeType, FrameType
 
 PROGRAM = "<program>"
+
+waiting: list[tuple[int, FrameType]] = []
+"""Threads and the frames in which they wait for torch's engine, the innermost backward last: the engine goes on in another
+thread where backwards are nested deeply, and on a GPU always."""
 
 SLACK = 50
 """How far the interpreter's limit lies above the program's: a hook's first frames need room at the deepest call."""
@@ -30,9 +35,17 @@ def steps(code: CodeType) -> bool:
 
 
 def outwards(frame: FrameType | None) -> Iterator[FrameType]:
+    """A frame of this thread and those that wait for it, in this thread and in those that wait for this one."""
+    thread, k = get_ident(), len(waiting)
     while frame is not None:
         yield frame
         frame = frame.f_back
+        if frame is None:
+            while k and waiting[k - 1][0] == thread:
+                k -= 1
+            if k:
+                k -= 1
+                thread, frame = waiting[k]
 
 
 def stepping(frame: FrameType | None) -> FrameType | None:

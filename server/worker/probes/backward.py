@@ -4,7 +4,9 @@ A visit is told only when the next one begins, when the program takes a step in 
 until then the node has not let go of its saved tensors. Nothing of a gradient is kept but its copied values.
 """
 
+import sys
 from collections.abc import Callable, Iterable
+from threading import get_ident
 from typing import Any, Self
 
 import torch
@@ -14,6 +16,7 @@ from server.worker.names import Uids
 from server.worker.probes import gradients, handles, ops
 from server.worker.probes.graph import Graph
 from server.worker.probes.storages import Storages
+from server.worker.stack import waiting
 
 OWN_HOOKS = 1 << 40
 """Where the numbers of our own hooks begin: the program's are then counted as if they were alone."""
@@ -75,13 +78,17 @@ class Backward:
             return self._engine(roots, *args, **kwargs)
         handles: list[Any] = []
         now: Pass | None = None
+        here = get_ident(), sys._getframe()
         with self._guard():
             now = self._begin(roots, args, kwargs)
             self._hook(roots, now, handles)
         try:
+            waiting.append(here)
             with ops.unheard(self._storages):
                 return self._engine(roots, *args, **kwargs)
         finally:
+            waiting.remove(here)
+            del here  # or this frame would hold itself
             with self._guard():
                 self._end(now, handles)
 
