@@ -160,25 +160,37 @@ def _walk(state: State, value: Any, rest: str) -> set[str]:
     if not rest:
         return {uid}
     found: set[str] = set()
-    for suffix, part in _parts(state[uid]):
+    for suffix, part in _parts(state, state[uid]):
         if rest.startswith(suffix):
             found |= _walk(state, part, rest[len(suffix) :])
     return found
 
 
-def _parts(entity: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _parts(state: State, entity: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What leads on from an entity, with what is written for it; a key that is a tensor is written by its name."""
     for k, item in enumerate(entity.get("items") or []):
         if entity["type"] in ("list", "tuple", "set", "frozenset") or not isinstance(item, list):
             yield f"[{k}]", item
         else:
             key, part = item
-            yield (f"['{key}']" if isinstance(key, str) else f"[{key}]"), part
+            if to := ref(key):
+                yield from ((f"[{name}]", part) for name in [to, *names_of(state, to)])
+            else:
+                yield (f"['{key}']" if isinstance(key, str) else f"[{key}]"), part
     for name, part in (entity.get("attrs") or {}).items():
         yield f".{name}", part
     for name, part in (entity.get("parts") or {}).items():
         yield f".{name}", part
+    if entity.get("tangent"):
+        yield ".tangent", entity["tangent"]
+    if entity.get("wraps"):
+        yield ".value", entity["wraps"].get("value")
     if entity.get("grad"):
         yield ".grad", entity["grad"]
+
+
+def names_of(state: State, uid: str) -> list[str]:
+    return [name for e in of_kind(state, "frame").values() for name, value in e["vars"].items() if ref(value) == uid]
 
 
 def of_kind(state: State, *kinds: str) -> State:

@@ -85,7 +85,7 @@ export function folded(lives, { cards, bare }) {
       });
     }
     nodes.set(fold.uid, {
-      uid: fold.uid, name: title(fold), birth: fold.birth, death: fold.death, slots: [], slotW: 0, handle: null, variable: null, chip,
+      uid: fold.uid, name: title(fold), birth: fold.birth, death: fold.death, slots: [], slotW: 0, handle: null, variable: null, chip, pinned: new Map(),
       next: [...inputs.keys()].map((to) => [to, 0]), fold,
     });
   }

@@ -15,8 +15,8 @@ import { walk } from "../state.js";
  *   inOrder: boolean, last: number, cardW: number}} HandleLife
  * @typedef {Life & {uid: string, chips: Map<string, number>, title: number, label: number}} CardLife
  * @typedef {Life & {uid: string, name: string, slots: string[], slotW: number, next: ([string, number] | null)[],
- *   handle: string | null, variable: string | null, chip: number, fold?: import("./fold.js").Fold}} NodeLife
- *   chip: the widest gradient it passed on
+ *   handle: string | null, variable: string | null, chip: number, pinned: Map<string, string>, fold?: import("./fold.js").Fold}} NodeLife
+ *   chip: the widest gradient it passed on; pinned: by slot, the stay of its pin
  * @typedef {Life & {node: string, slot: string, storage: string, alarms: boolean}} PinLife   alarms: it breaks at some step
  * @typedef {{storages: Map<string, StorageLife>, handles: Map<string, HandleLife>, frames: Map<string, CardLife>,
  *   objects: Map<string, CardLife>, nodes: Map<string, NodeLife>, pins: Map<string, PinLife>, tags: number,
@@ -33,6 +33,12 @@ export const ALARMS = new Set(["stale", "changed", "detached"]);
  * @param {string} uid @param {any} handle */
 export function stay(uid, handle) {
   return `${uid}|${handle.storage ?? ""}|${handle.counter ?? ""}`;
+}
+
+/** One stay of a pin: the tensor that a node saved may be given other memory. @param {string} node @param {string} slot
+ * @param {any} saved */
+export function pinStay(node, slot, saved) {
+  return `${node}:${slot}|${saved.storage ?? ""}`;
 }
 
 /** How a handle's card is written. @param {any} handle */
@@ -73,13 +79,16 @@ export function entries(object, entities) {
   const out = [];
   const pairs = keyed(object);
   const items = object.items ?? [];
-  for (let i = 0; i < Math.min(items.length, 16); i++) {
-    const key = pairs ? valueText(items[i][0], 14, entities) : String(i);
-    const value = pairs ? items[i][1] : items[i];
+  /** Two keys that are written alike are two entries all the same. @param {string} name @param {any} value */
+  const add = (name, value) => {
+    let key = name;
+    for (let n = 2; out.some((entry) => entry.key === key); n++) key = `${name} #${n}`;
     out.push({ key, value, text: valueText(value, 16, entities) });
-  }
-  for (const [name, value] of Object.entries(object.attrs ?? {}).slice(0, 16))
-    out.push({ key: name, value, text: valueText(value, 16, entities) });
+  };
+  for (let i = 0; i < Math.min(items.length, 16); i++)
+    if (pairs) add(refOf(items[i][0]) ?? valueText(items[i][0], 14, entities), items[i][1]);
+    else add(String(i), items[i]);
+  for (const [name, value] of Object.entries(object.attrs ?? {}).slice(0, 16)) add(name, value);
   const hidden = Math.max(0, items.length - 16) + Math.max(0, Object.keys(object.attrs ?? {}).length - 16);
   const more = hidden + (object.elided ?? 0);
   if (more) out.push({ key: "…", value: null, text: `+${more}` });
@@ -142,10 +151,13 @@ function close(lives, stays, uid, i, fields) {
   const gone = key ? lives.handles.get(key) : (lives.frames.get(uid) ?? lives.objects.get(uid) ?? lives.nodes.get(uid));
   if (gone) gone.death = i - 1;
   stays.delete(uid);
-  for (const slot of lives.nodes.get(uid)?.slots ?? []) {
-    const pin = lives.pins.get(`${uid}:${slot}`);
-    if (pin && pin.death >= i) pin.death = i - 1;
-  }
+  for (const key of lives.nodes.get(uid)?.pinned.values() ?? []) unpin(lives, key, i);
+}
+
+/** From this step on a pin is not there any more. @param {Lives} lives @param {string} key @param {number} i */
+function unpin(lives, key, i) {
+  const pin = lives.pins.get(key);
+  if (pin && pin.death >= i) pin.death = i - 1;
 }
 
 /** @param {Lives} lives @param {string} uid @param {any} entity @param {number} i @param {number} end */
@@ -244,7 +256,7 @@ function pending(lives) {
 function node(lives, uid, entity, i, end) {
   const life = lives.nodes.get(uid) ?? {
     uid, name: "", birth: i, death: end, slots: /** @type {string[]} */ ([]), slotW: 0, next: [], handle: pending(lives).get(uid) ?? null,
-    variable: null, chip: 0,
+    variable: null, chip: 0, pinned: new Map(),
   };
   life.name = entity.name ?? life.name;
   life.variable = entity.variable ?? life.variable;
@@ -253,13 +265,16 @@ function node(lives, uid, entity, i, end) {
     if (!life.slots.includes(slot)) life.slots.push(slot);
     const late = saved.state === "stale" ? ", now v10" : saved.state === "ok" ? "" : ` ${saved.state}`;
     life.slotW = Math.max(life.slotW, textWidth(`${slot}  ${saved.storage ?? "None"} @ v${saved.expected ?? 0}${late}`, 10.5));
-    const key = `${uid}:${slot}`;
-    const pinned = saved.storage && saved.state !== "freed";
-    const pin = lives.pins.get(key);
-    if (pinned && !pin) lives.pins.set(key, { node: uid, slot, storage: saved.storage, birth: i, death: end, alarms: false });
-    else if (!pinned && pin && pin.death >= i) pin.death = i - 1;
-    const known = lives.pins.get(key);
-    if (known && ALARMS.has(saved.state)) known.alarms = true;
+    const key = pinStay(uid, slot, saved);
+    const held = saved.storage && saved.state !== "freed";
+    const before = life.pinned.get(slot);
+    if (before && (!held || before !== key)) unpin(lives, before, i);
+    if (!held) continue;
+    const pin = lives.pins.get(key) ?? { node: uid, slot, storage: saved.storage, birth: i, death: end, alarms: false };
+    pin.death = end;
+    pin.alarms ||= ALARMS.has(saved.state);
+    life.pinned.set(slot, key);
+    lives.pins.set(key, pin);
   }
   lives.nodes.set(uid, life);
 }

@@ -15,14 +15,14 @@ export function refOf(value) {
 }
 
 /** The parts of an object that the program reaches, with the suffix that reaches each.
- * @param {any} object @returns {[string, any][]} */
-export function parts(object) {
+ * @param {any} object @param {Map<string, string>} paths what is reached already @returns {[string, any][]} */
+function parts(object, paths) {
   /** @type {[string, any][]} */
   const out = [];
   const items = object.items ?? [];
   const dict = keyed(object);
   items.forEach((/** @type {any} */ item, /** @type {number} */ i) => {
-    if (dict) out.push([keyText(item[0]), item[1]]);
+    if (dict) out.push([keyText(item[0], paths), item[1]]);
     else out.push([`[${i}]`, item]);
   });
   for (const [name, value] of Object.entries(object.attrs ?? {}))
@@ -36,11 +36,12 @@ export function keyed(object) {
   return items.length > 0 && items.every((/** @type {any} */ x) => Array.isArray(x) && x.length === 2);
 }
 
-/** @param {any} key */
-function keyText(key) {
+/** @param {any} key @param {Map<string, string>} paths */
+function keyText(key, paths) {
   if (typeof key === "string") return `['${key}']`;
   const ref = refOf(key);
-  return `[${ref ?? (typeof key === "object" && key !== null ? (key.py ?? key.$i ?? "…") : String(key))}]`;
+  if (ref) return `[${paths.get(ref) ?? ref}]`;
+  return `[${typeof key === "object" && key !== null ? (key.py ?? key.$i ?? "…") : String(key)}]`;
 }
 
 /**
@@ -75,7 +76,7 @@ export function names(entities) {
     for (let at = 0; at < queue.length; at++) {
       const uid = queue[at];
       const path = paths.get(uid) ?? "";
-      for (const [suffix, value] of parts(entities.get(uid) ?? {})) {
+      for (const [suffix, value] of parts(entities.get(uid) ?? {}, paths)) {
         const ref = refOf(value);
         if (!ref || !entities.has(ref)) continue;
         const shown = (tags.get(ref) ?? []).filter((t) => t.kind === "item").length;

@@ -158,8 +158,8 @@ export function beadsMark(scene, uid, handle, row) {
   const kind = cls("wire-set", tracked ? "tape" : "free", handle.kind === "array" && "array", scene.snap.fresh.has(uid) && "fresh");
   const attrs = { key: `beads ${uid}`, class: kind, "data-wire": uid };
   const list = line && storage.cells ? reads(handle) : [];
-  const cells = storage.cells?.[line?.dtype ?? ""]?.length ?? 0;
-  if (!line || !storage.cells || list.some((r) => r.cell < 0 || r.cell >= cells) || (list.length === 0 && numel(handle.shape) > 0))
+  const count = storage.cells?.[line?.dtype ?? ""]?.length ?? 0;
+  if (!line || !storage.cells || list.some((r) => r.cell < 0 || r.cell >= count) || (list.length === 0 && numel(handle.shape) > 0))
     return h("g", attrs, extentMark(shelf, start, handle, row));
   if (!list.length) return h("g", attrs, h("path", { key: "wire", class: "wire none", d: `M${start} ${row.cy}h14` }));
   if (shelf.strip.mode !== "cells") return h("g", attrs, gridBeads(scene, uid, shelf, line, list, start, row));
@@ -178,13 +178,13 @@ export function beadsMark(scene, uid, handle, row) {
   const startX = shelf.stripX - M.railGap / 2;
   laid.forEach((reads_, k) => {
     const y = row.beadY + k * M.line;
-    const spots = stack(reads_);
-    const first = left(reads_[0].cell);
+    // From left to right, also where memory is read backwards: the beads say in which order.
+    const cells = [...new Set(reads_.map((read) => read.cell))].sort((a, b) => a - b);
     const tail = k === 0
       ? Math.abs(y - row.cy) < 0.5 ? `M${start} ${row.cy}` : `M${start} ${row.cy}H${startX - 4}V${y}`
       : `M${startX - 4} ${row.beadY}V${y}`;
-    let d = `${tail}H${first + 4}`;
-    for (let n = 1; n < spots.length; n++) d += `M${left(spots[n - 1].read.cell) + line.cw / 2} ${y}H${left(spots[n].read.cell) + line.cw / 2}`;
+    let d = `${tail}H${left(cells[0]) + 4}`;
+    for (let n = 1; n < cells.length; n++) d += `M${left(cells[n - 1]) + line.cw / 2} ${y}H${left(cells[n]) + line.cw / 2}`;
     out.push(h("path", { key: `wire ${k}`, class: "wire", d }));
   });
   const low = left(Math.min(...list.map((r) => r.cell))) + 4.5;

@@ -3,7 +3,7 @@
 import { chip } from "../layout/chip.js";
 import { fullNumber, tuple } from "../layout/format.js";
 import { label } from "../layout/graph.js";
-import { ALARMS } from "../layout/lifetimes.js";
+import { ALARMS, pinStay } from "../layout/lifetimes.js";
 import { textWidth } from "../layout/metrics.js";
 import { foldOf } from "../layout/plan.js";
 import { cls, h } from "../svg.js";
@@ -202,9 +202,11 @@ export function rounded(points, r) {
   return d;
 }
 
-/** The line from an alarming pin to the slot that it belongs to. @param {Scene} scene @param {string} key @param {any} saved */
-export function leaderMark(scene, key, saved) {
-  const points = scene.plan.graph.leaders.get(key);
+/** The line from an alarming pin to the slot that it belongs to. @param {Scene} scene @param {string} node
+ * @param {string} slot @param {any} saved */
+export function leaderMark(scene, node, slot, saved) {
+  const key = `${node}:${slot}`;
+  const points = scene.plan.graph.leaders.get(pinStay(node, slot, saved));
   if (!points || !ALARMS.has(saved.state)) return null;
   return h("path", { key: `leader ${key}`, class: cls("leader", saved.state), "data-leader": key, d: rounded(points, 9) });
 }

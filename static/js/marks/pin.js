@@ -1,6 +1,6 @@
 /** A pin: a node's saved tensor stuck into its storage, with the version it expects and what became of it. */
 
-import { ALARMS } from "../layout/lifetimes.js";
+import { ALARMS, pinStay } from "../layout/lifetimes.js";
 import { extent, plainDtype } from "../layout/reads.js";
 import { cellBox } from "../layout/strip.js";
 import { cls, h } from "../svg.js";
@@ -10,7 +10,7 @@ import { cls, h } from "../svg.js";
 /** @param {Scene} scene @param {string} node @param {string} slot @param {any} saved */
 export function pinMark(scene, node, slot, saved) {
   const key = `${node}:${slot}`;
-  const at = scene.plan.memory.pins.get(key);
+  const at = scene.plan.memory.pins.get(pinStay(node, slot, saved));
   const shelf = scene.plan.memory.shelves.get(saved.storage);
   const storage = scene.snap.entities.get(saved.storage);
   if (!at || !shelf || !storage) return null;

@@ -1,5 +1,6 @@
 /** The whole picture of one step, as descriptions: what is where comes from the plan, what there is from the state. */
 
+import { pinStay } from "../layout/lifetimes.js";
 import { textWidth } from "../layout/metrics.js";
 import { names } from "../layout/names.js";
 import { rowOf } from "../layout/plan.js";
@@ -19,7 +20,7 @@ import { WORDS } from "./words.js";
  *   names: import("../layout/names.js").Names, previous: import("../state.js").Entities, steps: any[],
  *   grads: Set<string>, readers: Map<string, string[]>, writers: Set<string>, outputs: Map<string, string[]>,
  *   visits: {node: string, step: number}[], visited: Map<string, {k: number, step: number}>, sums: Map<string, number>, events: Set<string>,
- *   nodeName: (uid: string) => string}} Scene
+ *   nodeName: (uid: string) => string, peeks: Map<string, number>}} Scene
  */
 
 /**
@@ -36,7 +37,7 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
   const sees = (at, side = view.memory) => !at || within(side, at.y - 40, at.y + at.h + 40);
   const snap = opened.at(i);
   const { entities } = snap;
-  const s = facts(plan, opened, snap, { ...WORDS, ...words });
+  const s = facts(plan, opened, snap, { ...WORDS, ...words }, view.peeks);
   /** @type {(VNode | null)[]} */
   const memory = [...heads(s)];
   /** @type {(VNode | null)[]} */
@@ -92,12 +93,12 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
     });
     for (const [slot, saved] of Object.entries(node.saved ?? {})) {
       if (!saved.storage || saved.state === "freed" || node.released) continue;
-      const key = `${uid}:${slot}`;
+      const key = pinStay(uid, slot, saved);
       const pin = pins.get(key);
       const seen = !pin || within(view.memory, pin.y - 40, pin.y + 40);
       if (seen) memory.push(pinMark(s, uid, slot, saved));
       if (seen) pinned.set(saved.storage, [...(pinned.get(saved.storage) ?? []), saved]);
-      if (!plan.stacked && passes(view.memory, plan.graph.leaders.get(key) ?? [])) between.push(leaderMark(s, key, saved));
+      if (!plan.stacked && passes(view.memory, plan.graph.leaders.get(key) ?? [])) between.push(leaderMark(s, uid, slot, saved));
     }
     const variable = node.variable ? entities.get(node.variable) : undefined;
     const row = variable && rowOf(plan, node.variable, variable);
@@ -119,8 +120,9 @@ function passes(band, points) {
 }
 
 /** @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").Opened} opened
- * @param {import("../state.js").Snapshot} snap @param {import("./words.js").Words} words @returns {Scene} */
-function facts(plan, opened, snap, words) {
+ * @param {import("../state.js").Snapshot} snap @param {import("./words.js").Words} words
+ * @param {Map<string, number>} [peeks] @returns {Scene} */
+function facts(plan, opened, snap, words, peeks = new Map()) {
   const { entities, step, index } = snap;
   const steps = opened.trace.steps;
   const grads = new Set();
@@ -167,7 +169,7 @@ function facts(plan, opened, snap, words) {
     if (entry.event === "written" && entry.by) writers.add(entry.by);
   }
   return {
-    plan, snap, words, names: called, previous: opened.state(index - 1), steps, grads: /** @type {Set<string>} */ (grads), readers,
+    plan, snap, words, peeks, names: called, previous: opened.state(index - 1), steps, grads: /** @type {Set<string>} */ (grads), readers,
     writers: /** @type {Set<string>} */ (writers), outputs, visits, visited, sums, events: /** @type {Set<string>} */ (events),
     nodeName: (uid) => entities.get(uid)?.name ?? uid,
   };
