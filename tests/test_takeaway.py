@@ -1,0 +1,261 @@
+"""What can be taken away, in a real browser: files that need no server and say what the trace says."""
+
+import json
+import re
+import struct
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.test_page import READ, at_step, compare, leave, paste, run
+from tests.tracing import Replay
+
+SVG = "{http://www.w3.org/2000/svg}"
+FILES = ("step.svg", "step.png", "loom.svg", "loom.png", "run.html")
+HOSTILE = """\
+x = torch.ones(2) # </script><script>window.hacked = 1</script><!-- <style>*{display:none}</style>
+note = "</text><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>]]>&amp;\\x07"
+both = {note: x, "</title><svg onload=window.hacked=1>": [note]}
+x += 1
+print(note)
+"""
+
+
+def take(page: Any, file: str, folder: Path) -> Path:
+    """Choose it in the menu; the file that came, under the name that the page gave it."""
+    page.locator("#takeaway").click()
+    with page.expect_download() as coming:
+        page.locator(f'[data-take="{file}"]').click()
+    path = folder / coming.value.suggested_filename
+    coming.value.save_as(path)
+    return path
+
+
+@pytest.fixture
+def elsewhere(chromium: Any) -> Iterator[Any]:
+    """A page that has no network and never had ours; whatever it asks for or complains of is a failure."""
+    context = chromium.new_context(viewport={"width": 1440, "height": 900}, offline=True)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda request: None if request.url[:5] in ("file:", "data:") else wrong.append(request.url))
+    yield page
+    context.close()
+    assert wrong == []
+
+
+def opened(page: Any, site: str, query: str) -> dict[str, Any]:
+    """The workbench with a scenario; its trace."""
+    page.goto(f"{site}/{query}")
+    page.wait_for_selector("#workbench[data-step]")
+    trace: dict[str, Any] = json.loads(page.locator("#first").text_content())["trace"]
+    return trace
+
+
+def cells(root: ET.Element) -> set[tuple[str, str, str]]:
+    found = [e for e in root.iter(f"{SVG}g") if e.get("data-cell")]
+    return {(e.get("data-cell", ""), e.get("data-dtype", ""), e.get("data-value", "")) for e in found}
+
+
+def expected(trace: dict[str, Any], i: int) -> set[tuple[str, str, float]]:
+    state = Replay(trace, i).state
+    return {
+        (f"{uid}:{k}", dtype, value)
+        for uid, e in state.items()
+        if e["kind"] == "storage"
+        for dtype, row in (e.get("cells") or {}).items()
+        for k, value in enumerate(row)
+    }
+
+
+def test_the_files_are_named_after_scenario_and_step(page: Any, site: str, tmp_path: Path) -> None:
+    opened(page, site, "?s=silent")
+    leave(page)
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    at_step(page, 1)
+    assert [take(page, file, tmp_path).name for file in FILES] == [
+        "gradbox-silent-step-2.svg",
+        "gradbox-silent-step-2.png",
+        "gradbox-silent-loom-step-2.svg",
+        "gradbox-silent-loom-step-2.png",
+        "gradbox-silent.html",
+    ]
+    paste(page, "a = torch.ones(2)\n")
+    run(page)
+    assert take(page, "step.svg", tmp_path).name == "gradbox-program-step-2.svg"
+
+
+def test_the_menu_is_for_the_keyboard_too(page: Any, site: str) -> None:
+    opened(page, site, "?s=clone")
+    page.locator("#takeaway").focus()
+    page.keyboard.press("Enter")
+    page.locator("#takeaway-menu").wait_for(state="visible")
+    told = "document.activeElement.dataset.take ?? document.activeElement.id"
+    assert page.evaluate(told) == FILES[0]
+    page.keyboard.press("Tab")
+    assert page.evaluate(told) == FILES[1]
+    page.keyboard.press("Escape")
+    page.locator("#takeaway-menu").wait_for(state="hidden")
+    assert page.evaluate(told) == "takeaway"
+    page.keyboard.press("Space")
+    page.locator("#takeaway-menu").wait_for(state="visible")
+    assert page.locator('[data-go="play"]').get_attribute("data-playing") == "false"
+    with page.expect_download() as coming:
+        page.keyboard.press("Enter")
+    assert coming.value.suggested_filename.endswith(".svg")
+
+
+@pytest.mark.parametrize("scenario", ["clone", "silent", "view"])
+def test_a_step_as_svg_says_what_the_trace_says(
+    page: Any, elsewhere: Any, site: str, tmp_path: Path, scenario: str
+) -> None:
+    trace = opened(page, site, f"?s={scenario}")
+    leave(page)
+    page.keyboard.press("Home")
+    for i in range(len(trace["steps"])):
+        at_step(page, i)
+        if i % 3 == 0:
+            path = take(page, "step.svg", tmp_path)
+            drawn = {(cell, dtype, json.loads(value)) for cell, dtype, value in cells(ET.parse(path).getroot())}
+            assert drawn == expected(trace, i)
+            elsewhere.goto(path.as_uri())
+            shown = elsewhere.locator("[data-cell]").evaluate_all("all => all.map(e => e.dataset.cell)")
+            assert sorted(shown) == sorted(cell for cell, _, _ in expected(trace, i))
+            line = trace["program"]["source"].split("\n")[trace["steps"][i]["line"] - 1].strip()
+            assert "".join(elsewhere.locator(".paper-line").all_text_contents()) == line
+            assert f"Step {i + 1} of" in elsewhere.locator(".paper-at").text_content()
+            leave(page)
+        page.keyboard.press("ArrowRight")
+
+
+def test_a_png_is_the_svg_at_twice_its_size(page: Any, elsewhere: Any, site: str, tmp_path: Path) -> None:
+    opened(page, site, "?s=clone")
+    for part in ("step", "loom"):
+        svg = ET.parse(take(page, f"{part}.svg", tmp_path)).getroot()
+        png = take(page, f"{part}.png", tmp_path)
+        data = png.read_bytes()
+        assert data[:8] == b"\x89PNG\r\n\x1a\n"
+        size = struct.unpack(">II", data[16:24])
+        assert size == (2 * int(svg.get("width", "0")), 2 * int(svg.get("height", "0")))
+        elsewhere.goto(png.as_uri())
+        colours = elsewhere.evaluate("""() => {
+            const image = document.images[0];
+            const canvas = Object.assign(document.createElement("canvas"), {width: 300, height: 200});
+            const pen = canvas.getContext("2d");
+            pen.drawImage(image, 0, 0, 300, 200);
+            try { return new Set(new Uint32Array(pen.getImageData(0, 0, 300, 200).data.buffer)).size; }
+            catch { return null; }  // a file's picture may not be read back by a file's page
+        }""")
+        assert colours is None or colours > 30
+        assert len(data) > 30_000
+
+
+def test_files_are_in_the_pages_language_and_theme(page: Any, elsewhere: Any, site: str, tmp_path: Path) -> None:
+    opened(page, site, "?s=silent&lang=zh")
+    page.locator("#theme").click()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    svg = take(page, "step.svg", tmp_path).read_text()
+    assert 'xml:lang="zh"' in svg and "#16191f" in svg and "#ffffff" not in svg and re.search("第 \\d+ 步", svg)
+    elsewhere.goto(take(page, "run.html", tmp_path).as_uri())
+    elsewhere.wait_for_selector("#workbench[data-step]")
+    assert elsewhere.evaluate("document.documentElement.lang") == "zh"
+    assert elsewhere.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 25, 31)"
+    assert "存储" in elsewhere.locator(".lane-head").all_text_contents()
+    elsewhere.locator("#theme").click()
+    assert elsewhere.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_the_offline_page_steps_and_plays_without_a_server(
+    page: Any, elsewhere: Any, site: str, tmp_path: Path
+) -> None:
+    trace = opened(page, site, "?s=accumulate")
+    begin = int(page.locator("#workbench").get_attribute("data-step"))
+    path = take(page, "run.html", tmp_path)
+    elsewhere.goto(path.as_uri())
+    at_step(elsewhere, begin)
+    assert elsewhere.locator("#listing li").all_text_contents() == trace["program"]["source"].split("\n")
+    elsewhere.keyboard.press("Home")
+    last = len(trace["steps"]) - 1
+    for i in range(last + 1):
+        at_step(elsewhere, i)
+        compare(elsewhere.evaluate(READ), Replay(trace, i).state)
+        line = trace["program"]["source"].split("\n")[trace["steps"][i]["line"] - 1]
+        assert elsewhere.locator("#listing .cm-now").all_text_contents() == [line]
+        printed = "".join(e["text"] for s in trace["steps"][: i + 1] for e in s["log"] if e["kind"] == "out")
+        assert elsewhere.locator("#printed").text_content() == printed
+        assert elsewhere.locator("#sentences li").count() >= 1
+        elsewhere.keyboard.press("ArrowRight")
+    elsewhere.keyboard.press("Home")
+    elsewhere.keyboard.press("Space")
+    at_step(elsewhere, 2)
+    elsewhere.keyboard.press("Space")
+    elsewhere.locator("#listing li").nth(trace["steps"][last]["line"] - 1).click()
+    assert elsewhere.locator("#listing .cm-now").count() == 1
+    elsewhere.set_viewport_size({"width": 390, "height": 844})
+    assert elsewhere.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_hostile_texts_stay_texts_in_every_file(page: Any, elsewhere: Any, site: str, tmp_path: Path) -> None:
+    page.goto(site)
+    paste(page, HOSTILE)
+    trace = run(page)
+    assert trace["outcome"]["status"] == "finished"
+    for file in ("step.svg", "loom.svg"):
+        path = take(page, file, tmp_path)
+        tags = {element.tag for element in ET.parse(path).iter()}
+        assert not {f"{SVG}{name}" for name in ("script", "image", "foreignObject", "a")} & tags
+        elsewhere.goto(path.as_uri())
+        assert elsewhere.evaluate("window.hacked") is None
+    for file in ("step.png", "loom.png"):
+        assert take(page, file, tmp_path).stat().st_size > 10_000
+    elsewhere.goto(take(page, "run.html", tmp_path).as_uri())
+    elsewhere.wait_for_selector("#workbench[data-step]")
+    assert elsewhere.locator("#listing li").all_text_contents() == trace["program"]["source"].split("\n")
+    assert elsewhere.title().startswith("Gradbox: x = torch.ones(2) # </script><script>")
+    assert elsewhere.locator("#title").text_content() == elsewhere.title().removeprefix("Gradbox: ")
+    for _ in trace["steps"]:
+        elsewhere.keyboard.press("ArrowLeft")
+    assert elsewhere.evaluate("window.hacked") is None
+    assert elsewhere.locator("script").count() == 2
+    assert elsewhere.locator("img, style:not([nonce])").count() == 0
+
+
+def test_the_page_allows_itself_no_more_for_it(page: Any, site: str, tmp_path: Path) -> None:
+    policy = page.goto(f"{site}/?s=clone").headers["content-security-policy"]
+    assert "img-src 'self' data:;" in policy and "blob:" not in policy and "unsafe" not in policy
+    page.wait_for_selector("#workbench[data-step]")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    for file in ("step.svg", "step.png", "loom.svg", "loom.png"):
+        take(page, file, tmp_path)
+    assert not [url for url in asked if not url.startswith(("data:", "blob:"))]
+    take(page, "run.html", tmp_path)
+    there = [url for url in asked if not url.startswith(("data:", "blob:"))]
+    assert sorted(there) == [f"{site}/static/dist/offline.js", f"{site}/static/dist/style.css"]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_sheet_shows_every_mark_in_every_state(page: Any, site: str, lang: str) -> None:
+    page.goto(f"{site}/-/gallery?lang={lang}")
+    page.locator("[data-specimen]").first.wait_for()
+    drawn = page.locator("[data-specimen]").evaluate_all(
+        "all => all.map(e => [e.dataset.specimen, e.querySelector('svg').getBoundingClientRect().width])"
+    )
+    names = {name for name, _ in drawn}
+    assert len(names) == len(drawn) >= 40 and all(width > 60 for _, width in drawn)
+    for name in (
+        *("cell plain", "cell written", "cell silent", "cell freed", "cell heat"),
+        *("handle leaf", "handle node", "handle view", "handle stride0", "handle overlap", "handle transposed"),
+        *("handle unnamed", "counter shared", "counter bumped", "pin ok", "pin stale", "pin silent", "pin released"),
+        *("pin unknown", "node plain", "node running", "node failed", "node accumulate", "edge plain", "edge carrying"),
+        *("cut detach", "cut data", "cut no_grad", "cut inference", "cut item", "cut dtype", "cut numpy", "cut copy"),
+    ):
+        assert name in names
+    assert not [text for text in page.locator("figcaption strong, h2").all_text_contents() if "sheet_" in text]
+    pictures = page.locator("[data-picture] img").evaluate_all("all => all.map(e => e.complete && e.naturalWidth)")
+    assert len(pictures) >= 8 and all(width > 300 for width in pictures)
