@@ -1,6 +1,6 @@
 /** The loom on the page: the whole run in one scrolled picture, its heads always in sight; and on paper, in slices. */
 
-import { HEAD, loom as makeLoom } from "./layout/loom.js";
+import { HEAD, loom as makeLoom, SMALLEST } from "./layout/loom.js";
 import { ALL, band, TALL } from "./layout/view.js";
 import { corner, LOOM, loomMarks } from "./marks/loom.js";
 import { patch, SVG } from "./svg.js";
@@ -33,6 +33,7 @@ export function createLoom(host, document, { words = {}, go }) {
   /** @type {{opened: Opened, i: number} | null} */
   let shown = null;
   let seen = ALL;
+  let k = 1;
 
   /** @param {Opened} opened @param {number} width @param {boolean} stacked */
   function planFor(opened, width, stacked) {
@@ -55,15 +56,16 @@ export function createLoom(host, document, { words = {}, go }) {
     const plan = current();
     if (!plan || !shown) return;
     const { opened, i } = shown;
+    k = Math.min(1, (host.clientWidth - 1) / plan.width);
+    if (k < SMALLEST) k = 1;
     root.classList.toggle("stacked", plan.stacked);
     seen = sight(plan);
     const { head, code, body } = loomMarks(plan, opened, i, words, seen);
-    const side = plan.stacked ? host.clientWidth : plan.code;
-    place(layers.corner, 0, 0, plan.stacked ? 0 : plan.code, HEAD);
-    place(layers.head, 0, 0, plan.width, HEAD);
-    place(layers.code, 0, HEAD, side, plan.height - HEAD);
-    place(layers.body, 0, HEAD, plan.width, plan.height - HEAD);
-    root.style.setProperty("--loom-height", `${plan.height}px`);
+    const side = plan.stacked ? host.clientWidth / k : plan.code;
+    place(layers.corner, k, 0, plan.stacked ? 0 : plan.code, HEAD);
+    place(layers.head, k, 0, plan.width, HEAD);
+    place(layers.code, k, HEAD, side, plan.height - HEAD);
+    place(layers.body, k, HEAD, plan.width, plan.height - HEAD);
     layers.body.svg.setAttribute("aria-label", opened.trace.program.source.split("\n")[opened.trace.steps[i].line - 1]?.trim() ?? "");
     patch(document, layers.corner.group, corner(plan, { ...LOOM, ...words }));
     patch(document, layers.head.group, head);
@@ -73,7 +75,7 @@ export function createLoom(host, document, { words = {}, go }) {
 
   /** What is in sight, in the plan's heights. @param {import("./layout/loom.js").Loom} plan */
   function sight(plan) {
-    return plan.height <= TALL ? ALL : band(root.scrollTop, root.scrollTop + root.clientHeight);
+    return plan.height <= TALL ? ALL : band(root.scrollTop / k, (root.scrollTop + root.clientHeight) / k);
   }
 
   function scrolled() {
@@ -88,10 +90,10 @@ export function createLoom(host, document, { words = {}, go }) {
     const plan = current();
     const box = plan && shown ? plan.boxes[plan.story.at[shown.i]] : null;
     if (!box || !plan) return;
-    const top = root.scrollTop + HEAD;
-    const bottom = root.scrollTop + root.clientHeight;
+    const top = root.scrollTop / k + HEAD;
+    const bottom = (root.scrollTop + root.clientHeight) / k;
     if (box.y >= top && box.y + box.h <= bottom) return;
-    root.scrollTop = Math.max(0, box.h > bottom - top ? box.y - HEAD : box.y + box.h / 2 - HEAD - (bottom - top) / 2);
+    root.scrollTop = k * Math.max(0, box.h > bottom - top ? box.y - HEAD : box.y + box.h / 2 - HEAD - (bottom - top) / 2);
     scrolled();
   }
 
@@ -102,12 +104,22 @@ export function createLoom(host, document, { words = {}, go }) {
     if (!plan || !shown || !target || target.closest(".loom-head, .loom-corner")) return;
     const point = target.closest("[data-step]")?.getAttribute("data-step");
     if (point && target.closest(".loom-point")) return go(Number(point));
-    const y = event.clientY - layers.body.svg.getBoundingClientRect().top + HEAD;
+    const y = (event.clientY - layers.body.svg.getBoundingClientRect().top) / k + HEAD;
     const r = plan.boxes.findLastIndex((box) => box.foldY <= y);
     if (r >= 0) go(plan.story.rows[r].last);
   }
 
+  /** A cell, and all that reads it, in every row. @param {Event} event */
+  function over(event) {
+    const target = event.target instanceof Element ? event.target.closest("[data-loom-reads], [data-loom-cell]") : null;
+    const cell = target?.getAttribute("data-loom-reads") ?? target?.getAttribute("data-loom-cell");
+    for (const el of root.querySelectorAll(".lit")) el.classList.remove("lit");
+    if (cell) for (const el of root.querySelectorAll(`[data-loom-reads="${cell}"], [data-loom-cell="${cell}"]`)) el.classList.add("lit");
+  }
+
   root.addEventListener("click", choose);
+  root.addEventListener("pointerover", over);
+  root.addEventListener("pointerleave", over);
   root.addEventListener("scroll", scrolled, { passive: true });
   if (typeof ResizeObserver !== "undefined")
     new ResizeObserver(() => {
@@ -165,9 +177,9 @@ function surface(document, name) {
   return { svg, group };
 }
 
-/** @param {ReturnType<typeof surface>} to @param {number} x @param {number} y @param {number} w @param {number} h */
-function place({ svg }, x, y, w, h) {
-  svg.setAttribute("width", String(w));
-  svg.setAttribute("height", String(h));
-  svg.setAttribute("viewBox", `${x} ${y} ${Math.max(w, 1)} ${Math.max(h, 1)}`);
+/** @param {ReturnType<typeof surface>} to @param {number} k its scale @param {number} y @param {number} w @param {number} h */
+function place({ svg }, k, y, w, h) {
+  svg.setAttribute("width", String(w * k));
+  svg.setAttribute("height", String(h * k));
+  svg.setAttribute("viewBox", `0 ${y} ${Math.max(w, 1)} ${Math.max(h, 1)}`);
 }

@@ -13,7 +13,7 @@ import { story } from "./story.js";
  * @typedef {{cells: {index: string, x: number, w: number, cell: number}[], more: number, y: number}} Line
  * @typedef {{reader: import("./story.js").Reader, column: Column, y: number, cy: number, lines: Line[], bar: [number, number] | null}} Block
  * @typedef {{write: import("./story.js").Write, column: Column, y: number, cy: number}} Shot
- * @typedef {{y: number, h: number, cy: number, codeY: number, code: string[], foldY: number}} Box
+ * @typedef {{y: number, h: number, cy: number, codeY: number, codeH: number, code: string[], foldY: number}} Box
  * @typedef {{uid: string, name: string, leaf: boolean, place: string, x: number, y: number,
  *   slots: Map<string, number>, row: number, label: string}} Dot   place: nodes with the same one are one dot
  * @typedef {{key: string, from: string, to: string, x0: number, y0: number, x1: number, y1: number, row: number}} Strand
@@ -25,10 +25,15 @@ import { story } from "./story.js";
  *   stacked: boolean, cell: number, width: number, height: number}} Loom
  */
 
+/** A picture somewhat wider than its room is drawn smaller, but not smaller than this. */
+export const SMALLEST = 0.8;
 export const HEAD = 92;
 export const LINE = 26;
 export const TITLE = 19;
 export const CODE = 18;
+export const SHOT = 19;
+/** Width of one character of the page's bold face, in em. */
+export const BOLD = 0.7;
 const SLOT = 16;
 const FOLD = 24;
 const NODE = 24;
@@ -36,10 +41,9 @@ const PAD = 9;
 const RAIL = 26;
 const HOLD = 8;
 const MOST_LINES = 8;
-const ROOMY = [56, 48, 42, 36, 32];
-const STACKED = [40, 34, 28];
-/** A storage of more elements is a strip of colours. */
-const CELLS = 24;
+/** Widths of a cell, and the most elements of a storage that is drawn cell by cell; more are a strip of colours. */
+const ROOMY = [[56, 24], [48, 24], [42, 24], [36, 24], [32, 24], [28, 24], [28, 8], [24, 4]];
+const STACKED = [[40, 24], [34, 24], [28, 8], [24, 4]];
 /** With more storages than this, the columns of a freed one are let again. */
 const KEPT = 12;
 
@@ -50,14 +54,29 @@ const KEPT = 12;
  */
 export function loom(opened, { room = 1180, stacked = false } = {}) {
   const told = story(opened);
-  const code = stacked ? 8 : codeWidth(told);
-  const lanes = new Lanes();
-  const graphW = told.knots.size ? (stacked ? 150 : 250) : 16;
-  const { columns, cell, right } = placed(told, code, room - graphW, stacked);
+  const code = stacked ? 8 : codeWidth(told, room);
+  const holds = { pins: held(told), bumps: bumped(told) };
+  /** @type {Loom | null} */
+  let plan = null;
+  for (const [cell, most] of stacked ? STACKED : ROOMY) {
+    const columns = arranged(told, holds, code, cell, most);
+    if (columns.right * SMALLEST > room) continue;
+    plan = woven(told, columns, { code, cell, room, stacked });
+    if (plan.width <= room) return plan;
+  }
+  if (plan && plan.width * SMALLEST <= room) return plan;
+  // What has to scroll anyway need not be small as well.
+  const [cell, most] = stacked ? [30, 8] : [34, 8];
+  return woven(told, arranged(told, holds, code, cell, most), { code, cell, room, stacked });
+}
+
+/** The plan with these columns. @param {import("./story.js").Story} told @param {{columns: Map<string, Column>, right: number}} arrangement
+ * @param {{code: number, cell: number, room: number, stacked: boolean}} sizes @returns {Loom} */
+function woven(told, { columns, right }, { code, cell, room, stacked }) {
   /** @type {Loom} */
   const plan = {
     story: told, boxes: [], columns, blocks: [], shots: [], homes: new Map(), dots: new Map(), rowDots: [], strands: [], trunks: [], holds: [],
-    head: HEAD, code, memory: { x: code, w: right - code }, graph: { x: right + 14, w: graphW, names: 0 },
+    head: HEAD, code, memory: { x: code, w: right - code }, graph: { x: right + 10, w: 16, names: 0 },
     stacked, cell, width: 0, height: 0,
   };
   let y = HEAD;
@@ -65,30 +84,18 @@ export function loom(opened, { room = 1180, stacked = false } = {}) {
     y = lay(plan, row, r, y, room);
   });
   plan.height = y;
-  thread(plan, lanes);
+  thread(plan);
   pin(plan);
   return plan;
 }
 
-/** @param {import("./story.js").Story} told */
-function codeWidth(told) {
-  const longest = Math.max(0, ...told.rows.flatMap((row) => row.code.map((line) => textWidth(line, 12.5) + row.depth * 10 + row.turn.length * 7)));
-  return Math.round(Math.min(330, Math.max(190, longest + 62)));
+/** @param {import("./story.js").Story} told @param {number} room */
+function codeWidth(told, room) {
+  const longest = Math.max(0, ...told.rows.flatMap((row) => row.code.map((line) => textWidth(line, 12.5) + row.inset * 10 + row.turn.length * 7)));
+  return Math.round(Math.min(330, Math.max(200, room * 0.26), Math.max(190, longest + 62)));
 }
 
 // ---- columns
-
-/** @param {import("./story.js").Story} told @param {number} left @param {number} room @param {boolean} stacked */
-function placed(told, left, room, stacked) {
-  const bolts = [...told.bolts.values()].filter((bolt) => bolt.death > bolt.birth || !bolt.freed);
-  const holds = held(told);
-  let best = null;
-  for (const cell of stacked ? STACKED : ROOMY) {
-    best = arranged(bolts, holds, left, cell);
-    if (best.right <= room) return { ...best, cell };
-  }
-  return { .../** @type {{columns: Map<string, Column>, right: number}} */ (best), cell: (stacked ? STACKED : ROOMY).at(-1) ?? 30 };
-}
 
 /** How many pins hold a rail at once. @param {import("./story.js").Story} told @returns {Map<string, number>} */
 function held(told) {
@@ -106,8 +113,19 @@ function held(told) {
   return most;
 }
 
-/** @param {import("./story.js").Bolt[]} bolts @param {Map<string, number>} holds @param {number} left @param {number} cell */
-function arranged(bolts, holds, left, cell) {
+/** How wide the ticks of a counter are written. @param {import("./story.js").Story} told @returns {Map<string, number>} */
+function bumped(told) {
+  /** @type {Map<string, number>} */
+  const most = new Map();
+  for (const { bumps } of told.rows)
+    for (const [counter, bump] of bumps) most.set(counter, Math.max(most.get(counter) ?? 0, textWidth(bump.join("→"), 10.5) + 10));
+  return most;
+}
+
+/** @param {import("./story.js").Story} told @param {{pins: Map<string, number>, bumps: Map<string, number>}} holds @param {number} left @param {number} cell
+ * @param {number} most @returns {{columns: Map<string, Column>, right: number}} */
+function arranged(told, holds, left, cell, most) {
+  const bolts = [...told.bolts.values()].filter((bolt) => bolt.death > bolt.birth || !bolt.freed);
   /** @type {Map<string, Column>} */
   const columns = new Map();
   const again = bolts.length > KEPT;
@@ -116,15 +134,15 @@ function arranged(bolts, holds, left, cell) {
   let x = left + 14;
   let right = x;
   for (const bolt of order) {
-    const shape = shaped(bolt, cell);
-    let beside = 8;
+    const shape = shaped(bolt, cell, most);
+    let beside = 7;
     /** @type {[string, number][]} */
     const rails = [];
     for (const counter of bolt.counters.length ? bolt.counters : [""]) {
-      rails.push([counter, shape.w + beside + 14]);
-      beside += RAIL + Math.max(0, (holds.get(`${bolt.uid}|${counter}`) ?? 0) - 1) * HOLD + 6;
+      rails.push([counter, shape.w + beside + 13]);
+      beside += RAIL + 4 + Math.max(0, ((holds.pins.get(`${bolt.uid}|${counter}`) ?? 0) - 1) * HOLD, (holds.bumps.get(counter) ?? 0) - 38);
     }
-    const whole = shape.w + beside + 14;
+    const whole = shape.w + beside + 9;
     const owner = bolt.owner ? columns.get(bolt.owner) : undefined;
     const at = again ? left + 14 + track.near(bolt.birth, bolt.death, whole, owner ? owner.right - left - 14 : 0) : x;
     columns.set(bolt.uid, { uid: bolt.uid, x: at, ...shape, rails: new Map(rails.map(([counter, by]) => [counter, at + by])), right: at + whole });
@@ -151,14 +169,14 @@ function owned(bolts) {
   return [...out];
 }
 
-/** @param {import("./story.js").Bolt} bolt @param {number} cell */
-function shaped(bolt, cell) {
+/** @param {import("./story.js").Bolt} bolt @param {number} cell @param {number} most */
+function shaped(bolt, cell, most) {
   if (bolt.summary || !bolt.cells.size) return { w: bolt.summary ? 150 : 56, cell: 0, least: 1, heat: bolt.summary };
   const sizes = [...bolt.cells].map(([dtype, n]) => ({ n, size: itemsize(dtype) }));
   const least = Math.min(...sizes.map((s) => s.size));
   const n = Math.max(1, ...sizes.map((s) => Math.ceil((s.n * s.size) / least)));
-  if (n <= CELLS) return { w: Math.max(n * cell, 26), cell: n === 1 ? Math.max(cell, 26) : cell, least, heat: false };
-  const each = Math.max(0.3, Math.min(8, 300 / n));
+  if (n <= most) return { w: Math.max(n * cell, 26), cell: n === 1 ? Math.max(cell, 26) : cell, least, heat: false };
+  const each = Math.max(0.3, Math.min(most < 24 ? 7 : 10, (most < 24 ? 200 : 300) / n));
   return { w: n * each, cell: each, least, heat: true };
 }
 
@@ -174,7 +192,7 @@ export function place(column, dtype, i) {
  * @param {number} top @param {number} room */
 function lay(plan, row, r, top, room) {
   const { story: told, columns, stacked } = plan;
-  const widest = stacked ? Math.max(24, Math.floor((room - 56 - row.depth * 10) / 7.2)) : Math.max(12, Math.floor((plan.code - 62 - row.depth * 10) / 7.54));
+  const widest = stacked ? Math.max(24, Math.floor((room - 56 - row.inset * 10) / 7.2)) : Math.max(12, Math.floor((plan.code - 62 - row.inset * 10) / 7.54));
   const code = wrapped(row.code, widest);
   const codeH = code.length * CODE + (row.freed || row.kind === "raise" || row.visits.length ? 16 : 0);
   const foldY = top;
@@ -214,12 +232,12 @@ function lay(plan, row, r, top, room) {
   y = shelves([...row.writes.values()], y, (write, at) => {
     const column = columns.get(write.storage);
     if (!column) return null;
-    shots.push({ write, column, y: at, cy: at + 16 + LINE / 2 });
-    return { column, h: 16 + LINE + (column.heat ? 6 : 17) };
+    shots.push({ write, column, y: at, cy: at + SHOT + LINE / 2 });
+    return { column, h: SHOT + LINE + (column.heat ? 6 : 17) };
   });
   const bottom = Math.max(y, stacked ? 0 : begin + PAD + codeH) + PAD - 3;
   const first = shots[0]?.cy ?? blocks[0]?.cy ?? dots[0]?.y ?? (begin + bottom) / 2;
-  plan.boxes.push({ y: begin, h: bottom - begin, cy: first, codeY: begin + PAD, code, foldY });
+  plan.boxes.push({ y: begin, h: bottom - begin, cy: first, codeY: begin + PAD, codeH, code, foldY });
   plan.blocks.push(blocks);
   plan.shots.push(shots);
   plan.rowDots.push(dots);
@@ -251,10 +269,11 @@ function shelves(list, y, put) {
 function wrapped(lines, most) {
   const out = [];
   for (const line of lines) {
-    let rest = line;
+    const indent = line.length - line.trimStart().length;
+    let rest = line.length > most && indent > 8 ? `        ${line.trimStart()}` : line;
     while (rest.length > most) {
       const at = Math.max(rest.lastIndexOf(" ", most), rest.lastIndexOf("(", most) + 1);
-      const k = at > most / 2 ? at : most;
+      const k = at > rest.length - rest.trimStart().length + 3 ? at : most;
       out.push(rest.slice(0, k));
       rest = `    ${rest.slice(k).trimStart()}`;
     }
@@ -337,8 +356,9 @@ function leafDot(plan, knot, r, here) {
   return true;
 }
 
-/** Lanes for the nodes, the way of every edge. @param {Loom} plan @param {Lanes} lanes */
-function thread(plan, lanes) {
+/** Lanes for the nodes, the way of every edge. @param {Loom} plan */
+function thread(plan) {
+  const lanes = new Lanes();
   const { dots, story: told } = plan;
   /** @type {Map<string, number>} */
   const last = new Map();
@@ -364,8 +384,8 @@ function thread(plan, lanes) {
   for (const dot of dots.values()) dot.x = plan.graph.x + 12 + (at.get(dot.place) ?? 0) * pitch;
   plan.graph.names = plan.graph.x + 12 + lanes.count * pitch + 4;
   let widest = 0;
-  for (const dot of dots.values()) widest = Math.max(widest, textWidth(cut(dot.label, 30), 11.5) + 18, ...[...dot.slots.keys()].map((slot) => textWidth(slot, 10.5) + 96));
-  plan.graph.w = dots.size ? plan.graph.names - plan.graph.x + Math.min(widest, plan.stacked ? 150 : 230) + (plan.stacked ? 20 : 118) : 16;
+  for (const dot of dots.values()) widest = Math.max(widest, wide(plan, dot), ...[...dot.slots.keys()].map((slot) => slotWide(plan, dot, slot)));
+  plan.graph.w = dots.size ? plan.graph.names - plan.graph.x + widest + 14 : 16;
   plan.width = plan.graph.x + plan.graph.w;
   /** @type {Set<string>} */
   const trunks = new Set();
@@ -380,6 +400,20 @@ function thread(plan, lanes) {
       plan.trunks.push({ x: to.x, y0: to.y, y1: last.get(to.place) ?? to.y });
     });
   }
+}
+
+/** How wide a node is written, with the gradient that reaches it. @param {Loom} plan @param {Dot} dot */
+function wide(plan, dot) {
+  const chips = plan.stacked ? [] : (plan.story.visits.get(dot.uid) ?? []).map((k) => plan.story.arrived.get(k) ?? 0);
+  return Array.from(cut(dot.label, plan.stacked ? 15 : 30)).length * 11.5 * BOLD + 14 + Math.max(0, ...chips);
+}
+
+/** @param {Loom} plan @param {Dot} dot @param {string} slot */
+function slotWide(plan, dot, slot) {
+  const pin = plan.story.pins.get(`${dot.uid}:${slot}`);
+  const text = pin && !plan.stacked ? `${slot} = ${plan.story.called.get(pin.storage) ?? pin.storage} @ v0` : slot;
+  const more = pin?.broken !== null && pin ? 66 : pin?.silent !== null && pin ? 92 : plan.stacked ? 0 : 58;
+  return Array.from(text).length * 6.2 + 12 + more;
 }
 
 /** From a node's slot to the rail whose version it expects, and down until backward lets go. @param {Loom} plan */

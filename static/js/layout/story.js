@@ -1,6 +1,7 @@
 /** What a run did, row by row: a row is an executed statement, with the visits of its backward; one pass over the trace. */
 
 import { same } from "../state.js";
+import { chip } from "./chip.js";
 import { stay } from "./lifetimes.js";
 import { names, refOf } from "./names.js";
 
@@ -9,10 +10,10 @@ import { names, refOf } from "./names.js";
  * @typedef {{storage: string, by: string | null, silent: boolean, cells: Map<string, Change>}} Write   cells by `dtype:index`
  * @typedef {{uid: string, key: string, entity: any, title: string, alias: boolean, grad: boolean, named: boolean, cut: string | null}} Reader
  *   a handle where it was made, moved or given one more name; cut: why no gradient comes back
- * @typedef {{first: number, last: number, line: number, kind: string, code: string[], depth: number, turn: string,
+ * @typedef {{first: number, last: number, line: number, kind: string, code: string[], inset: number, turn: string,
  *   skipped: number, visits: number[], readers: Reader[], writes: Map<string, Write>, bumps: Map<string, [number, number]>,
  *   nodes: string[], freed: number}} Row
- *   freed: storages made and freed within the row
+ *   freed: storages made and freed within the row; inset: how deep it stands in blocks and calls
  * @typedef {{uid: string, birth: number, death: number, freed: boolean, cells: Map<string, number>, summary: boolean,
  *   nbytes: number, owner: string | null, counters: string[]}} Bolt   a storage; owner: of whose tensor it is the .grad
  * @typedef {{uid: string, name: string, next: ([string, number] | null)[], variable: string | null, row: number, slots: string[]}} Knot
@@ -20,7 +21,9 @@ import { names, refOf } from "./names.js";
  * @typedef {{key: string, node: string, slot: string, storage: string, counter: string | null, expected: number | null,
  *   tensor: string | null, birth: number, death: number, broken: number | null, silent: number | null, released: boolean}} Pin
  * @typedef {{rows: Row[], at: number[], bolts: Map<string, Bolt>, knots: Map<string, Knot>, pins: Map<string, Pin>,
- *   visits: Map<string, number[]>}} Story   at: the row of each step; visits: the steps at which each node ran
+ *   visits: Map<string, number[]>, arrived: Map<number, number>, called: Map<string, string>}} Story
+ *   at: the row of each step; visits: the steps at which each node ran; arrived: how wide the gradient of a visit is
+ *   written; called: the first name of a tensor on each storage
  */
 
 const MOST_CODE = 4;
@@ -29,7 +32,7 @@ const MOST_CODE = 4;
 export function story(opened) {
   const { steps } = opened.trace;
   /** @type {Story} */
-  const out = { rows: [], at: [], bolts: new Map(), knots: new Map(), pins: new Map(), visits: new Map() };
+  const out = { rows: [], at: [], bolts: new Map(), knots: new Map(), pins: new Map(), visits: new Map(), arrived: new Map(), called: new Map() };
   let before = opened.state(-1);
   for (let first = 0; first < opened.count; ) {
     const last = close(steps, first);
@@ -46,6 +49,8 @@ export function story(opened) {
       for (const uid of gone) if (uid[0] === "n") release(out, uid, r);
       if (!visit) continue;
       row.visits.push(k);
+      const grad = visit.grad_outputs?.find(Boolean);
+      if (grad) out.arrived.set(k, chip(grad).width);
       out.visits.set(visit.node, [...(out.visits.get(visit.node) ?? []), k]);
     }
     const after = opened.state(last);
@@ -77,8 +82,8 @@ function begun(trace, first, last) {
   const lines = trace.program.source.split("\n").slice((statement && !compound ? statement.line : step.line) - 1, to);
   const indent = lines.length ? (lines[0].match(/^ */)?.[0].length ?? 0) : 0;
   return {
-    first, last, line: step.line, kind: step.kind, depth: step.depth ?? 0, skipped: trace.steps[first].skipped ?? 0,
-    code: lines.map((/** @type {string} */ line) => line.slice(Math.min(indent, line.length - line.trimStart().length)).trimEnd()),
+    first, last, line: step.line, kind: step.kind, inset: Math.min(6, (step.depth ?? 0) + Math.floor(indent / 4)), skipped: trace.steps[first].skipped ?? 0,
+    code: step.kind === "end" ? [] : lines.map((/** @type {string} */ line) => line.slice(Math.min(indent, line.length - line.trimStart().length)).trimEnd()),
     turn: step.iter?.length ? step.iter.join(", ") : "",
     visits: [], readers: [], writes: new Map(), bumps: new Map(), nodes: [], freed: 0,
   };
@@ -162,7 +167,8 @@ function weave(out, row, r, touched, before, after) {
       }
     }
   }
-  for (const { entity } of row.readers) {
+  for (const { entity, title, named } of row.readers) {
+    if (named && entity.storage && !out.called.has(entity.storage)) out.called.set(entity.storage, title.split(" ")[0]);
     const held = out.bolts.get(entity.storage ?? "");
     if (held && entity.counter && !held.counters.includes(entity.counter)) held.counters.push(entity.counter);
   }
@@ -215,7 +221,7 @@ function events(row, steps, before, after) {
     for (const entry of steps[k].log ?? []) {
       if (entry.event === "written" && before.has(entry.storage) && after.has(entry.storage)) {
         const write = row.writes.get(entry.storage) ?? { storage: entry.storage, by: null, silent: false, cells: new Map() };
-        const changed = write.cells.size > 0 || (entry.changed === null && !after.get(entry.storage)?.cells);
+        const changed = write.cells.size > 0 || (entry.changed !== 0 && !after.get(entry.storage)?.cells);
         if (changed) row.writes.set(entry.storage, write);
         if (entry.by) write.by = called.paths.get(entry.by) ?? null;
       } else if (entry.event === "saved_changed_silently") {

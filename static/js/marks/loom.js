@@ -2,7 +2,7 @@
 
 import { chip } from "../layout/chip.js";
 import { tuple, wireText } from "../layout/format.js";
-import { CODE, HEAD, LINE, loom, place, TITLE } from "../layout/loom.js";
+import { BOLD, CODE, HEAD, LINE, loom, place, SHOT, TITLE } from "../layout/loom.js";
 import { cut, EM, textWidth } from "../layout/metrics.js";
 import { plainDtype } from "../layout/reads.js";
 import { ALL, within } from "../layout/view.js";
@@ -26,14 +26,15 @@ export const LOOM = {
   through: "written through",
   written: "written",
   broken: "broken",
-  bytes: "other bytes, same version",
+  bytes: "other bytes",
   released: "released",
   unseen: "{n} statements passed unseen",
-  passing: "{n} storages freed at once",
+  passing: "freed at once: {n}",
   raises: "raises",
   cut: "no grad_fn",
   visit: "visit {k} of {n}",
-  more: "{n} more lines",
+  more: "lines more: {n}",
+  end: "the end",
 };
 /** @typedef {Record<keyof typeof LOOM, string>} Words */
 
@@ -100,15 +101,17 @@ function codeMarks(scene) {
   for (const r of seen(scene)) {
     const box = plan.boxes[r];
     const row = plan.story.rows[r];
-    const x = 46 + row.depth * 10;
+    const x = 46 + row.inset * 10;
     const here = r === now;
     const parts = [];
     if (here && !plan.stacked) parts.push(h("rect", { key: "band", class: "loom-now", x: 0, y: box.y, width: plan.code, height: box.h }));
+    if (plan.stacked) parts.push(h("rect", { key: "ground", class: cls("loom-under", here && "now"), x: 4, y: box.codeY - 4, width: x + Math.max(90, ...box.code.map((line) => textWidth(line, 12.5))) + (row.turn ? 40 : 4), height: box.codeH + 4, rx: 4 }));
     if (row.skipped) parts.push(
       h("path", { key: "fold", class: "loom-fold", d: `M16 ${box.foldY + 12}l3 -4l4 8l4 -8l4 8l3 -4` }),
       h("text", { key: "unseen", class: "loom-note", x: 42, y: box.foldY + 16 }, words.unseen.replace("{n}", String(row.skipped))));
     if (here) parts.push(h("path", { key: "here", class: "loom-here", d: `M7 ${box.codeY + 3}l8 5l-8 5z` }));
-    parts.push(h("text", { key: "line", class: "loom-line end", x: 36, y: box.codeY + 13 }, String(row.line)));
+    const end = row.kind === "end";
+    parts.push(h("text", { key: "line", class: end ? "loom-note" : "loom-line end", x: end ? x : 36, y: box.codeY + 13 }, end ? words.end : String(row.line)));
     box.code.forEach((line, k) => parts.push(h("text", { key: `code ${k}`, class: "loom-code", x, y: box.codeY + 13 + k * CODE }, line)));
     const foot = box.codeY + 13 + box.code.length * CODE - 1;
     const notes = [];
@@ -128,10 +131,11 @@ function codeMarks(scene) {
 function visitMarks({ plan, i, now, words }, r, x, y) {
   const { visits } = plan.story.rows[r];
   const done = visits.filter((k) => k <= i).length;
-  const pitch = Math.min(11, ((plan.stacked ? 200 : plan.code - x) - 96) / visits.length);
-  const out = [h("text", { key: "visit", class: "loom-visit", x, y }, words.visit.replace("{k}", String(r === now ? done : visits.length)).replace("{n}", String(visits.length)))];
-  if (pitch < 5) return out;
-  const from = x + textWidth(words.visit, 11) * 0.9;
+  const said = words.visit.replace("{k}", String(r === now ? done : visits.length)).replace("{n}", String(visits.length));
+  const out = [h("text", { key: "visit", class: "loom-visit", x, y }, said)];
+  const from = x + 12 + Array.from(said).length * 11 * BOLD;
+  const pitch = Math.min(11, ((plan.stacked ? 340 : plan.code) - from - 4) / visits.length);
+  if (pitch < 4) return out;
   visits.forEach((k, n) => {
     out.push(h("circle", { key: `visit ${k}`, class: cls("loom-point", k === i && "now", k > i && "future"), cx: from + n * pitch, cy: y - 4, r: 3.6, "data-step": k }));
   });
@@ -217,7 +221,7 @@ function blockMark({ plan, words }, block, r) {
       parts.push(h("g", { key: `window ${c.index}`, class: "loom-window", "data-loom-reads": `${column.uid}:${c.cell}`, "data-index": c.index },
         h("rect", { key: "box", x: c.x + 1.5, y: line.y, width: c.w - 3, height: LINE - 4, rx: 3 }),
         size >= 5 && h("text", { key: "index", class: "mid", x: c.x + c.w / 2, y: line.y + (LINE - 4) / 2 + size * 0.35, "font-size": size }, text)));
-      if (n === 0 && k === 1) parts.push(...strideMark(lines[0].cells[0], c, line.y, cells.length ? c.cell - lines[0].cells[0].cell : 0));
+      if (n === 0 && k === 1) parts.push(...strideMark(lines[0].cells[0], c, cells[cells.length - 1], line.y));
     });
     if (line.more) parts.push(h("text", { key: "more", class: "loom-note", x: column.x + 2, y: line.y + LINE + 6 }, words.more.replace("{n}", String(line.more))));
   });
@@ -227,9 +231,9 @@ function blockMark({ plan, words }, block, r) {
   const made = plan.dots.get(entity.grad_fn ?? "") ?? (entity.leaf && entity.requires_grad ? plan.rowDots[r].find((dot) => dot.place === `leaf ${reader.uid} ${r}`) : undefined);
   if (made && !reader.alias && made.row === r) parts.push(h("path", { key: "thread", class: "loom-thread", d: `M${(rail ?? last) + 5} ${cy}H${made.x - NODE_R - 2}` }));
   else if (reader.cut) parts.push(
-    h("path", { key: "thread", class: "loom-thread", d: `M${(rail ?? last) + 5} ${cy}H${plan.graph.x}` }),
-    h("path", { key: "wall", class: "loom-wall", d: `M${plan.graph.x} ${cy - 7}v14` }),
-    h("text", { key: "why", class: "loom-note on", x: plan.graph.x + 8, y: cy + 4 }, `${words.cut}: ${reader.cut.replace(/^Tensor/, "")}`));
+    h("path", { key: "thread", class: "loom-thread", d: `M${(rail ?? last) + 5} ${cy}H${plan.graph.x - 3}` }),
+    h("path", { key: "wall", class: "loom-wall", d: `M${plan.graph.x - 3} ${cy - 7}v14` }),
+    h("text", { key: "why", class: "loom-note", x: (plan.graph.names || plan.graph.x) + 2, y: cy + 4 }, `${words.cut}: ${reader.cut.replace(/^Tensor/, "")}`));
   const { x, w } = plan.memory;
   return h("g", {
     key: `handle ${r} ${reader.key}`, class: cls("loom-handle", reader.grad && "grad", !reader.named && "passing", reader.alias && "alias"),
@@ -243,22 +247,29 @@ function trailing(entity) {
   return entity.stride?.length ? ` stride ${tuple(entity.stride)}${offset}` : offset;
 }
 
-/** How far it is from one line to the next. @param {{x: number, w: number}} from @param {{x: number, w: number}} to @param {number} y @param {number} by */
-function strideMark(from, to, y, by) {
+/** How far it is from one line to the next. @param {{x: number, w: number, cell: number}} from @param {{x: number, w: number, cell: number}} to
+ * @param {{x: number, w: number}} last of the line @param {number} y */
+function strideMark(from, to, last, y) {
+  const by = to.cell - from.cell;
   const text = `${by < 0 ? "−" : "+"}${Math.abs(by)}`;
-  const x0 = from.x + from.w / 2;
-  if (to.x - x0 < 14) return by ? [h("text", { key: "stride", class: "loom-stride end", x: to.x - 3, y: y + 14 }, to.x - from.x > 20 ? text : "")] : [];
+  const x = from.x + from.w / 2;
+  if (to.x - x < 10) return [h("text", { key: "by", class: "loom-stride", x: last.x + last.w + 4, y: y + 14 }, text)];
+  const wide = to.x - x > 40;
   return [
-    h("path", { key: "stride", class: "loom-measure", d: `M${x0} ${y - 3}v${LINE / 2}H${to.x - 3}m-5 -3l5 3l-5 3` }),
-    to.x - x0 > 36 && h("text", { key: "by", class: "loom-stride", x: x0 + 5, y: y + 5 }, text),
+    h("path", { key: "stride", class: "loom-measure", d: `M${x} ${y - 3}v${LINE / 2}H${to.x - 3}m-5 -3l5 3l-5 3` }),
+    h("text", { key: "by", class: cls("loom-stride", !wide && "end"), x: wide ? x + 5 : x - 4, y: y + (wide ? 6 : 11) }, text),
   ];
 }
 
 /** What a statement wrote: the new value, and the old one struck. @param {Scene} scene @param {import("../layout/loom.js").Shot} shot @param {number} r */
 function shotMark({ plan, words }, { write, column, y, cy }, r) {
-  const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, cut(write.by ? `${words.through} ${write.by}` : words.written, Math.max(8, Math.floor((column.w + 34) / 6))))];
-  const top = y + 16;
-  if (write.silent) parts.push(h("rect", { key: "hazard", class: "loom-hazard", x: column.x - 3, y: top - 3, width: column.w + 6, height: LINE + 2, rx: 4 }));
+  const room = Math.max(4, Math.floor((column.w + 30) / 6));
+  const full = write.by ? `${words.through} ${write.by}` : words.written;
+  const told = cut(full.length > room && write.by ? write.by : full, room);
+  const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, told)];
+  const top = y + SHOT;
+  if (write.silent) for (const layer of ["", "stripes"])
+    parts.push(h("rect", { key: `hazard ${layer}`, class: cls("loom-hazard", layer), x: column.x - 2, y: top - 2.5, width: column.w + 4, height: LINE + 1, rx: 3 }));
   if (!write.cells.size) parts.push(h("rect", { key: "whole", class: "loom-ink", x: column.x + 1, y: top, width: column.w - 2, height: LINE - 4, rx: 3 }));
   const size = Math.max(...[...write.cells.values()].map((c) => (typeof c.now === "number" && typeof c.was === "number" ? Math.abs(c.now - c.was) : 0)), 0);
   for (const [key, { was, now }] of write.cells) {
@@ -278,10 +289,10 @@ function shotMark({ plan, words }, { write, column, y, cy }, r) {
       h("rect", { key: "box", class: "loom-ink", x: at.x + 1.5, y: top, width: at.w - 3, height: LINE - 4, rx: 3 }),
       arrow && h("path", { key: "arrow", class: "loom-arrow", d: `M${at.x + 12} ${top + 11}h-6m3 -3l-3 3l3 3` }),
       h("text", { key: "value", class: "loom-new mid", x: at.x + at.w / 2 + (arrow ? 5 : 0), y: top + (LINE - 4) / 2 + fit.size * 0.35, "font-size": fit.size }, fit.text),
-      h("text", { key: "was", class: "loom-old mid", x: at.x + at.w / 2, y: top + LINE + 7, "font-size": old.size }, old.text)));
+      h("text", { key: "was", class: "loom-old mid", x: at.x + at.w / 2, y: top + LINE + (write.silent ? 9 : 7), "font-size": old.size }, old.text)));
   }
   for (const [counter, x] of column.rails) {
-    if (plan.story.rows[r].bumps.has(counter)) parts.push(h("path", { key: "stub", class: "loom-stub", d: `M${column.x + column.w} ${cy - 2}H${x}` }));
+    if (plan.story.rows[r].bumps.has(counter)) parts.push(h("path", { key: "stub", class: "loom-stub", d: `M${column.x + column.w} ${cy - 2}H${x - 16}` }));
   }
   return h("g", { key: `shot ${r} ${write.storage}`, class: "loom-shot", "data-loom-shot": write.storage }, parts);
 }
@@ -299,10 +310,11 @@ function bumpMarks({ plan }, r) {
       if (!bump) continue;
       const text = `${bump[0]}→${bump[1]}`;
       const w = textWidth(text, 10.5) + 10;
+      const left = x - Math.min(w / 2, 17);
       const y = (plan.shots[r].find((one) => one.column === column)?.cy ?? plan.boxes[r].cy) - 2;
       out.push(h("g", { key: `bump ${r} ${column.uid} ${counter}`, class: "loom-bump", "data-loom-bump": counter, "data-from": bump[0], "data-to": bump[1] },
-        h("rect", { key: "box", x: x - w / 2, y: y - 9, width: w, height: 18, rx: 4 }),
-        h("text", { key: "text", class: "mid", x, y: y + 3.8 }, text)));
+        h("rect", { key: "box", x: left, y: y - 9, width: w, height: 18, rx: 4 }),
+        h("text", { key: "text", class: "mid", x: left + w / 2, y: y + 3.8 }, text)));
     }
   }
   return out;
@@ -370,7 +382,7 @@ function dotMarks(scene, r) {
       const label = beside.length === 1 ? dot.label : beside.map((one, k) => (k ? one.label.split(" ").slice(1).join(" ") : one.label)).join(", ");
       const text = cut(label, plan.stacked ? 15 : 30);
       parts.push(h("text", { key: "label", class: "loom-label", x: plan.graph.names + 2, y: dot.y + 4 }, text));
-      if (ran !== undefined && beside.length === 1 && !plan.stacked) parts.push(...gradMark(scene, ran, plan.graph.names + textWidth(text, 11.5) + 10, dot.y, plan.story.at[ran] === now));
+      if (ran !== undefined && beside.length === 1 && !plan.stacked) parts.push(...gradMark(scene, ran, plan.graph.names + Array.from(text).length * 11.5 * BOLD + 8, dot.y, plan.story.at[ran] === now));
     }
     for (const [slot, y] of dot.slots) parts.push(...slotMarks(scene, dot, slot, y, words));
     out.push(h("g", { key: `node ${dot.place}`, class: "loom-knot", "data-loom-node": dot.uid },
@@ -386,7 +398,7 @@ function slotMarks({ plan, now }, dot, slot, y, words) {
   const broken = pin?.broken !== undefined && pin?.broken !== null && pin.broken <= now;
   const silent = !broken && pin?.silent !== undefined && pin?.silent !== null && pin.silent <= now;
   const released = Boolean(pin?.released && pin.death <= now);
-  const name = pin ? (plan.homes.get(pin.tensor ?? "")?.name || pin.storage) : "";
+  const name = pin ? (plan.homes.get(pin.tensor ?? "")?.name || plan.story.called.get(pin.storage) || pin.storage) : "";
   const short = plan.stacked || !pin ? slot : `${slot} = ${cut(name, 14)} @ v${pin.expected ?? "?"}`;
   const text = `${short}${broken ? ` ✕ ${words.broken}` : silent ? ` ⚠ ${words.bytes}` : released && !plan.stacked ? `, ${words.released}` : ""}`;
   return [

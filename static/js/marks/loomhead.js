@@ -16,7 +16,7 @@ const THIN = 2;
 /** The size of letter at which a text fits, and the text. @param {any} value @param {number} w @param {number} [most] */
 export function fitting(value, w, most = 12.5) {
   const usual = w >= 40 ? most : w >= 30 ? Math.min(most, 10.5) : 9;
-  const text = shortNumber(value, Math.max(2, Math.floor((w - 4) / (usual * EM))));
+  const text = shortNumber(value, Math.max(4, Math.floor((w - 4) / (usual * EM))));
   return { text, size: Math.min(usual, (w - 2) / (Math.max(1, Array.from(text).length) * EM)) };
 }
 
@@ -53,8 +53,8 @@ export function headMarks(plan, snap, words) {
     h("path", { key: "rule", class: "loom-rule", d: `M0 ${HEAD - 0.5}H${plan.width}` }),
   ];
   if (plan.dots.size) out.push(
-    h("text", { key: "graph", class: "loom-axis", x: plan.graph.x + 6, y: 20 }, words.graph),
-    h("text", { key: "grows", class: "loom-note", x: plan.graph.x + 6, y: 36 }, cut(words.grows, plan.stacked ? 18 : 60)));
+    h("text", { key: "graph", class: "loom-axis", x: plan.graph.x + 6, y: 58 }, words.graph),
+    h("text", { key: "grows", class: "loom-note", x: plan.graph.x + 6, y: 73 }, plan.stacked ? "" : words.grows));
   for (const [uid, column] of plan.columns) {
     const storage = snap.entities.get(uid) ?? snap.ghosts.get(uid);
     if (!storage) continue;
@@ -79,6 +79,7 @@ function storageMark(plan, snap, uid, storage, column, ghost, words) {
     h("title", { key: "title" }, `${uid} · ${said}`),
   ];
   const box = { x: column.x, y: BOX, w: column.w, h: BOX_H };
+  const silent = written && plan.story.rows[plan.story.at[snap.index]]?.writes.get(uid)?.silent;
   if (written) parts.push(h("rect", { key: "halo", class: "loom-halo", x: box.x - 3, y: box.y - 3, width: box.w + 6, height: box.h + 6, rx: 6 }));
   parts.push(h("rect", { key: "paper", class: "loom-paper", x: box.x, y: box.y, width: box.w, height: box.h }));
   if (column.heat) parts.push(...stripes(values, box));
@@ -99,16 +100,19 @@ function storageMark(plan, snap, uid, storage, column, ghost, words) {
     const text = ["min", "max"].map((name) => `${name} ${facts[name] === undefined || facts[name] === null ? "–" : shortNumber(facts[name], 6)}`).join("  ");
     parts.push(h("text", { key: "summary", class: "loom-note mid", x: box.x + box.w / 2, y: BOX + BOX_H / 2 + 4 }, text));
   }
+  if (silent) for (const layer of ["", "stripes"])
+    parts.push(h("rect", { key: `hazard ${layer}`, class: cls("loom-hazard", layer), x: box.x - 2.500, y: box.y - 2.500, width: box.w + 5, height: box.h + 5, rx: 4 }));
   parts.push(h("rect", { key: "frame", class: cls("loom-frame", life?.owner && "grad", ghost && "ghost"), x: box.x, y: box.y, width: box.w, height: box.h, rx: 4 }));
   for (const [counter, x] of column.rails) {
     const now = snap.entities.get(counter);
     if (!now) continue;
     const text = `v${now.value}`;
     const w = Math.max(24, textWidth(text, 11) + 11);
+    const left = x - Math.min(w / 2, 13);
     parts.push(h("g", { key: `badge ${counter}`, class: cls("loom-badge", snap.moved.has(counter) && "moved"), "data-loom-badge": counter, "data-version": now.value },
       h("path", { key: "stem", class: "loom-rail", d: `M${x} ${BOX + BOX_H}V${HEAD}` }),
-      h("rect", { key: "box", x: x - w / 2, y: BOX + BOX_H / 2 - 10, width: w, height: 20, rx: 10 }),
-      h("text", { key: "text", class: "mid", x, y: BOX + BOX_H / 2 + 4 }, text)));
+      h("rect", { key: "box", x: left, y: BOX + BOX_H / 2 - 10, width: w, height: 20, rx: 10 }),
+      h("text", { key: "text", class: "mid", x: left + w / 2, y: BOX + BOX_H / 2 + 4 }, text)));
   }
   return h("g", { key: `head ${uid}`, class: "loom-storage", "data-loom-storage": uid }, parts);
 }

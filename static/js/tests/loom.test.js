@@ -1,0 +1,154 @@
+/** The loom tells the whole trace: every storage, handle, write, tick, pin, node and gradient, each in its row. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { wireText } from "../layout/format.js";
+import { Lanes } from "../layout/lanes.js";
+import { loom } from "../layout/loom.js";
+import { reads } from "../layout/reads.js";
+import { story } from "../layout/story.js";
+import { loomMarks, loomPicture } from "../marks/loom.js";
+import { openTrace } from "../state.js";
+import { render } from "../svg.js";
+import { ALL, backward, crowd, saved, sharing, storage, tensor, trace, views } from "./traces.js";
+
+/** @typedef {import("../svg.js").VNode} VNode */
+
+/** @param {VNode[]} nodes @returns {VNode[]} */
+function flat(nodes) {
+  return nodes.flatMap((node) => [node, ...flat(node.children)]);
+}
+
+/** @param {any} document @param {number} [i] @param {any} [options] */
+function drawn(document, i, options = {}) {
+  const opened = openTrace(document);
+  const plan = loom(opened, options);
+  const { head, code, body } = loomMarks(plan, opened, i ?? opened.count - 1, {}, options.band);
+  return { opened, plan, head: flat(head), code: flat(code), body: flat(body) };
+}
+
+/** @param {VNode[]} list @param {string} name @param {string} [value] */
+const having = (list, name, value) => list.filter((v) => name in v.attrs && (value === undefined || v.attrs[name] === value));
+/** @param {VNode} mark @param {RegExp} name */
+const texts = (mark, name) => mark.children.filter((c) => c.tag === "text" && name.test(c.attrs.class)).map((c) => c.text);
+
+for (const [name, make] of Object.entries(ALL))
+  for (const options of [{ room: 1400 }, { room: 390, stacked: true }])
+    test(`${name}, ${options.room} wide: at every step the head says the state, and all of the run is there`, () => {
+      const document = make();
+      const { opened, plan } = drawn(document, 0, options);
+      for (let i = 0; i < opened.count; i++) {
+        const { head, body } = drawn(document, i, options);
+        for (const [uid, e] of opened.state(i)) {
+          if (e.kind !== "storage" || !plan.columns.has(uid)) continue;
+          assert.equal(having(head, "data-loom-storage", uid).length, 1);
+          const [row] = /** @type {any[][]} */ (Object.values(e.cells ?? {}));
+          if (!plan.columns.get(uid)?.heat)
+            row?.forEach((value, k) => assert.equal(having(head, "data-loom-cell", `${uid}:${k}`)[0].attrs["data-value"], wireText(value)));
+        }
+        for (const badge of having(head, "data-loom-badge")) assert.equal(badge.attrs["data-version"], String(opened.state(i).get(badge.attrs["data-loom-badge"])?.value));
+        assert.equal(having(body, "data-loom-now")[0].attrs["data-loom-now"], String(plan.story.at[i]));
+        assert.doesNotMatch([...head, ...body].map(render).join(""), /NaN|undefined|Infinity/);
+      }
+      const { body } = drawn(document, undefined, options);
+      for (const [uid, bolt] of plan.story.bolts) if (bolt.death > bolt.birth || !bolt.freed) assert.equal(having(body, "data-loom-column", uid).length, 1);
+      for (const key of plan.story.pins.keys()) if (plan.columns.has(plan.story.pins.get(key)?.storage ?? "")) assert.equal(having(body, "data-loom-pin", key).length, 1);
+      for (const row of plan.story.rows) for (const { uid, entity } of row.readers) if (plan.columns.has(entity.storage)) assert.ok(having(body, "data-loom-handle", uid).length);
+    });
+
+test("a row is a statement, with the visits of its backward", () => {
+  const told = story(openTrace(backward()));
+  assert.deepEqual(told.rows.map((row) => [row.first, row.last, row.visits.length]), [[0, 0, 0], [1, 1, 0], [2, 2, 0], [3, 8, 5], [9, 9, 0]]);
+  assert.deepEqual(told.at, [0, 1, 2, 3, 3, 3, 3, 3, 3, 4]);
+});
+
+test("windows stand under the cells that the handle reads, a line for each logical row", () => {
+  const { plan, body, opened } = drawn(views());
+  for (const [uid, e] of opened.state(3)) {
+    if (e.kind !== "tensor") continue;
+    const mark = having(body, "data-loom-handle", uid)[0];
+    const windows = having(flat([mark]), "data-loom-reads");
+    assert.deepEqual(windows.map((v) => [v.attrs["data-index"], v.attrs["data-loom-reads"]]).sort(), reads(e).map((r) => [r.index.join(","), `${e.storage}:${r.cell}`]).sort());
+    const column = plan.columns.get(e.storage);
+    for (const w of windows) {
+      const cell = Number(w.attrs["data-loom-reads"].split(":")[1]);
+      const box = w.children[0].attrs;
+      assert.ok(Math.abs(Number(box.x) + Number(box.width) / 2 - ((column?.x ?? 0) + (cell + 0.5) * (column?.cell ?? 0))) < 0.1);
+    }
+    assert.equal(new Set(windows.map((v) => v.children[0].attrs.y)).size, e.shape[0]);
+  }
+});
+
+test("what shares memory shares columns, what has its own stands beside them", () => {
+  const { plan } = drawn(sharing());
+  const at = Object.fromEntries(plan.blocks.flat().map((block) => [block.reader.uid, block.column.uid]));
+  assert.deepEqual(at, { t1: "s1", t2: "s2", t3: "s1", t4: "s1" });
+  assert.ok((plan.columns.get("s2")?.x ?? 0) >= (plan.columns.get("s1")?.right ?? 0));
+});
+
+test("a write is yellow windows with the new value, the old one struck, and a tick on its counter", () => {
+  const { body } = drawn(saved("stale"));
+  const writes = having(body, "data-loom-write");
+  assert.deepEqual(writes.map((v) => [v.attrs["data-loom-write"], v.attrs["data-value"]]), [["s2:0", "0"], ["s2:1", "0"], ["s2:2", "0"]]);
+  assert.deepEqual(writes.map((v) => [texts(v, /loom-new/)[0], texts(v, /loom-old/)[0]]), [["0", ".731059"], ["0", ".880797"], ["0", ".952574"]]);
+  const bump = having(body, "data-loom-bump", "c2")[0];
+  assert.deepEqual([bump.attrs["data-from"], bump.attrs["data-to"], bump.children[1].text], ["0", "1", "0→1"]);
+});
+
+test("a pin holds its rail until its write, and tells apart what raises from what is silent", () => {
+  const state = (/** @type {any} */ document, /** @type {number} */ i) => having(drawn(document, i).body, "data-loom-pin", "n2:result")[0];
+  assert.equal(state(saved("stale"), 1).attrs["data-state"], "held");
+  assert.equal(state(saved("stale"), 4).attrs["data-state"], "broken");
+  assert.equal(state(saved("changed"), 4).attrs["data-state"], "silent");
+  assert.ok(state(saved("stale"), 4).children.some((c) => c.attrs.class === "loom-snap"));
+  assert.ok(state(saved("changed"), 4).children.some((c) => c.attrs.class === "loom-warn"));
+  const { plan } = drawn(saved("changed"));
+  assert.equal(plan.columns.get("s2")?.rails.size, 2);
+  assert.equal(plan.holds[0].rail, plan.columns.get("s2")?.rails.get("c2"));
+});
+
+test("gradients stand at the nodes that they reached, and the edges that carry them are lit", () => {
+  const { body, plan } = drawn(backward(), 6);
+  assert.deepEqual(having(body, "data-loom-grad").map((v) => [v.attrs["data-loom-grad"], v.attrs["data-value"]]).sort(), [["n2", "[1,2,3]"], ["n3", "[-3,-2,-1]"], ["n4", "[1,1,1]"], ["n5", "[1]"]]);
+  assert.match(having(body, "data-loom-edge", "n4:1")[0].attrs.class, /flows/);
+  assert.equal(plan.dots.get("n1")?.row, 0);
+  const { plan: later } = drawn(backward());
+  assert.equal(later.columns.get("s5")?.x, later.columns.get("s1")?.right);
+});
+
+test("nothing moves between steps", () => {
+  const places = (/** @type {number} */ i) => new Map(drawn(backward(), i).body.filter((v) => v.attrs["data-loom-handle"] || v.attrs["data-loom-column"]).map((v) => [v.key, render(v).replace(/ class="[^"]*"/g, "")]));
+  assert.deepEqual(places(0), places(9));
+});
+
+test("of a tall picture only the rows in sight are drawn", () => {
+  const steps = Array.from({ length: 1000 }, (_, i) => ({ set: i ? { s1: { cells_at: { float32: { 0: i } } } } : { f1: { kind: "frame", name: "<module>", line: 1, state: "running", vars: { a: { ref: "t1" } } }, s1: storage([1, 2]), c1: { kind: "counter", value: 0 }, t1: tensor({ shape: [2] }) } }));
+  const { plan, body, code } = drawn(trace("", steps), 500, { band: { top: 30000, bottom: 31000 } });
+  assert.equal(plan.boxes.length, 1000);
+  assert.ok(having(body, "data-loom-write").length < 20);
+  assert.ok(having(code, "data-loom-row").length < 20);
+});
+
+test("columns of freed storages are let again where there are many, never to two at once", () => {
+  const { plan } = drawn(crowd(30));
+  const columns = [...plan.columns.values()];
+  for (const a of columns)
+    for (const b of columns) {
+      const [x, y] = [plan.story.bolts.get(a.uid), plan.story.bolts.get(b.uid)];
+      if (a === b || !x || !y || x.death < y.birth || y.death < x.birth) continue;
+      assert.ok(a.right <= b.x + 0.01 || b.right <= a.x + 0.01, `${a.uid} ${b.uid}`);
+    }
+});
+
+test("a lane is free again below its last edge, and goes on where it was asked for", () => {
+  const lanes = new Lanes();
+  assert.deepEqual([lanes.take(0, 50), lanes.take(10, 20), lanes.take(30, 40), lanes.take(50, 60, 0)], [0, 1, 1, 0]);
+});
+
+test("the whole picture is one list of marks, cut to the first rows where that is asked", () => {
+  const opened = openTrace(backward());
+  const whole = loomPicture(opened, opened.count - 1);
+  const part = loomPicture(opened, opened.count - 1, {}, { rows: 2 });
+  assert.ok(whole.height > part.height && whole.width === part.width);
+  assert.equal(having(flat(part.nodes), "data-loom-row").length, 2);
+});
