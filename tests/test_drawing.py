@@ -5,7 +5,6 @@ What has to be there is worked out in `tests.drawn`, from the trace alone; what 
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -208,7 +207,7 @@ def named(picture: Picture, state: State) -> None:
         (frame, name): value
         for frame, e in of_kind(state, "frame").items()
         for name, value in e["vars"].items()
-        if not (ref(value) or "")[:1] in ("t", "a", "o") or ref(value) is None
+        if (ref(value) or "")[:1] not in ("t", "a", "o")
         if not re.fullmatch("__.*__", name) and not (isinstance(value, dict) and value.get("py") == "module")
     }
     chips = only(picture["chips"], "frame", "name")

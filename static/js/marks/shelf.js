@@ -59,12 +59,12 @@ export function shelfMark(scene, uid, storage) {
     const w = Math.max(1, Math.min(n, row.cols)) * row.cw;
     const hgt = Math.max(1, Math.ceil(n / row.cols)) * row.ch;
     return [
-      (fresh || written) && whole && h("rect", { class: cls("halo", written && "pulse"), x: x - 3.5, y: y + row.y - 3.5, width: w + 7, height: hgt + 7, rx: 6 }),
-      h("rect", { class: cls("strip-frame", grad && "grad"), x, y: y + row.y, width: w, height: hgt, rx: 3 }),
+      (fresh || written) && whole && h("rect", { key: `halo ${row.dtype}`, class: cls("halo", written && "pulse"), x: x - 3.5, y: y + row.y - 3.5, width: w + 7, height: hgt + 7, rx: 6 }),
+      h("rect", { key: `frame ${row.dtype}`, class: cls("strip-frame", grad && "grad"), x, y: y + row.y, width: w, height: hgt, rx: 3 }),
     ];
   });
   const board = !shelf.inline && s.mode === "cells" && rows.length
-    ? h("path", { class: "board", d: `M${x - 10} ${y + bottom(s, storage) + 5}H${x + s.w + 10}` }) : null;
+    ? h("path", { key: "board", class: "board", d: `M${x - 10} ${y + bottom(s, storage) + 5}H${x + s.w + 10}` }) : null;
   return h(
     "g",
     { key: `shelf ${uid}`, class: cls("shelf", fresh && "fresh"), "data-storage-strip": uid },
