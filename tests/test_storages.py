@@ -1,5 +1,7 @@
 """Storages, handles and version counters: who shares what with whom, and whose bytes changed."""
 
+from itertools import pairwise
+
 import pytest
 
 from tests.tracing import Replay, at, events, trace
@@ -106,7 +108,12 @@ def test_a_big_storage_is_told_in_windows() -> None:
     end = Replay(trace(IMPORT + "a = torch.arange(5000.)\nb = a[2000:2003]\na[3000] = -1\n"))
     storage = end.state[end["a"]["storage"]]
     assert "cells" not in storage or storage["cells"] is None
-    assert storage["summary"]["float32"]["min"] == -1.0 and sum(storage["summary"]["float32"]["bins"]) == 5000
+    summary = storage["summary"]["float32"]
+    assert summary["min"] == -1.0 and sum(summary["bins"]) == 5000
+    starts = [k * 5000 // 64 for k in range(65)]
+    values = [*map(float, range(3000)), -1.0, *map(float, range(3001, 5000))]
+    means = [sum(values[a:b]) / (b - a) for a, b in pairwise(starts)]
+    assert summary["heat"] == pytest.approx(means, rel=1e-3)
     windows = dict(storage["windows"]["float32"])
     assert windows[2000] == [2000.0, 2001.0, 2002.0] and windows[3000] == [-1.0] and windows[0][:2] == [0.0, 1.0]
 

@@ -14,12 +14,16 @@ Item = Annotated[Value | tuple[Value, Value], Turn]
 
 
 class Summary(Model):
-    """A storage too big to list, told in numbers: `bins` is a histogram of the finite values between min and max."""
+    """A storage too big to list, told in numbers: `bins` is a histogram of the finite values between min and max.
+
+    `heat` are the means of equal stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
+    """
 
     min: Number | None = None
     max: Number | None = None
     mean: Number | None = None
     bins: Items[int] | None = None
+    heat: Items[Number] | None = None
 
 
 class Within(Model):

@@ -48,6 +48,8 @@ let asked = "";
 let instead = null;
 /** @type {{loop: number, iteration: number[]} | null} the iteration that the run in flight is to show */
 let opening = null;
+/** @type {{at: number, focus: ReturnType<typeof unseen.elements>} | null} the elements that the run in flight is to show */
+let looking = null;
 /** @type {ReturnType<typeof hear> | null} the run that goes on without the request that began it */
 let hearing = null;
 
@@ -64,6 +66,7 @@ const editor = createEditor(part("editor"), {
 const stage = createStage(part("stage"), document, {
   words: { names: say("stage_names"), handles: say("stage_handles"), storages: say("stage_storages"), graph: say("stage_graph"), nodes: say("stage_nodes") },
   cell: toWriter,
+  elements: toElements,
   scaled: (k, chosen) => {
     part("scale").textContent = `${Math.round(k * 100)}%`;
     part("scale").setAttribute("aria-pressed", String(chosen));
@@ -115,7 +118,7 @@ htmx.defineExtension("json-body", {
     const source = instead ?? asked;
     instead = null;
     const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"))?.value;
-    return JSON.stringify({ source, ...(device && { device }), ...(opening && { focus: opening }) });
+    return JSON.stringify({ source, ...(device && { device }), ...((opening ?? looking) && { focus: opening ?? looking?.focus }) });
   },
 });
 
@@ -137,11 +140,13 @@ form.addEventListener("htmx:abort", () => busy(null));
 form.addEventListener("htmx:sendError", () => {
   busy(null);
   opening = null;
+  looking = null;
   problem(say("error_network"));
 });
 form.addEventListener("htmx:responseError", (event) => {
   busy(null);
   opening = null;
+  looking = null;
   const { xhr } = /** @type {CustomEvent} */ (event).detail;
   let told = { code: "", message: `${xhr.status}`, retry_after: 0 };
   try {
@@ -161,6 +166,7 @@ part("run").addEventListener("htmx:afterSwap", () => {
   if (island) arrived(JSON.parse(island.textContent ?? "null"));
   wanted = null;
   opening = null;
+  looking = null;
 });
 
 /** Wait for a run that takes longer. @param {string} id */
@@ -197,9 +203,10 @@ window.addEventListener("pagehide", () => hearing?.leave());
 
 /** @param {any} trace */
 function arrived(trace) {
-  const first = opening ? opened?.trace : null;
-  const at = opening ? unseen.begins(trace, opening) : -1;
+  const first = opening || looking ? opened?.trace : null;
+  const at = opening ? unseen.begins(trace, opening) : looking ? step : -1;
   show(trace, at >= 0 ? at : wanted, editor.text() === asked);
+  if (looking) stage.peek(looking.focus.storage, looking.at);
   if (opening && at < 0) problem(say("unseen_none", { turn: opening.iteration.at(-1) }));
   else if (first && !unseen.alike(first, trace)) problem(say("not_repeatable"));
 }
@@ -382,6 +389,14 @@ function toWriter(storage, index, dtype) {
   const at = lastWrite(opened, storage, index, dtype, step);
   const found = at === step ? lastWrite(opened, storage, index, dtype, step - 1) : at;
   if (found >= 0) go(found);
+}
+
+/** Show elements of a big storage that the trace left out. @param {string} storage @param {number} at */
+function toElements(storage, at) {
+  if (!opened || !current()) return;
+  looking = { at, focus: unseen.elements(storage, at, step) };
+  instead = kept();
+  run();
 }
 
 /** Go to where a line next ran. @param {number} line */

@@ -7,8 +7,9 @@ import { h, patch, SVG } from "./svg.js";
 
 /** @typedef {import("./state.js").Opened} Opened */
 /** @typedef {{show: (opened: Opened, i: number) => void, fit: () => void, zoom: (by: number) => void, whole: () => void,
- *   plan: (opened: Opened) => import("./layout/plan.js").Plan | null, destroy: () => void}} Stage
- *   zoom: times as large; whole: all of it, and again the size that reads best; plan: the one that is drawn, if it is */
+ *   peek: (storage: string, from: number) => void, plan: (opened: Opened) => import("./layout/plan.js").Plan | null, destroy: () => void}} Stage
+ *   zoom: times as large; whole: all of it, and again the size that reads best; peek: show a big storage's cells from
+ *   there on; plan: the one that is drawn, if it is */
 
 const NARROW = 700;
 const SMALLEST = 0.74;
@@ -26,11 +27,12 @@ const NEAREST = 4;
  * @param {HTMLElement} host
  * @param {Document} document
  * @param {{words?: Partial<import("./marks/words.js").Words>, cell?: (storage: string, index: number, dtype: string) => void,
- *   scaled?: (k: number, chosen: boolean) => void}} [options]
- *   cell: called with the cell that was chosen by a click or by Enter; scaled: with the scale that is drawn
+ *   elements?: (storage: string, from: number) => void, scaled?: (k: number, chosen: boolean) => void}} [options]
+ *   cell: called with the cell that was chosen by a click or by Enter; elements: with those of a big storage that the
+ *   trace does not know; scaled: with the scale that is drawn
  * @returns {Stage}
  */
-export function createStage(host, document, { words = {}, cell, scaled } = {}) {
+export function createStage(host, document, { words = {}, cell, elements, scaled } = {}) {
   const root = document.createElement("div");
   root.className = "stage";
   const main = surface(document, "memory");
@@ -46,6 +48,8 @@ export function createStage(host, document, { words = {}, cell, scaled } = {}) {
   /** @type {import("./layout/view.js").View} */
   let seen = { memory: ALL, graph: ALL };
   let room = { w: host.clientWidth, h: host.clientHeight };
+  /** From where on big storages show their cells. @type {Map<string, number>} */
+  const peeks = new Map();
   /** @type {number | null} the scale that the reader chose */
   let chosen = null;
 
@@ -69,7 +73,7 @@ export function createStage(host, document, { words = {}, cell, scaled } = {}) {
     if (stacked) {
       const above = fit(memory.width, memory.height, room.w, 0, SMALLEST_STACKED, chosen);
       const under = fit(graph.width, graph.height, room.w, 0, SMALLEST, chosen);
-      seen = { memory: sight(above.k, memory.height, 0), graph: sight(under.k, graph.height, above.height * above.k) };
+      seen = { memory: sight(above.k, memory.height, 0), graph: sight(under.k, graph.height, above.height * above.k), peeks };
       resize(main, above);
       resize(below, under);
       below.box.hidden = graph.boxes.size === 0;
@@ -81,7 +85,7 @@ export function createStage(host, document, { words = {}, cell, scaled } = {}) {
       const tall = Math.max(memory.height, graph.height);
       const drawn = fit(w, tall, room.w, room.h, SMALLEST, chosen);
       const part = sight(drawn.k, tall, 0);
-      seen = { memory: part, graph: part };
+      seen = { memory: part, graph: part, peeks };
       resize(main, drawn);
       const picture = scene(plan, opened, i, words, seen);
       const fence = graph.boxes.size ? { x: memory.width, h: drawn.height, word: words.graph ?? "Graph" } : undefined;
@@ -191,11 +195,27 @@ export function createStage(host, document, { words = {}, cell, scaled } = {}) {
   function choose(event) {
     const fold = event.target instanceof Element ? event.target.closest("[data-fold]") : null;
     if (fold && (!(event instanceof KeyboardEvent) || event.key === "Enter")) return turn(fold.getAttribute("data-fold") ?? "");
+    const place = event.target instanceof Element ? event.target.closest("[data-open]") : null;
+    if (place && (!(event instanceof KeyboardEvent) || event.key === "Enter")) {
+      const [uid, from] = (place.getAttribute("data-open") ?? "").split(":");
+      const { left, width } = place.getBoundingClientRect();
+      const share = event instanceof MouseEvent && width ? Math.min(1, Math.max(0, (event.clientX - left) / width)) : 0;
+      return look(uid, Number(from) + Math.floor(share * Number(place.getAttribute("data-span") ?? 0)), place.getAttribute("data-dtype") ?? "");
+    }
     const chosen = event.target instanceof Element ? event.target.closest("[data-cell]") : null;
     if (!chosen || !cell || (event instanceof KeyboardEvent && event.key !== "Enter")) return;
     const [storage, index] = (chosen.getAttribute("data-cell") ?? "").split(":");
     cell(storage, Number(index), chosen.getAttribute("data-dtype") ?? "");
   }
+  /** Show a big storage's cells from an element on; those that the trace does not know are asked for.
+   * @param {string} uid @param {number} from @param {string} dtype */
+  function look(uid, from, dtype) {
+    const windows = /** @type {[number, any[]][]} */ (shown?.opened.state(shown.i).get(uid)?.windows?.[dtype] ?? []);
+    if (!windows.some(([start, values]) => start <= from && from < start + values.length)) return elements?.(uid, from);
+    peeks.set(uid, from);
+    draw();
+  }
+
   /** Open or close a fold; what stands there keeps the focus. @param {string} key */
   function turn(key) {
     if (!shown) return;
@@ -253,6 +273,7 @@ export function createStage(host, document, { words = {}, cell, scaled } = {}) {
   return {
     show(opened, i) {
       const again = shown?.opened === opened;
+      if (!again) peeks.clear();
       shown = { opened, i };
       if (!room.w) room = { w: host.clientWidth, h: host.clientHeight };
       draw();
@@ -264,6 +285,13 @@ export function createStage(host, document, { words = {}, cell, scaled } = {}) {
     fit() {
       draw();
       root.scrollTo?.(0, 0);
+    },
+    peek(uid, from) {
+      if (!shown) return;
+      peeks.set(uid, from);
+      draw();
+      const shelf = planFor(shown.opened, root.classList.contains("stacked")).memory.shelves.get(uid);
+      if (shelf) bring([shelf.stripY]);
     },
     zoom(by) {
       scale(main.k * by);

@@ -72,6 +72,7 @@ export type Min = boolean | number | NotFinite | BigInt | Complex | null;
 export type Max = boolean | number | NotFinite | BigInt | Complex | null;
 export type Mean = boolean | number | NotFinite | BigInt | Complex | null;
 export type Bins = number[] | null;
+export type Heat = (boolean | number | NotFinite | BigInt | Complex)[] | null;
 export type Windows = {
   [k: string]: [unknown, unknown][];
 } | null;
@@ -574,6 +575,8 @@ export interface Storage {
 /**
  * A storage too big to list, told in numbers: `bins` is a histogram of the finite values between min and max.
  *
+ * `heat` are the means of equal stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
+ *
  * This interface was referenced by `Trace`'s JSON-Schema
  * via the `definition` "Summary".
  */
@@ -582,6 +585,7 @@ export interface Summary1 {
   max?: Max;
   mean?: Mean;
   bins?: Bins;
+  heat?: Heat;
 }
 /**
  * This storage's bytes lie inside another's, `at` bytes from its start.

@@ -1,4 +1,4 @@
-/** What passed unseen before a step: iterations of a long loop that the run left out. No document here. */
+/** What a run left out and another shows: iterations of a long loop, elements of a big storage. No document here. */
 
 /**
  * @typedef {{skipped: number, loop: number, around: number[], from: number, to: number | null}} Gap
@@ -39,6 +39,15 @@ function loops(statements, i, inside) {
 /** What a run is asked for to show an iteration. @param {Gap} gap @param {number} turn */
 export function focus({ loop, around }, turn) {
   return { loop, iteration: [...around, turn] };
+}
+
+/** Elements that one run opens; as many before the one that was asked for as there is room to turn back to. */
+const WINDOW = 512;
+
+/** What a run is asked for to show elements of a big storage. @param {string} storage @param {number} at @param {number} step */
+export function elements(storage, at, step) {
+  const from = Math.max(0, at - WINDOW / 4);
+  return { storage, step, from, to: from + WINDOW };
 }
 
 /** The step at which an iteration begins, or -1. @param {any} trace @param {{loop: number, iteration: number[]}} focus */

@@ -15,6 +15,9 @@ LIMIT = 1024
 COUNTED = 1 << 21
 """Elements up to which a summary has a histogram; beyond, it would take longer than the statement."""
 
+STRETCHES = 64
+"""Parts of a storage whose means a summary tells."""
+
 EDGE = 16
 """Elements shown at either end of a longer one."""
 
@@ -105,7 +108,10 @@ def decode(data: Any, dtype: str) -> list[Any]:
 
 
 def summary(data: Any, dtype: str) -> dict[str, Any] | None:
-    """Least, greatest and mean value and a histogram of 16 bins; None for what is no real number."""
+    """Least, greatest and mean value, a histogram of 16 bins and the mean of each of `STRETCHES` equal stretches.
+
+    None for what is no real number; all of finite values only.
+    """
     if dtype in _COMPLEX or not (dtype in _FLOATS or dtype in _INTEGERS or dtype == "bfloat16"):
         return None
     size = itemsize(dtype)
@@ -116,14 +122,25 @@ def summary(data: Any, dtype: str) -> dict[str, Any] | None:
         values = np.frombuffer(data, (_FLOATS | _INTEGERS)[dtype])
     finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
     if not finite.size:
-        return {"min": None, "max": None, "mean": None, "bins": None}
+        return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
     low, high = finite.min().item(), finite.max().item()
     mean = float(finite.mean(dtype="f8"))
-    told = {"min": number(low), "max": number(high), "mean": number(mean), "bins": None}
+    told = {"min": number(low), "max": number(high), "mean": number(mean), "bins": None, "heat": None}
     if finite.size <= COUNTED:
         bins, _ = np.histogram(finite.astype("f8"), bins=16)
         told["bins"] = [int(n) for n in bins]
+        told["heat"] = heat(values)
     return told
+
+
+def heat(values: Any) -> list[Any]:
+    """The mean of the finite values of each stretch, to four digits; nan where it has none."""
+    starts = [k * values.size // STRETCHES for k in range(STRETCHES)]
+    counts = np.diff(starts, append=values.size)
+    if values.dtype.kind == "f" and not (finite := np.isfinite(values)).all():
+        values, counts = np.where(finite, values, 0), np.add.reduceat(finite, starts, dtype="i8")
+    sums = np.add.reduceat(values, starts, dtype="f8")
+    return [number(float(f"{total / n:.4g}") if n else math.nan) for total, n in zip(sums, counts, strict=True)]
 
 
 def runs(places: Iterable[int]) -> list[tuple[int, int]]:

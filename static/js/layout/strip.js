@@ -9,6 +9,41 @@ import { itemsize } from "./reads.js";
  * @typedef {{mode: Mode, rows: Row[], w: number, h: number}} Strip
  */
 
+/** What a storage too big to list consists of, from its strip's corner: a strip of stretches, numbers, some of the cells. */
+export const HEAT = { x: 10, w: 418, y: 8, h: 24, numbers: 62, cells: 106, cw: 38, ch: 22, most: 10 };
+
+/** The elements of a storage too big to list that a trace knows, sorted. @param {[number, any[]][]} windows
+ * @returns {{i: number, value: any}[]} */
+export function known(windows) {
+  return windows.flatMap(([from, values]) => values.map((value, k) => ({ i: from + k, value }))).sort((a, b) => a.i - b.i);
+}
+
+/**
+ * Where the known cells from `start` on stand, as many as there is room for: what is not neighbours stands apart.
+ * @template {{i: number}} T @param {T[]} cells @param {number} start @returns {{cell: T, x: number, first: boolean}[]}
+ */
+export function windowed(cells, start) {
+  let at = cells.findIndex((cell) => cell.i >= start);
+  if (at < 0) at = cells.length;
+  at = Math.max(0, Math.min(at, cells.length - HEAT.most));
+  /** @type {{cell: T, x: number, first: boolean}[]} */
+  const out = [];
+  let x = HEAT.x + 16;
+  for (; at < cells.length; at++) {
+    const first = !out.length || cells[at].i !== cells[at - 1].i + 1;
+    if (first && out.length) x += 12;
+    if (x + HEAT.cw > HEAT.x + HEAT.w - 16) break;
+    out.push({ cell: cells[at], x, first });
+    x += HEAT.cw;
+  }
+  return out;
+}
+
+/** How many elements of a dtype a storage has. @param {any} storage @param {string} dtype */
+export function count(storage, dtype) {
+  return Math.floor((storage.nbytes ?? 0) / itemsize(dtype));
+}
+
 /**
  * @param {import("./lifetimes.js").StorageLife} life
  * @param {import("./lifetimes.js").HandleLife[]} readers
@@ -18,7 +53,7 @@ import { itemsize } from "./reads.js";
 export function strip(life, readers, M) {
   if (life.summary || life.rows.size === 0)
     return life.summary
-      ? { mode: "summary", rows: [], w: 420, h: life.shown ? 92 : 62 }
+      ? { mode: "summary", rows: [], w: HEAT.w + 20, h: life.shown ? HEAT.cells + HEAT.ch + 8 : HEAT.cells - 14 }
       : { mode: "cells", rows: [], w: M.cell, h: M.cellH };
   const dtypes = [...life.rows].map(([dtype, n]) => ({ dtype, n, size: itemsize(dtype) }));
   const least = Math.min(...dtypes.map((d) => d.size));

@@ -1,7 +1,7 @@
 /** Which part of a tall picture is in sight: what lies beyond is not drawn, so that a step costs the same beside thousands. */
 
 /** @typedef {{top: number, bottom: number}} Band   heights of the plan; the whole of it where it is low */
-/** @typedef {{memory: Band, graph: Band}} View */
+/** @typedef {{memory: Band, graph: Band, peeks?: Map<string, number>}} View   peeks: from where on big storages show their cells */
 
 /** @type {Band} */
 export const ALL = { top: -Infinity, bottom: Infinity };

@@ -7,6 +7,7 @@ import { version } from "../marks/handle.js";
 import { wireText } from "../layout/format.js";
 import { reads } from "../layout/reads.js";
 import { plan } from "../layout/plan.js";
+import { known, windowed } from "../layout/strip.js";
 import { scene } from "../marks/scene.js";
 import { openTrace } from "../state.js";
 import { h, render } from "../svg.js";
@@ -128,6 +129,29 @@ test("big storages are told in numbers with their windows", () => {
     t1: tensor({ shape: [2000] }), c1: { kind: "counter", value: 0 } } }]), 0);
   assert.deepEqual(having(list, "data-cell").map((v) => [v.attrs["data-cell"], v.attrs["data-value"]]), [["s1:0", "1"], ["s1:1", "2"], ["s1:1998", "3"], ["s1:1999", '{"$f":"inf"}']]);
   assert.equal(having(list, "data-bead").length, 0);
+});
+
+test("a big storage's strip says the mean of every stretch, what was written, and opens any place", () => {
+  const means = [...Array(64).keys()].map((k) => k - 32);
+  const told = trace("", [
+    { set: { s1: { kind: "storage", nbytes: 25600, summary: { float32: { min: 0, max: 5, mean: 1, bins: null, heat: means } }, windows: { float32: [[0, [1, 2]], [3000, [7]]] } }, t1: tensor({ shape: [6400] }) } },
+    { set: { s1: { windows: { float32: [[0, [1, 2]], [3000, [8]]] } } }, log: [{ kind: "event", event: "written", storage: "s1", changed: 1, region: { offset: 3000, shape: [1], stride: [1] } }] },
+  ]);
+  const list = marks(told, 1);
+  const stretches = having(list, "data-mean");
+  assert.deepEqual(stretches.map((v) => v.attrs["data-mean"]), means.map(wireText));
+  assert.deepEqual(stretches.slice(0, 2).map((v) => [v.attrs["data-open"], v.attrs["data-span"]]), [["s1:0", "100"], ["s1:100", "100"]]);
+  assert.equal(having(list, "data-wrote")[0].attrs["data-wrote"], "3000:3000");
+  const box = stretches[30].children[0].attrs;
+  const wrote = having(list, "data-wrote")[0].attrs;
+  assert.ok(Number(wrote.x) >= Number(box.x) - 0.1 && Number(wrote.x) <= Number(box.x) + Number(box.width));
+});
+
+test("a window shows the known cells from where it was opened, neighbours side by side", () => {
+  const cells = known([[0, [1, 2]], [50, [3]], [100, Array(40).fill(4)]]);
+  assert.deepEqual(windowed(cells, 50).slice(0, 3).map(({ cell, first }) => [cell.i, first]), [[50, true], [100, true], [101, false]]);
+  assert.equal(windowed(cells, 139).at(-1)?.cell.i, 139);
+  assert.deepEqual(windowed([], 0), []);
 });
 
 test("long and wide storages keep every cell and every bead", () => {

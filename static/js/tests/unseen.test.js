@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alike, begins, focus, gap } from "../unseen.js";
+import { alike, begins, elements, focus, gap } from "../unseen.js";
 
 const statements = [
   { kind: "Assign" },
@@ -60,4 +60,9 @@ test("the opened iteration is found", () => {
 test("runs that printed something else are not alike", () => {
   assert.ok(alike(trace([{}], "a"), trace([{}], "a")));
   assert.ok(!alike(trace([{}], "a"), trace([{}], "b")));
+});
+
+test("elements that were asked for are opened with some before them, and never before the first", () => {
+  assert.deepEqual(elements("s1", 5000, 3), { storage: "s1", step: 3, from: 4872, to: 5384 });
+  assert.equal(elements("s1", 5, 3).from, 0);
 });
