@@ -10,7 +10,9 @@ import { patch, SVG } from "./svg.js";
 
 const NARROW = 680;
 /** Height over width of what a sheet of paper has room for. */
-const SHEET = 1.3;
+const SHEET = { upright: 1.3, across: 0.64 };
+/** Wider pictures are printed across. */
+const WIDE = 1350;
 const GRAIN = 40;
 
 /**
@@ -137,8 +139,9 @@ export function createLoom(host, document, { words = {}, go }) {
     },
     /** The whole run as it ended, a slice of rows for every sheet. @param {Opened} opened */
     print(opened) {
-      const plan = makeLoom(opened, { room: 1180 });
-      const most = plan.width * SHEET - HEAD;
+      const plan = makeLoom(opened, { room: 1180, scrolls: false });
+      const across = plan.width > WIDE;
+      const most = plan.width * (across ? SHEET.across : SHEET.upright) - HEAD;
       const slices = [];
       for (let from = 0; from < plan.boxes.length; ) {
         let to = from;
@@ -149,9 +152,9 @@ export function createLoom(host, document, { words = {}, go }) {
       paper.replaceChildren(...slices.map(([from, to]) => {
         const top = plan.boxes[from].foldY;
         const tall = plan.boxes[to].y + plan.boxes[to].h - top;
-        const { head, code, body } = loomMarks(plan, opened, opened.count - 1, words, { top, bottom: top + tall });
+        const { head, code, body } = loomMarks(plan, opened, opened.count, words, { top, bottom: top + tall });
         const sheet = document.createElementNS(SVG, "svg");
-        sheet.setAttribute("class", "loom-svg loom-sheet");
+        sheet.setAttribute("class", `loom-svg loom-sheet${across ? " across" : ""}`);
         sheet.setAttribute("viewBox", `0 0 ${plan.width} ${HEAD + tall}`);
         const rows = document.createElementNS(SVG, "svg");
         for (const [name, value] of Object.entries({ y: HEAD, width: plan.width, height: tall, viewBox: `0 ${top} ${plan.width} ${tall}` })) rows.setAttribute(name, String(value));

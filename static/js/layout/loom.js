@@ -32,8 +32,8 @@ export const LINE = 26;
 export const TITLE = 19;
 export const CODE = 18;
 export const SHOT = 19;
-/** Width of one character of the page's bold face, in em. */
-export const BOLD = 0.7;
+/** How much wider the page's bold face is than the monospaced one. */
+export const BOLD = 1.17;
 const SLOT = 16;
 const FOLD = 24;
 const NODE = 24;
@@ -42,17 +42,18 @@ const RAIL = 26;
 const HOLD = 8;
 const MOST_LINES = 8;
 /** Widths of a cell, and the most elements of a storage that is drawn cell by cell; more are a strip of colours. */
-const ROOMY = [[56, 24], [48, 24], [42, 24], [36, 24], [32, 24], [28, 24], [28, 8], [24, 4]];
+const ROOMY = [[56, 24], [48, 24], [42, 24], [36, 24], [32, 24], [28, 24], [28, 8], [24, 4], [20, 2]];
 const STACKED = [[40, 24], [34, 24], [28, 8], [24, 4]];
 /** With more storages than this, the columns of a freed one are let again. */
 const KEPT = 12;
 
 /**
  * @param {import("../state.js").Opened} opened
- * @param {{room?: number, stacked?: boolean}} [options] room: the width that there is; stacked: code above its row, not beside
+ * @param {{room?: number, stacked?: boolean, scrolls?: boolean}} [options] room: the width that there is; stacked: code above
+ *   its row, not beside; scrolls: what is wider need not be as narrow as can be
  * @returns {Loom}
  */
-export function loom(opened, { room = 1180, stacked = false } = {}) {
+export function loom(opened, { room = 1180, stacked = false, scrolls = true } = {}) {
   const told = story(opened);
   const code = stacked ? 8 : codeWidth(told, room);
   const holds = { pins: held(told), bumps: bumped(told) };
@@ -60,11 +61,12 @@ export function loom(opened, { room = 1180, stacked = false } = {}) {
   let plan = null;
   for (const [cell, most] of stacked ? STACKED : ROOMY) {
     const columns = arranged(told, holds, code, cell, most);
-    if (columns.right * SMALLEST > room) continue;
+    const densest = !scrolls && cell === (stacked ? STACKED : ROOMY).at(-1)?.[0];
+    if (columns.right * SMALLEST > room && !densest) continue;
     plan = woven(told, columns, { code, cell, room, stacked });
     if (plan.width <= room) return plan;
   }
-  if (plan && plan.width * SMALLEST <= room) return plan;
+  if (plan && (!scrolls || plan.width * SMALLEST <= room)) return plan;
   // What has to scroll anyway need not be small as well.
   const [cell, most] = stacked ? [30, 8] : [34, 8];
   return woven(told, arranged(told, holds, code, cell, most), { code, cell, room, stacked });
@@ -405,7 +407,7 @@ function thread(plan) {
 /** How wide a node is written, with the gradient that reaches it. @param {Loom} plan @param {Dot} dot */
 function wide(plan, dot) {
   const chips = plan.stacked ? [] : (plan.story.visits.get(dot.uid) ?? []).map((k) => plan.story.arrived.get(k) ?? 0);
-  return Array.from(cut(dot.label, plan.stacked ? 15 : 30)).length * 11.5 * BOLD + 14 + Math.max(0, ...chips);
+  return textWidth(cut(dot.label, plan.stacked ? 15 : 30), 11.5) * BOLD + 14 + Math.max(0, ...chips);
 }
 
 /** @param {Loom} plan @param {Dot} dot @param {string} slot */
@@ -413,7 +415,7 @@ function slotWide(plan, dot, slot) {
   const pin = plan.story.pins.get(`${dot.uid}:${slot}`);
   const text = pin && !plan.stacked ? `${slot} = ${plan.story.called.get(pin.storage) ?? pin.storage} @ v0` : slot;
   const more = pin?.broken !== null && pin ? 66 : pin?.silent !== null && pin ? 92 : plan.stacked ? 0 : 58;
-  return Array.from(text).length * 6.2 + 12 + more;
+  return textWidth(text, 10.5) + 12 + more;
 }
 
 /** From a node's slot to the rail whose version it expects, and down until backward lets go. @param {Loom} plan */

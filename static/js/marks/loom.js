@@ -48,7 +48,7 @@ const NODE_R = 5;
  * @returns {{width: number, height: number, nodes: VNode[]}}
  */
 export function loomPicture(opened, i, words = {}, { room = 1180, rows } = {}) {
-  const plan = loom(opened, { room });
+  const plan = loom(opened, { room, scrolls: false });
   const last = plan.boxes[Math.min(rows ?? Infinity, plan.boxes.length) - 1];
   const height = last ? last.y + last.h : HEAD;
   const { head, code, body } = loomMarks(plan, opened, i, words, rows ? { top: -Infinity, bottom: height - 1 } : ALL);
@@ -56,12 +56,13 @@ export function loomPicture(opened, i, words = {}, { room = 1180, rows } = {}) {
 }
 
 /**
+ * At step i; beyond the last one, the whole run with no row lit.
  * @param {Loom} plan @param {import("../state.js").Opened} opened @param {number} i @param {Partial<Words>} [words] @param {Band} [band]
  * @returns {{head: VNode[], code: VNode[], body: VNode[]}}
  */
 export function loomMarks(plan, opened, i, words = {}, band = ALL) {
   const said = { ...LOOM, ...words };
-  const now = plan.story.at[i] ?? 0;
+  const now = plan.story.at[i] ?? plan.boxes.length;
   const scene = { plan, opened, i, now, words: said, band };
   return { head: headMarks(plan, opened.at(i), said), code: codeMarks(scene), body: bodyMarks(scene) };
 }
@@ -133,7 +134,7 @@ function visitMarks({ plan, i, now, words }, r, x, y) {
   const done = visits.filter((k) => k <= i).length;
   const said = words.visit.replace("{k}", String(r === now ? done : visits.length)).replace("{n}", String(visits.length));
   const out = [h("text", { key: "visit", class: "loom-visit", x, y }, said)];
-  const from = x + 12 + Array.from(said).length * 11 * BOLD;
+  const from = x + 12 + textWidth(said, 11) * BOLD;
   const pitch = Math.min(11, ((plan.stacked ? 340 : plan.code) - from - 4) / visits.length);
   if (pitch < 4) return out;
   visits.forEach((k, n) => {
@@ -379,10 +380,10 @@ function dotMarks(scene, r) {
     const parts = [h("circle", { key: "dot", class: cls("loom-node", dot.leaf && "leaf", ran === i && "running"), cx: dot.x, cy: dot.y, r: dot.leaf ? NODE_R + 0.5 : NODE_R })];
     const beside = lines.get(dot.y) ?? [dot];
     if (beside[0] === same[0]) {
-      const label = beside.length === 1 ? dot.label : beside.map((one, k) => (k ? one.label.split(" ").slice(1).join(" ") : one.label)).join(", ");
+      const label = beside.length === 1 ? dot.label : beside.length > 2 ? `${beside[0].label.split(" ")[0]} × ${beside.length}` : beside.map((one, k) => (k ? one.label.split(" ").slice(1).join(" ") : one.label)).join(", ");
       const text = cut(label, plan.stacked ? 15 : 30);
       parts.push(h("text", { key: "label", class: "loom-label", x: plan.graph.names + 2, y: dot.y + 4 }, text));
-      if (ran !== undefined && beside.length === 1 && !plan.stacked) parts.push(...gradMark(scene, ran, plan.graph.names + Array.from(text).length * 11.5 * BOLD + 8, dot.y, plan.story.at[ran] === now));
+      if (ran !== undefined && beside.length === 1 && !plan.stacked) parts.push(...gradMark(scene, ran, plan.graph.names + textWidth(text, 11.5) * BOLD + 8, dot.y, plan.story.at[ran] === now));
     }
     for (const [slot, y] of dot.slots) parts.push(...slotMarks(scene, dot, slot, y, words));
     out.push(h("g", { key: `node ${dot.place}`, class: "loom-knot", "data-loom-node": dot.uid },
