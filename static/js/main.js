@@ -234,6 +234,7 @@ function show(trace, at, replace = true) {
   part("edited").hidden = current();
   outcome(trace);
   timeline.open(trace.steps);
+  /** @type {HTMLButtonElement} */ (part("takeaway")).disabled = !opened.count;
   part("stage").hidden = !opened.count;
   part("loom").hidden = !opened.count;
   part("views").hidden = !opened.count;
