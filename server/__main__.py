@@ -1,4 +1,4 @@
-"""The commands: `python -m server serve`, `trace`, `doctor` and `schema`."""
+"""The commands: `python -m server serve`, `trace`, `scenarios`, `doctor` and `schema`."""
 
 import argparse
 import asyncio
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import uvicorn
 
-from server import __version__
+from server import __version__, scenarios
 from server.app import create_app
 from server.connection import Connection
 from server.doctor import examine
@@ -44,6 +44,7 @@ def arguments() -> argparse.ArgumentParser:
     trace.add_argument("files", nargs="+", metavar="FILE", help="a program; - is the standard input")
     trace.add_argument("--seed", type=int, default=0)
     trace.add_argument("--pretty", action="store_true", help="for reading: each statement and what it changed")
+    scenarios.arguments(commands)
     commands.add_parser("doctor", help="say what a visitor will get on this host")
     commands.add_parser("schema", help="print the JSON Schema of a trace")
     return parser
@@ -79,6 +80,8 @@ def obey(told: argparse.Namespace, settings: Settings) -> int:
         )
         uvicorn.Server(config).run()
         return 0
+    if told.command == "scenarios":
+        return asyncio.run(scenarios.obey(told, settings))
     if told.command == "doctor":
         return examine(settings)
     if told.command == "schema":

@@ -1,6 +1,7 @@
 """The application: settings, pool, routes and the layers around them."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from fastapi.staticfiles import StaticFiles
 
 from server import __version__, clients, errors, log
 from server.headers import Headers
-from server.language.shelf import scenarios
+from server.language import shelf
 from server.metrics import Metrics
 from server.pool.cache import Cache
 from server.pool.local import Pool
@@ -18,8 +19,10 @@ from server.pool.runs import Result, Runs
 from server.pool.turns import Busy
 from server.pool.zygote import ENTRY, Down
 from server.rates import Rates
-from server.routes import api, health, pages
+from server.routes import api, health, pages, scenarios
 from server.settings import Settings
+from server.store.database import Database, Unreachable
+from server.store.repository import Repository
 from server.wire.api import Job
 from server.wire.trace import text
 
@@ -29,7 +32,13 @@ OVERHEAD = 6
 
 
 CLASSROOM = "3000/minute"
-"""Runs of a class behind one address."""
+"""Runs of a class behind one address, and saves."""
+
+
+async def open_store(store: Repository) -> None:
+    """Bring the database up to date now; where that fails, whoever needs it next tries again."""
+    with contextlib.suppress(Unreachable):
+        await store.database.opened()
 
 
 async def warm(app: FastAPI) -> None:
@@ -61,12 +70,17 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
             log.ran(job, result, settings.log_programs)
 
         runs = app.state.runs = Runs(pool, cache, settings.cache, ended)
+        database = Database(settings.database_url, Path(settings.data))
+        store = app.state.store = Repository(database, settings.scenario, settings.quota)
         await pool.start()
-        warming = asyncio.create_task(warm(app))
+        beginning = [asyncio.create_task(warm(app)), asyncio.create_task(open_store(store))]
         yield
-        warming.cancel()
+        for task in beginning:
+            task.cancel()
+        await asyncio.wait(beginning)
         await runs.close()
         await pool.close()
+        await database.close()
 
     app = FastAPI(
         title="Gradbox",
@@ -78,14 +92,16 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
         openapi_url="/api/openapi.json",
     )
     app.state.settings = settings
-    app.state.shelf = scenarios(ROOT / "scenarios")
+    app.state.shelf = shelf.scenarios(ROOT / "scenarios")
     app.state.traces = {}
     app.state.secret = clients.secret(settings.secret)
     app.state.proxies = clients.networks(settings.trusted_proxies)
     limits = (settings.rate_limit, CLASSROOM if settings.classroom else settings.address_limit)
     app.state.rates = Rates(*limits)
+    saves = (settings.save_limit, CLASSROOM if settings.classroom else settings.save_address_limit)
+    app.state.saves = Rates(*saves, what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT"))
     errors.install(app)
-    routers = [routes.router for routes in (health, api, pages)]
+    routers = [routes.router for routes in (health, api, scenarios, pages)]
     app.state.addresses = [route for router in routers for route in router.routes]
     for router in routers:
         app.include_router(router)

@@ -12,6 +12,8 @@ from starlette.routing import Match
 from server.pool.turns import Busy
 from server.pool.zygote import Down
 from server.rates import Limited
+from server.store.database import Unreachable
+from server.store.repository import Full, Removed, TooBig
 from server.wire.api import Problem, ProblemReply
 
 CODES = {
@@ -73,6 +75,22 @@ def install(app: FastAPI) -> None:
     async def down(request: Request, error: Down) -> JSONResponse:
         request.app.state.metrics.refused("no_worker")
         return reply(503, Problem(code="no_worker", message=str(error)), {"Retry-After": "5"})
+
+    @app.exception_handler(Unreachable)
+    async def unreachable(_: Request, error: Unreachable) -> JSONResponse:
+        return reply(503, Problem(code="no_store", message=str(error)), {"Retry-After": "5"})
+
+    @app.exception_handler(Removed)
+    async def removed(_: Request, error: Removed) -> JSONResponse:
+        return reply(410, Problem(code="removed", message=str(error)))
+
+    @app.exception_handler(TooBig)
+    async def too_big(_: Request, error: TooBig) -> JSONResponse:
+        return reply(413, Problem(code="too_large", message=str(error)))
+
+    @app.exception_handler(Full)
+    async def full(_: Request, error: Full) -> JSONResponse:
+        return reply(507, Problem(code="full", message=str(error)))
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> JSONResponse:

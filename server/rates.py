@@ -1,4 +1,4 @@
-"""How many runs one visitor and one address may ask for in a while, in this process."""
+"""How many runs, or saves, one visitor and one address may ask for in a while, in this process."""
 
 import math
 import time
@@ -18,7 +18,7 @@ MOST = 100_000
 
 
 class Limited(Exception):
-    """More runs than allowed; the next one is in so many seconds. limit: which one, like `60 per minute`."""
+    """More than allowed; the next one is in so many seconds. limit: which one, like `60 per minute`."""
 
     def __init__(self, whose: str, limit: str, retry_after: float) -> None:
         super().__init__(f"{whose} may ask for {limit}; try again in {math.ceil(retry_after)} s")
@@ -28,24 +28,32 @@ class Limited(Exception):
 class Rates:
     """Limits like `60/minute`, or several of them with semicolons between. Raises SettingError for what is none.
 
-    clock: seconds.
+    clock: seconds. what: is counted. names: the settings of the two.
     """
 
-    def __init__(self, client: str, address: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._client = read("RATE_LIMIT", client)
-        self._address = read("ADDRESS_LIMIT", address)
+    def __init__(
+        self,
+        client: str,
+        address: str,
+        clock: Callable[[], float] = time.monotonic,
+        what: str = "run",
+        names: tuple[str, str] = ("RATE_LIMIT", "ADDRESS_LIMIT"),
+    ) -> None:
+        self._client = read(names[0], client, what)
+        self._address = read(names[1], address, what)
+        self._what = what
         self._clock = clock
         self._limiter = MovingWindowRateLimiter(Windows(clock))
 
     def hit(self, who: Who) -> None:
-        """Count a run. Raises Limited, and then counts nothing."""
+        """Count one. Raises Limited, and then counts nothing."""
         asked = [(limit, "a visitor", who.client) for limit in self._client]
         asked += [(limit, "an address", who.address) for limit in self._address]
         over: list[Limited] = []
         for limit, whose, name in asked:
             if not self._limiter.test(limit, whose, name):
                 wait = self._limiter.get_window_stats(limit, whose, name).reset_time - self._clock()
-                over.append(Limited(whose, told(limit), max(wait, 0.0)))
+                over.append(Limited(whose, told(limit, self._what), max(wait, 0.0)))
         if over:
             raise max(over, key=lambda one: one.retry_after)
         for limit, whose, name in asked:
@@ -87,18 +95,18 @@ class Windows(MemoryStorage):
         return hits
 
 
-def read(name: str, text: str) -> list[RateLimitItem]:
+def read(name: str, text: str, what: str) -> list[RateLimitItem]:
     """The limits of a setting."""
     try:
         limits = parse_many(text)
     except ValueError:
         limits = []
     if not limits or any(limit.amount < 1 for limit in limits):
-        raise SettingError(f"GRADBOX_{name} is {text!r}; it takes runs in a time, like 60/minute")
+        raise SettingError(f"GRADBOX_{name} is {text!r}; it takes {what}s in a time, like 60/minute")
     return limits
 
 
-def told(limit: RateLimitItem) -> str:
+def told(limit: RateLimitItem, what: str) -> str:
     """As one says it: `60 runs per minute`, `5 runs per 2 hours`."""
     unit = limit.GRANULARITY.name if limit.multiples == 1 else f"{limit.multiples} {limit.GRANULARITY.name}s"
-    return f"{limit.amount} run{'s' * (limit.amount > 1)} per {unit}"
+    return f"{limit.amount} {what}{'s' * (limit.amount > 1)} per {unit}"

@@ -12,6 +12,12 @@ class Setting:
     default: Any
     meaning: str
     choices: tuple[str, ...] = ()
+    prefix: str = "GRADBOX_"
+
+    @property
+    def variable(self) -> str:
+        """Its name in the environment."""
+        return self.prefix + self.name
 
 
 SWITCH = {
@@ -54,6 +60,18 @@ TABLE = (
     Setting("TENSORS", 10_000, "Tensors that may live at once."),
     Setting("TRACE", 8_000_000, "Bytes of a trace."),
     Setting("CACHE", 64_000_000, "Bytes of results that are kept."),
+    Setting("DATA", "data", "Folder of the embedded database, made when the first scenario is saved."),
+    Setting(
+        "DATABASE_URL",
+        "",
+        "A PostgreSQL instead, like postgresql://user:password@host/name; without GRADBOX_ before its name.",
+        prefix="",
+    ),
+    Setting("SCENARIO", 4_000_000, "Bytes of a saved scenario: its texts, and its trace compressed."),
+    Setting("QUOTA", 1_000_000_000, "Bytes of all saved scenarios; past them nothing more is saved."),
+    Setting("SAVE_LIMIT", "20/minute", "Scenarios that one visitor may save; what is saved already does not count."),
+    Setting("SAVE_ADDRESS_LIMIT", "100/minute", "Scenarios that all visitors behind one address may save."),
+    Setting("PUBLIC_URL", "", "Where visitors find the server, like https://gradbox.example.org; permalinks begin so."),
     Setting("LOG_PROGRAMS", False, "Write the programs' text into the log."),
     Setting("BOOT", 60.0, "Seconds the workers' first process may take to import torch."),
 )
@@ -86,13 +104,20 @@ class Settings:
     tensors: int
     trace: int
     cache: int
+    data: str
+    database_url: str
+    scenario: int
+    quota: int
+    save_limit: str
+    save_address_limit: str
+    public_url: str
     boot: float
     log_programs: bool
 
     def __init__(self, environment: Mapping[str, str] | None = None, **overrides: Any) -> None:
         environment = os.environ if environment is None else environment
         for row in TABLE:
-            text = environment.get(f"GRADBOX_{row.name}")
+            text = environment.get(row.variable)
             value = overrides.pop(row.name.lower(), row.default if text is None else read(row, text))
             setattr(self, row.name.lower(), value)
         if overrides:
@@ -107,17 +132,17 @@ class Settings:
 def read(row: Setting, text: str) -> Any:
     kind = type(row.default)
     if row.choices and text not in row.choices:
-        raise SettingError(f"GRADBOX_{row.name} is {text!r}; it takes one of {', '.join(row.choices)}")
+        raise SettingError(f"{row.variable} is {text!r}; it takes one of {', '.join(row.choices)}")
     if kind is str:
         return text
     if kind is bool:
         if text.lower() not in SWITCH:
-            raise SettingError(f"GRADBOX_{row.name} is {text!r}; it takes 1 or 0")
+            raise SettingError(f"{row.variable} is {text!r}; it takes 1 or 0")
         return SWITCH[text.lower()]
     try:
         value = kind(text)
     except ValueError:
-        raise SettingError(f"GRADBOX_{row.name} is {text!r}; it takes a number, like {row.default}") from None
+        raise SettingError(f"{row.variable} is {text!r}; it takes a number, like {row.default}") from None
     if not value > 0:
-        raise SettingError(f"GRADBOX_{row.name} is {text}; it takes a number above 0")
+        raise SettingError(f"{row.variable} is {text}; it takes a number above 0")
     return value

@@ -18,6 +18,7 @@ ALLOWED = {
     "language": {"wire", "language"},
     "worker": {"wire", "language", "worker"},
     "pool": {"wire", "pool", "settings"},
+    "store": {"wire", "store", "settings"},
 }
 
 

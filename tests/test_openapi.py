@@ -27,7 +27,9 @@ ROOT = Path(__file__).parent.parent
 PATIENCE = 20.0
 JSON = {"Content-Type": "application/json"}
 RUNS = "/api/runs"
-FREE = {"GRADBOX_RATE_LIMIT": "1000000/minute", "GRADBOX_ADDRESS_LIMIT": "1000000/minute"}
+FREE = {
+    f"GRADBOX_{name}": "1000000/minute" for name in ("RATE_LIMIT", "ADDRESS_LIMIT", "SAVE_LIMIT", "SAVE_ADDRESS_LIMIT")
+}
 SHORT = {"GRADBOX_WALL": "3", "GRADBOX_CPU": "2", "GRADBOX_SOURCE": "2000"}
 
 load_all_checks()
@@ -65,7 +67,9 @@ class Site:
         self.host, self.address = f"127.0.0.1:{self.port}", f"http://127.0.0.1:{self.port}"
         command = [sys.executable, "-m", "server", "serve", "--port", str(self.port)]
         with log.open("wb") as file:
-            self.server = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **FREE, **SHORT}, stderr=file)
+            self.server = subprocess.Popen(
+                command, cwd=ROOT, env={**os.environ, **FREE, **SHORT, "GRADBOX_DATA": str(log.parent)}, stderr=file
+            )
         for _ in range(600):
             try:
                 if self.ask("GET", "/readyz").status == 200:
@@ -146,6 +150,11 @@ OPERATIONS = [
     ("DELETE", f"{RUNS}/{{id}}", 15),
     ("GET", f"{RUNS}/{{id}}/events", 15),
     ("GET", "/api/schema", 3),
+    ("POST", "/api/scenarios", 60),
+    ("POST", "/api/scenarios/{id}/rerun", 15),
+    ("GET", "/s/{id}.json", 10),
+    ("GET", "/s/{id}.trace.json", 10),
+    ("GET", "/s/{id}.py", 10),
     ("GET", "/healthz", 3),
     ("GET", "/readyz", 3),
     ("GET", "/metrics", 3),
@@ -159,7 +168,8 @@ def test_every_operation_is_tried(described: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path", "examples", "mode"),
-    [(*one, GenerationMode.POSITIVE) for one in OPERATIONS] + [("POST", RUNS, 80, GenerationMode.NEGATIVE)],
+    [(*one, GenerationMode.POSITIVE) for one in OPERATIONS]
+    + [("POST", path, 80, GenerationMode.NEGATIVE) for path in (RUNS, "/api/scenarios")],
 )
 def test_requests_made_of_the_description(
     site: Site, described: dict[str, Any], method: str, path: str, examples: int, mode: GenerationMode

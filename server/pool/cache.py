@@ -103,4 +103,9 @@ def keepable(trace: Trace, source: str) -> bool:
         return False
     if trace.focus is not None and trace.focus.repeatable is False:
         return False
-    return not any(UNFIXED.search(unicodedata.normalize("NFKC", each)) for each in (source, trace.program.source))
+    return fixed(source) and fixed(trace.program.source)
+
+
+def fixed(source: str) -> bool:
+    """Whether nothing in a program's text may make it another one each time."""
+    return UNFIXED.search(unicodedata.normalize("NFKC", source)) is None

@@ -1,0 +1,204 @@
+"""Permalinks: saving a scenario, its page and its twins, and running it once more."""
+
+import asyncio
+import gzip
+import json
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+
+from server import log
+from server.clients import who
+from server.errors import Refused
+from server.pool.cache import fixed
+from server.pool.runs import Result
+from server.pool.zygote import Down
+from server.routes.api import ANSWERS
+from server.routes.pages import render
+from server.routes.runs import awaited, begun, sent
+from server.store.names import canonical
+from server.store.repository import Repository, Saved
+from server.store.results import differs, opened, versions
+from server.wire.api import ProblemReply, RunRequest
+from server.wire.scenarios import Content, Rerun, Scenario
+from server.wire.trace import Trace
+
+AGE = 60
+"""Seconds that a twin may be taken from a cache without asking: a host may remove it."""
+
+LOST = ("lost", "cancelled")
+"""Endings that are no picture to keep."""
+
+router = APIRouter()
+Name = Annotated[str, Path(alias="id")]
+
+NONE: dict[int | str, dict[str, Any]] = {
+    304: {"description": "It is as the asker has it."},
+    404: {"model": ProblemReply, "description": "There is no such scenario."},
+    410: {"model": ProblemReply, "description": "The host removed it."},
+    421: ANSWERS[421],
+    422: ANSWERS[422],
+    503: {"model": ProblemReply, "description": "The database can't be reached, or no worker can be had."},
+}
+SAVING: dict[int | str, dict[str, Any]] = {
+    **{status: ANSWERS[status] for status in (400, 403, 413, 415, 421, 422)},
+    200: {"model": Scenario, "description": "The same content was saved before; its id is the same."},
+    201: {"model": Scenario, "description": "It is saved."},
+    410: NONE[410],
+    429: {"model": ProblemReply, "description": "Too many runs or saves; `Retry-After` says when to come back."},
+    503: NONE[503],
+    507: {"model": ProblemReply, "description": "The disk quota is used up."},
+}
+AGAIN: dict[int | str, dict[str, Any]] = {status: told for status, told in NONE.items() if status != 304}
+AGAIN |= {status: ANSWERS[status] for status in (403, 413, 415, 429)}
+PROGRAM: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/plain": {"example": "x = 1\n"}}, "description": "A program that runs."}
+}
+
+
+@router.post("/api/scenarios", response_model=Scenario, status_code=201, responses=SAVING, summary="Save a scenario")
+async def save(body: Content, request: Request) -> Response:
+    """201 with its id and address; 200 where the same content is there already. The trace is the server's own."""
+    store: Repository = request.app.state.store
+    text = canonical(body)
+    new, there = False, await store.same(text)
+    if there is None:
+        if body.parent is not None and not await store.exists(body.parent):
+            raise Refused(422, "no_parent", "there is no such scenario to fork from", field="parent")
+        request.app.state.saves.hit(who(request.scope, request.app.state.secret, request.app.state.proxies))
+        trace = await ran(request, body)
+        made = versions(await asyncio.to_thread(opened, trace))
+        id_, new = await store.save(text, trace, made)
+        there = await store.find(id_)
+        assert there is not None
+        log.events.info("save", id=id_, bytes=len(text) + len(trace), new=new)
+    told = scenario(request, there)
+    return JSONResponse(told.model_dump(mode="json", by_alias=True), 201 if new else 200, {"Location": told.url})
+
+
+@router.post("/api/scenarios/{id}/rerun", response_model=Rerun, responses=AGAIN, summary="Run a scenario once more")
+async def rerun(request: Request, id_: Name) -> Rerun:
+    """With the versions that the server has now. Says whether the result changed; what was saved stays as it is."""
+    there = await found(request, id_)
+    body = await ran(request, there.content)
+    old, new = await asyncio.to_thread(lambda: (opened(there.trace), opened(body)))
+    parts, step = differs(old, new)
+    return Rerun(
+        id=there.id,
+        changed=bool(parts),
+        differs=parts,
+        step=step,
+        repeatable=fixed(there.content.source),
+        was=there.versions,
+        now=versions(new),
+    )
+
+
+@router.get("/s/{id}.trace.json", response_model=Trace, responses=NONE, summary="The trace of a scenario")
+async def trace(request: Request, id_: Name) -> Response:
+    """As it was recorded when the scenario was saved."""
+    there = await found(request, id_)
+    return kept(request, there) or fresh(await sent(request, Result("kept", there.trace)), there)
+
+
+@router.get("/s/{id}.json", response_model=Scenario, responses=NONE, summary="A scenario without its trace")
+async def one(request: Request, id_: Name) -> Response:
+    there = await found(request, id_)
+    told = scenario(request, there).model_dump(mode="json", by_alias=True)
+    return kept(request, there) or fresh(JSONResponse(told), there)
+
+
+@router.get(
+    "/s/{id}.py", response_class=PlainTextResponse, responses={**NONE, **PROGRAM}, summary="The program, to be run"
+)
+async def program(request: Request, id_: Name) -> Response:
+    """Without prompts and printed output; title, description and address as comments."""
+    there = await found(request, id_)
+    known = kept(request, there)
+    if known is not None:
+        return known
+    text = await asyncio.to_thread(script, there, address(request, there.id))
+    name = f'inline; filename="{there.id}.py"'
+    return fresh(Response(text, media_type="text/plain; charset=utf-8", headers={"Content-Disposition": name}), there)
+
+
+@router.get("/s/{id}", response_class=HTMLResponse, include_in_schema=False)
+async def page(request: Request, id_: Name) -> Response:
+    """The workbench with a scenario and its stored trace; needs no worker."""
+    there = await found(request, id_)
+    told = scenario(request, there)
+    body = (await asyncio.to_thread(gzip.decompress, there.trace)).decode()
+    saved = json.dumps(told.model_dump(mode="json", by_alias=True, exclude={"source"}))
+    first = f'{{"source":{json.dumps(told.source)},"trace":{body},"saved":{saved}}}'
+    named = {"title": told.title, "question": told.description, "saved": told}
+    answer = render(request, "page.html", first=first, devices=request.app.state.pool.devices, **named)
+    answer.headers.setdefault("Cache-Control", "private, no-cache")
+    return answer
+
+
+async def found(request: Request, id_: str) -> Saved:
+    """Raises Refused, Removed, Unreachable."""
+    there: Saved | None = await request.app.state.store.find(id_)
+    if there is None:
+        raise Refused(404, "no_scenario", "there is no such scenario", field="id")
+    return there
+
+
+async def ran(request: Request, content: Content) -> bytes:
+    """The server's own trace of it, gzipped; from before where it has one. Raises what `begun` does."""
+    how = content.settings
+    wanted = RunRequest(source=content.source, device=how.device, seed=how.seed, focus=how.focus)
+    result = await awaited(request, await begun(request, wanted))
+    assert result is not None
+    if result.status in LOST:
+        raise Down("the run was lost; try again")
+    return result.body
+
+
+def scenario(request: Request, there: Saved) -> Scenario:
+    created = datetime.fromtimestamp(there.created / 1000, UTC).isoformat(timespec="milliseconds")
+    shown: dict[str, Any] = {name: getattr(there.content, name) for name in Content.model_fields}
+    url = address(request, there.id)
+    return Scenario(**shown, id=there.id, url=url, created=created, versions=there.versions)
+
+
+def address(request: Request, id_: str) -> str:
+    """Of its page; never of the Host that the asker named."""
+    public: str = request.app.state.settings.public_url
+    return f"{public.rstrip('/')}/s/{id_}"
+
+
+def tag(there: Saved) -> str:
+    """A content's trace is one thing, and changes with neither; weak, for it goes out packed and unpacked."""
+    return f'W/"{there.digest[:20]}-{there.created}"'
+
+
+def kept(request: Request, there: Saved) -> Response | None:
+    """304, where the asker has it."""
+    asked = [one.strip() for one in request.headers.get("if-none-match", "").split(",")]
+    return fresh(Response(status_code=304), there) if tag(there) in asked else None
+
+
+def fresh(answer: Response, there: Saved) -> Response:
+    answer.headers["ETag"] = tag(there)
+    answer.headers["Cache-Control"] = f"public, max-age={AGE}"
+    return answer
+
+
+def script(there: Saved, place: str) -> str:
+    """The program as it ran, under comments that can be nothing but comments."""
+    source: str = opened(there.trace)["program"]["source"]
+    how = there.content.settings
+    words = [there.content.title, there.content.description, there.content.note]
+    lines = [line for word in words for line in word.splitlines()]
+    made = there.versions
+    lines += [place, f"torch {made.torch}, numpy {made.numpy}, Python {made.python}; seed {how.seed}, {how.device}"]
+    # the first line says the encoding, so that no title can
+    return "".join(f"# {plain(line)}\n" for line in ["coding: utf-8", *lines]) + "\n" + source.rstrip("\n") + "\n"
+
+
+def plain(line: str) -> str:
+    """Without what moves a terminal's cursor, turns a line round or ends it."""
+    return "".join(character if character.isprintable() else " " for character in line).rstrip()

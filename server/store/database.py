@@ -1,0 +1,181 @@
+"""The database: an SQLite file that is made when first written to, or a PostgreSQL; brought up to date when opened."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+import asyncpg
+from alembic import command
+from alembic.config import Config
+from alembic.util import CommandError
+from sqlalchemy import URL, Connection, event, make_url, text
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from server.settings import SettingError
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+NAME = "gradbox.sqlite"
+DRIVERS = {
+    "sqlite": "sqlite+aiosqlite",
+    "postgres": "postgresql+asyncpg",
+    "postgresql": "postgresql+asyncpg",
+    "postgresql+asyncpg": "postgresql+asyncpg",
+}
+BUSY = 30.0
+"""Seconds that a writer waits for one in another process."""
+
+PATIENCE = 10.0
+"""Seconds to connect in."""
+
+LOCK = 0x67726164
+"""What PostgreSQL knows the one writer by."""
+
+log = logging.getLogger("gradbox.store")
+
+
+class Unreachable(Exception):
+    """The database does not answer, or not as it should."""
+
+    def __init__(self) -> None:
+        super().__init__("the store of scenarios can't be reached now")
+
+
+class Database:
+    """url: `DATABASE_URL`, or "" for a file in `folder`. Raises SettingError. Lives in one event loop.
+
+    One transaction writes at a time: what it saw before it wrote holds when it commits.
+    """
+
+    def __init__(self, url: str, folder: Path) -> None:
+        place = address(url, folder)
+        self.embedded = place.get_backend_name() == "sqlite"
+        self._file = Path(place.database or "") if self.embedded else None
+        self._engine = engine(place, self.embedded)
+        self._writing = self._engine.execution_options(gradbox_writes=True)
+        self._turn, self._opening, self._open = asyncio.Lock(), asyncio.Lock(), False
+
+    async def opened(self, make: bool = False) -> bool:
+        """Whether it is there and up to date now. make: have it made where it is not. Raises Unreachable."""
+        if self._open:
+            return True
+        async with self._opening:
+            if not self._open:
+                with told():
+                    if self._file is not None and not self._file.exists():
+                        if not make:
+                            return False
+                        self._file.parent.mkdir(parents=True, exist_ok=True)
+                    await self.move("head")
+                    self._open = True
+        return True
+
+    async def move(self, revision: str) -> None:
+        """To a place in its history. Whoever else wants that at the same time waits."""
+        async with self._writing.connect() as connection:
+            if self.embedded:
+                await journal(connection)
+            async with connection.begin():
+                await self._alone(connection)
+                await connection.run_sync(migrate, revision)
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection | None]:
+        """A connection; None where there is no database yet. Raises Unreachable."""
+        if not await self.opened():
+            yield None
+            return
+        with told():
+            async with self._engine.connect() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[AsyncConnection]:
+        """A transaction, committed when left well. Raises Unreachable."""
+        await self.opened(make=True)
+        with told():
+            async with self._turn, self._writing.begin() as connection:
+                await self._alone(connection)
+                yield connection
+
+    async def close(self) -> None:
+        await self._engine.dispose()
+
+    async def _alone(self, connection: AsyncConnection) -> None:
+        if not self.embedded:  # SQLite's BEGIN IMMEDIATE has seen to it
+            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """What goes wrong with a database goes into the log, and out as one thing."""
+    try:
+        yield
+    except (SQLAlchemyError, CommandError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        log.error("the database: %s: %s", type(error).__name__, str(error).splitlines()[0][:300])
+        raise Unreachable from error
+
+
+def address(url: str, folder: Path) -> URL:
+    """Where the database is, with the driver that we have for it."""
+    if not url:
+        return URL.create("sqlite+aiosqlite", database=str(folder / NAME))
+    try:
+        place = make_url(url)
+    except ArgumentError:
+        place = URL.create("")
+    driver = DRIVERS.get(place.drivername)
+    if driver is None or (driver.startswith("sqlite") and not place.database):
+        raise SettingError("DATABASE_URL takes an address like postgresql://user:password@host/name")
+    query = {"ssl" if name == "sslmode" else name: value for name, value in place.query.items()}
+    return place.set(drivername=driver, query=query)
+
+
+def engine(place: URL, embedded: bool) -> AsyncEngine:
+    if not embedded:
+        return create_async_engine(place, pool_pre_ping=True, connect_args={"timeout": PATIENCE})
+    made = create_async_engine(place, connect_args={"timeout": BUSY})
+
+    @event.listens_for(made.sync_engine, "connect")
+    def connected(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # the driver's own BEGIN comes too late, and not before every statement
+        cursor = connection.cursor()
+        # a save that was answered outlives a power cut; one that was removed is not to be found in the file
+        for pragma in ("synchronous = FULL", "secure_delete = ON"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(made.sync_engine, "begin")
+    def begun(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("gradbox_writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return made
+
+
+async def journal(connection: AsyncConnection) -> None:
+    """Have SQLite write ahead. Two that want this at once are told `busy` without the wait that they asked for."""
+    raw = await connection.get_raw_connection()
+    driver: Any = raw.driver_connection
+    for attempt in range(100):
+        try:
+            async with driver.execute("PRAGMA journal_mode = WAL"):
+                return
+        except aiosqlite.OperationalError as error:
+            if attempt == 99 or "locked" not in str(error):
+                raise
+            await asyncio.sleep(0.05)
+
+
+def migrate(connection: Connection, revision: str) -> None:
+    """Up to `head`, or up or down to whatever it is called."""
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    if revision == "head":
+        command.upgrade(config, revision)
+    else:
+        command.downgrade(config, revision)

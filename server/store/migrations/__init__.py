@@ -1,0 +1,1 @@
+"""The history of the database: one for SQLite and PostgreSQL."""

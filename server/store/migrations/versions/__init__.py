@@ -1,0 +1,1 @@
+"""The steps of that history; each one goes up and down."""

@@ -1,0 +1,42 @@
+"""The id of a scenario: a hash of everything shown, in characters that no eye confuses and that spell no word."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+
+from server.wire.scenarios import Content
+
+ALPHABET = "256789dfhjkmnprtvwx"
+"""No vowel, no digit that stands for one (0, 1, 3, 4), and one of each group of look-alikes."""
+
+SHORTEST, LONGER = 10, 2
+_LENGTH = 61
+"""Characters that 256 bits need."""
+
+_ID = re.compile(f"[{ALPHABET}]{{{SHORTEST},{_LENGTH}}}")
+
+
+def canonical(content: Content) -> str:
+    """One text for one content, of ASCII alone; what has its default is left out, so that a new field changes none."""
+    told = content.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return json.dumps(told, sort_keys=True, separators=(",", ":"))
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def names(digest: str) -> Iterator[str]:
+    """The ids that a content may have, from the shortest on: it has the first that no other content has."""
+    number, found = int(digest, 16), ""
+    for _ in range(_LENGTH):
+        number, rest = divmod(number, len(ALPHABET))
+        found += ALPHABET[rest]
+    yield from (found[:length] for length in range(SHORTEST, _LENGTH, LONGER))
+    yield found
+
+
+def plausible(text: str) -> bool:
+    """Whether this can be an id at all."""
+    return _ID.fullmatch(text) is not None

@@ -1,0 +1,215 @@
+"""Scenarios in the database: found, saved, removed, and carried from one database to another."""
+
+import base64
+import gzip
+import time
+import zlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from server.store.database import Database
+from server.store.names import digest, names, plausible
+from server.store.tables import scenarios
+from server.wire.scenarios import Content, Record, Versions
+from server.wire.trace import Trace
+
+PAGE = 20
+"""Rows of an archive that are in memory at once."""
+
+COLUMNS = scenarios.c
+
+
+class Removed(Exception):
+    """The host took this one away, and it is not to come back."""
+
+    def __init__(self) -> None:
+        super().__init__("the host of this server has removed this scenario")
+
+
+class TooBig(Exception):
+    """A scenario of more bytes than one may have."""
+
+    def __init__(self, size: int, largest: int) -> None:
+        super().__init__(f"the scenario has {size} bytes with its trace; {largest} are allowed")
+
+
+class Full(Exception):
+    """The quota is used up."""
+
+    def __init__(self) -> None:
+        super().__init__("this server has no room for more scenarios")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A scenario as it was saved. trace: gzip. created: milliseconds since 1970."""
+
+    id: str
+    digest: str
+    created: int
+    versions: Versions
+    content: Content
+    trace: bytes
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a list says of one. size: bytes. title: None where it was removed."""
+
+    id: str
+    created: int
+    size: int
+    title: str | None
+
+
+class Repository:
+    """largest: bytes of one scenario. quota: bytes of all."""
+
+    def __init__(self, database: Database, largest: int, quota: int) -> None:
+        self.database, self._largest, self._quota = database, largest, quota
+
+    async def find(self, id_: str) -> Saved | None:
+        """None where there is none. Raises Removed, Unreachable."""
+        if not plausible(id_):
+            return None
+        async with self.database.reading() as connection:
+            row = connection and (await connection.execute(select(scenarios).where(COLUMNS.id == id_))).first()
+        return saved(row) if row else None
+
+    async def same(self, text: str) -> Saved | None:
+        """The one that has this content, in its canonical text. Raises Removed, Unreachable."""
+        wanted = select(scenarios).where(COLUMNS.digest == digest(text))
+        async with self.database.reading() as connection:
+            row = connection and (await connection.execute(wanted)).first()
+        return saved(row) if row else None
+
+    async def exists(self, id_: str) -> bool:
+        """Whether this id was ever given."""
+        async with self.database.reading() as connection:
+            wanted = select(COLUMNS.id).where(COLUMNS.id == id_)
+            return connection is not None and (await connection.execute(wanted)).first() is not None
+
+    async def save(self, text: str, trace: bytes, versions: Versions) -> tuple[str, bool]:
+        """Its id, and whether it is new. text: canonical. Raises Removed, TooBig, Full, Unreachable."""
+        size, hash_ = len(text) + len(trace), digest(text)
+        if size > self._largest:
+            raise TooBig(size, self._largest)
+        async with self.database.writing() as connection:
+            wanted = select(COLUMNS.id, COLUMNS.removed).where(COLUMNS.digest == hash_)
+            there = (await connection.execute(wanted)).first()
+            if there is not None and there.removed is not None:
+                raise Removed
+            if there is not None:
+                return str(there.id), False
+            used = (await connection.execute(select(func.coalesce(func.sum(COLUMNS.size), 0)))).scalar_one()
+            if int(used) + size > self._quota:
+                raise Full
+            id_ = await free(connection, hash_)
+            row = {"id": id_, "digest": hash_, "created": now(), "size": size, "content": text, "trace": trace}
+            await connection.execute(insert(scenarios).values(versions=versions.model_dump_json(), **row))
+        return id_, True
+
+    async def remove(self, id_: str, reason: str | None = None) -> bool:
+        """Leave but a tombstone of it; whether there was one to remove."""
+        if not await self.database.opened():
+            return False
+        gone: dict[str, Any] = {"content": None, "trace": None, "size": 0, "removed": now(), "reason": reason}
+        async with self.database.writing() as connection:
+            wanted = update(scenarios).where(COLUMNS.id == id_, COLUMNS.removed.is_(None)).values(**gone)
+            return (await connection.execute(wanted)).rowcount == 1
+
+    async def entries(self) -> AsyncIterator[Entry]:
+        """All of them, by id."""
+        columns = (COLUMNS.id, COLUMNS.created, COLUMNS.size, COLUMNS.content)
+        async for row in self._rows(*columns):
+            title = Content.model_validate_json(row.content).title if row.content is not None else None
+            yield Entry(row.id, row.created, row.size, title)
+
+    async def records(self) -> AsyncIterator[Record]:
+        """All of them for an archive, tombstones as well, by id."""
+        async for row in self._rows(scenarios):
+            yield Record(
+                trace=base64.b64encode(row.trace).decode() if row.trace is not None else None,
+                versions=Versions.model_validate_json(row.versions),
+                **{name: getattr(row, name) for name in ("id", "digest", "created", "content", "removed", "reason")},
+            )
+
+    async def put(self, records: Sequence[Record]) -> int:
+        """Take them from an archive; how many are new. What is there stays as it is, a tombstone a tombstone.
+
+        Raises ValueError for one that can't be of ours, and for one whose id another content has here; then none is taken.
+        """
+        rows = [taken(record) for record in records]
+        count = 0
+        async with self.database.writing() as connection:
+            for row in rows:
+                known = select(COLUMNS.id, COLUMNS.digest)
+                known = known.where((COLUMNS.id == row["id"]) | (COLUMNS.digest == row["digest"]))
+                there = (await connection.execute(known)).all()
+                if any((one.id, one.digest) != (row["id"], row["digest"]) for one in there):
+                    raise ValueError(
+                        f"{row['id']}: the database has another content under this id, or it under another"
+                    )
+                if not there:
+                    await connection.execute(insert(scenarios).values(**row))
+                    count += 1
+        return count
+
+    async def _rows(self, *columns: Any) -> AsyncIterator[Row[Any]]:
+        last = ""
+        while True:
+            async with self.database.reading() as connection:
+                if connection is None:
+                    return
+                wanted = select(*columns).where(COLUMNS.id > last).order_by(COLUMNS.id).limit(PAGE)
+                rows = (await connection.execute(wanted)).all()
+            for row in rows:
+                yield row
+            if len(rows) < PAGE:
+                return
+            last = rows[-1].id
+
+
+def now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def saved(row: Row[Any]) -> Saved:
+    if row.removed is not None:
+        raise Removed
+    versions, content = Versions.model_validate_json(row.versions), Content.model_validate_json(row.content)
+    return Saved(row.id, row.digest, row.created, versions, content, bytes(row.trace))
+
+
+async def free(connection: AsyncConnection, hash_: str) -> str:
+    """The shortest id of this content that no other has."""
+    wanted = list(names(hash_))
+    found = await connection.execute(select(COLUMNS.id).where(COLUMNS.id.in_(wanted)))
+    others = {row.id for row in found}
+    return next(name for name in wanted if name not in others)
+
+
+def taken(record: Record) -> dict[str, Any]:
+    """A record as a row. Raises ValueError."""
+    if record.id not in names(record.digest):
+        raise ValueError(f"{record.id}: no id of this digest")
+    told = record.model_dump(exclude={"versions", "trace"})
+    if record.removed is not None:
+        told |= {"content": None, "trace": None, "size": 0}
+    elif record.content is None or record.trace is None:
+        raise ValueError(f"{record.id}: it lacks its content or its trace, and was not removed")
+    elif digest(record.content) != record.digest:
+        raise ValueError(f"{record.id}: the content is not that of the digest")
+    else:
+        Content.model_validate_json(record.content)
+        trace = base64.b64decode(record.trace, validate=True)
+        try:
+            Trace.model_validate_json(gzip.decompress(trace))
+        except (OSError, EOFError, zlib.error):
+            raise ValueError(f"{record.id}: the trace can't be unpacked") from None
+        told |= {"trace": trace, "size": len(record.content) + len(trace)}
+    return told | {"versions": record.versions.model_dump_json()}

@@ -1,0 +1,41 @@
+"""Whether a program that was run again did the same: what of a trace is its result, and what only the run's."""
+
+import gzip
+import json
+from typing import Any, Literal
+
+from server.wire.scenarios import Versions
+
+Part = Literal["steps", "printed", "outcome"]
+
+
+def opened(body: bytes) -> dict[str, Any]:
+    """A trace that was kept: gzipped JSON."""
+    trace: dict[str, Any] = json.loads(gzip.decompress(body))
+    return trace
+
+
+def versions(trace: dict[str, Any]) -> Versions:
+    """What made it."""
+    return Versions(**{name: trace["runtime"][name] for name in Versions.model_fields})
+
+
+def differs(old: dict[str, Any], new: dict[str, Any]) -> tuple[list[Part], int | None]:
+    """The parts in which their results differ, and the first step that does."""
+    one, other = old.get("steps", []), new.get("steps", [])
+    length = min(len(one), len(other))
+    step = next((k for k in range(length) if one[k] != other[k]), None)
+    if step is None and len(one) != len(other):
+        step = length
+    parts: list[Part] = [] if step is None else ["steps"]
+    if printed(old) != printed(new):
+        parts.append("printed")
+    if old["outcome"] != new["outcome"]:
+        parts.append("outcome")
+    return parts, step
+
+
+def printed(trace: dict[str, Any]) -> list[tuple[str, str]]:
+    """What the program wrote, each stretch with its stream."""
+    entries = [entry for step in trace.get("steps", []) for entry in step.get("log", [])]
+    return [(entry["stream"], entry["text"]) for entry in entries if entry["kind"] == "out"]

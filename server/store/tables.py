@@ -1,0 +1,21 @@
+"""The one table, as the code sees it; `migrations` is how a database comes to have it."""
+
+from sqlalchemy import BigInteger, Column, Index, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
+
+metadata = MetaData()
+
+scenarios = Table(
+    "scenarios",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("digest", String(64), nullable=False),  # SHA-256 of the content; stays when that is removed
+    Column("created", BigInteger, nullable=False),  # milliseconds since 1970, as `removed`
+    Column("size", BigInteger, nullable=False),  # bytes of content and trace
+    Column("versions", Text, nullable=False),
+    Column("removed", BigInteger),
+    Column("reason", Text),
+    Column("content", Text),  # canonical JSON, of ASCII alone: a zero byte in a program is no column's business
+    Column("trace", LargeBinary),  # gzip
+    UniqueConstraint("digest", name="scenarios_digest"),
+    Index("scenarios_size", "size"),  # the quota's sum is read from it alone
+)

@@ -1,0 +1,93 @@
+"""A scenario: what is saved under a permalink, what the interface answers about it, and its line in an archive."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from server.wire.base import Model
+from server.wire.trace import Focus
+
+Text = Annotated[str, AfterValidator(lambda text: text.encode("utf-8", "replace").decode())]
+"""Half a character, which no database takes, becomes a question mark."""
+
+Words = Annotated[Text, AfterValidator(lambda text: CONTROL.sub(" ", text))]
+"""Something to read: controls other than tabs and ends of lines, those of direction too, become blanks."""
+
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+Id = Annotated[str, Field(pattern="^[256789dfhjkmnprtvwx]{10,64}$", examples=["7kd5h2n9xt"])]
+Language = Literal["en", "zh"]
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class Ran(Model):
+    """How the program is run."""
+
+    seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
+    device: Literal["cpu", "cuda"] = "cpu"
+    focus: Focus | None = Field(default=None, examples=[None])
+
+
+class Content(Model):
+    """Everything that a permalink shows but the trace, which follows from it. `source` is as pasted.
+
+    parent: the scenario that this one was forked from. language: of the texts.
+    """
+
+    source: Text = Field(examples=["a = torch.tensor([1., 2.])\nb = a.clone()\n"])
+    title: Words = Field(default="", max_length=200)
+    description: Words = Field(default="", max_length=2000)
+    note: Words = Field(default="", max_length=2000)
+    language: Language = "en"
+    parent: Id | None = Field(default=None, examples=[None])
+    settings: Ran = Ran()
+
+
+class Versions(Model):
+    """What made a trace."""
+
+    torch: str
+    numpy: str
+    python: str
+    tracer: str
+
+
+class Scenario(Content):
+    """A saved one. created: ISO 8601, UTC."""
+
+    id: Id
+    url: str
+    created: str
+    versions: Versions
+
+
+class Rerun(Model):
+    """A scenario's program, run once more. step: the first one that differs.
+
+    differs: what of the result does. repeatable: whether nothing in the program's text makes it another one each time.
+    """
+
+    id: Id
+    changed: bool
+    differs: list[Literal["steps", "printed", "outcome"]]
+    step: int | None = None
+    repeatable: bool
+    was: Versions
+    now: Versions
+
+
+class Record(Model):
+    """A line of an archive. content: the text that `digest` is the SHA-256 of. trace: gzip, in base64.
+
+    created, removed: milliseconds since 1970. A removed one has neither content nor trace.
+    """
+
+    id: Id
+    digest: Digest
+    created: int
+    versions: Versions
+    content: str | None = None
+    trace: str | None = None
+    removed: int | None = None
+    reason: str | None = None
