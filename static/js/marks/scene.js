@@ -46,10 +46,13 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
   const cards = [];
   /** @type {Map<string, import("../layout/memory.js").CardRow[]>} */
   const rails = new Map();
+  const touched = plan.metrics.dense ? touches(snap) : new Set();
+  /** @param {VNode | null} mark @param {string[]} uids whose mark it is */
+  const placed = (mark, ...uids) => (touched.size && !uids.some((uid) => touched.has(uid)) ? receded(mark) : mark);
   for (const [uid, entity] of entities) {
     if (entity.kind === "frame") sees(places.get(uid)) && memory.push(frameMark(s, uid, entity));
     else if (entity.kind === "object") sees(places.get(uid)) && memory.push(objectMark(s, uid, entity));
-    else if (entity.kind === "storage") sees(shelves.get(uid)) && memory.push(shelfMark(s, uid, entity));
+    else if (entity.kind === "storage") sees(shelves.get(uid)) && memory.push(placed(shelfMark(s, uid, entity), uid));
     else if (entity.kind === "tensor" || entity.kind === "array") {
       const row = rowOf(plan, uid, entity);
       if (!row) continue;
@@ -58,8 +61,8 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
         rails.set(key, [...(rails.get(key) ?? []), row]);
       }
       if (!sees(row) && !sees(shelves.get(entity.storage ?? ""), view.memory)) continue;
-      wires.push(beadsMark(s, uid, entity, row));
-      cards.push(tagsMark(s, uid, row), cardMark(s, uid, entity, row));
+      wires.push(placed(beadsMark(s, uid, entity, row), uid, entity.storage));
+      cards.push(placed(tagsMark(s, uid, row), uid, entity.storage), placed(cardMark(s, uid, entity, row), uid, entity.storage));
     }
   }
   for (const [uid, storage] of snap.ghosts) sees(shelves.get(uid)) && memory.push(ghostMark(s, uid, storage));
@@ -68,7 +71,7 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
     const ys = rows.map((row) => row.cy);
     if (!within(view.memory, Math.min(...ys) - 60, Math.max(...ys) + 60)) continue;
     const [counter, storage] = key.split("|");
-    memory.push(railMark(s, counter, storage, rows));
+    memory.push(placed(railMark(s, counter, storage, rows), counter, storage));
   }
   /** @type {(VNode | null)[]} */
   const graph = [];
@@ -110,6 +113,17 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
   graph.push(...ways.values(), ...nodes, ...gradMarks(s));
   const kept = (/** @type {(VNode | null)[]} */ list) => /** @type {VNode[]} */ (list.filter(Boolean));
   return { memory: kept(memory), between: kept(between), graph: kept(graph) };
+}
+
+/** What a step did something to. @param {import("../state.js").Snapshot} snap @returns {Set<string>} */
+function touches(snap) {
+  const visit = snap.step?.visit;
+  return new Set([...snap.fresh, ...snap.written.keys(), ...snap.moved, ...(visit ? [visit.node, visit.accumulates ?? ""] : [])]);
+}
+
+/** In a crowd, what the step left alone stands back. @param {VNode | null} mark @returns {VNode | null} */
+function receded(mark) {
+  return mark && { ...mark, attrs: { ...mark.attrs, class: `${mark.attrs.class ?? ""} receded` } };
 }
 
 /** Whether a line through these points comes through the band. @param {import("../layout/view.js").Band} band
