@@ -482,8 +482,9 @@ startTakeaway(
 
 /** What a program's files are called: the scenario it is, else the first thing it does. @param {any} program */
 function called({ source, pasted }) {
-  const { scenario, title } = part("workbench").dataset;
-  if (scenario && title && [source, pasted].includes(first.source)) return { name: scenario, title };
+  const { scenario, saved, title } = part("workbench").dataset;
+  const name = scenario ?? saved;
+  if (name && title && [source, pasted].includes(first.source)) return { name, title };
   const lines = source.split("\n").map((/** @type {string} */ line) => line.trim());
   return { name: "program", title: lines.find((/** @type {string} */ line) => line && !/^(import|from|#)\b|^#/.test(line)) ?? "" };
 }
