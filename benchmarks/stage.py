@@ -1,9 +1,11 @@
-"""What the picture costs in a browser: steps beside many tensors, the first picture, the first load; against the bars.
+"""What the picture costs in a browser, against the bars: a step, the first picture, the first load, an hour's memory.
 
-`python -m benchmarks.stage`: needs a built page and Chromium. A step is what happens between the slider's event and a
-page that is laid out anew; the frame itself is the browser's.
+`python -m benchmarks.stage [--minutes M]`: needs a built page and Chromium. A step is what happens between the slider's
+event and a page that is laid out anew; the frame itself is the browser's. Beside it, in the same browser, Graphviz draws
+the same steps anew; it is given its text, so that only its own work is counted.
 """
 
+import argparse
 import gzip
 import json
 import os
@@ -13,23 +15,58 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-dev-shm-usage",
+)
+GRAPHVIZ = ROOT / "node_modules/@viz-js/viz/lib/viz-standalone.js"
 TENSORS = 300
+SAMPLES = 12
 
-CROWD = f"""import torch
-kept = []
-for k in range({TENSORS}):
-    a = torch.full((4,), float(k))
-    kept.append(a)
-x = torch.ones(4, requires_grad=True)
-""" + "".join(f"y{i} = x * {i}\n" for i in range(60))
 SMALL = "import torch\na = torch.ones(3, requires_grad=True)\nb = a.clone()\nc = a.detach()\nc[0] = 8.\n" + (
     "b = b * 2\n" * 10 + "b.sum().backward()\n"
 )
+CROWD = f"""import torch
+kept = []
+for k in range({TENSORS}):
+    kept.append(torch.full((4,), float(k)))
+for k in range(260):
+    kept[k][0] += 1
+"""
+CHAIN = """import torch
+x = torch.ones(3, requires_grad=True)
+y = x
+for i in range(498):
+    y = y * 1.01
+y.sum().backward()
+"""
+DEEP = """import torch
+from torch import nn
+model = nn.Sequential(*[nn.Sequential(nn.Linear(6, 6), nn.ReLU()) for _ in range(12)], nn.Linear(6, 1))
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+x, y = torch.randn(4, 6), torch.randn(4, 1)
+for step in range(2):
+    opt.zero_grad()
+    loss = ((model(x) - y) ** 2).mean()
+    loss.backward()
+    opt.step()
+"""
+MILLION = """import torch
+m = torch.randn(1000, 1000)
+row, col, t = m[500], m[:, 250], m.t()
+for k in range(40):
+    m[k] += 1
+"""
+PROGRAMS = {"small": SMALL, "crowd": CROWD, "chain": CHAIN, "deep": DEEP, "million": MILLION}
+BIG = ("crowd", "chain", "deep")  # the others give Graphviz a handful of boxes
 
 STEP = """async ([from, to, by]) => {
     const slider = document.querySelector("#slider"), took = [];
@@ -51,6 +88,29 @@ PICTURE = """async trace => {
     document.body.offsetHeight;
     const took = performance.now() - began;
     await new Promise(requestAnimationFrame);
+    return took;
+}"""
+SCRUB = """async ([steps, ms]) => {
+    const slider = document.querySelector("#slider"), until = performance.now() + ms;
+    let shown = 0;
+    for (let i = 0; performance.now() < until; i = (i + 7) % steps) {
+        slider.value = i;
+        slider.dispatchEvent(new Event("input", {bubbles: true}));
+        shown += 1;
+        await new Promise(requestAnimationFrame);
+    }
+    return shown;
+}"""
+REDRAW = """async texts => {
+    const viz = await Viz.instance(), took = [];
+    viz.renderSVGElement("digraph { a -> b }");
+    for (const text of texts) {
+        const began = performance.now();
+        document.body.replaceChildren(viz.renderSVGElement(text));
+        document.body.offsetHeight;
+        took.push(performance.now() - began);
+        await new Promise(requestAnimationFrame);
+    }
     return took;
 }"""
 
@@ -80,57 +140,140 @@ def traced(address: str, source: str) -> str:
     return urllib.request.urlopen(asked).read().decode()
 
 
-def load(address: str) -> int:
-    """Bytes of the page, its scripts and its styles, gzipped."""
-    page = urllib.request.urlopen(address).read()
-    dist = ROOT / "static/dist"
-    return sum(
-        len(gzip.compress(part)) for part in (page, *((dist / name).read_bytes() for name in ("main.js", "style.css")))
-    )
+def load(page: Any, address: str) -> tuple[float, list[str]]:
+    """KB gzipped of everything that the first page fetches, and what that is."""
+    answers: list[Any] = []
+    page.on("response", lambda answer: answers.append(answer))
+    page.goto(address)
+    page.wait_for_selector("#workbench[data-steps]")
+    page.wait_for_load_state("networkidle")
+    bodies = {answer.url.removeprefix(address): answer.body() for answer in answers if answer.status == 200}
+    sizes = {url: len(gzip.compress(body)) / 1000 for url, body in bodies.items()}
+    return sum(sizes.values()), [f"{url.split('?')[0]} {size:.0f}" for url, size in sizes.items()]
 
 
-def figures(page: Any, address: str) -> dict[str, float]:
+def states(trace: dict[str, Any]) -> Iterator[dict[str, dict[str, Any]]]:
+    """What there is after each step, by the trace's own rules, as far as Graphviz is to draw it."""
+    now: dict[str, dict[str, Any]] = {}
+    for step in trace["steps"]:
+        for uid, fields in step["set"].items():
+            now[uid] = {**now.get(uid, {}), **fields}
+            for dtype, cells in fields.get("cells_at", {}).items():
+                row = list(now[uid]["cells"][dtype])
+                for index, value in cells.items():
+                    row[int(index)] = value
+                now[uid] = {**now[uid], "cells": {**now[uid]["cells"], dtype: row}}
+        for uid in step["gone"]:
+            now.pop(uid, None)
+        yield dict(now)
+
+
+def dot(state: dict[str, dict[str, Any]]) -> str:
+    """A step as the text of a graph: tensors, what they read, nodes and what they lead to."""
+    lines = ["digraph { rankdir=LR; node [shape=box fontname=monospace];"]
+    for uid, entity in state.items():
+        kind = entity["kind"]
+        if kind == "storage":
+            cells = next(iter((entity.get("cells") or {}).values()), [])
+            values = "|".join(str(cell) for cell in cells[:36] if not isinstance(cell, dict))
+            lines.append(f'{uid} [shape=record label="{uid}|{values}"]')
+        elif kind == "tensor":
+            lines.append(f'{uid} [label="{uid} {entity["shape"]}"]')
+            lines += [f"{uid} -> {entity[to]}" for to in ("storage", "grad_fn", "grad") if entity.get(to) in state]
+        elif kind == "node":
+            lines.append(f'{uid} [label="{entity["name"]}"]')
+            lines += [f"{uid} -> {edge[0]}" for edge in entity.get("next") or () if edge and edge[0] in state]
+    return "\n".join((*lines, "}"))
+
+
+def redrawn(browser: Any, trace: dict[str, Any]) -> float:
+    """Milliseconds of Graphviz for a step in the middle, over some steps of the whole."""
+    steps = len(trace["steps"])
+    every = {k * (steps - 1) // (SAMPLES - 1) for k in range(SAMPLES)}
+    page = browser.new_context().new_page()
+    page.route("**/*", lambda route: route.fulfill(content_type="text/html", body="<!doctype html>"))
+    page.route("**/viz.js", lambda route: route.fulfill(path=GRAPHVIZ))
+    page.goto("http://graphviz.test/")
+    page.add_script_tag(url="viz.js")
+    took = page.evaluate(REDRAW, [dot(state) for i, state in enumerate(states(trace)) if i in every])
+    page.context.close()
+    return median(took)
+
+
+def heap(page: Any) -> tuple[float, int]:
+    """MB of the page's heap and its elements, once what is let go of is collected."""
+    told = page.context.new_cdp_session(page)
+    for _ in range(2):
+        told.send("HeapProfiler.collectGarbage")
+    megabytes = told.send("Runtime.getHeapUsage")["usedSize"] / 1e6
+    return megabytes, told.send("Memory.getDOMCounters")["nodes"]
+
+
+def figures(browser: Any, address: str, minutes: float) -> dict[str, float]:
     found = {}
-    for name, source in (("small", SMALL), ("crowd", CROWD)):
-        trace = traced(address, source)
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    for name, source in PROGRAMS.items():
+        text = traced(address, source)
+        trace = json.loads(text)
         page.goto(address)
         page.wait_for_selector("#workbench[data-steps]")
-        found[f"{name}: first picture, ms"] = page.evaluate(PICTURE, trace)
-        steps = len(json.loads(trace)["steps"])
-        found[f"{name}: steps"] = steps
+        page.evaluate(PICTURE, traced(address, "import torch\na = torch.ones(2)\n"))  # the code is compiled
+        found[f"{name}: first picture, ms"] = page.evaluate(PICTURE, text)
+        steps = found[f"{name}: steps"] = len(trace["steps"])
         took = page.evaluate(STEP, [0, steps, 1])
         found[f"{name}: a step in the middle, ms"] = took[len(took) // 2]
         found[f"{name}: 95 of 100 steps, ms"] = took[len(took) * 95 // 100]
         jumps = page.evaluate(STEP, [0, steps, 37])
         found[f"{name}: a jump in the middle, ms"] = jumps[len(jumps) // 2]
         found[f"{name}: elements in the stage"] = page.evaluate("document.querySelectorAll('#stage *').length")
+        if GRAPHVIZ.exists():
+            found[f"{name}: redrawn by Graphviz, ms"] = redrawn(browser, trace)
+        if name == "crowd":
+            page.evaluate(SCRUB, [steps, 3000])
+            before, nodes = heap(page)
+            found["scrubbed: steps shown"] = page.evaluate(SCRUB, [steps, minutes * 60_000])
+            after, more = heap(page)
+            found |= {"scrubbed: heap before, MB": before, "scrubbed: heap after, MB": after}
+            found |= {"scrubbed: nodes before": nodes, "scrubbed: nodes after": more}
+    page.context.close()
     return found
 
 
 def main() -> int:
     from playwright.sync_api import sync_playwright
 
+    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    asked.add_argument("--minutes", type=float, default=0.25, help="of scrubbing, for the memory (default %(default)s)")
+    minutes = asked.parse_args().minutes
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     server, address = served()
     try:
         with sync_playwright() as play:
             browser = play.chromium.launch(executable_path=path, args=list(FLAGS))
-            page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-            found = figures(page, address)
+            first, parts = load(browser.new_page(), address)
+            found = {"first load, KB gzipped": first, **figures(browser, address, minutes)}
             browser.close()
-        found["first load, KB gzipped"] = load(address) / 1000
     finally:
         server.terminate()
         server.wait()
     for name, value in found.items():
         print(f"{name:36} {value:9.1f}")
-    print("\nbar")
-    for what, value, bar in (
-        (f"a step at {TENSORS} tensors, ms", found["crowd: a step in the middle, ms"], 16),
-        ("first picture, ms", found["crowd: first picture, ms"], 300),
-        ("first load, KB gzipped", found["first load, KB gzipped"], 300),
-    ):
-        print(f"{what:36} {value:9.1f} <= {bar:4}  {'holds' if value <= bar else 'missed'}")
+    print("first load:", ", ".join(parts))
+    print(f"load of this machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors\n\nbar")
+    held = found["scrubbed: heap after, MB"] / found["scrubbed: heap before, MB"]
+    bars = [
+        (f"a step at {TENSORS} tensors, ms", found["crowd: a step in the middle, ms"], 16.0),
+        ("a step of a graph of 500 nodes, ms", found["chain: a step in the middle, ms"], 16.0),
+        ("a step at a million elements, ms", found["million: a step in the middle, ms"], 16.0),
+        *((f"first picture of {name}, ms", found[f"{name}: first picture, ms"], 300.0) for name in PROGRAMS),
+        ("first load, KB gzipped", found["first load, KB gzipped"], 300.0),
+        (f"heap after {minutes:g} min / before", held, 1.1),
+    ]
+    for name in BIG if GRAPHVIZ.exists() else ():
+        ours = found[f"{name}: a step in the middle, ms"]
+        bars.append((f"a step of {name} / Graphviz", ours / found[f"{name}: redrawn by Graphviz, ms"], 1.0))
+    for what, value, bar in bars:
+        print(f"{what:36} {value:9.2f} <= {bar:5g}  {'holds' if value <= bar else 'missed'}")
     return 0
 
 
