@@ -213,9 +213,9 @@ CONNECTS = {
 STARTS = {
     "fork": "if torch.os.fork() == 0:\n    torch.os.setsid()\n    torch.os.execv('/bin/sleep', ['sleep', TOKEN])\nimport time\ntime.sleep(0.2)",
     "fork, and again": "if torch.os.fork() == 0:\n    torch.os.setsid()\n    if torch.os.fork() == 0:\n        load('time').sleep(20)\n    torch.os._exit(0)\nimport time\ntime.sleep(0.2)",
-    "posix_spawn": "torch.os.posix_spawn('/bin/sleep', ['sleep', TOKEN], {}, setsid=True)",
-    "subprocess": "load('subprocess').Popen(['/bin/sleep', TOKEN], start_new_session=True)",
-    "a shell": "torch.os.system('setsid sleep ' + TOKEN + ' &')",
+    "posix_spawn": "torch.os.posix_spawn('/bin/sleep', ['sleep', TOKEN], {}, setsid=True)\nload('time').sleep(0.2)",
+    "subprocess": "load('subprocess').Popen(['/bin/sleep', TOKEN], start_new_session=True)\nload('time').sleep(0.2)",
+    "a shell": "torch.os.system('setsid sleep ' + TOKEN + ' &')\nload('time').sleep(0.2)",
     "ctypes": "if torch._ops.ctypes.CDLL(None).fork() == 0:\n    torch.os.setsid()\n    torch.os.execv('/bin/sleep', ['sleep', TOKEN])\nimport time\ntime.sleep(0.2)",
 }  # fmt: skip
 
