@@ -1,7 +1,7 @@
 /** What is ever drawn and from which step to which: one pass over the trace, before anything is given a place. */
 
 import { chip } from "./chip.js";
-import { keyed, names, refOf } from "./names.js";
+import { keyed, names, naming, refOf } from "./names.js";
 import { lines, plainDtype, reads } from "./reads.js";
 import { cut, textWidth } from "./metrics.js";
 import { tuple, valueText } from "./format.js";
@@ -106,6 +106,8 @@ export function lifetimes(opened) {
   /** @type {Map<string, string>} */
   const stays = new Map();
   let alive = 0;
+  /** @type {import("../state.js").Entities} */
+  const those = new Map();
   let i = -1;
   for (const now of walk(opened.trace)) {
     const step = opened.trace.steps[++i];
@@ -114,6 +116,8 @@ export function lifetimes(opened) {
       const entity = now.get(uid);
       if (!entity) close(lives, stays, uid, i, step.set?.[uid]);
       else observe(lives, stays, uid, entity, i, end, now);
+      if (entity && naming(entity)) those.set(uid, entity);
+      else those.delete(uid);
       named ||= renames(uid, step.set?.[uid]);
       if (uid[0] === "s") {
         if (!entity) alive--;
@@ -121,7 +125,7 @@ export function lifetimes(opened) {
       }
     }
     lives.crowd = Math.max(lives.crowd, alive);
-    if (named) widths(lives, now);
+    if (named) widths(lives, names(now, those));
     if (step.visit) {
       const list = lives.visits.get(step.visit.backward) ?? [];
       list.push({ node: step.visit.node, step: i });
@@ -279,9 +283,8 @@ function node(lives, uid, entity, i, end) {
   lives.nodes.set(uid, life);
 }
 
-/** @param {Lives} lives @param {import("../state.js").Entities} now */
-function widths(lives, now) {
-  const { tags } = names(now);
+/** @param {Lives} lives @param {import("./names.js").Names} names */
+function widths(lives, { tags }) {
   for (const [uid, list] of tags) {
     const total = list.reduce((sum, tag) => sum + tagWidth(tag) + 4, 0);
     if (uid[0] === "o") {
