@@ -146,9 +146,9 @@ const colours = HighlightStyle.define([
 
 /**
  * @param {HTMLElement} host
- * @param {{source: string, label: string, nonce: string, onRun: () => void, onChange: () => void, onLine: (line: number) => void}} how
+ * @param {{source: string, label: string, leave: string, nonce: string, onRun: () => void, onChange: () => void, onLine: (line: number) => void}} how
  */
-export function createEditor(host, { source, label, nonce, onRun, onChange, onLine }) {
+export function createEditor(host, { source, label, leave, nonce, onRun, onChange, onLine }) {
   let quiet = false;
   const running = () => {
     onRun();
@@ -191,7 +191,7 @@ export function createEditor(host, { source, label, nonce, onRun, onChange, onLi
         current,
         messages,
         keymap.of([{ key: "Mod-Enter", run: running }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
-        EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off" }),
+        EditorView.contentAttributes.of({ "aria-label": label, "aria-description": leave, spellcheck: "false", autocapitalize: "off" }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !quiet) onChange();
         }),

@@ -58,6 +58,7 @@ startTheme(part("theme"));
 const editor = createEditor(part("editor"), {
   source: first.source ?? "",
   label: say("program"),
+  leave: `Esc Tab: ${say("help_leave")}`,
   nonce: document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "",
   onRun: run,
   onChange: changed,
@@ -69,6 +70,7 @@ const stage = createStage(part("stage"), document, {
   elements: toElements,
   scaled: (k, chosen) => {
     part("scale").textContent = `${Math.round(k * 100)}%`;
+    part("scale").setAttribute("aria-label", `${Math.round(k * 100)}%, ${say("whole")}`);
     part("scale").setAttribute("aria-pressed", String(chosen));
   },
 });

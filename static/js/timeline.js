@@ -76,15 +76,19 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, h
   }
 
   const pace = button("speed");
+  function tellPace() {
+    pace.textContent = `${speed}×`;
+    pace.setAttribute("aria-label", `${speed}×, ${pace.title}`);
+  }
   /** @param {number} by */
   function quicken(by) {
     const next = SPEEDS.indexOf(speed) + by;
     speed = SPEEDS[by === 1 && next === SPEEDS.length ? 0 : Math.max(0, Math.min(next, SPEEDS.length - 1))];
     localStorage.setItem(SPEED, String(speed));
-    pace.textContent = `${speed}×`;
+    tellPace();
     if (timer) beat();
   }
-  pace.textContent = `${speed}×`;
+  tellPace();
   pace.addEventListener("click", () => quicken(1));
 
   slider.addEventListener("input", () => {
