@@ -42,7 +42,8 @@ const RAIL = 26;
 const HOLD = 8;
 const MOST_LINES = 8;
 /** Widths of a cell, and the most elements of a storage that is drawn cell by cell; more are a strip of colours. */
-const ROOMY = [[56, 24], [48, 24], [42, 24], [36, 24], [32, 24], [28, 24], [28, 8], [24, 4], [20, 2]];
+const ROOMY = [[56, 24], [48, 24], [42, 24], [36, 24], [32, 24], [28, 24], [28, 8], [24, 4]];
+const DENSEST = [20, 2];
 const STACKED = [[40, 24], [34, 24], [28, 8], [24, 4]];
 /** With more storages than this, the columns of a freed one are let again. */
 const KEPT = 12;
@@ -59,10 +60,11 @@ export function loom(opened, { room = 1180, stacked = false, scrolls = true } = 
   const holds = { pins: held(told), bumps: bumped(told) };
   /** @type {Loom | null} */
   let plan = null;
-  for (const [cell, most] of stacked ? STACKED : ROOMY) {
+  const tries = stacked ? STACKED : ROOMY;
+  for (const [cell, most] of scrolls ? tries : [...tries, DENSEST]) {
+    if (cell === DENSEST[0] && plan && plan.width * SMALLEST <= room) break;
     const columns = arranged(told, holds, code, cell, most);
-    const densest = !scrolls && cell === (stacked ? STACKED : ROOMY).at(-1)?.[0];
-    if (columns.right * SMALLEST > room && !densest) continue;
+    if (columns.right * SMALLEST > room && cell !== DENSEST[0]) continue;
     plan = woven(told, columns, { code, cell, room, stacked });
     if (plan.width <= room) return plan;
   }
@@ -144,7 +146,7 @@ function arranged(told, holds, left, cell, most) {
       rails.push([counter, shape.w + beside + 13]);
       beside += RAIL + 4 + Math.max(0, ((holds.pins.get(`${bolt.uid}|${counter}`) ?? 0) - 1) * HOLD, (holds.bumps.get(counter) ?? 0) - 38);
     }
-    const whole = shape.w + beside + 9;
+    const whole = Math.ceil(shape.w + beside + 9);
     const owner = bolt.owner ? columns.get(bolt.owner) : undefined;
     const at = again ? left + 14 + track.near(bolt.birth, bolt.death, whole, owner ? owner.right - left - 14 : 0) : x;
     columns.set(bolt.uid, { uid: bolt.uid, x: at, ...shape, rails: new Map(rails.map(([counter, by]) => [counter, at + by])), right: at + whole });
@@ -384,10 +386,10 @@ function thread(plan) {
   }
   const pitch = Math.max(6, Math.min(plan.stacked ? 11 : 17, (plan.stacked ? 60 : 180) / Math.max(1, lanes.count)));
   for (const dot of dots.values()) dot.x = plan.graph.x + 12 + (at.get(dot.place) ?? 0) * pitch;
-  plan.graph.names = plan.graph.x + 12 + lanes.count * pitch + 4;
+  plan.graph.names = Math.ceil(plan.graph.x + 12 + lanes.count * pitch + 4);
   let widest = 0;
   for (const dot of dots.values()) widest = Math.max(widest, wide(plan, dot), ...[...dot.slots.keys()].map((slot) => slotWide(plan, dot, slot)));
-  plan.graph.w = dots.size ? plan.graph.names - plan.graph.x + widest + 14 : 16;
+  plan.graph.w = dots.size ? Math.ceil(plan.graph.names - plan.graph.x + widest + 14) : 16;
   plan.width = plan.graph.x + plan.graph.w;
   /** @type {Set<string>} */
   const trunks = new Set();

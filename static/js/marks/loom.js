@@ -280,7 +280,8 @@ function shotMark({ plan, words }, { write, column, y, cy }, r) {
     if (column.heat) {
       const by = typeof now === "number" && typeof was === "number" ? now - was : 0;
       parts.push(h("g", facts, h("rect", { key: "box", class: "loom-ink thin", x: at.x, y: top, width: Math.max(at.w, 0.5), height: LINE - 4 }),
-        by !== 0 && h("rect", { key: "change", class: cls("loom-change", by < 0 ? "neg" : "pos"), x: at.x, y: top + 4, width: Math.max(at.w, 0.5), height: LINE - 12, "fill-opacity": 0.35 + 0.6 * (Math.abs(by) / (size || 1)) })));
+        h("rect", { key: "paper", class: "loom-paper", x: at.x, y: top + 4, width: Math.max(at.w, 0.5), height: LINE - 12 }),
+        by !== 0 && h("rect", { key: "change", class: cls("loom-change", by < 0 ? "neg" : "pos"), x: at.x, y: top + 4, width: Math.max(at.w, 0.5), height: LINE - 12, "fill-opacity": 0.15 + 0.7 * (Math.abs(by) / (size || 1)) })));
       continue;
     }
     const arrow = at.w >= 42;
