@@ -24,6 +24,9 @@ CODES = {
     413: "too_large",
     415: "not_json",
 }
+NAMED = 100
+"""Characters of a field's name that are said back."""
+
 SENTENCES = {404: "there is nothing at this address", 405: "this address does not take that method"}
 
 
@@ -104,6 +107,6 @@ def install(app: FastAPI) -> None:
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         place = [str(part) for part in first["loc"] if part != "body"]
-        field = ".".join(place) if place and first["type"] != "json_invalid" else None
+        field = ".".join(place)[:NAMED] if place and first["type"] != "json_invalid" else None
         message = f"{field}: {first['msg']}" if field else str(first.get("ctx", {}).get("error", first["msg"]))
         return reply(422, Problem(code="invalid", message=message, field=field))

@@ -43,7 +43,7 @@ class Headers:
         scope.setdefault("state", {})["nonce"] = nonce
         began = False
 
-        bare = scope["method"] == "HEAD"
+        bare = scope["state"]["bare"] = scope["method"] == "HEAD"
         if bare:  # answered as GET is, without the body
             scope["method"] = "GET"
 

@@ -84,6 +84,12 @@ def test_our_own_page_may_ask(client: TestClient) -> None:
     assert client.post("/api/runs", content='{"source": "x = 1"}', headers=headers).status_code == 200
 
 
+def test_a_field_that_is_none_is_named_at_no_length(client: TestClient) -> None:
+    answer = client.post("/api/runs", json={"source": "x = 1", "y" * 10_000: 1})
+    assert answer.status_code == 422 and answer.json()["error"]["field"] == "y" * 100
+    assert len(answer.content) < 1000
+
+
 def test_unknown_addresses_and_methods(client: TestClient) -> None:
     assert client.get("/nothing").json()["error"]["code"] == "not_found"
     assert client.get("/api/runs").json()["error"]["code"] == "method_not_allowed"

@@ -482,6 +482,15 @@ def test_head_answers_as_get_does(site: Site, path: str) -> None:
     assert (answer.status, answer.body) == (200, b"")
 
 
+def test_head_of_a_runs_events_does_not_wait_for_them(site: Site) -> None:
+    run = site.begun("import time\ntime.sleep(8)")
+    answer = site.ask("HEAD", f"{RUNS}/{run}/events")
+    assert (answer.status, answer.body) == (200, b"")
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert site.ask("GET", f"{RUNS}/{run}").status == 202, "it still runs"
+    site.ask("DELETE", f"{RUNS}/{run}")
+
+
 def test_allow_names_every_method(site: Site) -> None:
     assert {one.strip() for one in site.ask("OPTIONS", f"{RUNS}/x").headers["allow"].split(",")} >= {"GET", "DELETE"}
 

@@ -123,12 +123,14 @@ async def stop(request: Request, id_: Annotated[str, Path(alias="id")]) -> None:
     responses={**NOBODY, 200: {"content": STREAM, "description": "One event for each change."}},
     summary="What becomes of a run, as it happens",
 )
-async def events(request: Request, id_: Annotated[str, Path(alias="id")]) -> EventSourceResponse:
+async def events(request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
     """Server-sent events, each with a JSON object: `queued` with `ahead`, `running`, `done` with `status`.
 
     When the last one who listens has gone, the run is ended some seconds later.
     """
     run = found(request, id_)
+    if request.state.bare:
+        return Response(media_type="text/event-stream")
 
     async def told() -> AsyncIterator[dict[str, str]]:
         async for facts in request.app.state.runs.events(run):
