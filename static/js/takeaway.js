@@ -46,12 +46,16 @@ export function startTakeaway({ button, menu, body }, now, failed) {
       failed(error);
     }
   });
+  menu.addEventListener("beforetoggle", () => {
+    menu.style.visibility = "hidden"; // until it has its place
+  });
   menu.addEventListener("toggle", (event) => {
     if (/** @type {ToggleEvent} */ (event).newState !== "open") return;
     const at = button.getBoundingClientRect();
     const { width, height } = menu.getBoundingClientRect();
     menu.style.left = `${Math.max(MARGIN, Math.min(at.right - width, root.clientWidth - width - MARGIN))}px`;
     menu.style.top = `${at.top - height - MARGIN < 0 ? at.bottom + MARGIN : at.top - height - MARGIN}px`;
+    menu.style.visibility = "";
     menu.querySelector("button")?.focus();
   });
 }
