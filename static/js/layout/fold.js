@@ -1,5 +1,7 @@
 /** Folds of the graph: stretches of nodes, by module and by repetition, that one card may stand for. */
 
+import { cut } from "./metrics.js";
+
 /** @typedef {import("./lifetimes.js").Lives} Lives */
 /** @typedef {import("./lifetimes.js").NodeLife} NodeLife */
 /**
@@ -275,7 +277,7 @@ class Tree {
     }
     return groups.map((group, i) => {
       const path = `${key}~${i}`;
-      const names = group.parts.map((part) => (typeof part === "string" ? short(this.lives.nodes.get(part)?.name ?? "") : title(part)));
+      const names = group.parts.map((part) => (typeof part === "string" ? short(this.lives.nodes.get(part)?.name ?? "") : brief(part)));
       return group.parts.length > 1 ? this.fold(listed(names), 1, this.lay(group.parts, path), path) : group.parts[0];
     });
   }
@@ -350,8 +352,15 @@ function short(name) {
   return name.slice(name.lastIndexOf(":") + 1).replace(/Backward\d*$/, "");
 }
 
-/** Names one after the other, the first few of them. @param {string[]} names */
+/** A fold among others. @param {Fold} fold */
+function brief(fold) {
+  return fold.label.includes(" ") ? fold.label.split(" ")[0] : title(fold);
+}
+
+/** Names one after the other, the first few of them; leaves go without saying. @param {string[]} names */
 function listed(names) {
-  const some = names.filter((name, i) => name !== names[i - 1]);
-  return some.length > 3 ? `${some[0]} · ${some[1]} … ${some.at(-1)}` : some.join(" · ");
+  const said = names.filter((name) => name !== "AccumulateGrad");
+  const some = (said.length ? said : names).filter((name, i, all) => name !== all[i - 1]);
+  const [first, second] = some.map((name) => cut(name, 14));
+  return some.length > 2 ? `${first} … ${cut(some[some.length - 1], 10)}` : [first, second].filter(Boolean).join(" · ");
 }

@@ -3,6 +3,9 @@
 import { pack, Slots } from "./slots.js";
 import { strip } from "./strip.js";
 
+/** Pins of one storage that stand side by side. */
+const FANNED = 6;
+
 /**
  * @typedef {import("./strip.js").Strip} Strip
  * @typedef {{uid: string, y: number, h: number, birth: number, death: number, x: number, w: number, stripX: number,
@@ -160,11 +163,10 @@ function arrange(life, readers, pins, M) {
   const full = strip(life, readers, M);
   const body = life.passing ? { ...full, w: Math.min(full.w, 160), h: 24 } : full;
   const inline = (M.dense || life.passing) && body.mode === "cells" && body.rows.length <= 1 && alone(readers);
-  const places = new Slots();
-  const at = [...pins].sort((a, b) => a.birth - b.birth).map((p) => ({ ...p, at: places.place(p.birth, p.death, 1) }));
+  const { at, width } = pinned(pins);
   const pinZone = pins.length && !M.dense ? M.pin : 0;
-  const above = Math.max(0, 8 + places.height * 40 - body.w);
-  const side = M.dense ? (pins.length ? 10 + places.height * 40 : 0) : above;
+  const above = Math.max(0, 8 + width - body.w);
+  const side = M.dense ? (pins.length ? 10 + width : 0) : above;
   /** @type {Draft} */
   const d = {
     uid: life.uid, birth: life.birth, death: life.death, strip: body, readers, pins: at, pinZone, side, inline, h: 0,
@@ -197,6 +199,18 @@ function arrange(life, readers, pins, M) {
   return d;
 }
 
+/** Pins side by side, those that break first; of very many the last lie upon each other like a hand of cards.
+ * @template {import("./lifetimes.js").PinLife} T @param {T[]} pins @returns {{at: (T & {at: number})[], width: number}} */
+function pinned(pins) {
+  const sorted = [...pins].sort((a, b) => a.birth - b.birth);
+  const broken = new Slots();
+  const whole = new Slots();
+  const lanes = new Map(sorted.map((pin) => [pin, (pin.alarms ? broken : whole).place(pin.birth, pin.death, 1)]));
+  const x = (/** @type {number} */ lane) => Math.min(lane, FANNED) * 40 + Math.min(Math.max(0, lane - FANNED), 16) * 4;
+  const at = sorted.map((pin) => ({ ...pin, at: x((lanes.get(pin) ?? 0) + (pin.alarms ? 0 : broken.height)) }));
+  return { at, width: pins.length ? x(broken.height + whole.height - 1) + 40 : 0 };
+}
+
 /** Whether at most one reader lives at a time, each in memory order. @param {import("./lifetimes.js").HandleLife[]} readers */
 function alone(readers) {
   const sorted = [...readers].sort((a, b) => a.birth - b.birth);
@@ -219,8 +233,8 @@ function settle(out, d, y, stripX, M) {
   }
   for (const pin of d.pins)
     out.pins.set(pin.key, M.dense
-      ? { x: stripX + d.strip.w + 10 + pin.at * 40, y: y + d.stripY + Math.min(d.strip.h, M.cellH) / 2 }
-      : { x: stripX + 4 + pin.at * 40, y: y + 12 });
+      ? { x: stripX + d.strip.w + 10 + pin.at, y: y + d.stripY + Math.min(d.strip.h, M.cellH) / 2 }
+      : { x: stripX + 4 + pin.at, y: y + 12 });
 }
 
 /** A card's chips in lines of the given width. @param {import("./lifetimes.js").CardLife} card @param {number} width
