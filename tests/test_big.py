@@ -1,0 +1,151 @@
+"""Big things in a real browser: deep graphs fold and open, big storages open where they are clicked, steps stay still."""
+
+from typing import Any
+
+import pytest
+
+from tests.test_page import at_step, leave, paste, run
+
+LAYERS = """\
+import torch
+from torch import nn
+model = nn.Sequential(*[nn.Sequential(nn.Linear(6, 6), nn.ReLU()) for _ in range(8)], nn.Linear(6, 1))
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+x, y = torch.randn(4, 6), torch.randn(4, 1)
+for step in range(2):
+    opt.zero_grad()
+    loss = ((model(x) - y) ** 2).mean()
+    loss.backward()
+    opt.step()
+"""
+CHAIN = "import torch\nx = torch.ones(3, requires_grad=True)\ny = x\nfor i in range(498):\n    y = y * 1.01\ny.sum().backward()\n"
+MILLION = (
+    "import torch\nm = torch.randn(1000, 1000)\nrow, col = m[500], m[:, 250]\nm[10, 10] = 50.\nm[700:, 700:] *= 3\n"
+)
+CROWD = (
+    "import torch\nkept = [torch.full((4,), float(k)) for k in range(300)]\nfor k in range(300):\n    kept[k][0] += 1\n"
+)
+PRINTS = "import torch\nfor i in range(300):\n    print(i, torch.arange(40.))\n"
+
+READ = """() => {
+    const all = (query, read) => [...document.querySelectorAll(`#stage ${query}`)].map(read);
+    const place = e => { const r = e.querySelector(".node-box").getBBox(); return [r.x, r.y, r.width, r.height]; };
+    return {
+        nodes: all("[data-node]", e => e.dataset.node),
+        folds: all("[data-members]", e => ({key: e.dataset.fold, members: e.dataset.members.split(" "), says: e.ariaLabel})),
+        places: Object.fromEntries(all("[data-members]", e => [e.dataset.fold, place(e)])),
+        running: all(".node.running", e => e.dataset.node ?? e.dataset.running),
+    };
+}"""
+IN_SIGHT = """element => {
+    const at = element.getBoundingClientRect(), pane = document.querySelector("#stage").getBoundingClientRect();
+    return at.left >= pane.left && at.right <= pane.right && at.top >= pane.top && at.bottom <= pane.bottom;
+}"""
+
+
+def start(page: Any, site: str, source: str) -> dict[str, Any]:
+    page.goto(site)
+    page.wait_for_selector("#workbench[data-steps]")
+    paste(page, source)
+    trace = run(page)
+    leave(page)
+    return trace
+
+
+def go(page: Any, i: int) -> None:
+    page.evaluate(
+        "i => { const s = document.querySelector('#slider'); s.value = i; s.dispatchEvent(new Event('input')); }", i
+    )
+    at_step(page, i)
+
+
+def alive(trace: dict[str, Any], i: int) -> set[str]:
+    nodes: set[str] = set()
+    for step in trace["steps"][: i + 1]:
+        nodes |= {uid for uid in step["set"] if uid[0] == "n"}
+        nodes -= set(step["gone"])
+    return nodes
+
+
+@pytest.mark.parametrize("source", [LAYERS, CHAIN], ids=["layers", "chain"])
+def test_a_graph_wider_than_its_pane_is_folded_and_says_what_runs(page: Any, site: str, source: str) -> None:
+    trace = start(page, site, source)
+    visits = [i for i, step in enumerate(trace["steps"]) if step["kind"] == "visit"]
+    assert page.evaluate(
+        "document.querySelector('#stage .stage').scrollWidth <= document.querySelector('#stage').clientWidth"
+    )
+    places: dict[str, Any] = {}
+    for i in visits[:: len(visits) // 12]:
+        go(page, i)
+        told = page.evaluate(READ)
+        shown = told["nodes"] + [uid for fold in told["folds"] for uid in fold["members"]]
+        assert set(shown) <= alive(trace, i)
+        assert told["running"] == [trace["steps"][i]["visit"]["node"]]
+        assert page.locator("#stage .node.running").evaluate(IN_SIGHT)
+        for key, place in told["places"].items():
+            assert places.setdefault(key, place) == place, "a fold moved"
+
+
+def test_a_fold_opens_and_closes_by_click_and_by_key(page: Any, site: str) -> None:
+    trace = start(page, site, LAYERS)
+    first = next(i for i, step in enumerate(trace["steps"]) if step["kind"] == "visit")
+    go(page, first)
+    closed = page.evaluate(READ)
+    assert any("× 8" in fold["says"] for fold in closed["folds"])
+    fold = page.locator("#stage .fold", has_text="× 8")
+    fold.click()
+    opened = page.evaluate(READ)
+    assert len(opened["folds"]) == len(closed["folds"]) + 7
+    assert {u for f in opened["folds"] for u in f["members"]} | set(opened["nodes"]) == {
+        u for f in closed["folds"] for u in f["members"]
+    } | set(closed["nodes"])
+    # The next iteration has the same shape: what the reader opened is open there too.
+    later = next(i for i, step in enumerate(trace["steps"]) if step["kind"] == "visit" and i > first + 60)
+    go(page, later)
+    assert len(page.evaluate(READ)["folds"]) == len(opened["folds"])
+    go(page, first)
+    page.locator("#stage .rim[aria-expanded=true]").first.focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate(READ)["folds"] == closed["folds"]
+    page.keyboard.press("Enter")  # the card has the focus that its rim had
+    assert len(page.evaluate(READ)["folds"]) == len(opened["folds"])
+
+
+def test_a_place_of_a_big_storage_opens_its_elements(page: Any, site: str) -> None:
+    trace = start(page, site, MILLION)
+    last = len(trace["steps"]) - 1
+    go(page, last)
+    cells = "[...document.querySelectorAll('#stage [data-cell^=s1]')].map(e => [Number(e.dataset.cell.split(':')[1]), e.dataset.value])"
+    means = page.evaluate("[...document.querySelectorAll('#stage [data-mean]')].map(e => Number(e.dataset.mean))")
+    heat = next(
+        s["set"]["s1"]["summary"] for s in reversed(trace["steps"]) if (s["set"].get("s1") or {}).get("summary")
+    )
+    assert means == heat["float32"]["heat"] and len(means) == 64
+    page.evaluate("document.querySelector('#run').replaceChildren()")
+    page.locator("#stage .stretch").nth(40).click()
+    page.wait_for_selector("#run script", state="attached")
+    page.wait_for_selector("#stage [data-cell^='s1:6']")
+    at_step(page, last)
+    shown = page.evaluate(cells)
+    assert 40 * 15625 <= shown[0][0] < 41 * 15625
+    assert [i for i, _ in shown] == list(range(shown[0][0], shown[0][0] + len(shown)))
+    again = page.evaluate("JSON.parse(document.querySelector('#run script').textContent)")
+    windows = next(
+        step["set"]["s1"]["windows"]["float32"]
+        for step in reversed(again["steps"])
+        if (step["set"].get("s1") or {}).get("windows")
+    )
+    known = {start + k: value for start, values in windows for k, value in enumerate(values)}
+    assert [float(value) for _, value in shown] == [known[i] for i, _ in shown]
+    page.locator("#stage .turn").last.click()  # on among what is known, without another run
+    assert page.evaluate(cells)[0][0] == shown[-1][0] + 1
+
+
+@pytest.mark.parametrize("source", [CROWD, PRINTS], ids=["tensors", "output"])
+def test_many_things_are_drawn_at_every_step(page: Any, site: str, source: str) -> None:
+    trace = start(page, site, source)
+    count = len(trace["steps"])
+    for i in (0, count // 3, count // 2, count - 1):
+        go(page, i)
+        assert page.evaluate("document.querySelectorAll('#stage *').length") < 6000
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
