@@ -175,7 +175,8 @@ function owned(bolts) {
 
 /** @param {import("./story.js").Bolt} bolt @param {number} cell @param {number} most */
 function shaped(bolt, cell, most) {
-  if (bolt.summary || !bolt.cells.size) return { w: bolt.summary ? 150 : 56, cell: 0, least: 1, heat: bolt.summary };
+  if (bolt.summary) return { w: 150, cell: 150 / Math.max(1, bolt.nbytes), least: 1, heat: true };
+  if (!bolt.cells.size) return { w: 56, cell: 0, least: 1, heat: false };
   const sizes = [...bolt.cells].map(([dtype, n]) => ({ n, size: itemsize(dtype) }));
   const least = Math.min(...sizes.map((s) => s.size));
   const n = Math.max(1, ...sizes.map((s) => Math.ceil((s.n * s.size) / least)));

@@ -4,11 +4,14 @@ import { same } from "../state.js";
 import { chip } from "./chip.js";
 import { stay } from "./lifetimes.js";
 import { names, refOf } from "./names.js";
+import { extent, plainDtype } from "./reads.js";
 
 /**
  * @typedef {{was: any, now: any}} Change
- * @typedef {{storage: string, by: string | null, silent: boolean, cells: Map<string, Change>}} Write   cells by `dtype:index`
- * @typedef {{uid: string, key: string, entity: any, title: string, alias: boolean, grad: boolean, named: boolean, cut: string | null}} Reader
+ * @typedef {{storage: string, by: string | null, silent: boolean, cells: Map<string, Change>, step: number,
+ *   span: [string, number, number] | null}} Write
+ *   cells by `dtype:index`; span: dtype, first and last element, where the elements are too many to list
+ * @typedef {{uid: string, key: string, entity: any, title: string, alias: boolean, grad: boolean, named: boolean, cut: string | null, step: number}} Reader
  *   a handle where it was made, moved or given one more name; cut: why no gradient comes back
  * @typedef {{first: number, last: number, line: number, kind: string, code: string[], inset: number, turn: string,
  *   skipped: number, visits: number[], readers: Reader[], writes: Map<string, Write>, bumps: Map<string, [number, number]>,
@@ -38,12 +41,15 @@ export function story(opened) {
     const last = close(steps, first);
     const row = begun(opened.trace, first, last);
     const r = out.rows.push(row) - 1;
-    /** @type {Set<string>} */
-    const touched = new Set();
+    /** @type {Map<string, number>} */
+    const touched = new Map();
+    /** @type {Map<string, number>} */
+    const wrote = new Map();
     for (let k = first; k <= last; k++) {
       out.at.push(r);
       const { set = {}, gone = [], visit } = steps[k];
-      for (const uid of [...Object.keys(set), ...gone]) touched.add(uid);
+      for (const uid of [...Object.keys(set), ...gone]) if (!touched.has(uid)) touched.set(uid, k);
+      for (const [uid, fields] of Object.entries(/** @type {Record<string, any>} */ (set))) if (fields.cells || fields.cells_at) wrote.set(uid, k);
       const now = opened.state(k);
       for (const uid of Object.keys(set)) if (uid[0] === "n") knot(out, uid, now.get(uid), r, row);
       for (const uid of gone) if (uid[0] === "n") release(out, uid, r);
@@ -55,6 +61,7 @@ export function story(opened) {
     }
     const after = opened.state(last);
     weave(out, row, r, touched, before, after);
+    for (const write of row.writes.values()) write.step = wrote.get(write.storage) ?? last;
     events(row, steps, before, after);
     before = after;
     first = last + 1;
@@ -137,19 +144,19 @@ function release(out, uid, r) {
 
 /**
  * What the row left other than it was.
- * @param {Story} out @param {Row} row @param {number} r @param {Set<string>} touched
+ * @param {Story} out @param {Row} row @param {number} r @param {Map<string, number>} touched the first step of the row that names each
  * @param {import("../state.js").Entities} before @param {import("../state.js").Entities} after
  */
 function weave(out, row, r, touched, before, after) {
   const called = names(after);
   /** @type {Set<string>} */
   const grads = new Set();
-  for (const uid of touched) {
+  for (const uid of touched.keys()) {
     const tensor = after.get(uid);
     if (tensor?.kind !== "tensor" || !tensor.grad) continue;
     grads.add(tensor.grad);
   }
-  for (const uid of touched) {
+  for (const [uid, step] of touched) {
     const old = before.get(uid);
     const now = after.get(uid);
     const kind = now?.kind ?? old?.kind;
@@ -157,13 +164,13 @@ function weave(out, row, r, touched, before, after) {
     else if (kind === "counter" && old && now && old.value !== now.value) row.bumps.set(uid, [old.value, now.value]);
     else if (now && (kind === "tensor" || kind === "array") && (!old || stay(uid, old) !== stay(uid, now))) {
       const grad = (called.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
-      row.readers.push(reader(uid, now, called, { alias: false, grad: grad || grads.has(uid) }));
+      row.readers.push(reader(uid, now, called, { alias: false, grad: grad || grads.has(uid), step }));
     } else if (now?.kind === "frame") {
       for (const [name, value] of now.vars) {
         const ref = refOf(value);
         const bound = ref && before.has(ref) && after.get(ref);
         if (!ref || !bound || !bound.storage || same(old?.vars.get(name), value)) continue;
-        row.readers.push({ ...reader(ref, bound, called, { alias: true, grad: false }), key: `${ref}|${uid}|${name}`, title: name });
+        row.readers.push({ ...reader(ref, bound, called, { alias: true, grad: false, step }), key: `${ref}|${uid}|${name}`, title: name });
       }
     }
   }
@@ -172,7 +179,7 @@ function weave(out, row, r, touched, before, after) {
     const held = out.bolts.get(entity.storage ?? "");
     if (held && entity.counter && !held.counters.includes(entity.counter)) held.counters.push(entity.counter);
   }
-  for (const uid of touched) {
+  for (const uid of touched.keys()) {
     const tensor = after.get(uid);
     const grad = tensor?.grad ? after.get(tensor.grad)?.storage : null;
     const held = out.bolts.get(grad ?? "");
@@ -180,10 +187,10 @@ function weave(out, row, r, touched, before, after) {
   }
 }
 
-/** @param {string} uid @param {any} entity @param {import("./names.js").Names} called @param {{alias: boolean, grad: boolean}} how @returns {Reader} */
-function reader(uid, entity, called, { alias, grad }) {
+/** @param {string} uid @param {any} entity @param {import("./names.js").Names} called @param {{alias: boolean, grad: boolean, step: number}} how @returns {Reader} */
+function reader(uid, entity, called, { alias, grad, step }) {
   const tags = (called.tags.get(uid) ?? []).map((tag) => tag.text);
-  return { uid, key: stay(uid, entity), entity, title: tags.slice(0, 3).join(" "), alias, grad, named: tags.length > 0, cut: null };
+  return { uid, key: stay(uid, entity), entity, title: tags.slice(0, 3).join(" "), alias, grad, named: tags.length > 0, cut: null, step };
 }
 
 /** @param {Story} out @param {Row} row @param {number} r @param {string} uid @param {any} old @param {any} now */
@@ -210,7 +217,7 @@ function bolt(out, row, r, uid, old, now) {
       if (i < past.length && !same(past[i], value)) cells.set(`${dtype}:${i}`, { was: past[i], now: value });
     });
   }
-  if (cells.size) row.writes.set(uid, { storage: uid, by: null, silent: false, cells });
+  if (cells.size) row.writes.set(uid, { storage: uid, by: null, silent: false, cells, step: row.last, span: null });
 }
 
 /** Who wrote, what it broke, and what was cut. @param {Row} row @param {any[]} steps
@@ -220,9 +227,11 @@ function events(row, steps, before, after) {
   for (let k = row.first; k <= row.last; k++)
     for (const entry of steps[k].log ?? []) {
       if (entry.event === "written" && before.has(entry.storage) && after.has(entry.storage)) {
-        const write = row.writes.get(entry.storage) ?? { storage: entry.storage, by: null, silent: false, cells: new Map() };
+        const write = row.writes.get(entry.storage) ?? { storage: entry.storage, by: null, silent: false, cells: new Map(), step: k, span: null };
         const changed = write.cells.size > 0 || (entry.changed !== 0 && !after.get(entry.storage)?.cells);
         if (changed) row.writes.set(entry.storage, write);
+        const span = entry.region && extent({ kind: "tensor", storage: entry.storage, ...entry.region });
+        if (span) write.span = [plainDtype(entry.region.dtype), Math.min(span[0], write.span?.[1] ?? span[0]), Math.max(span[1], write.span?.[2] ?? span[1])];
         if (entry.by) write.by = called.paths.get(entry.by) ?? null;
       } else if (entry.event === "saved_changed_silently") {
         const saved = after.get(entry.node)?.saved?.[entry.slot];

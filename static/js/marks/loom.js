@@ -197,7 +197,7 @@ function columnMarks({ plan, band, words }, column) {
 }
 
 /** A handle: windows under the cells that it reads. @param {Scene} scene @param {import("../layout/loom.js").Block} block @param {number} r */
-function blockMark({ plan, words }, block, r) {
+function blockMark({ plan, words, i, now }, block, r) {
   const { reader, column, y, cy, lines, bar } = block;
   const { entity } = reader;
   const meta = `${tuple(entity.shape ?? [])}${entity.kind === "array" ? " numpy" : trailing(entity)}`;
@@ -237,7 +237,7 @@ function blockMark({ plan, words }, block, r) {
     h("text", { key: "why", class: "loom-note", x: (plan.graph.names || plan.graph.x) + 2, y: cy + 4 }, `${words.cut}: ${reader.cut.replace(/^Tensor/, "")}`));
   const { x, w } = plan.memory;
   return h("g", {
-    key: `handle ${r} ${reader.key}`, class: cls("loom-handle", reader.grad && "grad", !reader.named && "passing", reader.alias && "alias"),
+    key: `handle ${r} ${reader.key}`, class: cls("loom-handle", reader.grad && "grad", !reader.named && "passing", reader.alias && "alias", r === now && reader.step > i && "coming"),
     "data-loom-handle": reader.uid, "data-loom-on": column.uid, "data-x": x + w,
   }, parts, h("title", { key: "title" }, `${name || reader.uid} ${meta} ${plainDtype(entity.dtype)}`));
 }
@@ -263,7 +263,7 @@ function strideMark(from, to, last, y) {
 }
 
 /** What a statement wrote: the new value, and the old one struck. @param {Scene} scene @param {import("../layout/loom.js").Shot} shot @param {number} r */
-function shotMark({ plan, words }, { write, column, y, cy }, r) {
+function shotMark({ plan, words, i, now: here }, { write, column, y, cy }, r) {
   const room = Math.max(4, Math.floor((column.w + 30) / 6));
   const full = write.by ? `${words.through} ${write.by}` : words.written;
   const told = cut(full.length > room && write.by ? write.by : full, room);
@@ -271,7 +271,11 @@ function shotMark({ plan, words }, { write, column, y, cy }, r) {
   const top = y + SHOT;
   if (write.silent) for (const layer of ["", "stripes"])
     parts.push(h("rect", { key: `hazard ${layer}`, class: cls("loom-hazard", layer), x: column.x - 2, y: top - 2.5, width: column.w + 4, height: LINE + 1, rx: 3 }));
-  if (!write.cells.size) parts.push(h("rect", { key: "whole", class: "loom-ink", x: column.x + 1, y: top, width: column.w - 2, height: LINE - 4, rx: 3 }));
+  if (!write.cells.size) {
+    const from = write.span ? place(column, write.span[0], write.span[1]).x : column.x;
+    const to = write.span ? place(column, write.span[0], write.span[2] + 1).x : column.x + column.w;
+    parts.push(h("rect", { key: "whole", class: cls("loom-ink", to - from < 8 && "thin"), x: from, y: top, width: Math.max(2, to - from), height: LINE - 4, rx: 2 }));
+  }
   const size = Math.max(...[...write.cells.values()].map((c) => (typeof c.now === "number" && typeof c.was === "number" ? Math.abs(c.now - c.was) : 0)), 0);
   for (const [key, { was, now }] of write.cells) {
     const [dtype, index] = key.split(":");
@@ -296,11 +300,11 @@ function shotMark({ plan, words }, { write, column, y, cy }, r) {
   for (const [counter, x] of column.rails) {
     if (plan.story.rows[r].bumps.has(counter)) parts.push(h("path", { key: "stub", class: "loom-stub", d: `M${column.x + column.w} ${cy - 2}H${x - 16}` }));
   }
-  return h("g", { key: `shot ${r} ${write.storage}`, class: "loom-shot", "data-loom-shot": write.storage }, parts);
+  return h("g", { key: `shot ${r} ${write.storage}`, class: cls("loom-shot", r === here && write.step > i && "coming"), "data-loom-shot": write.storage }, parts);
 }
 
 /** A counter that ticked, on every rail it has in this row. @param {Scene} scene @param {number} r */
-function bumpMarks({ plan }, r) {
+function bumpMarks({ plan, i, now }, r) {
   const { bumps } = plan.story.rows[r];
   if (!bumps.size) return [];
   const out = [];
@@ -314,7 +318,7 @@ function bumpMarks({ plan }, r) {
       const w = textWidth(text, 10.5) + 10;
       const left = x - Math.min(w / 2, 17);
       const y = (plan.shots[r].find((one) => one.column === column)?.cy ?? plan.boxes[r].cy) - 2;
-      out.push(h("g", { key: `bump ${r} ${column.uid} ${counter}`, class: "loom-bump", "data-loom-bump": counter, "data-from": bump[0], "data-to": bump[1] },
+      out.push(h("g", { key: `bump ${r} ${column.uid} ${counter}`, class: cls("loom-bump", r === now && (plan.shots[r].find((one) => one.column === column)?.write.step ?? 0) > i && "coming"), "data-loom-bump": counter, "data-from": bump[0], "data-to": bump[1] },
         h("rect", { key: "box", x: left, y: y - 9, width: w, height: 18, rx: 4 }),
         h("text", { key: "text", class: "mid", x: left + w / 2, y: y + 3.8 }, text)));
     }

@@ -97,6 +97,7 @@ function storageMark(plan, snap, uid, storage, column, ghost, words) {
   }
   if (!storage.cells && storage.summary) {
     const facts = /** @type {any} */ (Object.values(storage.summary)[0] ?? {});
+    if (facts.heat) parts.push(...stripes(facts.heat, box));
     const text = ["min", "max"].map((name) => `${name} ${facts[name] === undefined || facts[name] === null ? "–" : shortNumber(facts[name], 6)}`).join("  ");
     parts.push(h("text", { key: "summary", class: "loom-note mid", x: box.x + box.w / 2, y: BOX + BOX_H / 2 + 4 }, text));
   }

@@ -152,3 +152,22 @@ test("the whole picture is one list of marks, cut to the first rows where that i
   assert.ok(whole.height > part.height && whole.width === part.width);
   assert.equal(having(flat(part.nodes), "data-loom-row").length, 2);
 });
+
+test("what a row is still to do stands back until its step", () => {
+  const mark = (/** @type {number} */ i) => having(drawn(backward(), i).body, "data-loom-handle", "t5")[0].attrs.class;
+  assert.match(mark(4), /coming/);
+  assert.doesNotMatch(mark(7), /coming/);
+  assert.doesNotMatch(mark(1), /coming/);
+});
+
+test("of a storage too big to list a handle and a write cover the part that they touch", () => {
+  const big = { kind: "storage", device: "cpu", nbytes: 16384, summary: { float32: { min: 0, max: 1, mean: 0.5 } } };
+  const names = { a: { ref: "t1" }, k: { ref: "t2" } };
+  const { body, plan } = drawn(trace("", [
+    { set: { f1: { kind: "frame", name: "<module>", line: 1, state: "running", vars: names }, s1: big, c1: { kind: "counter", value: 0 }, t1: tensor({ shape: [4096] }), t2: tensor({ shape: [1024], offset: 1024 }) } },
+    { set: { c1: { value: 1 } }, log: [{ kind: "event", event: "written", storage: "s1", changed: null, by: "t2", region: { offset: 1024, shape: [1024], stride: [1], dtype: "float32" } }] },
+  ]));
+  const column = /** @type {any} */ (plan.columns.get("s1"));
+  const whole = flat([having(body, "data-loom-shot", "s1")[0]]).find((v) => v.key === "whole");
+  assert.deepEqual([Number(whole?.attrs.x) - column.x, Number(whole?.attrs.width)], [column.w / 4, column.w / 4]);
+});
