@@ -157,3 +157,25 @@ def test_a_pane_is_as_wide_as_it_was_left(page: Any, site: str) -> None:
     assert json.loads(border.get_attribute("aria-valuenow")) == after
     border.dblclick()
     assert json.loads(border.get_attribute("aria-valuenow")) == before
+
+
+def test_the_node_that_runs_is_in_sight(page: Any, site: str) -> None:
+    """However far down or right it stands."""
+    page.goto(site)
+    chain = "".join(f"y{k + 1} = y{k}.exp().neg()\n" for k in range(4))
+    paste(page, f"import torch\ny0 = torch.zeros(3, requires_grad=True)\n{chain}y4.sum().backward()\n")
+    steps = run(page)["steps"]
+    leave(page)
+    page.keyboard.press("Home")
+    visits = 0
+    for i in range(1, len(steps)):
+        page.keyboard.press("ArrowRight")
+        at_step(page, i)
+        if steps[i]["kind"] != "visit":
+            continue
+        view = page.locator("#stage .stage").bounding_box()
+        box = page.locator("#stage .node.running").first.bounding_box()
+        assert view["y"] <= box["y"] and box["y"] + box["height"] <= view["y"] + view["height"], i
+        assert view["x"] <= box["x"] and box["x"] + box["width"] <= view["x"] + view["width"], i
+        visits += 1
+    assert visits == 10

@@ -22,6 +22,7 @@ const ASIDE = 60;
 const FOLDED_STACKED = 900;
 const FURTHEST = 0.12;
 const NEAREST = 4;
+const EDGE = 24;
 
 /**
  * @param {HTMLElement} host
@@ -352,18 +353,23 @@ function resize(to, { k, width, height }) {
     if (to.svg.getAttribute(name) !== String(value)) to.svg.setAttribute(name, String(value));
 }
 
-/** Scroll only when nothing that is new is in view. @param {Element} root */
+/** Scroll to the node that runs unless it is whole in view, else where nothing that is new is in view. @param {Element} root */
 function reveal(root) {
-  const news = [...root.querySelectorAll(".card.fresh, .cell.written, .node.running, .bumped, .pin.news, .tag.moved")];
+  const runs = root.querySelector(".node.running");
+  const news = runs ? [runs] : [...root.querySelectorAll(".card.fresh, .cell.written, .bumped, .pin.news, .tag.moved")];
   if (!news.length || !root.clientHeight) return;
   const view = root.getBoundingClientRect();
+  const edge = runs ? EDGE : 0;
   const seen = (/** @type {Element} */ el) => {
     const r = el.getBoundingClientRect();
-    return r.bottom > view.top && r.top < view.bottom && r.right > view.left && r.left < view.right;
+    if (!runs) return r.bottom > view.top && r.top < view.bottom && r.right > view.left && r.left < view.right;
+    return r.top >= view.top + edge && r.bottom <= view.bottom - edge && r.left >= view.left + edge && r.right <= view.right - edge;
   };
   if (news.some(seen)) return;
   const r = news[0].getBoundingClientRect();
-  root.scrollBy({ top: r.top - view.top - view.height / 3, left: r.right > view.right || r.left < view.left ? r.left - view.left - view.width / 3 : 0 });
+  const out = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ low, /** @type {number} */ high) =>
+    from < low + edge || to > high - edge ? (from + to) / 2 - (low + high) / 2 : 0;
+  root.scrollBy({ top: out(r.top, r.bottom, view.top, view.bottom), left: out(r.left, r.right, view.left, view.right) });
 }
 
 /**
