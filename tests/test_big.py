@@ -149,3 +149,17 @@ def test_many_things_are_drawn_at_every_step(page: Any, site: str, source: str) 
         go(page, i)
         assert page.evaluate("document.querySelectorAll('#stage *').length") < 6000
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_very_long_output_is_shown_from_its_end_and_whole_on_demand(page: Any, site: str) -> None:
+    trace = start(page, site, PRINTS)
+    go(page, len(trace["steps"]) - 1)
+    printed = "".join(entry["text"] for step in trace["steps"] for entry in step["log"] if entry["kind"] == "out")
+    assert len(printed) > 20_000
+    text = "[...document.querySelectorAll('#printed span')].map(e => e.textContent).join('')"
+    assert page.evaluate(text) == printed[-20_000:]
+    assert f"{len(printed) - 20_000}" in page.locator("#printed button").text_content()
+    page.locator("#printed button").click()
+    assert page.evaluate(text) == printed
+    go(page, len(trace["steps"]) // 4)
+    assert printed.startswith(page.evaluate(text))

@@ -10,6 +10,7 @@ import { createLoom } from "./loom.js";
 import { LOOM } from "./marks/loom.js";
 import { messages, remarks } from "./messages.js";
 import { outputs } from "./outputs.js";
+import { tail } from "./printed.js";
 import { repaired } from "./repair.js";
 import { startBorder } from "./panes.js";
 import { createStage } from "./stage.js";
@@ -36,6 +37,8 @@ let opened = null;
 let laid = [];
 /** @type {{step: number, text: string, stream: string}[]} what the program printed */
 let outs = [];
+/** all that was printed is shown, however much */
+let whole = false;
 /** @type {number[]} bytes alive after each step */
 let bytes = [];
 let step = 0;
@@ -225,6 +228,7 @@ function problem(text) {
 function show(trace, at, replace = true) {
   opened = openTrace(trace);
   bytes = alive(trace.steps);
+  whole = false;
   outs = trace.steps.flatMap((/** @type {any} */ s, /** @type {number} */ k) =>
     s.log.flatMap((/** @type {any} */ e) => (e.kind === "out" ? [{ step: k, text: e.text, stream: e.stream ?? "stdout" }] : [])),
   );
@@ -340,21 +344,35 @@ part("unseen").addEventListener("submit", (event) => {
 
 /** What was printed up to this step; what this step printed stands out. @param {number} i */
 function printed(i) {
-  const pieces = outs.filter((out) => out.step <= i);
-  const now = pieces.filter((out) => out.step === i).length;
+  const all = outs.filter((out) => out.step <= i);
+  const now = all.filter((out) => out.step === i).length;
   const box = part("printed");
-  const told = `${pieces.length} ${now}`;
+  const told = `${all.length} ${now} ${whole}`;
   if (box.dataset.told === told) return;
   box.dataset.told = told;
+  const { before, pieces } = tail(all, whole ? Infinity : undefined);
   const nodes = pieces.map(({ text, step: at, stream }) => {
     const span = document.createElement("span");
     span.className = `${stream}${at === i ? " now" : ""}`;
     span.textContent = text;
     return span;
   });
-  box.replaceChildren(...nodes);
-  part("printed-box").classList.toggle("none", !pieces.length);
+  box.replaceChildren(...(before ? [earlier(before)] : []), ...nodes);
+  part("printed-box").classList.toggle("none", !all.length);
   box.scrollTop = box.scrollHeight;
+}
+
+/** What brings back the printed text that is left out. @param {number} n its characters */
+function earlier(n) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "link";
+  button.textContent = `${say("printed_before", { n })}\n`;
+  button.addEventListener("click", () => {
+    whole = true;
+    printed(step);
+  });
+  return button;
 }
 
 /** Run the program with a repair made; its text comes back with the trace. @param {import("./repair.js").Repair} repair @param {string} [shape] */
