@@ -23,10 +23,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.load import MIB, Figures, Site, kilobytes, program, stat, wrong
+from tests import postgres
 
 MANY = "1000000/minute"
 FREE: dict[str, Any] = {"rate_limit": MANY, "address_limit": MANY, "cache": 1, "wall": 60, "cpu": 20}
 """Settings under which no client is sent away for asking often, and no result is kept."""
+
+SAVING = {**FREE, "cache": 64_000_000, "save_limit": MANY, "save_address_limit": MANY}
 
 SPIN, SLEEP = "x = {n}\nwhile True: pass\n", "import time\nx = {n}\ntime.sleep(50)\n"
 BIG = "import torch\nx = torch.ones(1000) * {n}\n" + "x = x + 1\n" * 1500
@@ -280,6 +283,72 @@ def killed_server(site: Site, times: int = 1, within: float = 10.0) -> str:
             site.settle()
         honest(site, range(3))
     return f"{times} killed: nothing left after {max(waits):.2f} s; the next one served on the same port"
+
+
+def killed_saving(site: Site, saves: int = 1000, at_once: int = 1000, kills: int = 3, postgresql: bool = False) -> str:
+    """SIGKILL while so many save: every save that was answered is there, whole, and the next server goes on."""
+    if postgresql:
+        return elsewhere(site, saves, at_once, kills)
+    answered: dict[str, str] = {}  # id -> title
+    unanswered = 0
+    right(0, asked(site, program(0)))
+    for turn in range(kills):
+        goal = len(answered) + saves // (3 * kills)
+        with ThreadPoolExecutor(at_once) as threads:
+            tries = [threads.submit(saving, site, f"{turn} {k}", answered) for k in range(saves // kills)]
+            until(f"{goal} are saved", lambda goal=goal: len(answered) >= goal, 60)  # type: ignore[misc]
+            assert site.server is not None
+            site.server.kill()
+            site.server.wait()
+            unanswered += sum(not one.result() for one in tries)
+        until("nothing of it is left", lambda: not site.workers(), 10)
+        site.start()
+        site.settle()
+        for id_, title in answered.items():
+            status, told = fetched(site, f"/s/{id_}.json")
+            assert (status, told.get("title")) == (200, title), (id_, status, told)
+            status, trace = fetched(site, f"/s/{id_}.trace.json")
+            assert status == 200 and not wrong(0, trace), (id_, status)
+    assert unanswered, "it was killed after the last save"
+    return f"{len(answered)} of {saves} saves were answered and are whole after {kills} kills; {unanswered} were not"
+
+
+def saving(site: Site, title: str, answered: dict[str, str]) -> bool:
+    """Save a scenario of this title; whether that was answered."""
+    try:
+        status, told = fetched(site, "/api/scenarios", json.dumps({"source": program(0), "title": title}))
+    except (OSError, http.client.HTTPException):
+        return False
+    assert status == 201, (status, told)
+    answered[told["id"]] = title
+    return True
+
+
+def fetched(site: Site, path: str, body: str | None = None) -> tuple[int, Any]:
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, 60)
+    try:
+        connection.request("POST" if body else "GET", path, body, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        connection.close()
+
+
+def elsewhere(site: Site, saves: int, at_once: int, kills: int) -> str:
+    """The same with a PostgreSQL, where there is one."""
+    where = postgres.programs()
+    if where is None:
+        return "not tried: no PostgreSQL on this machine"
+    with postgres.running(where) as address:
+        os.environ["DATABASE_URL"] = postgres.database(address, "chaos")
+        try:
+            site.stop()
+            site.start()
+            site.settle()
+            return "PostgreSQL: " + killed_saving(site, saves, at_once, kills)
+        finally:
+            del os.environ["DATABASE_URL"]
+            site.stop()
 
 
 def killed_at_boot(site: Site, within: float = 2.0) -> str:
@@ -572,6 +641,8 @@ ALL: tuple[tuple[Check, dict[str, Any], dict[str, Any]], ...] = (
     (frozen_zygote, {}, {"wall": 3, "boot": 10}),
     (killed_server, {"times": 3, "within": 2}, {}),
     (killed_at_boot, {}, {}),
+    (killed_saving, {}, SAVING),
+    (killed_saving, {"postgresql": True}, SAVING),
     (ended_server, {}, {}),
     (ended_against("long programs"), {}, {}),
     (ended_against("a client that never reads"), {}, {}),

@@ -16,12 +16,19 @@ import torch
 
 torch.set_num_threads(1)  # a pool of threads does not survive a fork, and whoever waits for one waits for ever
 
+os.environ.pop("DATABASE_URL", None)  # nobody's database is for tests
+
 pytest.register_assert_rewrite(
-    "tests.traps", "tests.traps_autograd", "tests.traps_memory", "tests.traps_python", "tests.traps_runtime"
+    *(
+        f"tests.{name}"
+        for name in ("places", "traps", "traps_autograd", "traps_memory", "traps_python", "traps_runtime")
+    )
 )
 
 ROOT = Path(__file__).parent.parent
-UNLIMITED = {"GRADBOX_RATE_LIMIT": "100000/minute", "GRADBOX_ADDRESS_LIMIT": "100000/minute"}
+UNLIMITED = {
+    f"GRADBOX_{name}": "100000/minute" for name in ("RATE_LIMIT", "ADDRESS_LIMIT", "SAVE_LIMIT", "SAVE_ADDRESS_LIMIT")
+}
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -35,14 +42,13 @@ FLAGS = [
 
 
 @pytest.fixture(scope="session")
-def site() -> Iterator[str]:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running server whose workers are up and whose scenarios have been run."""
+    environment = {**os.environ, **UNLIMITED, "GRADBOX_DATA": str(tmp_path_factory.mktemp("site"))}
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "server", "serve", "--port", str(port)], cwd=ROOT, env={**os.environ, **UNLIMITED}
-    )
+    server = subprocess.Popen([sys.executable, "-m", "server", "serve", "--port", str(port)], cwd=ROOT, env=environment)
     address = f"http://127.0.0.1:{port}"
     try:
         for _ in range(600):

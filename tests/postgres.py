@@ -1,0 +1,87 @@
+"""A real PostgreSQL for as long as a test needs one, on a port of this machine, its files in a folder of its own."""
+
+import asyncio
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+
+NAMES = ("postgres", "nobody")
+"""Users that it runs as where we are root, whom it does not like."""
+
+
+def programs() -> Path | None:
+    """Where `initdb` lies, if anywhere."""
+    found = shutil.which("initdb")
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    return Path(found).parent if found else debian[-1].parent if debian else None
+
+
+def user() -> dict[str, Any]:
+    """Arguments for a process that is not root's."""
+    if os.geteuid() != 0:
+        return {}
+    for name in NAMES:
+        with suppress(KeyError):
+            return {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": []}
+    raise AssertionError(f"none of {NAMES} is a user here")
+
+
+@contextmanager
+def running(bin_: Path) -> Iterator[str]:
+    """The address of one, without the name of a database."""
+    someone = user()
+    folder = Path(tempfile.mkdtemp(prefix="gradbox-postgres-", dir="/tmp"))
+    try:
+        if someone:
+            shutil.chown(folder, someone["user"])
+        told = {"cwd": folder, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, **someone}
+        making = [bin_ / "initdb", "-D", folder / "data", "-U", "gradbox", "-A", "trust", "-E", "UTF8", "--no-locale"]
+        subprocess.run([*making, "--no-sync"], check=True, stderr=subprocess.PIPE, **told)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        options = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "max_connections": 50}
+        words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
+        with (folder / "log").open("wb") as log:
+            server = subprocess.Popen(
+                [bin_ / "postgres", "-D", folder / "data", "-p", str(port), *words], stderr=log, **told
+            )
+        try:
+            address = f"postgresql://gradbox@127.0.0.1:{port}"
+            for _ in range(300):
+                with suppress(OSError, asyncpg.PostgresError):
+                    asyncio.run(obey(address, "SELECT 1"))
+                    break
+                assert server.poll() is None, (folder / "log").read_text()
+                time.sleep(0.1)
+            yield address
+        finally:
+            server.send_signal(2)  # what it calls a fast shutdown
+            server.wait(30)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+async def obey(address: str, command: str) -> None:
+    """Have it do this."""
+    connection = await asyncpg.connect(f"{address}/postgres")
+    try:
+        await connection.execute(command)
+    finally:
+        await connection.close()
+
+
+def database(address: str, name: str) -> str:
+    """The address of a new, empty database there."""
+    asyncio.run(obey(address, f'CREATE DATABASE "{name}"'))
+    return f"{address}/{name}"

@@ -1,0 +1,403 @@
+"""Saved scenarios: the same on a real SQLite and a real PostgreSQL, whatever happens to the server."""
+
+import asyncio
+import base64
+import gzip
+import io
+import itertools
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import inspect, text, update
+
+from server.__main__ import main
+from server.settings import SettingError
+from server.store import repository as module
+from server.store.database import Database, Unreachable
+from server.store.names import ALPHABET, canonical, digest, names, plausible
+from server.store.repository import Full, Removed, Repository, TooBig
+from server.store.tables import metadata, scenarios
+from server.wire.scenarios import Content, Record, Versions
+from tests.places import Place, Places
+from tests.tracing import trace
+
+pytest_plugins = ["tests.places"]
+
+ROOT = Path(__file__).parent.parent
+KINDS = ("sqlite", "postgresql")
+MADE = Versions(torch="2.13.0+cpu", numpy="2.4.6", python="3.11.7", tracer="0.1.0")
+ODD = Content(
+    source="x = '\0 é \U0001f600'\r\n\tprint(x)",
+    title="</script> 题",
+    description="a\nb\tc",
+    note="' \" \\ %s :x ",
+    language="zh",
+    parent="7777777777",
+    settings={"seed": 7, "focus": {"storage": "s1", "from": 5, "to": 9}},  # type: ignore[arg-type]
+)
+WHOLE = gzip.compress(json.dumps(trace("x = 1\n")).encode(), mtime=0)
+
+
+@pytest.fixture(params=KINDS)
+def place(request: pytest.FixtureRequest, places: Places) -> Place:
+    return places(request.param)
+
+
+def content(k: object = 0) -> str:
+    return canonical(Content(source=f"x = {k}"))
+
+
+@dataclass(frozen=True)
+class Done:
+    status: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """`python -m server scenarios`, with a place and words; text: its standard input."""
+
+    def done(place: Place, *words: str, text: str = "") -> Done:
+        for name, value in place.environment.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr("sys.stdin", io.StringIO(text))
+        status = main(["scenarios", *words])
+        return Done(status, *capsys.readouterr())
+
+    return done
+
+
+def test_what_is_saved_is_found_as_it_was(place: Place) -> None:
+    async def work(store: Repository) -> None:
+        wanted = canonical(ODD)
+        assert wanted.isascii() and await store.same(wanted) is None
+        id_, new = await store.save(wanted, WHOLE, MADE)
+        assert new and await store.save(wanted, b"another trace", MADE) == (id_, False)
+        there = await store.find(id_)
+        assert there is not None and there == await store.same(wanted)
+        assert (there.content, there.trace, there.versions, there.digest) == (ODD, WHOLE, MADE, digest(wanted))
+        assert await store.exists(id_) and [one.id async for one in store.entries()] == [id_]
+
+    place.do(work)
+
+
+def test_what_was_never_saved(place: Place) -> None:
+    async def work(store: Repository) -> None:
+        for id_ in ("7777777777", "", "x", "a" * 10, "7" * 500, "77777'; --", "7777777\0", "7777777777\n"):
+            assert await store.find(id_) is None
+        assert not await store.exists("7777777777") and not await store.remove("7777777777")
+        assert [one async for one in store.entries()] == [one async for one in store.records()] == []
+
+    place.do(work)
+
+
+def test_no_file_is_made_for_those_who_only_ask(places: Places) -> None:
+    place = places("sqlite")
+
+    async def ask(store: Repository) -> None:
+        assert await store.find("7777777777") is None and not await store.database.opened()
+
+    place.do(ask)
+    assert not place.folder.exists()
+    place.do(lambda store: store.save(content(), WHOLE, MADE))
+    assert sorted(path.name for path in place.folder.iterdir()) == ["gradbox.sqlite"]
+
+
+def test_everything_shown_decides_on_the_id_and_nothing_else() -> None:
+    other: dict[str, Any] = {
+        "source": "y",
+        "title": "t",
+        "description": "d",
+        "note": "n",
+        "language": "zh",
+        "parent": "7777777777",
+        "settings": {"seed": 1},
+    }
+    assert set(other) == set(Content.model_fields)
+    told = [Content(source="x"), *(Content(**{"source": "x", name: value}) for name, value in other.items())]
+    told += [Content(source="x", settings={"focus": {"loop": 1, "iteration": k}}) for k in (1, [1, 2])]  # type: ignore[arg-type]
+    assert len({canonical(one) for one in told}) == len(told)
+    same = [
+        '{"source": "x"}',
+        '{"title": "", "source": "x", "settings": {}}',
+        '{"source": "\\u0078", "settings": {"seed": 0, "device": "cpu", "focus": null}, "parent": null, "language": "en"}',
+    ]
+    assert len({canonical(Content.model_validate_json(one)) for one in same}) == 1
+    assert canonical(Content.model_validate_json(canonical(ODD))) == canonical(ODD)
+
+
+def test_an_id_is_no_word_and_not_to_be_confused() -> None:
+    assert not set("aeiouyl01") & set(ALPHABET) and ALPHABET.lower() == ALPHABET
+    for group in ("2z", "5s", "6b", "8b", "9gq", "uv", "0o", "1il"):
+        assert len(set(group) & set(ALPHABET)) <= 1, group
+    found = [list(names(digest(content(k)))) for k in range(500)]
+    assert len({one[0] for one in found}) == 500
+    for one in found:
+        assert [len(name) for name in one[:3]] == [10, 12, 14] and all(map(plausible, one))
+        assert all(longer.startswith(shorter) for shorter, longer in itertools.pairwise(one))
+
+
+def test_a_taken_id_is_lengthened(place: Place) -> None:
+    wanted = content()
+    first, second, third = itertools.islice(names(digest(wanted)), 3)
+
+    async def work(store: Repository) -> None:
+        for k, id_ in enumerate((first, second)):
+            other, _ = await store.save(content(f"other {k}"), WHOLE, MADE)
+            async with store.database.writing() as connection:
+                await connection.execute(update(scenarios).where(scenarios.c.id == other).values(id=id_))
+        assert await store.save(wanted, WHOLE, MADE) == (third, True)
+        assert await store.save(wanted, WHOLE, MADE) == (third, False)
+        there, other_ = await store.find(third), await store.find(first)
+        assert there is not None and canonical(there.content) == wanted
+        assert other_ is not None and canonical(other_.content) == content("other 0")
+
+    place.do(work)
+
+
+def test_two_servers_save_at_once(place: Place) -> None:
+    async def whole() -> None:
+        async with place.open() as one, place.open() as other:
+            same = [store.save(content("same"), WHOLE, MADE) for store in (one, other) for _ in range(10)]
+            many = [store.save(content(k), WHOLE, MADE) for store in (one, other) for k in range(20)]
+            found = await asyncio.gather(*same, *many)
+            assert len({id_ for id_, _ in found[:20]}) == 1 and sum(new for _, new in found[:20]) == 1
+            assert len({id_ for id_, _ in found[20:]}) == 20 and sum(new for _, new in found[20:]) == 20
+            assert len([entry async for entry in one.entries()]) == 21
+
+    asyncio.run(whole())
+
+
+def test_the_quota_holds_whoever_saves(place: Place) -> None:
+    size = len(content(10)) + len(WHOLE)
+
+    async def whole() -> None:
+        async with place.open(size, 5 * size) as one, place.open(size, 5 * size) as other:
+            tries = [
+                store.save(content(k), WHOLE, MADE)
+                for store, ten in ((one, 10), (other, 20))
+                for k in range(ten, ten + 6)
+            ]
+            found = await asyncio.gather(*tries, return_exceptions=True)
+            assert sorted(type(one).__name__ for one in found) == ["Full"] * 7 + ["tuple"] * 5
+            assert sum([entry.size async for entry in one.entries()]) == 5 * size
+            with pytest.raises(TooBig, match=str(size)):
+                await one.save(content(100), WHOLE, MADE)
+            first = next(one_[0] for one_ in found if isinstance(one_, tuple))
+            assert (await one.save(canonical((await one.find(first)).content), WHOLE, MADE)) == (first, False)
+            assert await one.remove(first)
+            assert (await other.save(content(99), WHOLE, MADE))[1], "what was removed takes no room"
+            with pytest.raises(Full):
+                await other.save(content(98), WHOLE, MADE)
+
+    asyncio.run(whole())
+
+
+def test_removal_leaves_a_tombstone_and_nothing_else(place: Place) -> None:
+    secret = canonical(Content(source="x = 1", title="a very private word"))
+
+    async def work(store: Repository) -> None:
+        id_, _ = await store.save(secret, WHOLE, MADE)
+        assert await store.remove(id_, "asked for") and not await store.remove(id_)
+        for ask in (store.find(id_), store.same(secret), store.save(secret, WHOLE, MADE)):
+            with pytest.raises(Removed):
+                await ask
+        assert await store.exists(id_)
+        entries = [one async for one in store.entries()]
+        assert [(one.id, one.size, one.title) for one in entries] == [(id_, 0, None)]
+        record = [one async for one in store.records()][0]
+        assert (record.content, record.trace, record.reason) == (None, None, "asked for") and record.removed
+
+    place.do(work)
+    if not place.url:
+        assert b"very private" not in (place.folder / "gradbox.sqlite").read_bytes()
+
+
+def test_migrations_go_up_and_down(place: Place) -> None:
+    async def work(store: Repository) -> None:
+        database = store.database
+
+        async def tables() -> set[str]:
+            async with database._engine.connect() as connection:
+                return set(await connection.run_sync(lambda sync: inspect(sync).get_table_names())) - {
+                    "alembic_version"
+                }
+
+        place.folder.mkdir(parents=True, exist_ok=True)
+        for _ in range(2):
+            await database.move("head")
+            assert await tables() == {"scenarios"}
+            async with database._engine.connect() as connection:
+                wrong = await connection.run_sync(
+                    lambda sync: compare_metadata(MigrationContext.configure(sync), metadata)
+                )
+            assert wrong == []
+            id_, _ = await store.save(content(), WHOLE, MADE)
+            assert await store.find(id_) is not None
+            await database.move("base")
+            assert await tables() == set()
+
+    place.do(work)
+
+
+def test_a_database_of_a_newer_server_is_left_alone(place: Place) -> None:
+    async def work(store: Repository) -> None:
+        await store.save(content(), WHOLE, MADE)
+        async with store.database.writing() as connection:
+            await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        async with place.open() as older:
+            with pytest.raises(Unreachable):
+                await older.save(content(1), WHOLE, MADE)
+
+    place.do(work)
+
+
+def test_many_servers_make_the_database_at_once(place: Place) -> None:
+    code = (
+        "import asyncio, sys, time; from pathlib import Path; from server.store.database import Database\n"
+        "async def work():\n"
+        "    database = Database(sys.argv[1], Path(sys.argv[2]))\n"
+        "    print('here', flush=True); sys.stdin.readline()\n"
+        "    assert await database.opened(make=True)\n"
+        "    await database.close()\n"
+        "asyncio.run(work())"
+    )
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, place.url, str(place.folder)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    for one in started:
+        assert one.stdout is not None and one.stdout.readline() == "here\n"
+    for one in started:  # all are loaded by now
+        assert one.stdin is not None
+        one.stdin.write("\n")
+        one.stdin.flush()
+    for one in started:
+        _, said = one.communicate(timeout=60)
+        assert one.returncode == 0, said
+    place.do(lambda store: store.save(content(), WHOLE, MADE))
+
+
+def test_it_is_carried_there_and_back_without_loss(
+    places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Done]
+) -> None:
+    monkeypatch.setattr(module, "PAGE", 3)
+    first, middle, last = places("sqlite"), places("postgresql"), places("sqlite")
+
+    async def fill(store: Repository) -> None:
+        ids = [(await store.save(content(k), WHOLE, MADE))[0] for k in range(7)]
+        await store.save(canonical(ODD), WHOLE, MADE)
+        await store.remove(ids[3], "不好")
+
+    async def told(store: Repository) -> list[Record]:
+        return [one async for one in store.records()]
+
+    first.do(fill)
+    files = [tmp_path / name for name in ("first", "middle", "last")]
+    for place, file, goal in zip((first, middle, last), files, (middle, last, first), strict=True):
+        assert command(place, "export", str(file)).status == 0
+        done = command(goal, "import", str(file))
+        assert (done.status, done.stdout) == (
+            0,
+            "0 taken, 8 known before\n" if goal is first else "8 taken, 0 known before\n",
+        )
+    assert files[0].read_bytes() == files[1].read_bytes() == files[2].read_bytes()
+    assert first.do(told) == middle.do(told) == last.do(told) and len(first.do(told)) == 8
+
+
+def test_a_tombstone_is_not_taken_back_from_an_archive(place: Place) -> None:
+    async def work(store: Repository) -> None:
+        id_, _ = await store.save(content(), WHOLE, MADE)
+        records = [one async for one in store.records()]
+        await store.remove(id_)
+        assert await store.put(records) == 0
+        with pytest.raises(Removed):
+            await store.find(id_)
+
+    place.do(work)
+
+
+def test_an_archive_that_lies_is_refused_whole(place: Place) -> None:
+    async def work(store: Repository) -> None:
+        wanted = content()
+        good = Record(id=next(names(digest(wanted))), digest=digest(wanted), created=1, versions=MADE, content=wanted)
+        good = good.model_copy(update={"trace": base64.b64encode(WHOLE).decode()})
+        fresh = content("fresh")
+        one = good.model_copy(update={"id": next(names(digest(fresh))), "digest": digest(fresh), "content": fresh})
+        for change in (
+            {"id": "7777777777"},
+            {"digest": digest("x")},
+            {"content": content(1)},
+            {"content": None},
+            {"content": "{"},
+            {"trace": None},
+            {"trace": "?"},
+            {"trace": "AAAA"},
+            {"trace": base64.b64encode(gzip.compress(b"{}")).decode()},
+        ):
+            with pytest.raises(ValueError):
+                await store.put([one, good.model_copy(update=change)])
+        assert [entry async for entry in store.entries()] == []
+        assert await store.put([one, good]) == 2
+
+    place.do(work)
+
+
+def test_the_hosts_commands(place: Place, command: Callable[..., Done]) -> None:
+    async def fill(store: Repository) -> list[str]:
+        hostile = Content(source="x = 1", title="\x1b]0;owned\x07 \u202e题")
+        return [(await store.save(each, WHOLE, MADE))[0] for each in (canonical(hostile), content(1))]
+
+    assert command(place, "list").stdout == ""
+    one, other = place.do(fill)
+    listed = command(place, "list").stdout
+    assert {line[:10] for line in listed.splitlines()} == {one, other} and "题" in listed
+    shown = json.loads(command(place, "show", one).stdout)
+    assert (shown["id"], shown["source"], shown["versions"]["torch"]) == (one, "x = 1", MADE.torch)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", listed + command(place, "show", one).stdout)
+    assert command(place, "remove", one, "--reason", "spam").status == 0
+    gone = command(place, "remove", one), command(place, "show", one), command(place, "show", "\x1b[31m")
+    assert [done.status for done in gone] == [1, 1, 1] and all(done.stderr for done in gone)
+    assert "\x1b" not in gone[2].stderr and "(removed)" in command(place, "list").stdout
+    wrong = command(place, "import", text='{"id": "x"}\n')
+    assert wrong.status == 1 and wrong.stderr.startswith("line 1: ")
+    assert command(place, "import", "/nowhere").status == 1
+
+
+@pytest.mark.parametrize("url", ["mysql://x/y", "x", "sqlite://", "postgresql", "://"])
+def test_an_address_of_no_database_is_a_wrong_setting(url: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="DATABASE_URL"):
+        Database(url, tmp_path)
+
+
+def test_a_database_that_does_not_answer(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    (tmp_path / "gradbox.sqlite").write_text("no database, but long enough to be looked at" * 100)
+    for place in (
+        Place("postgresql://nobody@127.0.0.1:9/x", tmp_path),
+        Place("", tmp_path),
+        Place("", tmp_path / "file"),
+    ):
+
+        async def work(store: Repository) -> None:
+            with pytest.raises(Unreachable):
+                await store.save(content(), WHOLE, MADE)
+
+        place.do(work)
