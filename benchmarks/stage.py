@@ -1,4 +1,4 @@
-"""What the picture costs in a browser, against the bars: a step, the first picture, the first load, an hour's memory.
+"""What the picture costs in a browser, against the bars: a step, the first picture, the first load, the memory.
 
 `python -m benchmarks.stage [--minutes M]`: needs a built page and Chromium. A step is what happens between the slider's
 event and a page that is laid out anew; the frame itself is the browser's. Beside it, in the same browser, Graphviz draws
@@ -40,7 +40,7 @@ for k in range({TENSORS}):
     kept.append(torch.full((4,), float(k)))
 for k in range(260):
     kept[k][0] += 1
-"""
+""" + "".join(f"kept[{k}][1] = {k}.0\n" for k in range(100))
 CHAIN = """import torch
 x = torch.ones(3, requires_grad=True)
 y = x
@@ -99,6 +99,8 @@ SCRUB = """async ([steps, ms]) => {
         shown += 1;
         await new Promise(requestAnimationFrame);
     }
+    slider.value = 0;
+    slider.dispatchEvent(new Event("input", {bubbles: true}));
     return shown;
 }"""
 REDRAW = """async texts => {
