@@ -286,16 +286,16 @@ def killed_server(site: Site, times: int = 1, within: float = 10.0) -> str:
 
 
 def killed_saving(site: Site, saves: int = 1000, at_once: int = 1000, kills: int = 3, postgresql: bool = False) -> str:
-    """SIGKILL while so many save: every save that was answered is there, whole, and the next server goes on."""
+    """SIGKILL while so many save, so often: every save that was answered is there, whole, and the next server goes on."""
     if postgresql:
         return elsewhere(site, saves, at_once, kills)
     answered: dict[str, str] = {}  # id -> title
     unanswered = 0
     right(0, asked(site, program(0)))
     for turn in range(kills):
-        goal = len(answered) + saves // (3 * kills)
+        goal = len(answered) + saves // 3
         with ThreadPoolExecutor(at_once) as threads:
-            tries = [threads.submit(saving, site, f"{turn} {k}", answered) for k in range(saves // kills)]
+            tries = [threads.submit(saving, site, f"{turn} {k}", answered) for k in range(saves)]
             until(f"{goal} are saved", lambda goal=goal: len(answered) >= goal, 60)  # type: ignore[misc]
             assert site.server is not None
             site.server.kill()
@@ -310,7 +310,7 @@ def killed_saving(site: Site, saves: int = 1000, at_once: int = 1000, kills: int
             status, trace = fetched(site, f"/s/{id_}.trace.json")
             assert status == 200 and not wrong(0, trace), (id_, status)
     assert unanswered, "it was killed after the last save"
-    return f"{len(answered)} of {saves} saves were answered and are whole after {kills} kills; {unanswered} were not"
+    return f"{len(answered)} of {kills * saves} saves were answered and are whole after {kills} kills; {unanswered} were not"
 
 
 def saving(site: Site, title: str, answered: dict[str, str]) -> bool:
