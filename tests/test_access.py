@@ -80,8 +80,8 @@ def opened(page: Any, site: str, what: str) -> None:
     """Bring the page into one of the states that are to be checked."""
     if what == "narrow":
         page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{site}/{ {'gallery': 'gallery', 'chinese': '?lang=zh'}.get(what, '') }")
-    if what == "gallery":
+    page.goto(f"{site}/{ {'gallery': 'gallery', 'marks': '-/gallery', 'chinese': '?lang=zh'}.get(what, '') }")
+    if what in ("gallery", "marks"):
         return
     page.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")
     if what in ("refused", "raised"):
@@ -95,7 +95,9 @@ def opened(page: Any, site: str, what: str) -> None:
         page.locator("#takeaway").click()
 
 
-@pytest.mark.parametrize("what", ["first", "gallery", "refused", "raised", "loom", "help", "menu", "chinese", "narrow"])
+@pytest.mark.parametrize(
+    "what", ["first", "gallery", "marks", "refused", "raised", "loom", "help", "menu", "chinese", "narrow"]
+)
 def test_axe_finds_nothing(themed: Any, site: str, what: str) -> None:
     opened(themed, site, what)
     assert axe(themed) == []
