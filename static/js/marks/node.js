@@ -138,7 +138,7 @@ export function gradMarks(scene) {
     });
     const fed = reached.has(visit.node);
     const seed = facts.grad_outputs?.[0];
-    if (seed && (fold ? visit === scene.visits[0] : !fed || now)) {
+    if (seed && (fold ? visit === scene.visits[0] && !readBy(scene, visit.node) : !fed || now)) {
       const many = scene.sums.get(visit.node) ?? 0;
       if (!fed) out.push(h("path", { key: `seed ${visit.node}`, class: cls("seed", now && "now"), d: `M${box.x + box.w + 1} ${box.cy}l8 -4.5v9zm8 4.5h12` }));
       if (many > 1 && !fold) out.push(...sum(box));
@@ -149,6 +149,12 @@ export function gradMarks(scene) {
   }
   out.push(...through.values());
   return out;
+}
+
+/** Whether a node is another's input. @param {Scene} scene @param {string} uid */
+function readBy({ plan, snap }, uid) {
+  for (const [reader, life] of plan.lives.nodes) if (snap.entities.has(reader) && life.next.some((edge) => edge?.[0] === uid)) return true;
+  return false;
 }
 
 /** Where gradients meet and add. @param {Box} box */
