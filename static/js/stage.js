@@ -328,7 +328,7 @@ function surface(document, name) {
   defs.append(pattern);
   const layer = () => document.createElementNS(SVG, "g");
   const parts = { fence: layer(), memory: layer(), graph: layer(), between: layer() };
-  svg.append(defs, parts.fence, parts.memory, parts.between, parts.graph);
+  svg.append(defs, parts.fence, parts.between, parts.memory, parts.graph);
   box.append(svg);
   return { box, svg, k: 1, ...parts };
 }

@@ -39,8 +39,8 @@ export function whole(plan, opened, i, words) {
         h("path", { class: "fence", d: stacked ? `M0 ${dy}H${width}` : `M${dx} 0V${height}` }),
         h("text", { class: "lane-head", x: dx + 30, y: dy + 22 }, words.graph ?? WORDS.graph),
       ] : []),
-      h("g", {}, memory),
       h("g", {}, between),
+      h("g", {}, memory),
       h("g", { transform: dy ? `translate(0 ${Math.round(dy)})` : null }, graph),
     ],
   };
