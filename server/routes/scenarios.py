@@ -80,7 +80,10 @@ async def save(body: Content, request: Request) -> Response:
 
 @router.post("/api/scenarios/{id}/rerun", response_model=Rerun, responses=AGAIN, summary="Run a scenario once more")
 async def rerun(request: Request, id_: Name) -> Rerun:
-    """With the versions that the server has now. Says whether the result changed; what was saved stays as it is."""
+    """With the versions that the server has now. Says whether the result changed; what was saved stays as it is.
+
+    Takes no body, but wants to be told that it is `application/json`, as every POST here.
+    """
     there = await found(request, id_)
     body = await ran(request, there.content)
     old, new = await asyncio.to_thread(lambda: (opened(there.trace), opened(body)))
