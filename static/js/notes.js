@@ -22,6 +22,7 @@ export function notes(opened, i) {
   /** @type {Note[]} */
   const out = [];
   if (step.visit) visited(out, step.visit, entities, before, called, nodeName);
+  if (step.visit) hooked(out, opened, i, before, called);
   if (step.kind === "raise") raised(out, opened, i);
   for (const entry of step.log) {
     if (entry.kind === "event") told(out, entry, step, entities, called, nodeName, written);
@@ -74,6 +75,33 @@ function visited(out, visit, entities, before, called, nodeName) {
     const value = cells(entities, grad);
     out.push({ key: first ? "grad_first" : "grad_added", args: { tensor: called(visit.accumulates), value } });
   } else out.push({ key: "visit", args: { node: name } });
+}
+
+/**
+ * A gradient that arrives as another one than was sent, at a node whose tensor has hooks. Only where one edge leads there
+ * and what went along it is in the trace: a sum that is not whole would look like a change.
+ * @param {Note[]} out @param {import("./state.js").Opened} opened @param {number} i @param {Map<string, any>} before
+ * @param {(uid: string) => string} called
+ */
+function hooked(out, opened, i, before, called) {
+  const { steps } = opened.trace;
+  const { visit } = steps[i];
+  const variable = before.get(visit.node)?.variable;
+  const [tensor] = [...before].find(([uid, one]) => one.kind === "tensor" && one.hooks && (uid === variable || one.grad_fn === visit.node)) ?? [];
+  if (!tensor) return;
+  const edges = [...before].flatMap(([uid, one]) =>
+    one.kind === "node" ? (one.next ?? []).flatMap((/** @type {any} */ edge, /** @type {number} */ k) => (edge?.[0] === visit.node ? [{ uid, k, to: edge[1] }] : [])) : []);
+  if (edges.length !== 1) return;
+  const [{ uid, k, to }] = edges;
+  const from = steps.slice(0, i).findLast((/** @type {any} */ one) => one.visit?.backward === visit.backward && one.visit.node === uid);
+  const sent = listed(from?.visit.grad_inputs[k]);
+  const got = listed(visit.grad_outputs[to]);
+  if (sent && got && sent !== got) out.push({ key: "hooked", args: { tensor: called(tensor), from: sent, to: got } });
+}
+
+/** A gradient's values as a text, where there are few. @param {any} grad */
+function listed(grad) {
+  return grad?.cells && grad.cells.length <= 6 ? `[${grad.cells.map(plain).join(", ")}]` : null;
 }
 
 /** @param {Note[]} out @param {import("./state.js").Opened} opened @param {number} i */
