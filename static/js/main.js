@@ -1,9 +1,7 @@
 /** The page: brings the parts together. The only module that knows the world. */
 
-import htmx from "htmx.org";
 import { beside, summary } from "./beside.js";
 import { createEditor } from "./editor.js";
-import { hear } from "./hearing.js";
 import { alive, modes, spelled } from "./ledger.js";
 import { locale } from "./locale.js";
 import { createLoom } from "./loom.js";
@@ -12,6 +10,7 @@ import { messages, remarks } from "./messages.js";
 import { outputs } from "./outputs.js";
 import { tail } from "./printed.js";
 import { repaired } from "./repair.js";
+import { createRunning } from "./running.js";
 import { startBorder } from "./panes.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
@@ -53,8 +52,6 @@ let instead = null;
 let opening = null;
 /** @type {{at: number, focus: ReturnType<typeof unseen.elements>} | null} the elements that the run in flight is to show */
 let looking = null;
-/** @type {ReturnType<typeof hear> | null} the run that goes on without the request that began it */
-let hearing = null;
 
 startTheme(part("theme"));
 
@@ -63,7 +60,7 @@ const editor = createEditor(part("editor"), {
   label: say("program"),
   leave: `Esc Tab: ${say("help_leave")}`,
   nonce: document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "",
-  onRun: run,
+  onRun: () => run(),
   onChange: changed,
   onLine: toLine,
 });
@@ -110,101 +107,37 @@ function describe(i) {
 
 // ---- running
 
-htmx.defineExtension("json-body", {
-  /** @param {string} name @param {any} event */
-  onEvent(name, event) {
-    if (name === "htmx:configRequest") event.detail.headers["Content-Type"] = "application/json";
-    return true;
-  },
-  /** @param {XMLHttpRequest} xhr */
-  encodeParameters(xhr) {
-    xhr.overrideMimeType("text/html");
-    asked = editor.text();
-    const source = instead ?? asked;
-    instead = null;
-    const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"))?.value;
-    return JSON.stringify({ source, ...(device && { device }), ...((opening ?? looking) && { focus: opening ?? looking?.focus }) });
-  },
-});
-
-htmx.process(part("run-form"));
-
-function run() {
-  htmx.trigger(part("run-form"), "run", {});
-}
-
-const form = part("run-form");
-form.addEventListener("htmx:beforeRequest", () => {
-  timeline.pause();
-  problem(null);
-  hearing?.leave();
-  hearing = null;
-  busy(say("running"));
-});
-form.addEventListener("htmx:abort", () => busy(null));
-form.addEventListener("htmx:sendError", () => {
-  busy(null);
-  opening = null;
-  looking = null;
-  problem(say("error_network"));
-});
-form.addEventListener("htmx:responseError", (event) => {
-  busy(null);
-  opening = null;
-  looking = null;
-  const { xhr } = /** @type {CustomEvent} */ (event).detail;
-  let told = { code: "", message: `${xhr.status}`, retry_after: 0 };
-  try {
-    told = JSON.parse(xhr.responseText).error;
-  } catch {
-    // a proxy's page: the status has to do
-  }
-  if (xhr.status === 429) problem(say(told.code === "limited" ? "error_limited" : "error_busy", { seconds: Math.ceil(told.retry_after || 1) }));
-  else problem(say("error_server", { message: told.message }));
-});
-part("run").addEventListener("htmx:afterSwap", () => {
-  const goes = /** @type {HTMLElement | null} */ (part("run").querySelector("[data-run]"));
-  if (goes) return follow(goes.dataset.run ?? "");
-  busy(null);
-  const island = part("run").querySelector("script");
-  // What was typed while it ran is kept; the picture is then that of an earlier text.
-  if (island) arrived(JSON.parse(island.textContent ?? "null"));
-  wanted = null;
-  opening = null;
-  looking = null;
-});
-
-/** Wait for a run that takes longer. @param {string} id */
-function follow(id) {
-  const lost = () => {
-    hearing = null;
-    busy(null);
-    problem(say("error_network"));
-  };
-  hearing = hear(id, {
-    queued: (ahead) => busy(say(ahead ? "queued" : "queued_next", { ahead })),
-    running: () => busy(say("running")),
-    done: () => {
-      hearing = null;
-      htmx.ajax("get", `/runs/${encodeURIComponent(id)}`, { target: "#run", source: "#run-form" }).catch(lost);
+const run = createRunning(
+  { form: part("run-form"), result: part("run"), word: part("run-word"), stop: part("stop") },
+  {
+    say,
+    request,
+    began() {
+      timeline.pause();
+      problem(null);
     },
-    lost,
-  });
-}
+    arrived(trace) {
+      arrived(trace);
+      wanted = null;
+      opening = null;
+      looking = null;
+    },
+    failed(text) {
+      opening = null;
+      looking = null;
+      problem(text);
+    },
+  },
+);
 
-/** What the run is waiting for, or that there is none. @param {string | null} word */
-function busy(word) {
-  document.body.classList.toggle("busy", word !== null);
-  part("run-word").textContent = word ?? say("run");
-  part("stop").hidden = word === null;
+/** What a run is asked for now. */
+function request() {
+  asked = editor.text();
+  const source = instead ?? asked;
+  instead = null;
+  const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"))?.value;
+  return { source, ...(device && { device }), ...((opening ?? looking) && { focus: opening ?? looking?.focus }) };
 }
-
-part("stop").addEventListener("click", () => {
-  if (hearing) return hearing.stop();
-  htmx.trigger(form, "htmx:abort", {}); // nothing of it has come yet
-  busy(null);
-});
-window.addEventListener("pagehide", () => hearing?.leave());
 
 /** @param {any} trace */
 function arrived(trace) {
