@@ -11,6 +11,7 @@ import { outputs } from "./outputs.js";
 import { tail } from "./printed.js";
 import { repaired } from "./repair.js";
 import { createRunning } from "./running.js";
+import { startSaving } from "./saving.js";
 import { startBorder } from "./panes.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
@@ -377,12 +378,23 @@ function kept() {
   return (current() && opened?.trace.program.pasted) || editor.text();
 }
 
+/** The fragment that brings this back: the step, and the program where the page's own is another one. */
+async function place() {
+  const at = opened?.count && current() ? step : null;
+  return part("workbench").dataset.saved && ours() ? url.at(at) : url.write(kept(), at);
+}
+
+/** Whether the program is the one that the page came with. */
+function ours() {
+  return [kept(), editor.text()].includes(first.source);
+}
+
 /** Soon: a browser takes some milliseconds for it, and refuses it when it comes too often. */
 function address() {
   const mine = ++writing;
   setTimeout(async () => {
     if (mine !== writing) return;
-    const fragment = await url.write(kept(), opened?.count && current() ? step : null);
+    const fragment = await place();
     if (mine === writing) history.replaceState(null, "", location.pathname + location.search + fragment + views.fragment());
   }, SOON);
 }
@@ -397,7 +409,7 @@ async function start() {
     return;
   }
   if (first.trace) {
-    show(first.trace, place.source === null ? null : place.step);
+    show(first.trace, place.step);
   } else if (editor.text()) run();
 }
 
@@ -413,7 +425,7 @@ window.addEventListener("hashchange", async () => {
 
 part("copy").addEventListener("click", async () => {
   const button = part("copy");
-  const fragment = await url.write(kept(), opened?.count && current() ? step : null);
+  const fragment = await place();
   try {
     await navigator.clipboard.writeText(location.origin + location.pathname + fragment + views.fragment());
   } catch {
@@ -426,6 +438,20 @@ part("copy").addEventListener("click", async () => {
     button.setAttribute("aria-label", say("copy_link"));
   }, 1500);
 });
+
+startSaving(
+  { button: part("save"), sheet: part("saving") },
+  {
+    say,
+    content() {
+      const { saved } = part("workbench").dataset;
+      const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"))?.value;
+      return { source: kept(), language: document.documentElement.lang, ...(device && { settings: { device } }), ...(saved && !ours() && { parent: saved }) };
+    },
+    title: () => called({ source: editor.text() }).title,
+    saved: (id) => location.assign(`/s/${id}?lang=${document.documentElement.lang}${url.at(opened?.count && current() ? step : null)}`),
+  },
+);
 
 startTakeaway(
   { button: part("takeaway"), menu: part("takeaway-menu"), body: /** @type {HTMLTemplateElement} */ (part("offline")) },

@@ -21,6 +21,11 @@ export async function write(source, step) {
   return `#p=${await pack(source)}${step === null ? "" : `&i=${step}`}`;
 }
 
+/** The fragment of a step where the address itself says the program. @param {number | null} step */
+export function at(step) {
+  return step === null ? "#" : `#i=${step}`;
+}
+
 /** @param {string} text @returns {Promise<string>} */
 export async function pack(text) {
   const bytes = await through(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));

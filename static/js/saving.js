@@ -1,0 +1,41 @@
+/** Saving: a sheet that asks for a title and a description, and leads to the permalink. */
+
+/**
+ * @param {{button: HTMLElement, sheet: HTMLDialogElement}} parts
+ * @param {{say: import("./locale.js").Locale["say"], content: () => object, title: () => string, saved: (id: string) => void}} how
+ *   content: what is saved besides title and description
+ */
+export function startSaving({ button, sheet }, { say, content, title, saved }) {
+  const form = /** @type {HTMLFormElement} */ (sheet.querySelector("form"));
+  const fault = /** @type {HTMLElement} */ (sheet.querySelector("[role=alert]"));
+  const send = /** @type {HTMLButtonElement} */ (sheet.querySelector("[type=submit]"));
+  const field = (/** @type {string} */ name) => /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
+
+  button.addEventListener("click", () => {
+    fault.hidden = true;
+    if (!field("title").value) field("title").value = title();
+    sheet.showModal();
+    field("title").select();
+  });
+  sheet.querySelector("[data-close]")?.addEventListener("click", () => sheet.close());
+  sheet.addEventListener("click", (event) => {
+    if (event.target === sheet) sheet.close(); // beside the sheet
+  });
+
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    send.disabled = true;
+    try {
+      const body = JSON.stringify({ ...content(), title: field("title").value, description: field("description").value });
+      const answer = await fetch("/api/scenarios", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+      const told = await answer.json();
+      if (answer.ok) return saved(told.id);
+      fault.textContent = say("save_failed", { message: told.error.message });
+    } catch {
+      fault.textContent = say("error_network");
+    } finally {
+      send.disabled = false;
+    }
+    fault.hidden = false;
+  });
+}
