@@ -6,7 +6,6 @@ import fcntl
 import json
 import os
 import signal
-import threading
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -47,24 +46,6 @@ def live(
         written(pipe, json.dumps({"fault": f"{type(error).__name__}: {error}"}).encode() + b"\n")
     finally:
         os._exit(code)
-
-
-def aside(act: Callable[[], object]) -> None:
-    """Run it in a thread of its own: what torch counts for each thread, as nodes of the graph, then begins with the
-    program. The thread has ended when this returns."""
-    failed: list[BaseException] = []
-
-    def acted() -> None:
-        try:
-            act()
-        except BaseException as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=acted, name="aside")
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
 
 
 def placed(job: int, pipe: int) -> tuple[int, int]:

@@ -236,7 +236,7 @@ class Rehearsed(BaseException):
 
 
 def rehearse() -> None:
-    """Run a small program and forget it: a fresh fork then has its own pages of what the next one needs."""
+    """Run a small program and forget it: what the recorder runs the first time, no child needs to run then."""
 
     def write(line: bytes) -> None:
         if not line.startswith((b'{"header"', b'{"step"')):

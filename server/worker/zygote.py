@@ -15,6 +15,7 @@ import selectors
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ import numpy
 import torch
 
 from server.worker import confine, gpu, pages
-from server.worker.child import WHERE, aside, die_with_parent, live
+from server.worker.child import WHERE, die_with_parent, live
 from server.worker.probes import ops
 from server.worker.run import rehearse
 from server.worker.warm import warm
@@ -190,6 +191,24 @@ class Zygote:
         for pid, _, _ in self._children.values():
             kill(pid)
         os._exit(0)
+
+
+def aside(act: Callable[[], object]) -> None:
+    """Run it in a thread of its own: what torch counts for each thread, as nodes of the graph, then begins with the
+    program. The thread has ended when this returns."""
+    failed: list[BaseException] = []
+
+    def acted() -> None:
+        try:
+            act()
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=acted, name="aside")
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
 
 
 def alone() -> None:

@@ -5,6 +5,7 @@ import { label } from "../layout/graph.js";
 import { ALARMS } from "../layout/lifetimes.js";
 import { textWidth } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
+import { nodeTags } from "./node.js";
 
 /** @typedef {import("./scene.js").Scene} Scene */
 /** @typedef {import("../layout/fold.js").Fold} Fold */
@@ -44,16 +45,7 @@ export function foldMark(scene, fold) {
     done > 0 && h("rect", { key: "done", class: "fold-done", x: box.x + 8, y: box.y + box.h - 5, width: ((box.w - 16) * done) / visits.length, height: 2 }),
     h("text", { key: "line", class: cls("fold-line", broken && !running && state), x: box.x + 10, y: y + M.slotH / 2 + 2, "font-size": size }, line),
   ];
-  let x = box.x + box.w - 4;
-  names.slice(-2).forEach((name, i) => {
-    const w = textWidth(name, 11) + 12;
-    x -= w;
-    parts.push(
-      h("rect", { key: `tag ${i}`, class: "node-tag", x, y: box.y - 13, width: w, height: 16, rx: 4 }),
-      h("text", { key: `tag text ${i}`, class: "node-tag-text", x: x + w / 2, y: box.y - 1.2 }, name),
-    );
-    x -= 3;
-  });
+  parts.push(...nodeTags(names.slice(-2), box));
   parts.push(h("title", { key: "title" }, `${head}\n${members.length} ${scene.words.nodes}`));
   return h(
     "g",

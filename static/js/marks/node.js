@@ -33,16 +33,7 @@ export function nodeMark(scene, uid, node) {
     const saved = node.saved?.[slot];
     if (saved) parts.push(slotMark(scene, uid, slot, saved, node, { x: box.x + 6, y, w: box.w - 12, h: M.slotH - 3 }));
   }
-  let x = box.x + box.w - 4;
-  names.slice(0, 3).forEach((name, i) => {
-    const w = textWidth(name, 11) + 12;
-    x -= w;
-    parts.push(
-      h("rect", { key: `tag ${i}`, class: "node-tag", x, y: box.y - 13, width: w, height: 16, rx: 4 }),
-      h("text", { key: `tag text ${i}`, class: "node-tag-text", x: x + w / 2, y: box.y - 1.2 }, name),
-    );
-    x -= 3;
-  });
+  parts.push(...nodeTags(names.slice(0, 3), box));
   if (visit) {
     const k = String(visit.k);
     parts.push(
@@ -215,4 +206,19 @@ export function leaderMark(scene, node, slot, saved) {
   const points = scene.plan.graph.leaders.get(pinStay(node, slot, saved));
   if (!points || !ALARMS.has(saved.state)) return null;
   return h("path", { key: `leader ${key}`, class: cls("leader", saved.state), "data-leader": key, d: rounded(points, 9) });
+}
+
+/** The names of what a node made, from its right edge leftwards. @param {string[]} names @param {{x: number, y: number, w: number}} box */
+export function nodeTags(names, box) {
+  let x = box.x + box.w - 4;
+  return names.flatMap((name, i) => {
+    const w = textWidth(name, 11) + 12;
+    x -= w;
+    const tag = [
+      h("rect", { key: `tag ${i}`, class: "node-tag", x, y: box.y - 13, width: w, height: 16, rx: 4 }),
+      h("text", { key: `tag text ${i}`, class: "node-tag-text", x: x + w / 2, y: box.y - 1.2 }, name),
+    ];
+    x -= 3;
+    return tag;
+  });
 }
