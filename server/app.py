@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
@@ -82,6 +83,7 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
         await pool.close()
         await database.close()
 
+    root = urlsplit(settings.public_url).path.rstrip("/")
     app = FastAPI(
         title="Gradbox",
         version=__version__,
@@ -90,6 +92,7 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        root_path=root,
     )
     app.state.settings = settings
     app.state.shelf = shelf.scenarios(ROOT / "scenarios")
@@ -106,5 +109,5 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
     for router in routers:
         app.include_router(router)
     app.mount("/static/dist", StaticFiles(directory=ROOT / "static/dist", check_dir=False), name="static")
-    app.add_middleware(Headers, hosts=settings.hosts.split(","), largest=settings.source * OVERHEAD + 4096)
+    app.add_middleware(Headers, hosts=settings.hosts.split(","), largest=settings.source * OVERHEAD + 4096, root=root)
     return app

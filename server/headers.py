@@ -30,15 +30,20 @@ FIXED = (
 
 
 class Headers:
-    """The outermost layer of the application. `scope["state"]["nonce"]` is the page's for its one style element."""
+    """The outermost layer of the application. `scope["state"]["nonce"]` is the page's for its one style element.
 
-    def __init__(self, app: App, hosts: Iterable[str], largest: int) -> None:
+    root: what a proxy puts before every path, and may or may not have taken off again.
+    """
+
+    def __init__(self, app: App, hosts: Iterable[str], largest: int, root: str = "") -> None:
         self._app, self._hosts, self._largest = app, frozenset(host.strip().lower() for host in hosts), largest
+        self._root = root
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        rooted(scope, self._root)
         nonce = secrets.token_urlsafe(16)
         scope.setdefault("state", {})["nonce"] = nonce
         began = False
@@ -131,6 +136,15 @@ def replayed(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again
+
+
+def rooted(scope: MutableMapping[str, Any], root: str) -> None:
+    """Let a path begin with the root, as what comes after us expects of it."""
+    scope["root_path"] = root
+    if scope["path"] == root:
+        scope["path"] = f"{root}/"
+    elif not scope["path"].startswith(f"{root}/"):
+        scope["path"] = root + scope["path"]
 
 
 async def answer(send: Send, status: int, code: str, message: str) -> None:

@@ -90,7 +90,7 @@ async def run(body: RunRequest, request: Request) -> Response:
     """
     started = await begun(request, body)
     if isinstance(started, Run) and "respond-async" in request.headers.get("prefer", "").lower():
-        place = f"/api/runs/{started.id}"
+        place = f"{request.scope['root_path']}/api/runs/{started.id}"
         request.app.state.runs.idle(started)
         told = Started(id=started.id, url=place, events=f"{place}/events")
         return JSONResponse(told.model_dump(), 202, {"Location": place, "Preference-Applied": "respond-async"})

@@ -56,7 +56,7 @@ def language(request: Request) -> str:
 
 def render(request: Request, name: str, **values: Any) -> Response:
     lang = language(request)
-    given = {"lang": lang, "say": sentences[lang], "nonce": request.state.nonce, **values}
+    given = {"lang": lang, "say": sentences[lang], "nonce": request.state.nonce, "root": request.scope["root_path"], **values}
     answer = templates.TemplateResponse(request, name, given)
     answer.headers["Vary"] = "Accept-Language, HX-Request"
     state = request.app.state

@@ -1,5 +1,7 @@
 /** Hears what becomes of a run that goes on without us: its place in the queue, that it runs, that it is over. */
 
+import { ROOT } from "./root.js";
+
 /** @typedef {{ queued: (ahead: number) => void, running: () => void, done: () => void, lost: () => void }} Heard */
 
 /**
@@ -8,7 +10,7 @@
  * @returns {{ stop: () => void, leave: () => void }} stop ends the run, its trace comes as far as it got; leave ends it unheard
  */
 export function hear(id, told) {
-  const place = `/api/runs/${encodeURIComponent(id)}`;
+  const place = `${ROOT}/api/runs/${encodeURIComponent(id)}`;
   const source = new EventSource(`${place}/events`);
   const read = (/** @type {Event} */ event) => JSON.parse(/** @type {MessageEvent} */ (event).data);
   source.addEventListener("queued", (event) => told.queued(read(event).ahead ?? 0));

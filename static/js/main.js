@@ -10,6 +10,7 @@ import { messages, remarks } from "./messages.js";
 import { outputs } from "./outputs.js";
 import { tail } from "./printed.js";
 import { repaired } from "./repair.js";
+import { ROOT } from "./root.js";
 import { createRunning } from "./running.js";
 import { startSaving } from "./saving.js";
 import { startBorder } from "./panes.js";
@@ -449,7 +450,7 @@ startSaving(
       return { source: kept(), language: document.documentElement.lang, ...(device && { settings: { device } }), ...(saved && !ours() && { parent: saved }) };
     },
     title: () => called({ source: editor.text() }).title,
-    saved: (id) => location.assign(`/s/${id}?lang=${document.documentElement.lang}${url.at(opened?.count && current() ? step : null)}`),
+    saved: (id) => location.assign(`${ROOT}/s/${id}?lang=${document.documentElement.lang}${url.at(opened?.count && current() ? step : null)}`),
   },
 );
 

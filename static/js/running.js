@@ -2,6 +2,7 @@
 
 import htmx from "htmx.org";
 import { hear } from "./hearing.js";
+import { ROOT } from "./root.js";
 
 /**
  * @param {{form: HTMLElement, result: HTMLElement, word: HTMLElement, stop: HTMLElement}} parts
@@ -79,7 +80,7 @@ export function createRunning({ form, result, word, stop }, { say, request, bega
       running: () => busy(say("running")),
       done: () => {
         hearing = null;
-        htmx.ajax("get", `/runs/${encodeURIComponent(id)}`, { target: `#${result.id}`, source: `#${form.id}` }).catch(lost);
+        htmx.ajax("get", `${ROOT}/runs/${encodeURIComponent(id)}`, { target: `#${result.id}`, source: `#${form.id}` }).catch(lost);
       },
       lost,
     });

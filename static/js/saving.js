@@ -1,5 +1,7 @@
 /** Saving: a sheet that asks for a title and a description, and leads to the permalink. */
 
+import { ROOT } from "./root.js";
+
 /**
  * @param {{button: HTMLElement, sheet: HTMLDialogElement}} parts
  * @param {{say: import("./locale.js").Locale["say"], content: () => object, title: () => string, saved: (id: string) => void}} how
@@ -27,7 +29,7 @@ export function startSaving({ button, sheet }, { say, content, title, saved }) {
     send.disabled = true;
     try {
       const body = JSON.stringify({ ...content(), title: field("title").value, description: field("description").value });
-      const answer = await fetch("/api/scenarios", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+      const answer = await fetch(`${ROOT}/api/scenarios`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
       const told = await answer.json();
       if (answer.ok) return saved(told.id);
       fault.textContent = say("save_failed", { message: told.error.message });

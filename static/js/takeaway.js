@@ -1,6 +1,7 @@
 /** Taking it away: a menu that writes the step or the whole run as SVG or PNG, and the run as an offline page. */
 
 import { loomAs, pictureAs } from "./picture.js";
+import { ROOT } from "./root.js";
 import { standalone } from "./standalone.js";
 
 const LARGER = 2;
@@ -99,7 +100,7 @@ async function offline({ opened, step, title }, body, root) {
 
 /** @param {string} name @returns {Promise<string>} a built file of this server's */
 async function fetched(name) {
-  const answer = await fetch(`/static/dist/${name}`);
+  const answer = await fetch(`${ROOT}/static/dist/${name}`);
   if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
   return answer.text();
 }
