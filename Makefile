@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run test setup build check gpu-check agreement load chaos clean
+.PHONY: help run test setup build check settings gpu-check agreement load chaos clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -20,6 +20,7 @@ help:
 	@echo "make run         install what is missing, build the page, serve it on http://127.0.0.1:8000"
 	@echo "make test        the same set-up, then every check and test"
 	@echo "make gpu-check   the tests that need a GPU, with GPU_PYTHON=python3 in another Python than .venv's"
+	@echo "make settings    write docs/settings.md from the table of settings"
 	@echo "make agreement   hold our traces against plain CPython, where the referee lies beside the project"
 	@echo "make load        what fifty visitors at once get, against the bars (7 minutes; SECONDS=15 for a try)"
 	@echo "make chaos       kill, flood and starve a server, and print what it bears"
@@ -37,6 +38,9 @@ check: setup build
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(NPM) run check
+
+settings: setup
+	$(PYTHON) -m server settings >docs/settings.md
 
 agreement: setup
 	$(PYTHON) ../shared/tools/agreement.py --seeds ../shared/seeds

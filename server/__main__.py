@@ -1,4 +1,4 @@
-"""The commands: `python -m server serve`, `trace`, `scenarios`, `doctor` and `schema`."""
+"""The commands: `python -m server serve`, `trace`, `scenarios`, `doctor`, `settings` and `schema`."""
 
 import argparse
 import asyncio
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import uvicorn
 
-from server import __version__, scenarios
+from server import __version__, manual, scenarios
 from server.app import create_app
 from server.connection import Connection
 from server.doctor import examine
@@ -46,6 +46,7 @@ def arguments() -> argparse.ArgumentParser:
     trace.add_argument("--pretty", action="store_true", help="for reading: each statement and what it changed")
     scenarios.arguments(commands)
     commands.add_parser("doctor", help="say what a visitor will get on this host")
+    commands.add_parser("settings", help="print the page of all settings, in Markdown")
     commands.add_parser("schema", help="print the JSON Schema of a trace")
     return parser
 
@@ -84,6 +85,9 @@ def obey(told: argparse.Namespace, settings: Settings) -> int:
         return asyncio.run(scenarios.obey(told, settings))
     if told.command == "doctor":
         return examine(settings)
+    if told.command == "settings":
+        print(manual.page(), end="")
+        return 0
     if told.command == "schema":
         print(json.dumps(document(), indent=2))
         return 0

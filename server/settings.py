@@ -8,11 +8,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Setting:
+    """unit: B or s, of a number. secret: its value is shown to nobody."""
+
     name: str
     default: Any
     meaning: str
     choices: tuple[str, ...] = ()
     prefix: str = "GRADBOX_"
+    unit: str = ""
+    secret: bool = False
 
     @property
     def variable(self) -> str:
@@ -32,49 +36,91 @@ SWITCH = {
     "": False,
 }
 
-TABLE = (
-    Setting("HOSTS", "127.0.0.1,localhost,[::1]", "Names by which a browser may address the server, comma-separated."),
-    Setting("WORKERS", 2, "Programs that run at once; fewer where the memory would not do for so many."),
-    Setting("QUEUE", 64, "Programs that may wait for their turn; one more is told to come back."),
-    Setting("RATE_LIMIT", "60/minute", "Runs of one visitor; results kept from before do not count."),
-    Setting("ADDRESS_LIMIT", "300/minute", "Runs of all visitors behind one address."),
-    Setting(
-        "CLASSROOM", False, "A class sits behind one address: it may have the whole queue, and 3000 runs a minute."
+SECTIONS = {
+    "Serving": (
+        Setting(
+            "HOSTS", "127.0.0.1,localhost,[::1]", "Names by which a browser may address the server, comma-separated."
+        ),
+        Setting(
+            "PUBLIC_URL",
+            "",
+            "Where visitors find the server, like https://gradbox.example.org or https://example.org/gradbox; "
+            "permalinks begin so, and its path is the prefix of every address.",
+        ),
+        Setting("TRUSTED_PROXIES", "", "Addresses or networks whose X-Forwarded-For is believed, comma-separated."),
+        Setting("WORKERS", 2, "Programs that run at once; fewer where the memory would not do for so many."),
+        Setting("QUEUE", 64, "Programs that may wait for their turn; one more is told to come back."),
+        Setting(
+            "SANDBOX",
+            "best",
+            "require: no start without every layer of confinement; best: with those there are; off.",
+            ("require", "best", "off"),
+        ),
+        Setting("GPU", True, "Offer the GPU, where torch finds one."),
+        Setting("BOOT", 60.0, "Seconds the workers' first process may take to import torch.", unit="s"),
     ),
-    Setting("TRUSTED_PROXIES", "", "Addresses or networks whose X-Forwarded-For is believed, comma-separated."),
-    Setting("SECRET", "", "Signs the visitors' cookies; where none is set, each start of the server has its own."),
-    Setting(
-        "SANDBOX",
-        "best",
-        "require: no start without every layer of confinement; best: with those there are; off.",
-        ("require", "best", "off"),
+    "Who may come": (
+        Setting("PASSWORD", "", "What everybody is asked for; where none is set, nobody is asked.", secret=True),
+        Setting("PASSWORD_LIMIT", "10/minute", "Wrong passwords from one address."),
+        Setting(
+            "ADDRESSES",
+            "",
+            "Addresses or networks from which one may come, comma-separated; where none is set, from all. "
+            "With a password as well, both are needed.",
+        ),
+        Setting("OPERATORS", "127.0.0.0/8,::1", "Addresses or networks that are shown /-/status, comma-separated."),
     ),
-    Setting("SOURCE", 65_536, "Bytes of a program."),
-    Setting("STEPS", 2000, "Steps of a run; long loops are thinned to fit."),
-    Setting("WALL", 10.0, "Seconds a run may take; the `trace` command waits 60 where this is not set."),
-    Setting("CPU", 5, "Seconds of processor time that a run may take; 60 for `trace` where this is not set."),
-    Setting("MEMORY", 1 << 30, "Bytes that a program may take on top of what a worker has."),
-    Setting("GPU", True, "Offer the GPU, where torch finds one."),
-    Setting("GPU_MEMORY", 4 << 30, "Bytes of the GPU that a program may take."),
-    Setting("OUTPUT", 1_000_000, "Characters a program may print."),
-    Setting("TENSORS", 10_000, "Tensors that may live at once."),
-    Setting("TRACE", 8_000_000, "Bytes of a trace."),
-    Setting("CACHE", 64_000_000, "Bytes of results that are kept."),
-    Setting("DATA", "data", "Folder of the embedded database, made when the first scenario is saved."),
-    Setting(
-        "DATABASE_URL",
-        "",
-        "A PostgreSQL instead, like postgresql://user:password@host/name; without GRADBOX_ before its name.",
-        prefix="",
+    "Visitors": (
+        Setting("RATE_LIMIT", "60/minute", "Runs of one visitor; results kept from before do not count."),
+        Setting("ADDRESS_LIMIT", "300/minute", "Runs of all visitors behind one address."),
+        Setting(
+            "SAVE_LIMIT", "20/minute", "Scenarios that one visitor may save; what is saved already does not count."
+        ),
+        Setting("SAVE_ADDRESS_LIMIT", "100/minute", "Scenarios that all visitors behind one address may save."),
+        Setting(
+            "CLASSROOM",
+            False,
+            "A class sits behind one address: it may have the whole queue, and 3000 runs and saves a minute.",
+        ),
+        Setting(
+            "SECRET",
+            "",
+            "Signs the visitors' cookies; where none is set, each start of the server has its own.",
+            secret=True,
+        ),
     ),
-    Setting("SCENARIO", 4_000_000, "Bytes of a saved scenario: its texts, and its trace compressed."),
-    Setting("QUOTA", 1_000_000_000, "Bytes of all saved scenarios; past them nothing more is saved."),
-    Setting("SAVE_LIMIT", "20/minute", "Scenarios that one visitor may save; what is saved already does not count."),
-    Setting("SAVE_ADDRESS_LIMIT", "100/minute", "Scenarios that all visitors behind one address may save."),
-    Setting("PUBLIC_URL", "", "Where visitors find the server, like https://gradbox.example.org; permalinks begin so."),
-    Setting("LOG_PROGRAMS", False, "Write the programs' text into the log."),
-    Setting("BOOT", 60.0, "Seconds the workers' first process may take to import torch."),
-)
+    "Limits of a run": (
+        Setting("SOURCE", 65_536, "Bytes of a program.", unit="B"),
+        Setting("STEPS", 2000, "Steps of a run; long loops are thinned to fit."),
+        Setting("WALL", 10.0, "Seconds a run may take; the `trace` command waits 60 where this is not set.", unit="s"),
+        Setting(
+            "CPU",
+            5,
+            "Seconds of processor time that a run may take; 60 for `trace` where this is not set.",
+            unit="s",
+        ),
+        Setting("MEMORY", 1 << 30, "Bytes that a program may take on top of what a worker has.", unit="B"),
+        Setting("GPU_MEMORY", 4 << 30, "Bytes of the GPU that a program may take.", unit="B"),
+        Setting("OUTPUT", 1_000_000, "Characters a program may print."),
+        Setting("TENSORS", 10_000, "Tensors that may live at once."),
+        Setting("TRACE", 8_000_000, "Bytes of a trace.", unit="B"),
+    ),
+    "What is kept": (
+        Setting("CACHE", 64_000_000, "Bytes of results that are kept in memory.", unit="B"),
+        Setting("DATA", "data", "Folder of the embedded database, made when the first scenario is saved."),
+        Setting(
+            "DATABASE_URL",
+            "",
+            "A PostgreSQL instead, like postgresql://user:password@host/name; without GRADBOX_ before its name.",
+            prefix="",
+            secret=True,
+        ),
+        Setting("SCENARIO", 4_000_000, "Bytes of a saved scenario: its texts, and its trace compressed.", unit="B"),
+        Setting("QUOTA", 1_000_000_000, "Bytes of all saved scenarios; past them nothing more is saved.", unit="B"),
+        Setting("LOG_PROGRAMS", False, "Write the programs' text into the log."),
+    ),
+}
+TABLE = tuple(row for rows in SECTIONS.values() for row in rows)
 
 
 class SettingError(Exception):
@@ -92,6 +138,10 @@ class Settings:
     classroom: bool
     trusted_proxies: str
     secret: str
+    password: str
+    password_limit: str
+    addresses: str
+    operators: str
     sandbox: str
     source: int
     steps: int
@@ -122,6 +172,11 @@ class Settings:
             setattr(self, row.name.lower(), value)
         if overrides:
             raise SettingError(f"no such setting: {', '.join(sorted(overrides))}")
+
+    def changed(self) -> dict[str, Any]:
+        """Those that are not their defaults, by their names in the environment; of a secret only that it is set."""
+        rows = [(row, getattr(self, row.name.lower())) for row in TABLE]
+        return {row.variable: "set" if row.secret else value for row, value in rows if value != row.default}
 
     def limits(self) -> dict[str, int | float]:
         """What a run is told of its limits."""

@@ -1,10 +1,14 @@
 """The settings table: defaults, the environment, and errors that name the setting."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from server import manual
 from server.settings import TABLE, SettingError, Settings
+
+ROOT = Path(__file__).parent.parent
 
 
 def test_the_environment_overrides_the_defaults() -> None:
@@ -43,8 +47,49 @@ def test_every_row_is_an_attribute_with_a_sentence() -> None:
         assert row.meaning.endswith(".")
 
 
-def test_the_readme_lists_every_setting() -> None:
-    readme = (Path(__file__).parent.parent / "README.md").read_text()
+def test_the_page_of_settings_is_current_and_has_every_one() -> None:
+    kept = (ROOT / "docs/settings.md").read_text()
+    assert kept == manual.page(), "make settings"
     for row in TABLE:
-        default = row.default if isinstance(row.default, str) else str(row.default)
-        assert f"| `{row.name}` | `{default}` | {row.meaning} |" in readme
+        assert f"| `{row.variable}` | {manual.default(row)} | {row.meaning} |" in kept
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("SOURCE", "`65536` (64 KiB)"),
+        ("MEMORY", "`1073741824` (1 GiB)"),
+        ("CACHE", "`64000000` (64 MB)"),
+        ("QUOTA", "`1000000000` (1 GB)"),
+        ("WALL", "`10.0` (10 s)"),
+        ("STEPS", "`2000`"),
+        ("GPU", "`1` (on)"),
+        ("RATE_LIMIT", "`60/minute`"),
+        ("SECRET", "none"),
+    ],
+)
+def test_a_default_is_told_as_it_is_written_and_as_one_says_it(name: str, told: str) -> None:
+    row = next(row for row in TABLE if row.name == name)
+    assert manual.default(row) == told
+    if told.startswith("`"):
+        assert getattr(Settings({row.variable: told.split("`")[1]}), name.lower()) == row.default
+
+
+@pytest.mark.parametrize(
+    ("number", "told"), [(999, "999 bytes"), (1500, "1500 bytes"), (3 << 20, "3 MiB"), (7, "7 bytes")]
+)
+def test_sizes(number: int, told: str) -> None:
+    assert manual.size(number) == told
+
+
+def test_the_readme_names_settings_that_there_are() -> None:
+    named = set(re.findall(r"`(GRADBOX_[A-Z_]+)", (ROOT / "README.md").read_text()))
+    assert named and named <= {row.variable for row in TABLE}
+
+
+def test_what_was_changed_is_told_and_no_secret() -> None:
+    told = Settings(
+        {"GRADBOX_PASSWORD": "open sesame", "DATABASE_URL": "postgresql://u:p@h/d", "GRADBOX_STEPS": "7"}
+    ).changed()
+    assert told == {"GRADBOX_PASSWORD": "set", "DATABASE_URL": "set", "GRADBOX_STEPS": 7}
+    assert Settings({}).changed() == {}

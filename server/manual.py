@@ -1,0 +1,41 @@
+"""`python -m server settings`: the page of all settings, in Markdown, as it lies in docs/settings.md."""
+
+from server.settings import SECTIONS, Setting
+
+BINARY, DECIMAL = {30: "GiB", 20: "MiB", 10: "KiB"}, {9: "GB", 6: "MB", 3: "kB"}
+
+BEGINNING = """# Settings
+
+By environment. What can't be read, and what contradicts another setting, is named at the start, which then fails.
+`python -m server doctor` says what they come to on this host, `/-/status` which ones are not at their default.
+
+This page is written by `make settings`, from the table in `server/settings.py`.
+"""
+
+
+def page() -> str:
+    """Markdown."""
+    parts = [BEGINNING]
+    for section, rows in SECTIONS.items():
+        lines = [f"| `{row.variable}` | {default(row)} | {row.meaning} |" for row in rows]
+        parts.append("\n".join([f"## {section}\n", "| name | default | what it means |", "|---|---|---|", *lines, ""]))
+    return "\n".join(parts)
+
+
+def default(row: Setting) -> str:
+    """As it is written, and as one says it."""
+    if row.default == "":
+        return "none"
+    if isinstance(row.default, bool):
+        return f"`{int(row.default)}` ({'on' if row.default else 'off'})"
+    said = size(row.default) if row.unit == "B" else f"{row.default:g} {row.unit}" if row.unit else ""
+    return f"`{row.default}`" + (f" ({said})" if said else "")
+
+
+def size(number: int) -> str:
+    """`64 KiB`, `8 MB`."""
+    if number % 1000:
+        power, unit = next((found for found in BINARY.items() if number % (1 << found[0]) == 0), (0, "bytes"))
+        return f"{number >> power} {unit}"
+    power, unit = next((found for found in DECIMAL.items() if number >= 10 ** found[0]), (0, "bytes"))
+    return f"{number / 10**power:.3g} {unit}"
