@@ -72,9 +72,9 @@ def obey(told: argparse.Namespace, settings: Settings) -> int:
         if missing:
             print(f"GRADBOX_SANDBOX is require, and this host has not: {missing}", file=sys.stderr)
             return 2
+        app = create_app(settings)
         host = f"[{told.host}]" if ":" in told.host else told.host
         print(f"Gradbox: http://{host}:{told.port} (Ctrl-C ends it)", flush=True)
-        app = create_app(settings)
         # whose word counts on where a request comes from is our setting's, not uvicorn's
         config = uvicorn.Config(
             app, told.host, told.port, http=Connection, log_level="warning", access_log=False, proxy_headers=False

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
-from server import __version__, clients, errors, log
+from server import __version__, clients, contradictions, errors, log
+from server.gate import Door, Gate
 from server.headers import Headers
 from server.language import shelf
 from server.metrics import Metrics
@@ -20,7 +21,7 @@ from server.pool.runs import Result, Runs
 from server.pool.turns import Busy
 from server.pool.zygote import ENTRY, Down
 from server.rates import Rates
-from server.routes import api, health, pages, scenarios
+from server.routes import api, health, pages, scenarios, session
 from server.settings import Settings
 from server.store.database import Database, Unreachable
 from server.store.repository import Repository
@@ -58,6 +59,7 @@ async def warm(app: FastAPI) -> None:
 def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
     """The server. entry: another function than the recorder for the workers to run, for tests."""
     settings = settings or Settings()
+    contradictions.refuse(settings)
     log.configure()
 
     @asynccontextmanager
@@ -73,6 +75,8 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
         runs = app.state.runs = Runs(pool, cache, settings.cache, ended)
         database = Database(settings.database_url, Path(settings.data))
         store = app.state.store = Repository(database, settings.scenario, settings.quota)
+        for setting, wrong in contradictions.doubts(settings):
+            log.events.warning("doubtful", setting=setting, why=wrong)
         await pool.start()
         beginning = [asyncio.create_task(warm(app)), asyncio.create_task(open_store(store))]
         yield
@@ -92,7 +96,6 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        root_path=root,
     )
     app.state.settings = settings
     app.state.shelf = shelf.scenarios(ROOT / "scenarios")
@@ -103,11 +106,16 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
     app.state.rates = Rates(*limits)
     saves = (settings.save_limit, CLASSROOM if settings.classroom else settings.save_address_limit)
     app.state.saves = Rates(*saves, what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT"))
+    door = app.state.door = Door(settings, app.state.secret)
     errors.install(app)
     routers = [routes.router for routes in (health, api, scenarios, pages)]
+    if settings.password:
+        routers.append(session.router)
     app.state.addresses = [route for router in routers for route in router.routes]
     for router in routers:
         app.include_router(router)
     app.mount("/static/dist", StaticFiles(directory=ROOT / "static/dist", check_dir=False), name="static")
+    if door.closed:
+        app.add_middleware(Gate, door=door)
     app.add_middleware(Headers, hosts=settings.hosts.split(","), largest=settings.source * OVERHEAD + 4096, root=root)
     return app

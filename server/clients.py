@@ -17,6 +17,13 @@ Network = IPv4Network | IPv6Network
 NAME = "gradbox"
 YEAR = 365 * 24 * 3600
 
+BETWEEN = (
+    "cf-connecting-ip", "forwarded", "true-client-ip", "via", "x-client-ip", "x-forwarded", "x-forwarded-for",
+    "x-forwarded-host", "x-forwarded-proto", "x-real-ip",
+)  # fmt: skip
+"""Headers that only a proxy sends."""
+
+_HERE = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
 _VALUE = re.compile(r"([A-Za-z0-9_-]{22})\.[A-Za-z0-9_-]{43}")
 _FORWARDED = re.compile(r"\[([^\[\]]+)\](?::\d{1,5})?|([^:\[\]]+):\d{1,5}|([^\[\]]+)")
 
@@ -26,15 +33,15 @@ def secret(text: str) -> bytes:
     return text.encode() or secrets.token_bytes(32)
 
 
-def networks(text: str) -> tuple[Network, ...]:
-    """The trusted proxies, of addresses and networks with commas between. Raises SettingError."""
+def networks(text: str, name: str = "TRUSTED_PROXIES") -> tuple[Network, ...]:
+    """Those of a setting: addresses and networks with commas between. Raises SettingError."""
     found = []
     for part in filter(None, map(str.strip, text.split(","))):
         try:
             found.append(ip_network(part, strict=False))
         except ValueError:
             raise SettingError(
-                f"GRADBOX_TRUSTED_PROXIES has {part!r}; it takes addresses or networks, like 127.0.0.1,10.0.0.0/8"
+                f"GRADBOX_{name} has {part!r}; it takes addresses or networks, like 127.0.0.1,10.0.0.0/8"
             ) from None
     return tuple(found)
 
@@ -97,6 +104,33 @@ def address(scope: Scope, trusted: tuple[Network, ...]) -> str:
     if found is None:
         return str(scope["client"][0]) if scope.get("client") else ""
     return str(found if isinstance(found, IPv4Address) else IPv6Network((int(found) >> 64 << 64, 64)))
+
+
+def within(scope: Scope, trusted: tuple[Network, ...], allowed: tuple[Network, ...]) -> bool:
+    """Whether it surely comes from one of these. What somebody between us did not tell, or can't be read, is not sure."""
+    found = _places(scope, trusted)
+    return bool(found) and all(_trusted(place, allowed) for place in found)
+
+
+def _places(scope: Scope, trusted: tuple[Network, ...]) -> list[IPv4Address | IPv6Address | None]:
+    """Where it may come from; nothing where anything is possible.
+
+    Of a chain in which all are trusted, any may be the one who asked. A proxy that tells nothing at all looks like a
+    program on its machine: most speak HTTP/1.0 then, or pass on a Host that no such program would name.
+    """
+    headers, peer = Headers(scope=scope), _peer(scope)
+    told = ",".join(headers.getlist("x-forwarded-for"))
+    if told and _trusted(peer, trusted):
+        chain = [parsed(part) for part in told.split(",")]
+        for place in reversed(chain):
+            if not _trusted(place, trusted):
+                return [place] if place is not None else []
+        return list(chain)
+    if peer is None or scope.get("http_version") == "1.0" or any(name in headers for name in BETWEEN):
+        return []
+    if peer.is_loopback and not _HERE.fullmatch(headers.get("host", "")):
+        return []
+    return [peer]
 
 
 def parsed(text: str) -> IPv4Address | IPv6Address | None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from server.contradictions import refuse
 from server.pool.local import Pool
 from server.pool.machine import memory, room
 from server.pool.turns import Busy
@@ -74,7 +75,8 @@ async def workers(settings: Settings) -> list[Row]:
 
 
 def examine(settings: Settings) -> int:
-    """Print the page. The exit status: 1 where a visitor would miss something."""
+    """Print the page. The exit status: 1 where a visitor would miss something. Raises SettingError."""
+    refuse(settings)
     rows = [*host(settings), *asyncio.run(workers(settings)), *fonts()]
     width = max(len(subject) for subject, _, _ in rows) + 2
     for subject, found, wrong in rows:

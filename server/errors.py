@@ -45,7 +45,8 @@ def reply(status: int, problem: Problem, headers: dict[str, str] | None = None) 
 
 def later(request: Request, code: str, error: Busy | Limited) -> JSONResponse:
     """429, and when to come back."""
-    request.app.state.metrics.refused(code)
+    if isinstance(error, Busy) or error.what == "run":
+        request.app.state.metrics.refused(code)
     problem = Problem(code=code, message=str(error), retry_after=error.retry_after)
     return reply(429, problem, {"Retry-After": str(max(1, math.ceil(error.retry_after)))})
 

@@ -19,6 +19,7 @@ class Metrics:
         self._limits = Counter("gradbox_limits", "Runs that a limit ended.", ("limit",), registry=registry)
         self._seconds = Histogram("gradbox_run_seconds", "Seconds of a run.", buckets=SECONDS, registry=registry)
         self._refused = Counter("gradbox_refused", "Requests for a run sent away.", ("why",), registry=registry)
+        self._wrong = Counter("gradbox_failed_sign_ins", "Wrong passwords.", registry=registry)
         for name, sentence, ask in (
             ("waiting", "Programs that wait for their turn.", lambda: pool.turns.waiting),
             ("running", "Programs that run.", lambda: pool.turns.running),
@@ -41,6 +42,9 @@ class Metrics:
     def refused(self, why: str) -> None:
         """A request was sent away: busy, limited or no_worker."""
         self._refused.labels(why).inc()
+
+    def wrong_password(self) -> None:
+        self._wrong.inc()
 
     def text(self) -> bytes:
         return generate_latest(self._registry)

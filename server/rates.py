@@ -18,11 +18,11 @@ MOST = 100_000
 
 
 class Limited(Exception):
-    """More than allowed; the next one is in so many seconds. limit: which one, like `60 per minute`."""
+    """More than allowed; the next one is in so many seconds. limit: which one, like `60 runs per minute`; what: of what."""
 
-    def __init__(self, whose: str, limit: str, retry_after: float) -> None:
+    def __init__(self, whose: str, limit: str, retry_after: float, what: str = "run") -> None:
         super().__init__(f"{whose} may ask for {limit}; try again in {math.ceil(retry_after)} s")
-        self.limit, self.retry_after = limit, retry_after
+        self.limit, self.retry_after, self.what = limit, retry_after, what
 
 
 class Rates:
@@ -41,23 +41,29 @@ class Rates:
     ) -> None:
         self._client = read(names[0], client, what)
         self._address = read(names[1], address, what)
-        self._what = what
+        self.what = what
         self._clock = clock
         self._limiter = MovingWindowRateLimiter(Windows(clock))
 
     def hit(self, who: Who) -> None:
         """Count one. Raises Limited, and then counts nothing."""
-        asked = [(limit, "a visitor", who.client) for limit in self._client]
-        asked += [(limit, "an address", who.address) for limit in self._address]
+        self.check(who)
+        for limit, whose, name in self._asked(who):
+            self._limiter.hit(limit, whose, name)
+
+    def check(self, who: Who) -> None:
+        """Whether one more may come. Raises Limited."""
         over: list[Limited] = []
-        for limit, whose, name in asked:
+        for limit, whose, name in self._asked(who):
             if not self._limiter.test(limit, whose, name):
                 wait = self._limiter.get_window_stats(limit, whose, name).reset_time - self._clock()
-                over.append(Limited(whose, told(limit, self._what), max(wait, 0.0)))
+                over.append(Limited(whose, told(limit, self.what), max(wait, 0.0), self.what))
         if over:
             raise max(over, key=lambda one: one.retry_after)
-        for limit, whose, name in asked:
-            self._limiter.hit(limit, whose, name)
+
+    def _asked(self, who: Who) -> list[tuple[RateLimitItem, str, str]]:
+        asked = [(limit, "a visitor", who.client) for limit in self._client]
+        return asked + [(limit, "an address", who.address) for limit in self._address]
 
 
 class Windows(MemoryStorage):

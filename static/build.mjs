@@ -9,7 +9,7 @@ await Promise.all([
   build({ ...both, entryPoints: { style: "static/css/all.css" } }),
   build({
     ...both, ...SCRIPT, legalComments: "linked", format: "esm",
-    entryPoints: { main: "static/js/main.js", gallery: "static/js/gallery.js", marks: "static/js/sheet.js" },
+    entryPoints: { main: "static/js/main.js", gallery: "static/js/gallery.js", marks: "static/js/sheet.js", door: "static/js/door.js" },
   }),
   build({ ...both, ...SCRIPT, entryPoints: { offline: "static/js/offline.js" }, format: "iife" }),
   build({ ...both, ...SCRIPT, entryPoints: { picture: "static/js/picture.js" }, format: "iife", globalName: "picture" }),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from server.clients import NAME, address, client, greeting, networks, secret, signed, who
+from server.clients import NAME, address, client, greeting, networks, secret, signed, who, within
 from server.pool.turns import Who
 from server.settings import SettingError
 
@@ -207,3 +207,61 @@ def test_what_is_no_network_is_named(wrong: str) -> None:
     with pytest.raises(SettingError) as error:
         networks(f"10.0.0.1, {wrong} ,::1")
     assert f"GRADBOX_TRUSTED_PROXIES has {wrong!r}; it takes" in str(error.value)
+
+
+LOCAL = networks("127.0.0.0/8,::1", "OPERATORS")
+
+
+@pytest.mark.parametrize(
+    ("asked", "sure"),
+    [
+        (scope("127.0.0.1", host="127.0.0.1:8000"), True),
+        (scope("127.0.0.1", host="LOCALHOST"), True),
+        (scope("::1", host="[::1]:8000"), True),
+        (scope("::ffff:127.0.0.1", host="localhost"), True),
+        (scope("203.0.113.9", host="localhost"), False),
+        (scope(None, host="localhost"), False),
+        (scope("127.0.0.1"), False),
+        (
+            scope("127.0.0.1", host="gradbox.example.org"),
+            False,
+        ),  # a proxy here that says nothing but passes the name on
+        (scope("127.0.0.1", host="localhost.example.org"), False),
+        (scope("127.0.0.1", host="localhost", x_forwarded_for="127.0.0.1"), False),
+        (scope("127.0.0.1", host="localhost", x_forwarded_for=""), False),
+        (scope("127.0.0.1", host="localhost", x_real_ip="127.0.0.1"), False),
+        (scope("127.0.0.1", host="localhost", forwarded="for=127.0.0.1"), False),
+        (scope("127.0.0.1", host="localhost", via="1.1 proxy"), False),
+        (scope("127.0.0.1", host="localhost", x_forwarded_proto="https"), False),
+        ({**scope("127.0.0.1", host="localhost"), "http_version": "1.0"}, False),  # as proxies speak, and nobody else
+        ({**scope("127.0.0.1", host="localhost"), "http_version": "1.1"}, True),
+        (scope("10.0.0.1", host="localhost", x_forwarded_for="127.0.0.1"), True),
+        (scope("10.0.0.1", host="a.example", x_forwarded_for="127.0.0.1"), True),
+        (scope("10.0.0.1", host="localhost", x_forwarded_for="127.0.0.1, 203.0.113.9"), False),
+        (scope("10.0.0.1", host="localhost", x_forwarded_for="127.0.0.1, unknown"), False),
+        (scope("10.0.0.1", host="localhost", x_forwarded_for="127.0.0.1, "), False),
+        (scope("10.0.0.1", host="localhost", x_forwarded_for="unix:"), False),
+        (scope("10.0.0.1", host="localhost", x_forwarded_for="127.0.0.1, 192.168.1.1"), True),
+        (scope("10.0.0.1", host="localhost", x_forwarded_for="127.0.0.1, 192.168.1.1, 203.0.113.9, 10.0.0.1"), False),
+        (scope("10.0.0.1", host="localhost"), False),
+    ],
+)
+def test_who_may_only_come_from_some_places_has_to_be_there_for_sure(asked: dict[str, Any], sure: bool) -> None:
+    assert within(asked, PROXIES, LOCAL) is sure
+
+
+def test_of_a_chain_of_trusted_ones_any_may_be_the_one_who_asks() -> None:
+    trusted = networks("127.0.0.1, 192.168.0.0/16")
+    home = networks("192.168.0.0/16", "ADDRESSES")
+    for chain, local, near in (
+        ("127.0.0.1", True, False),
+        ("192.168.1.5", False, True),
+        ("127.0.0.1, 192.168.1.5", False, False),
+    ):
+        asked = scope("127.0.0.1", host="localhost", x_forwarded_for=chain)
+        assert (within(asked, trusted, LOCAL), within(asked, trusted, home)) == (local, near), chain
+
+
+def test_a_wrong_network_is_named_with_its_setting() -> None:
+    with pytest.raises(SettingError, match="GRADBOX_ADDRESSES has 'home'"):
+        networks("home", "ADDRESSES")

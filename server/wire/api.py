@@ -44,6 +44,12 @@ class State(Model):
     status: str | None = None
 
 
+class Password(Model):
+    """What a host asks for who does not want everybody."""
+
+    password: str
+
+
 class Problem(Model):
     """The one shape of an error: a stable `code`, a sentence, and where it helps the field or line it is about."""
 

@@ -1,0 +1,101 @@
+"""Settings that can't be meant so: one sentence and status 2, or a word in the log."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server.contradictions import doubts, refuse
+from server.settings import SettingError, Settings
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "gradbox.example.org", "ftp://g.example", "https://", "https:///path", "//g.example", "https://g.example?x=1",
+        "https://g.example/?", "https://g.example/#top", "https://me:word@g.example", "https://g.example:http",
+        "https://g.example:99999", "https://g.example:0", "https://g.example/a b", "https://g.example/a//b",
+        "https://g.example/../x", "https://g.example/<x>", "https://g.example/a;b", "https://g example", "https://[::1",
+        " https://g.example", "https://g.example\n",
+    ],
+)  # fmt: skip
+def test_what_is_no_public_url_is_told(url: str) -> None:
+    with pytest.raises(SettingError, match=r"GRADBOX_PUBLIC_URL is .*; it takes http"):
+        refuse(Settings({}, public_url=url))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "", "https://g.example", "http://localhost:8000", "https://g.example/", "https://example.org/gradbox",
+        "https://example.org/~me/grad-box_1.0/", "http://[::1]:8000/x", "http://gradbox", "http://10.0.0.1:80",
+    ],
+)  # fmt: skip
+def test_a_public_url(url: str) -> None:
+    refuse(Settings({}, public_url=url))
+
+
+@pytest.mark.parametrize("hosts", ["", "a,", "https://g.example", "g.example:8000", "*", "g.example/x", "a b", "::1"])
+def test_what_is_no_host_is_told(hosts: str) -> None:
+    with pytest.raises(SettingError, match="GRADBOX_HOSTS has "):
+        refuse(Settings({}, hosts=hosts))
+
+
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ({"password": "1234567"}, "GRADBOX_PASSWORD has 7 characters"),
+        ({"addresses": "home"}, "GRADBOX_ADDRESSES has 'home'"),
+        ({"operators": "me"}, "GRADBOX_OPERATORS has 'me'"),
+        ({"trusted_proxies": "nginx"}, "GRADBOX_TRUSTED_PROXIES has 'nginx'"),
+    ],
+)
+def test_others_are_named(told: dict[str, Any], name: str) -> None:
+    with pytest.raises(SettingError) as error:
+        refuse(Settings({}, **told))
+    assert str(error.value).startswith(name) and told.get("password", "?") not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("told", "names"),
+    [
+        ({}, []),
+        ({"public_url": "http://localhost:8000"}, []),
+        ({"public_url": "https://g.example", "secret": "s"}, ["HOSTS", "TRUSTED_PROXIES"]),
+        ({"public_url": "https://G.example/x", "secret": "s", "hosts": "a, g.EXAMPLE", "trusted_proxies": "::1"}, []),
+        ({"public_url": "http://g.example", "hosts": "g.example"}, ["SECRET"]),
+        ({"public_url": "http://g.example", "hosts": "g.example", "password": "12345678"}, ["PASSWORD", "SECRET"]),
+        ({"public_url": "http://[::1]:8000", "password": "12345678", "secret": "s"}, []),
+        ({"password": "12345678"}, ["SECRET"]),
+    ],
+)
+def test_what_is_worth_a_word(told: dict[str, Any], names: list[str]) -> None:
+    settings = Settings({}, **told)
+    refuse(settings)
+    assert [name for name, _ in doubts(settings)] == [f"GRADBOX_{name}" for name in names]
+
+
+@pytest.mark.parametrize(
+    ("environment", "named"),
+    [
+        ({"GRADBOX_PUBLIC_URL": "https://g.example/?x"}, "GRADBOX_PUBLIC_URL"),
+        ({"GRADBOX_PASSWORD": "short"}, "GRADBOX_PASSWORD"),
+        ({"DATABASE_URL": "mysql://u:hush@h/d"}, "DATABASE_URL"),
+        ({"GRADBOX_SAVE_LIMIT": "many"}, "GRADBOX_SAVE_LIMIT"),
+    ],
+)
+def test_the_server_does_not_start(environment: dict[str, str], named: str) -> None:
+    for command in ("serve", "doctor"):
+        if command == "doctor" and "SAVE" in named:
+            continue  # it makes no server
+        done = subprocess.run(
+            [sys.executable, "-m", "server", command, *(["--port", "1"] if command == "serve" else [])],
+            cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout) == (2, "") and len(done.stderr.splitlines()) == 1, done.stderr
+        assert named in done.stderr and "hush" not in done.stderr

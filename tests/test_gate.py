@@ -1,0 +1,319 @@
+"""Private mode: what is asked of whom, before anything is served."""
+
+import base64
+import contextlib
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from http.cookies import SimpleCookie
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from server.app import create_app
+from server.gate import ASSETS, MONTH, NAME, OPEN, SESSION, Door, credential
+from server.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+WORD = "open sésame 开门"
+PROXY = "10.0.0.1"
+HTML = {"accept": "text/html,application/xhtml+xml"}
+STILL: dict[str, Any] = {"sandbox": "off", "gpu": False, "password_limit": "1000000/minute", "secret": "kept"}
+
+
+def visiting(peer: str = "203.0.113.9", **settings: Any) -> TestClient:
+    app = create_app(Settings({}, **{**STILL, **settings}), "tests.entries:act")
+    app.state.shelf = app.state.shelf[:1]
+    return TestClient(app, base_url="http://127.0.0.1:8000", client=(peer, 50000))
+
+
+@pytest.fixture(scope="module")
+def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    with visiting(password=WORD, data=str(tmp_path_factory.mktemp("data"))) as client:
+        yield client
+
+
+@pytest.fixture
+def client(private: TestClient) -> TestClient:
+    private.cookies.clear()
+    return private
+
+
+def code(answer: Any) -> tuple[int, str]:
+    return answer.status_code, answer.json()["error"]["code"]
+
+
+def basic(word: str, user: str = "anybody") -> dict[str, str]:
+    return {"authorization": "Basic " + base64.b64encode(f"{user}:{word}".encode()).decode()}
+
+
+def sign_in(client: TestClient, word: str = WORD) -> Any:
+    return client.post(SESSION, json={"password": word})
+
+
+def test_every_address_asks_but_the_few(client: TestClient) -> None:
+    paths = {re.sub(r"\{\w+\}", "7777777777", route.path) for route in client.app.state.addresses}  # type: ignore[attr-defined]
+    paths |= {"/nothing", "/static/dist/main.js", "/static/dist", "/healthz/", "//healthz", "/-/status", "/embed/x"}
+    assert {*OPEN, SESSION, "/", "/metrics", "/api/runs", "/s/7777777777.py"} <= paths
+    for path in sorted(paths):
+        for method in ("GET", "POST", "DELETE", "PUT", "OPTIONS"):
+            answer = client.request(method, path, headers={"content-type": "application/json"}, follow_redirects=False)
+            if path in OPEN:
+                assert answer.status_code in (200, 405, 503)
+            elif path == SESSION:
+                assert answer.status_code in (204, 405, 422)
+            else:
+                assert code(answer) == (401, "no_password"), (method, path)
+                assert answer.headers["cache-control"] == "no-store"
+                assert answer.headers["www-authenticate"] == 'Bearer realm="gradbox"'
+    assert client.head("/").status_code == 401
+
+
+def test_whoever_reads_gets_a_page_at_the_address_and_the_page_its_assets(client: TestClient) -> None:
+    for path in ("/", "/gallery", "/s/7777777777", "/s/7777777777.json", "/api/schema"):
+        answer = client.get(path, headers=HTML)
+        assert answer.status_code == 401 and 'id="sign-in"' in answer.text and WORD not in answer.text
+        assert answer.headers["cache-control"] == "no-store"
+        wanted = set(re.findall(r'(?:src|href)="(/static[^"]*)"', answer.text))
+        assert wanted == set(ASSETS)
+    assert "密码" in client.get("/?lang=zh", headers=HTML).text
+    assert code(client.get("/gallery", headers={**HTML, "hx-request": "true"})) == (401, "no_password")
+    assert code(client.post("/runs", json={"source": "x = 1"}, headers=HTML)) == (401, "no_password")
+
+
+def test_a_session_opens_everything_and_ends(client: TestClient) -> None:
+    answer = sign_in(client)
+    assert (answer.status_code, answer.content) == (204, b"")
+    cookie = SimpleCookie(answer.headers["set-cookie"])[NAME]
+    assert (cookie["httponly"], cookie["samesite"], cookie["path"], cookie["secure"]) == (True, "Lax", "/", "")
+    assert cookie["max-age"] == str(MONTH)
+    page = client.get("/", headers=HTML)
+    assert page.status_code == 200 and 'id="sign-out"' in page.text and "private" in page.headers["cache-control"]
+    assert client.get("/api/schema").headers["cache-control"] == "private"
+    assert client.get("/metrics").status_code == 200
+    out = client.delete(SESSION)
+    ended = SimpleCookie(out.headers["set-cookie"])[NAME]
+    assert (out.status_code, ended.value, ended["max-age"]) == (204, "", "0")
+    assert code(client.get("/api/schema")) == (401, "no_password")
+
+
+@pytest.mark.parametrize("word", ["", "wrong", WORD[:-1], WORD + " ", WORD.upper(), "\0", "\ud800", "x" * 9000])
+def test_another_word_is_none(client: TestClient, word: str) -> None:
+    body = f'{{"password": "{word}"}}'.encode("utf-8", "backslashreplace").replace(b"\0", b"\\u0000")
+    answer = client.post(SESSION, content=body, headers={"content-type": "application/json"})
+    assert answer.status_code in (401, 422) and "set-cookie" not in answer.headers
+    if "\ud800" not in word:
+        assert code(answer) == (401, "wrong_password")
+        assert code(client.get("/api/schema", headers=basic(word))) == (401, "no_password")
+
+
+def test_a_script_says_it_with_each_request(client: TestClient) -> None:
+    for headers in (basic(WORD), basic(WORD, ""), {"authorization": "Bearer " + WORD.encode().decode("latin-1")}):
+        sent = {name: value.encode("latin-1") for name, value in headers.items()}
+        answer = client.get("/api/schema", headers=sent)
+        assert answer.status_code == 200 and NAME not in answer.cookies
+        assert client.post("/api/runs", json={"source": "x = 1"}, headers=sent).status_code == 200
+        assert 'id="sign-out"' not in client.get("/", headers={**HTML, **sent}).text
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("Basic " + base64.b64encode(b"u:a:b").decode(), b"a:b"),
+        ("basic  " + base64.b64encode(b":p").decode(), b"p"),
+        ("Basic " + base64.b64encode(b"p").decode(), b""),
+        ("Basic !!", None),
+        ("Basic \xe9", None),
+        ("Bearer p q ", b"p q"),
+        ("BEARER \xc3\xa9", "é".encode()),
+        ("Digest x", None),
+        ("Basic", b""),
+        ("", None),
+    ],
+)
+def test_what_an_authorization_says(header: str, said: bytes | None) -> None:
+    assert credential(header) == said
+
+
+def test_a_session_of_another_time_word_or_secret_is_none(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    value = SimpleCookie(sign_in(client).headers["set-cookie"])[NAME].value
+    issued, signature = value.split(".")
+
+    def opens(cookie: str) -> bool:
+        client.cookies.clear()
+        return client.get("/api/schema", headers={"cookie": f"other=1; {NAME}={cookie}; x=2"}).status_code == 200
+
+    assert opens(value)
+    forged = [value[:k] + ("1" if value[k] != "1" else "2") + value[k + 1 :] for k in range(len(value))]
+    forged += [value[:k] for k in range(len(value))] + [
+        f"{int(issued) + 9}.{signature}",
+        f".{signature}",
+        f"{value}.",
+        "",
+    ]
+    assert not any(opens(one) for one in forged)
+    visitor = client.get("/", headers={**HTML, **basic(WORD)}).cookies["gradbox"]
+    assert not opens(visitor)
+    scope: dict[str, Any] = {"type": "http", "root_path": "", "headers": []}
+    for password, secret in (("another word", b"kept"), (WORD, b"other")):
+        other = Door(Settings({}, password=password), secret)
+        assert not opens(SimpleCookie(other.cookie(scope))[NAME].value)
+    same = Door(Settings({}, password=WORD), b"kept")
+    assert opens(SimpleCookie(same.cookie(scope))[NAME].value)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + MONTH - 9)
+    assert opens(value)
+    monkeypatch.setattr(time, "time", lambda: now + MONTH + 9)
+    assert not opens(value)
+
+
+def test_wrong_words_are_counted_by_address_and_right_ones_are_not(tmp_path_factory: pytest.TempPathFactory) -> None:
+    data = str(tmp_path_factory.mktemp("data"))
+    with visiting(PROXY, password=WORD, password_limit="3/minute", trusted_proxies=PROXY, data=data) as client:
+
+        def come(place: str, word: str, way: str = "basic") -> int:
+            told = {"x-forwarded-for": place}
+            if way == "basic":
+                return int(client.get("/api/schema", headers={**told, **basic(word)}).status_code)
+            return int(client.post(SESSION, json={"password": word}, headers=told).status_code)
+
+        assert [come("198.51.100.1", WORD) for _ in range(9)] == [200] * 9
+        session = client.post(SESSION, json={"password": WORD}, headers={"x-forwarded-for": "198.51.100.1"})
+        client.cookies.clear()
+        assert [come("198.51.100.1", "wrong", way) for way in ("basic", "form", "basic", "form", "basic")] == [
+            401, 401, 401, 429, 429,
+        ]  # fmt: skip
+        client.cookies.clear()
+        assert come("198.51.100.1", WORD) == come("198.51.100.1", WORD, "form") == 429  # nobody learns which it was
+        client.cookies.clear()
+        limited = client.get("/api/schema", headers={"x-forwarded-for": "198.51.100.1", **basic("wrong")})
+        assert code(limited) == (429, "limited") and 0 < int(limited.headers["retry-after"]) <= 60
+        assert come("198.51.100.2", WORD) == 200
+        assert come("1.1.1.1, 198.51.100.1", WORD) == 429
+        kept = {"cookie": session.headers["set-cookie"].split(";")[0], "x-forwarded-for": "198.51.100.1"}
+        assert client.get("/api/schema", headers=kept).status_code == 200
+        told = client.get("/metrics", headers=kept).text
+        assert "gradbox_failed_sign_ins_total 3.0" in told and 'why="limited"' not in told
+
+
+def test_behind_a_prefix_and_https(tmp_path_factory: pytest.TempPathFactory) -> None:
+    told: dict[str, Any] = {"password": WORD, "public_url": "https://127.0.0.1/box", "trusted_proxies": PROXY}
+    with visiting(PROXY, data=str(tmp_path_factory.mktemp("data")), **told) as client:
+        for start in ("", "/box"):
+            client.cookies.clear()
+            page = client.get(f"{start}/gallery", headers=HTML)
+            assert page.status_code == 401 and 'src="/box/static/dist/door.js"' in page.text
+            assert (
+                client.get(f"{start}/static/dist/door.js").status_code
+                == client.get(f"{start}/healthz").status_code
+                == 200
+            )
+            assert code(client.get("/box/box/healthz")) == (401, "no_password")
+            answer = client.post(f"{start}{SESSION}", json={"password": WORD}, headers={"x-forwarded-proto": "https"})
+            cookie = SimpleCookie(answer.headers["set-cookie"])[NAME]
+            assert (cookie["path"], cookie["secure"]) == ("/box", True)
+
+
+def test_addresses_alone_and_with_a_password(tmp_path_factory: pytest.TempPathFactory) -> None:
+    places: dict[str, Any] = {"addresses": "192.0.2.0/24,2001:db8::/32", "trusted_proxies": PROXY}
+
+    def come(client: TestClient, place: str, **headers: str) -> Any:
+        return client.get("/gallery", headers={"x-forwarded-for": place, **headers})
+
+    with visiting(PROXY, data=str(tmp_path_factory.mktemp("data")), **places) as client:
+        for place in ("192.0.2.7", "2001:db8::7", "203.0.113.9, 192.0.2.7"):
+            assert come(client, place).status_code == 200
+        for place in ("203.0.113.9", "192.0.2.7, 203.0.113.9", "192.0.2.7, unknown", ""):
+            assert code(come(client, place)) == (403, "wrong_address"), place
+        page = come(client, "203.0.113.9", **HTML)
+        assert page.status_code == 403 and 'class="door"' in page.text and "<form" not in page.text
+        assert come(client, "192.0.2.7").headers["cache-control"].startswith("private")
+        assert client.get("/healthz").status_code == 200
+        assert code(client.post(SESSION, json={"password": ""}, headers={"x-forwarded-for": "192.0.2.7"})) == (
+            404,
+            "not_found",
+        )
+    with visiting(PROXY, data=str(tmp_path_factory.mktemp("data")), password=WORD, **places) as client:
+        assert code(come(client, "192.0.2.7")) == (401, "no_password")
+        assert come(client, "192.0.2.7", **basic(WORD)).status_code == 200
+        assert code(come(client, "203.0.113.9", **basic(WORD))) == (403, "wrong_address")
+        away = client.post(SESSION, json={"password": WORD}, headers={"x-forwarded-for": "203.0.113.9"})
+        assert code(away) == (403, "wrong_address")
+
+
+def test_another_sites_page_can_neither_sign_in_nor_out(client: TestClient) -> None:
+    for headers in ({"sec-fetch-site": "cross-site"}, {"origin": "https://evil.example"}):
+        assert code(client.post(SESSION, json={"password": WORD}, headers=headers)) == (403, "cross_site")
+        assert code(client.delete(SESSION, headers=headers)) == (403, "cross_site")
+
+
+def test_where_nobody_is_asked_there_is_nothing_to_sign_in_to(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with visiting(data=str(tmp_path_factory.mktemp("data"))) as client:
+        assert code(sign_in(client, "")) == (404, "not_found")
+        page = client.get("/", headers=HTML)
+        assert page.status_code == 200 and "sign-out" not in page.text and "door.js" not in page.text
+
+
+@pytest.fixture
+def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real server that asks for its password."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    told = {"GRADBOX_PASSWORD": WORD, "GRADBOX_PASSWORD_LIMIT": "2/minute", "GRADBOX_SANDBOX": "off"}
+    environment = {**os.environ, **told, "GRADBOX_DATA": str(tmp_path_factory.mktemp("data"))}
+    server = subprocess.Popen([sys.executable, "-m", "server", "serve", "--port", str(port)], cwd=ROOT, env=environment)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(300):
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"{address}/readyz"):
+                break
+            time.sleep(0.1)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def test_one_is_where_one_was_after_signing_in(page: Any, closed: str) -> None:
+    page.goto(f"{closed}/?s=detach#i=3")
+    page.fill("[name=password]", "a guess")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#sign-in [role=alert]:not([hidden])")
+    assert page.inner_text("#sign-in [role=alert]") == "That is not the password."
+    page.click("a[data-keep]")
+    page.wait_for_selector("html[lang=zh] #sign-in button:enabled")
+    assert page.url == f"{closed}/?s=detach&lang=zh#i=3"
+    page.fill("[name=password]", WORD)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#stage [data-cell]")
+    assert page.url == f"{closed}/?s=detach&lang=zh#i=3" and page.input_value("#slider") == "3"
+    page.goto(f"{closed}/gallery")
+    page.click("#sign-out")
+    page.wait_for_selector("#sign-in button:enabled")
+    assert page.url == f"{closed}/gallery"
+    for word, told in (("a guess", "That is not the password."), ("a guess", "Too many tries. Wait ")):
+        page.fill("[name=password]", word)
+        page.keyboard.press("Enter")
+        page.wait_for_function(
+            "(told) => document.querySelector('[role=alert]').textContent.startsWith(told)", arg=told
+        )
+
+
+@pytest.mark.parametrize("width", [320, 390, 1440])
+def test_the_page_that_asks_fits_and_is_accessible(page: Any, closed: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 700})
+    page.goto(closed)
+    page.wait_for_selector("#sign-in button:enabled")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate("document.activeElement.name") == "password"
+    page.evaluate((ROOT / "node_modules/axe-core/axe.min.js").read_text())
+    found = page.evaluate("() => axe.run().then((result) => result.violations.map((one) => one.id))")
+    assert found == []
