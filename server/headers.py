@@ -18,7 +18,7 @@ BARE = ("DELETE",)
 
 POLICY = (
     "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:; "
-    "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors {frames}"
 )
 FIXED = (
     (b"x-content-type-options", b"nosniff"),
@@ -27,6 +27,11 @@ FIXED = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
+
+
+def policy(nonce: str, frames: str = "'none'") -> str:
+    """The Content-Security-Policy of a page. frames: whose pages may frame it."""
+    return POLICY.format(nonce=nonce, frames=frames)
 
 
 class Headers:
@@ -61,8 +66,7 @@ class Headers:
             if message["type"] == "http.response.start":
                 began = True
                 named = {name for name, _ in message["headers"]}
-                policy = POLICY.format(nonce=nonce).encode()
-                extra = [(b"content-security-policy", policy), *FIXED]
+                extra = [(b"content-security-policy", policy(nonce).encode()), *FIXED]
                 message["headers"] = [*message["headers"], *(pair for pair in extra if pair[0] not in named)]
             await send(message)
 

@@ -77,6 +77,8 @@ SECTIONS = {
             "SAVE_LIMIT", "20/minute", "Scenarios that one visitor may save; what is saved already does not count."
         ),
         Setting("SAVE_ADDRESS_LIMIT", "100/minute", "Scenarios that all visitors behind one address may save."),
+        Setting("PICTURE_LIMIT", "120/minute", "Pictures drawn for one address; those that are kept do not count."),
+        Setting("FRAMES", "*", "Pages that may frame /embed/{id}, as in frame-ancestors: *, 'none', or origins."),
         Setting(
             "CLASSROOM",
             False,
@@ -116,6 +118,7 @@ SECTIONS = {
             secret=True,
         ),
         Setting("SCENARIO", 4_000_000, "Bytes of a saved scenario: its texts, and its trace compressed.", unit="B"),
+        Setting("PICTURES", 32_000_000, "Bytes of drawn pictures and files that are kept in memory.", unit="B"),
         Setting("QUOTA", 1_000_000_000, "Bytes of all saved scenarios; past them nothing more is saved.", unit="B"),
         Setting("LOG_PROGRAMS", False, "Write the programs' text into the log."),
     ),
@@ -159,6 +162,9 @@ class Settings:
     scenario: int
     quota: int
     save_limit: str
+    picture_limit: str
+    frames: str
+    pictures: int
     save_address_limit: str
     public_url: str
     boot: float

@@ -12,5 +12,5 @@ await Promise.all([
     entryPoints: { main: "static/js/main.js", gallery: "static/js/gallery.js", marks: "static/js/sheet.js", door: "static/js/door.js" },
   }),
   build({ ...both, ...SCRIPT, entryPoints: { offline: "static/js/offline.js" }, format: "iife" }),
-  build({ ...both, ...SCRIPT, entryPoints: { picture: "static/js/picture.js" }, format: "iife", globalName: "picture" }),
+  build({ ...both, ...SCRIPT, entryPoints: { twins: "static/js/twins.js" }, format: "iife", globalName: "twins" }),
 ]);

@@ -19,6 +19,7 @@ ALLOWED = {
     "worker": {"wire", "language", "worker"},
     "pool": {"wire", "pool", "settings"},
     "store": {"wire", "store", "settings"},
+    "pictures": {"wire", "pictures", "pool"},
 }
 
 

@@ -54,10 +54,15 @@ def language(request: Request) -> str:
     return LANGUAGES[0]
 
 
+def show(request: Request, name: str, lang: str, **values: Any) -> Response:
+    """A page that is the same for everybody."""
+    given = {"lang": lang, "say": sentences[lang], "nonce": request.state.nonce, "root": request.scope["root_path"]}
+    return templates.TemplateResponse(request, name, {**given, **values})
+
+
 def render(request: Request, name: str, **values: Any) -> Response:
-    lang = language(request)
-    given = {"lang": lang, "say": sentences[lang], "nonce": request.state.nonce, "root": request.scope["root_path"], **values}
-    answer = templates.TemplateResponse(request, name, given)
+    """A page of one visitor, in a language that the browser knows."""
+    answer = show(request, name, language(request), **values)
     answer.headers["Vary"] = "Accept-Language, HX-Request"
     state = request.app.state
     cookie = greeting(request.scope, state.secret, state.proxies)
@@ -65,6 +70,11 @@ def render(request: Request, name: str, **values: Any) -> Response:
         answer.headers["Set-Cookie"] = cookie
         answer.headers["Cache-Control"] = "private, no-store"  # of one visitor, and no proxy's to keep
     return answer
+
+
+def rendered(name: str, lang: str) -> str:
+    """A partial by itself."""
+    return templates.get_template(name).render(lang=lang, say=sentences[lang])
 
 
 @router.get("/", response_class=HTMLResponse)

@@ -5,6 +5,7 @@ import gzip
 import json
 from datetime import UTC, datetime
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
@@ -74,6 +75,8 @@ async def save(body: Content, request: Request) -> Response:
         there = await store.find(id_)
         assert there is not None
         log.events.info("save", id=id_, bytes=len(text) + len(trace), new=new)
+        if new:
+            request.app.state.metrics.saved()
     told = scenario(request, there)
     return JSONResponse(told.model_dump(mode="json", by_alias=True), 201 if new else 200, {"Location": told.url})
 
@@ -135,7 +138,10 @@ async def page(request: Request, id_: Name) -> Response:
     body = (await asyncio.to_thread(gzip.decompress, there.trace)).decode()
     saved = json.dumps(told.model_dump(mode="json", by_alias=True, exclude={"source"}))
     first = f'{{"source":{json.dumps(told.source)},"trace":{body},"saved":{saved}}}'
-    named = {"title": told.title, "question": told.description, "saved": told}
+    named: dict[str, Any] = {"title": told.title, "question": told.description, "saved": told}
+    public = request.app.state.settings.public_url.rstrip("/")
+    if public:
+        named |= {"place": told.url, "oembed": f"{public}/oembed?{urlencode({'url': told.url})}"}
     answer = render(request, "page.html", first=first, devices=request.app.state.pool.devices, **named)
     answer.headers.setdefault("Cache-Control", "private, no-cache")
     return answer
@@ -170,22 +176,25 @@ def scenario(request: Request, there: Saved) -> Scenario:
 def address(request: Request, id_: str) -> str:
     """Of its page; never of the Host that the asker named."""
     public: str = request.app.state.settings.public_url
-    return f"{public.rstrip('/')}/s/{id_}"
+    return f"{public.rstrip('/') or request.scope['root_path']}/s/{id_}"
 
 
-def tag(there: Saved) -> str:
-    """A content's trace is one thing, and changes with neither; weak, for it goes out packed and unpacked."""
-    return f'W/"{there.digest[:20]}-{there.created}"'
+def tag(there: Saved, drawn: str = "") -> str:
+    """A content's trace is one thing, and changes with neither; weak, for it goes out packed and unpacked.
+
+    drawn: the version of the code that draws, where it is a drawing.
+    """
+    return f'W/"{there.digest[:20]}-{there.created}{drawn}"'
 
 
-def kept(request: Request, there: Saved) -> Response | None:
+def kept(request: Request, there: Saved, drawn: str = "") -> Response | None:
     """304, where the asker has it."""
     asked = [one.strip() for one in request.headers.get("if-none-match", "").split(",")]
-    return fresh(Response(status_code=304), there) if tag(there) in asked else None
+    return fresh(Response(status_code=304), there, drawn) if tag(there, drawn) in asked else None
 
 
-def fresh(answer: Response, there: Saved) -> Response:
-    answer.headers["ETag"] = tag(there)
+def fresh(answer: Response, there: Saved, drawn: str = "") -> Response:
+    answer.headers["ETag"] = tag(there, drawn)
     answer.headers["Cache-Control"] = f"public, max-age={AGE}"
     return answer
 

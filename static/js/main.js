@@ -17,7 +17,7 @@ import { startBorder } from "./panes.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
 import { startTakeaway } from "./takeaway.js";
-import { sentences as spoken, telling, where } from "./telling.js";
+import { ending, sentences as spoken, telling, where } from "./telling.js";
 import { startTheme } from "./theme.js";
 import { createTimeline } from "./timeline.js";
 import * as unseen from "./unseen.js";
@@ -319,7 +319,7 @@ function mend(repair, shape) {
 
 /** @param {any} trace */
 function outcome(trace) {
-  const { status, error, stopped } = trace.outcome;
+  const { status, error } = trace.outcome;
   const line = part("outcome");
   line.className = `outcome ${status}`;
   part("notices").textContent = remarks(trace, say);
@@ -331,12 +331,7 @@ function outcome(trace) {
     link.textContent = error.line ? say("raised_at", { line: error.line }) : error.type;
     link.addEventListener("click", () => go(error.step ?? trace.steps.length - 1));
     line.replaceChildren(link, ` ${error.line ? error.type : say("raised", { type: error.type, message: error.message.split("\n")[0] })}`);
-  } else if (status === "stopped") {
-    const key = `stopped_${stopped.limit}`;
-    const known = say(key) !== key;
-    line.textContent = say(known ? key : "stopped_other", { value: stopped.value, limit: stopped.limit });
-  } else if (status === "crashed") line.textContent = say("crashed", { message: error?.message ?? "" });
-  else line.textContent = say(status);
+  } else line.textContent = ending(trace, say).text;
 }
 
 /** Go to the step that made a cell what it is; from that step, to the one before. @param {string} storage @param {number} index @param {string} dtype */

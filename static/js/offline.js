@@ -1,22 +1,28 @@
-/** The page of an offline file: one trace, stepped through where there is no server and no network. */
+/** The page of one trace that is only looked at: an offline file, where there is no server, and the frame in another's page. */
 
 import { locale } from "./locale.js";
+import { createLoom } from "./loom.js";
+import { LOOM } from "./marks/loom.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
-import { sentences, stageWords, where } from "./telling.js";
+import { ending, sentences, stageWords, telling, where } from "./telling.js";
 import { startTheme } from "./theme.js";
 import { createTimeline } from "./timeline.js";
+import * as url from "./url.js";
+import { createViews } from "./views.js";
 import { lastWrite } from "./writers.js";
 
+const CLOSER = 1.25;
 /** @template {HTMLElement} T @param {string} id @returns {T} */
 const part = (id) => /** @type {T} */ (document.getElementById(id));
 
-/** @type {{trace: any, step: number, title: string}} */
+/** @type {{trace: any, step: number | null, title: string}} */
 const { trace, step: first, title } = JSON.parse(part("first").textContent ?? "{}");
 const { say } = locale(document.documentElement.lang);
 const opened = openTrace(trace);
 const steps = /** @type {any[]} */ (trace.steps);
-let step = first;
+const away = /** @type {HTMLAnchorElement | null} */ (document.querySelector("a[data-away]"));
+let step = 0;
 
 startTheme(part("theme"));
 part("title").textContent = title;
@@ -33,6 +39,12 @@ const stage = createStage(part("stage"), document, {
   words: stageWords(say),
   cell: toWriter,
 });
+const loom = createLoom(part("loom"), document, { words: Object.fromEntries(Object.keys(LOOM).map((word) => [word, say(`loom_${word}`)])), go });
+const views = createViews(part("views"), (name) => {
+  part("stage").classList.toggle("aside", name !== "stage");
+  part("loom").classList.toggle("aside", name !== "loom");
+  if (opened.count) go(step);
+});
 const timeline = createTimeline(
   { root: part("timeline"), slider: part("slider"), marks: part("marks"), label: part("where") },
   { go, describe, halts: () => false, calm: matchMedia("(prefers-reduced-motion: reduce)").matches },
@@ -40,6 +52,7 @@ const timeline = createTimeline(
 
 /** @param {number} i */
 function describe(i) {
+  if (!opened.count) return say("no_steps");
   const { at, line } = where(trace, i, say);
   return `${at} · ${line}`;
 }
@@ -47,7 +60,8 @@ function describe(i) {
 /** @param {number} i */
 function go(i) {
   step = Math.max(0, Math.min(i, opened.count - 1));
-  stage.show(opened, step);
+  if (views.now() === "loom") loom.show(opened, step);
+  else stage.show(opened, step);
   timeline.show(step);
   const { line, kind } = steps[step];
   rows.forEach((/** @type {HTMLElement} */ row, /** @type {number} */ k) => {
@@ -55,17 +69,33 @@ function go(i) {
     if (k + 1 === line) row.setAttribute("aria-current", "step");
     else row.removeAttribute("aria-current");
   });
-  rows[line - 1]?.scrollIntoView({ block: "nearest" });
-  part("sentences").replaceChildren(...sentences(opened, step, say).map(({ text, tone }) => {
+  beside(rows[line - 1]);
+  tell(sentences(opened, step, say));
+  const said = steps.slice(0, step + 1).flatMap((one) => one.log.flatMap((/** @type {any} */ e) => (e.kind === "out" ? [e.text] : [])));
+  part("printed").textContent = said.join("");
+  part("printed-box").classList.toggle("none", !said.length);
+  part("workbench").dataset.step = String(step);
+  if (away) away.hash = url.at(step) + views.fragment();
+}
+
+/** Bring a line into the listing's sight; a page around us is not ours to scroll. @param {HTMLElement | undefined} row */
+function beside(row) {
+  const box = part("listing").closest("section");
+  if (!row || !box) return;
+  const { top, bottom } = box.getBoundingClientRect();
+  const at = row.getBoundingClientRect();
+  if (at.top < top) box.scrollTop += at.top - top;
+  else if (at.bottom > bottom) box.scrollTop += at.bottom - bottom;
+}
+
+/** @param {import("./telling.js").Sentence[]} told */
+function tell(told) {
+  part("sentences").replaceChildren(...told.map(({ text, tone }) => {
     const item = document.createElement("li");
     item.className = tone;
     item.textContent = text;
     return item;
   }));
-  const said = steps.slice(0, step + 1).flatMap((one) => one.log.flatMap((/** @type {any} */ e) => (e.kind === "out" ? [e.text] : [])));
-  part("printed").textContent = said.join("");
-  part("printed-box").classList.toggle("none", !said.length);
-  part("workbench").dataset.step = String(step);
 }
 
 /** Go to where a line next ran. @param {number} line */
@@ -86,10 +116,24 @@ function toWriter(storage, index, dtype) {
 document.addEventListener("keydown", (event) => {
   const target = event.target instanceof HTMLElement ? event.target : null;
   if (event.altKey || event.ctrlKey || event.metaKey) return;
-  if (target?.closest("button") && event.key === " ") return;
+  if (target?.closest("button, a") && event.key === " ") return;
   if (target?.id === "slider" && event.key !== " ") return;
-  if (timeline.key(event.key, event.shiftKey)) event.preventDefault();
+  if (event.key === "l" && opened.count) views.other();
+  else if (event.key === "+" || event.key === "=") stage.zoom(CLOSER);
+  else if (event.key === "-") stage.zoom(1 / CLOSER);
+  else if (event.key === "0") stage.whole();
+  else if (timeline.key(event.key, event.shiftKey)) event.preventDefault();
 });
+window.addEventListener("beforeprint", () => opened.count && loom.print(opened));
+window.addEventListener("afterprint", () => loom.printed());
 
 timeline.open(steps);
-go(first);
+part("views").hidden = !opened.count;
+if (opened.count) step = url.step(location.hash) ?? first ?? telling(trace);
+else tell([ending(trace, say)]);
+views.start();
+
+window.addEventListener("hashchange", () => {
+  const asked = url.step(location.hash);
+  if (asked !== null && opened.count) go(asked);
+});

@@ -1,5 +1,7 @@
 /** The border between two panes: dragged, moved by arrow keys, remembered; a double click puts it back. */
 
+import { recall, remember } from "./remembered.js";
+
 const KEY = "gradbox-pane";
 const BY = 24;
 
@@ -15,11 +17,11 @@ export function startBorder(border, { least, most }) {
   function put(width) {
     if (width === null) {
       home.style.removeProperty("--first");
-      localStorage.removeItem(KEY);
+      remember(KEY, null);
     } else {
       const kept = Math.round(Math.max(least, Math.min(width, most())));
       home.style.setProperty("--first", `${kept}px`);
-      localStorage.setItem(KEY, String(kept));
+      remember(KEY, String(kept));
     }
     tell();
   }
@@ -48,7 +50,7 @@ export function startBorder(border, { least, most }) {
     put(next);
   });
 
-  const kept = Number(localStorage.getItem(KEY));
+  const kept = Number(recall(KEY));
   if (kept) put(kept);
   else tell();
 }

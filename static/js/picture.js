@@ -6,10 +6,13 @@ import stageCss from "../css/stage.css";
 import tokens from "../css/tokens.css";
 import { plan as makePlan } from "./layout/plan.js";
 import { locale } from "./locale.js";
+import { preview } from "./marks/preview.js";
+import { listing } from "./marks/listing.js";
 import { LOOM, loomPicture } from "./marks/loom.js";
-import { paper, whole } from "./marks/paper.js";
+import { paper, whole, written } from "./marks/paper.js";
+import { messages } from "./messages.js";
 import { openTrace } from "./state.js";
-import { sentences, stageWords, telling, where } from "./telling.js";
+import { ending, sentences, stageWords, telling, where } from "./telling.js";
 
 /** @typedef {{theme: "light" | "dark", language: string}} Look */
 /** @typedef {import("./state.js").Opened} Opened */
@@ -34,18 +37,42 @@ export function loomOf(trace, step, look = {}) {
   return loomAs(opened, i, { theme: "light", language: "en", ...look });
 }
 
+/** The card that a link to the step is shown by. @param {any} trace @param {number | null} step @param {string} title
+ * @param {Partial<Look>} [look] @returns {string} */
+export function cardOf(trace, step, title, look = {}) {
+  const { opened, i } = at(trace, step);
+  const inked = ink({ theme: "light", language: "en", ...look });
+  const { say } = locale(inked.language);
+  const told = caption(opened, i, say);
+  const drawn = preview(stagePicture(null, opened, i, say), "stage-svg", title, told);
+  return written("card", drawn, title || told.line, told.sentences.map(({ text }) => text).join(" "), inked);
+}
+
 /** A step by the plan that is there already, if one is, with what of it is folded.
  * @param {import("./layout/plan.js").Plan | null} plan @param {Opened} opened @param {number} i @param {Look} look */
 export function pictureAs(plan, opened, i, look) {
   const { say } = locale(look.language);
-  return paper("stage", whole(plan ?? makePlan(opened, { room: ROOM }), opened, i, stageWords(say)), caption(opened, i, say), { css: CSS, tokens, ...look });
+  return paper("stage", stagePicture(plan, opened, i, say), caption(opened, i, say), ink(look));
 }
 
 /** @param {Opened} opened @param {number} i @param {Look} look */
 export function loomAs(opened, i, look) {
   const { say } = locale(look.language);
+  if (!opened.count) return pictureAs(null, opened, i, look);
   const words = Object.fromEntries(Object.keys(LOOM).map((word) => [word, say(`loom_${word}`)]));
-  return paper("loom", loomPicture(opened, i, words), caption(opened, i, say), { css: CSS, tokens, ...look });
+  return paper("loom", loomPicture(opened, i, words), caption(opened, i, say), ink(look));
+}
+
+/** The step, or the program's text where there is none. @param {import("./layout/plan.js").Plan | null} plan
+ * @param {Opened} opened @param {number} i @param {import("./telling.js").Say} say */
+function stagePicture(plan, opened, i, say) {
+  if (opened.count) return whole(plan ?? makePlan(opened, { room: ROOM }), opened, i, stageWords(say));
+  return listing(opened.trace.program.source, messages(opened.trace, say, () => {}).filter(({ kind }) => kind === "error"));
+}
+
+/** @param {Look} look */
+function ink(look) {
+  return { css: CSS, tokens, ...look };
 }
 
 /** @param {any} trace @param {number | null} step */
@@ -56,5 +83,8 @@ function at(trace, step) {
 
 /** @param {Opened} opened @param {number} i @param {import("./telling.js").Say} say */
 function caption(opened, i, say) {
-  return { ...where(opened.trace, i, say), sentences: sentences(opened, i, say) };
+  if (!opened.count) return { at: say("no_steps"), line: "", sentences: [ending(opened.trace, say)] };
+  const told = sentences(opened, i, say);
+  const raised = opened.trace.outcome.error?.step === i ? [ending(opened.trace, say)] : [];
+  return { ...where(opened.trace, i, say), sentences: [...raised, ...told] };
 }

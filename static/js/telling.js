@@ -41,6 +41,18 @@ function weight(note) {
   return note.tone === "bad" ? 0 : note.tone === "cut" ? 2 : ["saved", "bumped", "released"].includes(note.key) ? 3 : 1;
 }
 
+/** How a program ended. @param {any} trace @param {Say} say @returns {Sentence} */
+export function ending(trace, say) {
+  const { status, error, stopped } = trace.outcome;
+  const key = stopped ? `stopped_${stopped.limit}` : "";
+  const text = {
+    raised: () => say("raised", { type: error.type, message: error.message.split("\n")[0] }),
+    stopped: () => say(say(key) === key ? "stopped_other" : key, { value: stopped.value, limit: stopped.limit }),
+    crashed: () => say("crashed", { message: error?.message ?? "" }),
+  }[/** @type {string} */ (status)];
+  return { text: text ? text() : say(status), tone: status === "finished" ? "plain" : "bad" };
+}
+
 /** What the stage itself says, as far as the reader's language has it. @param {Say} say @returns {Partial<import("./marks/words.js").Words>} */
 export function stageWords(say) {
   const told = Object.keys(WORDS).map((key) => [key, say(`stage_${key}`)]);

@@ -1,6 +1,7 @@
 /** The timeline under the stage: a slider over the steps, marks where something happened, and playing. */
 
 import { depths, out, over, turns } from "./course.js";
+import { recall, remember } from "./remembered.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const PACE = 900;
@@ -32,7 +33,7 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, h
   let count = 0;
   let at = 0;
   let timer = 0;
-  let speed = SPEEDS.includes(Number(localStorage.getItem(SPEED))) ? Number(localStorage.getItem(SPEED)) : 1;
+  let speed = SPEEDS.includes(Number(recall(SPEED))) ? Number(recall(SPEED)) : 1;
   /** @type {Set<number>} the steps that have a mark */
   let marked = new Set();
   /** @type {number[]} how deep in calls each step is */
@@ -84,7 +85,7 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, h
   function quicken(by) {
     const next = SPEEDS.indexOf(speed) + by;
     speed = SPEEDS[by === 1 && next === SPEEDS.length ? 0 : Math.max(0, Math.min(next, SPEEDS.length - 1))];
-    localStorage.setItem(SPEED, String(speed));
+    remember(SPEED, String(speed));
     tellPace();
     if (timer) beat();
   }

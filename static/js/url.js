@@ -6,14 +6,24 @@
 export async function read(fragment) {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
   const packed = fields.get("p");
-  const number = Number.parseInt(fields.get("i") ?? "", 10);
-  const step = Number.isSafeInteger(number) && number >= 0 ? number : null;
+  const step = number(fields.get("i"));
   if (packed === null) return { source: null, step, broken: false };
   try {
     return { source: await unpack(packed), step, broken: false };
   } catch {
     return { source: null, step: null, broken: true };
   }
+}
+
+/** The step that a fragment asks for. @param {string} fragment @returns {number | null} */
+export function step(fragment) {
+  return number(new URLSearchParams(fragment.replace(/^#/, "")).get("i"));
+}
+
+/** @param {string | null} text @returns {number | null} */
+function number(text) {
+  const found = Number.parseInt(text ?? "", 10);
+  return Number.isSafeInteger(found) && found >= 0 ? found : null;
 }
 
 /** @param {string} source @param {number | null} step @returns {Promise<string>} */

@@ -1,5 +1,7 @@
 /** Which picture is shown, the stage or the loom: two buttons, remembered here and in the address. */
 
+import { recall, remember } from "./remembered.js";
+
 const KEY = "gradbox-view";
 const NAMES = ["stage", "loom"];
 
@@ -10,7 +12,7 @@ const NAMES = ["stage", "loom"];
 export function createViews(root, change) {
   const buttons = [...root.querySelectorAll("button")];
   const asked = new URLSearchParams(location.hash.slice(1)).get("v");
-  let now = [asked, localStorage.getItem(KEY)].find((name) => name && NAMES.includes(name)) ?? NAMES[0];
+  let now = [asked, recall(KEY)].find((name) => name && NAMES.includes(name)) ?? NAMES[0];
 
   /** @param {string} name */
   function show(name) {
@@ -21,7 +23,7 @@ export function createViews(root, change) {
 
   /** @param {string} name */
   function choose(name) {
-    localStorage.setItem(KEY, name);
+    remember(KEY, name);
     show(name);
   }
 

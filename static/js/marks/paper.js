@@ -46,12 +46,13 @@ export function whole(plan, opened, i, words) {
   };
 }
 
+/** @typedef {{css: string, tokens: string, theme: "light" | "dark", language: string}} Ink css: the stylesheets, tokens: the colours */
+
 /**
- * The file's text.
- * @param {Kind} kind @param {Picture} picture @param {Caption} caption
- * @param {{css: string, tokens: string, theme: "light" | "dark", language: string}} look css: the stylesheets, tokens: the colours
+ * The file's text: the picture with its caption under it.
+ * @param {Kind} kind @param {Picture} picture @param {Caption} caption @param {Ink} ink
  */
-export function paper(kind, { width, height, nodes }, caption, { css, tokens, theme, language }) {
+export function paper(kind, { width, height, nodes }, caption, ink) {
   const w = Math.ceil(Math.max(width, NARROWEST));
   const { lines, foot } = captioned(caption, w, Math.ceil(height));
   const body = [
@@ -59,16 +60,24 @@ export function paper(kind, { width, height, nodes }, caption, { css, tokens, th
     ...nodes,
     h("path", { class: "paper-rule", d: `M0 ${Math.ceil(height) + 0.5}H${w}` }),
     ...lines,
-  ].map(still);
+  ];
+  const said = caption.sentences.map(({ text }) => text).join(" ");
+  return written(`${kind}-svg`, { width: w, height: foot, nodes: body }, [caption.line, caption.at].filter(Boolean).join(" · "), said, ink);
+}
+
+/** A picture as a file's text, with only the styles that it needs.
+ * @param {string} worn the class of its root @param {Picture} picture @param {string} title @param {string} said @param {Ink} ink */
+export function written(worn, { width, height, nodes }, title, said, { css, tokens, theme, language }) {
+  const body = nodes.map(still);
   const file = h(
     "svg",
     {
-      xmlns: SVG, viewBox: `0 0 ${w} ${foot}`, width: w, height: foot, class: `${kind}-svg`, role: "img", "xml:lang": language,
+      xmlns: SVG, viewBox: `0 0 ${width} ${height}`, width, height, class: worn, role: "img", "xml:lang": language,
       "aria-labelledby": "picture-title picture-desc", "data-theme": theme,
     },
-    h("title", { id: "picture-title" }, `${caption.line} · ${caption.at}`),
-    h("desc", { id: "picture-desc" }, caption.sentences.map(({ text }) => text).join(" ")),
-    h("style", {}, styled(css, tokens, theme, classes(body, new Set([`${kind}-svg`])))),
+    h("title", { id: "picture-title" }, title),
+    h("desc", { id: "picture-desc" }, said),
+    h("style", {}, styled(css, tokens, theme, classes(body, new Set([worn])))),
     body,
   );
   return legal(`<?xml version="1.0" encoding="UTF-8"?>\n${render(file)}\n`);

@@ -1,0 +1,87 @@
+"""The process that draws: V8 with the page's own marks, and resvg for PNG. `python -m server.pictures.drawer`.
+
+It asks nobody for anything: drawings come on the standard input, one after another, what was made goes out again.
+"""
+
+import gzip
+import math
+import os
+import re
+import resource
+import secrets
+import sys
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import resvg_py
+from py_mini_racer import JSEvalException, JSOOMException, JSTimeoutException, MiniRacer
+
+from server.wire.pictures import Drawing, Drawn
+
+DIST = Path(__file__).parent.parent.parent / "static/dist"
+SECONDS = 8.0
+HEAP = 512 << 20
+"""Bytes of V8's heap."""
+
+LARGER = 2.0
+AREA = 24e6
+SIDE = 16_000
+"""Most pixels of a PNG, and of one of its sides."""
+
+SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
+
+
+def main() -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    Path("/proc/self/oom_score_adj").write_text("500")  # of all that run here, it can be missed first
+    inwards, outwards = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever prints may not speak for us
+    v8 = MiniRacer()
+    v8.eval((DIST / "twins.js").read_text("utf-8"))
+    parts = {
+        "style": (DIST / "style.css").read_text("utf-8"),
+        "script": (DIST / "offline.js").read_text("utf-8"),
+    }
+    tell(outwards, Drawn())
+    for line in inwards:
+        asked = Drawing.model_validate_json(line)
+        drawn, body = made(v8, asked, inwards.read(asked.size), parts)
+        tell(outwards, drawn, body)
+        if drawn.failed:
+            return  # a heap that was full, a call that was cut: the next one gets a new process
+
+
+def made(v8: MiniRacer, asked: Drawing, trace: bytes, parts: dict[str, str]) -> tuple[Drawn, bytes]:
+    told: dict[str, Any] = {**asked.model_dump(), **parts, "nonce": secrets.token_hex(16)}
+    try:
+        text = gzip.decompress(trace).decode()
+        answer = v8.call("twins.make", text, told, timeout_sec=SECONDS, max_memory=HEAP)
+        if "steps" in answer:
+            return Drawn(steps=answer["steps"]), b""
+        body = png(answer["made"]) if asked.png else answer["made"].encode()
+    except JSTimeoutException:
+        return Drawn(failed=f"it took more than {SECONDS:.0f} seconds to draw"), b""
+    except JSOOMException:
+        return Drawn(failed=f"it took more than {HEAP >> 20} MiB to draw"), b""
+    except (JSEvalException, ValueError) as error:
+        print(f"{type(error).__name__}: {str(error)[:2000]}", file=sys.stderr)
+        return Drawn(failed="it can't be drawn"), b""
+    return Drawn(size=len(body)), body
+
+
+def png(svg: str) -> bytes:
+    """Twice as large as the picture, where that is no more than a viewer can open."""
+    found = SIZE.search(svg)
+    width, height = (float(side) for side in found.groups()) if found else (1.0, 1.0)
+    larger = 1.0 if 'class="card"' in svg[:1000] else LARGER
+    zoom = min(larger, SIDE / max(width, height), math.sqrt(AREA / (width * height)))
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom))
+
+
+def tell(outwards: BinaryIO, drawn: Drawn, body: bytes = b"") -> None:
+    outwards.write(drawn.model_dump_json().encode() + b"\n" + body)
+    outwards.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Having something drawn: one process that draws, one drawing at a time, and what was drawn lately."""
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from server.pool.cache import Cache
+from server.wire.pictures import Drawing, Drawn
+
+ROOT = Path(__file__).parent.parent.parent
+PROGRAM = (sys.executable, "-m", "server.pictures.drawer")
+PATIENCE = 20.0
+"""Seconds for a drawing, a new process's start included."""
+
+WAITING = 32
+LONGEST = 100_000
+"""Bytes of a line that the process answers with."""
+
+log = logging.getLogger("gradbox.pictures")
+
+
+class Undrawable(Exception):
+    """Nothing was made: of this trace, or of any here and now. again: whether to ask once more makes sense."""
+
+    def __init__(self, why: str, again: bool = True) -> None:
+        super().__init__(why)
+        self.again = again
+
+
+class NoStep(Exception):
+    """There is none of that number."""
+
+    def __init__(self, step: int, steps: int) -> None:
+        there = f"0 to {steps - 1}" if steps else "none"
+        super().__init__(f"there is no step {step}; this trace has {there}")
+
+
+class Drawings:
+    """room: bytes of drawings that are kept. version: of the code that draws, "" where it was not built."""
+
+    def __init__(self, room: int) -> None:
+        self.cache = Cache(room)
+        built = ROOT / "static/dist/twins.js"
+        self.version = hashlib.sha256(built.read_bytes()).hexdigest()[:8] if built.exists() else ""
+        self._turn = asyncio.Lock()
+        self._process: asyncio.subprocess.Process | None = None
+        self._waiting = 0
+        self.starts = self.failures = 0
+
+    async def get(self, name: str, asked: Drawing, trace: bytes, ask: Callable[[], None]) -> bytes:
+        """What was asked for. name: of the trace. ask: is called before a new one is made, and may raise.
+
+        Raises NoStep, Undrawable, and what `ask` does.
+        """
+        wanted = asked.model_copy(update={"size": len(trace)})
+        key = f"{name} {hashlib.sha256(wanted.model_dump_json().encode()).hexdigest()}"
+        known = self.cache.get(key)
+        if known is not None:
+            return known
+        ask()
+        if self._waiting >= WAITING:
+            raise Undrawable("too many pictures are being drawn")
+        self._waiting += 1
+        try:
+            async with self._turn:
+                body = self.cache.get(key)
+                if body is None:
+                    body = await self._drawn(wanted, trace)
+                    self.cache.put(key, body)
+                return body
+        finally:
+            self._waiting -= 1
+
+    async def close(self) -> None:
+        async with self._turn:
+            await self._end()
+
+    async def _drawn(self, asked: Drawing, trace: bytes) -> bytes:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                drawn, body = await self._ask(asked, trace)
+        except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError) as error:
+            self.failures += 1
+            log.error("drawing: %s", type(error).__name__)
+            await self._end()
+            raise Undrawable("pictures can't be drawn here now") from error
+        except asyncio.CancelledError:  # its answer would be the next one's
+            await self._end()
+            raise
+        if drawn.failed is not None:
+            self.failures += 1
+            await self._end()
+            raise Undrawable(drawn.failed, again=False)
+        if drawn.steps is not None:
+            assert asked.step is not None
+            raise NoStep(asked.step, drawn.steps)
+        return body
+
+    async def _ask(self, asked: Drawing, trace: bytes) -> tuple[Drawn, bytes]:
+        process = await self._ready()
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(asked.model_dump()).encode() + b"\n" + trace)
+        await process.stdin.drain()
+        drawn = await self._told(process)
+        assert process.stdout is not None
+        return drawn, await process.stdout.readexactly(drawn.size)
+
+    async def _ready(self) -> asyncio.subprocess.Process:
+        if self._process is not None and self._process.returncode is None:
+            return self._process
+        self.starts += 1
+        self._process = await asyncio.create_subprocess_exec(
+            *PROGRAM,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=ROOT,
+            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
+            limit=LONGEST,
+        )
+        await self._told(self._process)
+        return self._process
+
+    async def _told(self, process: asyncio.subprocess.Process) -> Drawn:
+        assert process.stdout is not None
+        return Drawn.model_validate_json(await process.stdout.readuntil(b"\n"))
+
+    async def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()

@@ -1,0 +1,110 @@
+"""A scenario in another site's page: the frame that shows it, and what tells that site of the frame."""
+
+import asyncio
+import gzip
+import json
+import re
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse
+from markupsafe import Markup
+
+from server.errors import Refused
+from server.headers import policy
+from server.routes.pages import language, show
+from server.routes.scenarios import AGE, NONE, address, found, fresh, kept
+from server.wire.api import ProblemReply
+from server.wire.embeds import OEmbed
+from server.wire.pictures import Theme
+
+WIDTH, HEIGHT = 960, 560
+NARROWEST, LOWEST = 320, 300
+CARD = (1200, 630)
+
+PLACE = re.compile(r"/(?:s|embed)/([0-9a-z]{10,64})")
+PART = re.compile(r"(?:i=\d{1,9}|v=loom)(?:&(?:i=\d{1,9}|v=loom))*")
+
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    **{status: told for status, told in NONE.items() if status != 304},
+    404: {"model": ProblemReply, "description": "The address is of no scenario of this server."},
+    501: {"model": ProblemReply, "description": "Only `json`; and only where the server knows its own address."},
+}
+
+router = APIRouter()
+Most = Annotated[int | None, Query(ge=1, description="Pixels that there are.")]
+
+
+@router.get("/embed/{id}", response_class=HTMLResponse, include_in_schema=False)
+async def embed(request: Request, id_: Annotated[str, Path(alias="id")], theme: Theme | None = None) -> Response:
+    """The stored trace to step through, and nothing to run, to save or to remember."""
+    there = await found(request, id_)
+    frames = request.app.state.settings.frames
+    headers = {
+        "Content-Security-Policy": policy(request.state.nonce, frames),
+        "Cross-Origin-Resource-Policy": "cross-origin",
+    }
+    known = kept(request, there, request.app.state.drawings.version)
+    if known is not None:
+        return known
+    lang = language(request) if "lang" in request.query_params else there.content.language
+    title = there.content.title
+    trace = (await asyncio.to_thread(gzip.decompress, there.trace)).decode()
+    first = f'{{"trace":{trace},"step":null,"title":{json.dumps(title)}}}'
+    away = address(request, there.id)
+    answer = show(request, "embed.html", lang, first=first, away=away, title=title, theme=theme)
+    answer.headers.update(headers)
+    return fresh(answer, there, request.app.state.drawings.version)
+
+
+@router.get("/oembed", response_model=OEmbed, responses=ANSWERS, summary="How a scenario stands in another page")
+async def oembed(
+    request: Request,
+    url: Annotated[str, Query(max_length=2000, description="A permalink of this server, with or without a step.")],
+    maxwidth: Most = None,
+    maxheight: Most = None,
+    format_: Annotated[Literal["json", "xml"], Query(alias="format")] = "json",
+) -> Response:
+    """oEmbed 1.0. A step or view in the address's fragment is that of the frame."""
+    if format_ != "json":
+        raise Refused(501, "not_implemented", "this server answers as JSON alone", field="format")
+    public = request.app.state.settings.public_url.rstrip("/")
+    if not public:
+        raise Refused(501, "no_address", "this server does not know its own address: GRADBOX_PUBLIC_URL is not set")
+    asked, _, fragment = url.partition("#")
+    place = asked.partition("?")[0]
+    at = PLACE.fullmatch(place[len(public) :]) if same(place, public) else None
+    if at is None:
+        raise Refused(404, "not_ours", "there is no scenario of this server at that address", field="url")
+    there = await found(request, at[1])
+    width = max(NARROWEST, min(WIDTH, maxwidth or WIDTH))
+    height = max(LOWEST, min(HEIGHT, maxheight or HEIGHT))
+    source = f"{public}/embed/{there.id}" + (f"#{fragment}" if PART.fullmatch(fragment) else "")
+    title = there.content.title or "Gradbox"
+    frame = Markup(
+        '<iframe src="{}" width="{}" height="{}" title="{}" loading="lazy" style="border:0" '
+        'sandbox="allow-scripts allow-same-origin allow-popups"></iframe>'
+    ).format(source, width, height, title)
+    told = OEmbed(
+        title=title,
+        provider_url=public,
+        cache_age=AGE,
+        html=str(frame),
+        width=width,
+        height=height,
+        thumbnail_url=f"{public}/s/{there.id}.card.png",
+        thumbnail_width=CARD[0],
+        thumbnail_height=CARD[1],
+    )
+    headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": f"public, max-age={AGE}"}
+    return JSONResponse(told.model_dump(), headers=headers)
+
+
+def same(place: str, public: str) -> bool:
+    """Whether an address begins as ours do; a name's case is nobody's business."""
+    one, other = urlsplit(place), urlsplit(public)
+    return (one.scheme.lower(), one.netloc.lower()) == (
+        other.scheme.lower(),
+        other.netloc.lower(),
+    ) and one.path.startswith(f"{other.path}/")

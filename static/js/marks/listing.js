@@ -1,0 +1,30 @@
+/** The picture of a program of which no step was recorded: its text, and under a line what is wrong with it. */
+
+import { textWidth } from "../layout/metrics.js";
+import { h } from "../svg.js";
+import { wrapped } from "./paper.js";
+
+const LEFT = 64;
+const TOP = 40;
+const LINE = 21;
+const MOST = 200;
+
+/** @param {string} source @param {{line: number, text: string}[]} told @returns {import("./paper.js").Picture} */
+export function listing(source, told) {
+  const rows = source.trimEnd().split("\n");
+  const nodes = [];
+  let y = TOP;
+  let widest = 0;
+  for (const [k, row] of rows.slice(0, MOST).entries()) {
+    nodes.push(h("text", { class: "listing-number", x: LEFT - 20, y }, String(k + 1)), h("text", { class: "listing-line", x: LEFT, y }, row));
+    widest = Math.max(widest, textWidth(row, 14));
+    for (const { text } of told.filter(({ line }) => line === k + 1))
+      for (const part of wrapped(text, 640, 11.5)) {
+        y += 19;
+        nodes.push(h("text", { class: "paper-note bad", x: LEFT, y }, part));
+      }
+    y += LINE;
+  }
+  if (rows.length > MOST) nodes.push(h("text", { class: "listing-number", x: LEFT - 20, y }, "…"));
+  return { width: LEFT + Math.min(widest, 1200) + 24, height: y + 4, nodes };
+}

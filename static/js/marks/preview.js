@@ -1,0 +1,55 @@
+/** The card that a link is shown by elsewhere: title, as much of a picture as is readable, the line, its first sentence. */
+
+import { h } from "../svg.js";
+import { wrapped } from "./paper.js";
+
+export const CARD = { width: 1200, height: 630 };
+
+const EDGE = 48;
+const FOOT = 128;
+const LARGEST = 1.7;
+const SMALLEST = 0.62;
+const TITLE = 34;
+
+/**
+ * @param {import("./paper.js").Picture} picture @param {string} worn the class of the picture's own root
+ * @param {string} title @param {import("./paper.js").Caption} caption
+ * @returns {import("./paper.js").Picture}
+ */
+export function preview(picture, worn, title, { line, at, sentences }) {
+  const { width, height } = CARD;
+  const room = width - 2 * EDGE;
+  const heading = clipped(wrapped(title || line, room, TITLE * 0.93), 2);
+  const top = EDGE + heading.length * (TITLE + 8);
+  const tall = height - FOOT - top - 8;
+  const k = Math.max(SMALLEST, Math.min(LARGEST, room / picture.width, tall / picture.height));
+  const w = Math.min(picture.width, room / k);
+  const t = Math.min(picture.height, tall / k);
+  const across = k * picture.width < room ? (room - k * picture.width) / 2 : 0;
+  const said = clipped(wrapped(sentences[0]?.text ?? at, room - 150, 17.5), 1);
+  const faded = picture.height * k > tall + 1;
+  return {
+    width,
+    height,
+    nodes: [
+      h("rect", { class: "paper", width, height }),
+      h("rect", { class: "card-edge", width: 12, height }),
+      ...heading.map((text, i) => h("text", { class: "card-title", x: EDGE, y: EDGE + TITLE * 0.55 + i * (TITLE + 8) }, text)),
+      h("svg", { x: EDGE + across, y: top, width: w * k, height: t * k, viewBox: `0 0 ${w} ${t}`, class: worn }, picture.nodes),
+      ...(faded ? [
+        h("defs", {}, h("linearGradient", { id: "card-fade", x1: 0, y1: 0, x2: 0, y2: 1 },
+          h("stop", { class: "card-clear", offset: 0 }), h("stop", { class: "card-full", offset: 1 }))),
+        h("rect", { x: EDGE, y: top + tall - 60, width: room, height: 60, fill: "url(#card-fade)" }),
+      ] : []),
+      h("path", { class: "paper-rule", d: `M${EDGE} ${height - FOOT + 0.5}H${width - EDGE}` }),
+      h("text", { class: "card-line", x: EDGE, y: height - FOOT + 48 }, clipped(wrapped(line, room, 22), 1)[0] ?? ""),
+      h("text", { class: `card-note ${sentences[0]?.tone ?? ""}`, x: EDGE, y: height - FOOT + 88 }, said[0] ?? ""),
+      h("text", { class: "card-mark", x: width - EDGE, y: height - FOOT + 88 }, "Gradbox"),
+    ],
+  };
+}
+
+/** At most so many lines; the last says that there was more. @param {string[]} lines @param {number} most */
+function clipped(lines, most) {
+  return lines.length <= most ? lines : [...lines.slice(0, most - 1), `${lines[most - 1].slice(0, -1)}…`];
+}
