@@ -15,15 +15,17 @@ from server.gate import Door, Gate
 from server.headers import Headers
 from server.language import shelf
 from server.metrics import Metrics
+from server.pictures.drawing import Drawings
 from server.pool.cache import Cache
 from server.pool.local import Pool
 from server.pool.runs import Result, Runs
 from server.pool.turns import Busy
 from server.pool.zygote import ENTRY, Down
 from server.rates import Rates
-from server.routes import api, health, pages, scenarios, session
+from server.routes import api, embeds, health, pages, scenarios, session, twins
 from server.settings import Settings
 from server.store.database import Database, Unreachable
+from server.store.figures import Watch
 from server.store.repository import Repository
 from server.wire.api import Job
 from server.wire.trace import text
@@ -66,25 +68,29 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
     async def life(app: FastAPI) -> AsyncIterator[None]:
         pool = app.state.pool = Pool(settings, entry)
         cache = Cache(settings.cache)
-        metrics = app.state.metrics = Metrics(pool, cache)
+        database = Database(settings.database_url, Path(settings.data))
+        store = app.state.store = Repository(database, settings.scenario, settings.quota)
+        watch = app.state.watch = Watch(store)
+        metrics = app.state.metrics = Metrics(pool, cache, watch, settings.quota)
 
         def ended(job: Job, result: Result) -> None:
             metrics.ended(job, result)
             log.ran(job, result, settings.log_programs)
 
         runs = app.state.runs = Runs(pool, cache, settings.cache, ended)
-        database = Database(settings.database_url, Path(settings.data))
-        store = app.state.store = Repository(database, settings.scenario, settings.quota)
         for setting, wrong in contradictions.doubts(settings):
             log.events.warning("doubtful", setting=setting, why=wrong)
         await pool.start()
         beginning = [asyncio.create_task(warm(app)), asyncio.create_task(open_store(store))]
+        drawings = app.state.drawings = Drawings(settings.pictures)
         yield
         for task in beginning:
             task.cancel()
         await asyncio.wait(beginning)
+        await drawings.close()
         await runs.close()
         await pool.close()
+        await watch.close()
         await database.close()
 
     root = urlsplit(settings.public_url).path.rstrip("/")
@@ -106,9 +112,12 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
     app.state.rates = Rates(*limits)
     saves = (settings.save_limit, CLASSROOM if settings.classroom else settings.save_address_limit)
     app.state.saves = Rates(*saves, what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT"))
+    app.state.drawn = Rates(
+        settings.picture_limit, settings.picture_limit, what="picture", names=("PICTURE_LIMIT",) * 2
+    )
     door = app.state.door = Door(settings, app.state.secret)
     errors.install(app)
-    routers = [routes.router for routes in (health, api, scenarios, pages)]
+    routers = [routes.router for routes in (health, api, twins, embeds, scenarios, pages)]
     if settings.password:
         routers.append(session.router)
     app.state.addresses = [route for router in routers for route in router.routes]

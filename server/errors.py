@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
+from server.pictures.drawing import NoStep, Undrawable
 from server.pool.turns import Busy
 from server.pool.zygote import Down
 from server.rates import Limited
@@ -45,10 +46,19 @@ def reply(status: int, problem: Problem, headers: dict[str, str] | None = None) 
 
 def later(request: Request, code: str, error: Busy | Limited) -> JSONResponse:
     """429, and when to come back."""
+    metrics = request.app.state.metrics
     if isinstance(error, Busy) or error.what == "run":
-        request.app.state.metrics.refused(code)
+        metrics.refused(code)
+    elif error.what == "save":
+        metrics.unsaved(code)
     problem = Problem(code=code, message=str(error), retry_after=error.retry_after)
     return reply(429, problem, {"Retry-After": str(max(1, math.ceil(error.retry_after)))})
+
+
+def unsaved(request: Request, why: str) -> None:
+    """Count it, where somebody wanted to save."""
+    if request.method == "POST" and request.url.path.endswith("/api/scenarios"):
+        request.app.state.metrics.unsaved(why)
 
 
 def methods(request: Request) -> list[str]:
@@ -80,20 +90,32 @@ def install(app: FastAPI) -> None:
         request.app.state.metrics.refused("no_worker")
         return reply(503, Problem(code="no_worker", message=str(error)), {"Retry-After": "5"})
 
+    @app.exception_handler(NoStep)
+    async def no_step(_: Request, error: NoStep) -> JSONResponse:
+        return reply(404, Problem(code="no_step", message=str(error), field="step"))
+
+    @app.exception_handler(Undrawable)
+    async def undrawable(_: Request, error: Undrawable) -> JSONResponse:
+        return reply(503, Problem(code="no_picture", message=str(error)), {"Retry-After": "5"} if error.again else None)
+
     @app.exception_handler(Unreachable)
-    async def unreachable(_: Request, error: Unreachable) -> JSONResponse:
+    async def unreachable(request: Request, error: Unreachable) -> JSONResponse:
+        unsaved(request, "no_store")
         return reply(503, Problem(code="no_store", message=str(error)), {"Retry-After": "5"})
 
     @app.exception_handler(Removed)
-    async def removed(_: Request, error: Removed) -> JSONResponse:
+    async def removed(request: Request, error: Removed) -> JSONResponse:
+        unsaved(request, "removed")
         return reply(410, Problem(code="removed", message=str(error)))
 
     @app.exception_handler(TooBig)
-    async def too_big(_: Request, error: TooBig) -> JSONResponse:
+    async def too_big(request: Request, error: TooBig) -> JSONResponse:
+        unsaved(request, "too_large")
         return reply(413, Problem(code="too_large", message=str(error)))
 
     @app.exception_handler(Full)
-    async def full(_: Request, error: Full) -> JSONResponse:
+    async def full(request: Request, error: Full) -> JSONResponse:
+        unsaved(request, "full")
         return reply(507, Problem(code="full", message=str(error)))
 
     @app.exception_handler(HTTPException)

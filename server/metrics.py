@@ -5,6 +5,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from server.pool.cache import Cache
 from server.pool.local import Pool
 from server.pool.runs import Result
+from server.store.figures import Watch
+from server.store.repository import Held
 from server.wire.api import Job
 
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -13,12 +15,18 @@ SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 class Metrics:
     """One server's figures."""
 
-    def __init__(self, pool: Pool, cache: Cache) -> None:
+    def __init__(self, pool: Pool, cache: Cache, watch: Watch, quota: int) -> None:
         registry = self._registry = CollectorRegistry()
+
+        def held() -> Held:
+            return watch.answer.held or Held()
+
         self._runs = Counter("gradbox_runs", "Programs run, by outcome.", ("status", "device"), registry=registry)
         self._limits = Counter("gradbox_limits", "Runs that a limit ended.", ("limit",), registry=registry)
         self._seconds = Histogram("gradbox_run_seconds", "Seconds of a run.", buckets=SECONDS, registry=registry)
         self._refused = Counter("gradbox_refused", "Requests for a run sent away.", ("why",), registry=registry)
+        self._saves = Counter("gradbox_saves", "Scenarios saved.", registry=registry)
+        self._unsaved = Counter("gradbox_saves_refused", "Scenarios that were not saved.", ("why",), registry=registry)
         self._wrong = Counter("gradbox_failed_sign_ins", "Wrong passwords.", registry=registry)
         for name, sentence, ask in (
             ("waiting", "Programs that wait for their turn.", lambda: pool.turns.waiting),
@@ -29,6 +37,11 @@ class Metrics:
             ("cache_hits", "Results given from before.", lambda: cache.hits),
             ("cache_misses", "Programs asked for whose result was not there.", lambda: cache.misses),
             ("cache_bytes", "Bytes of results that are kept.", lambda: cache.size),
+            ("store_reachable", "Whether the database answered last.", lambda: int(bool(watch.answer.reachable))),
+            ("scenarios", "Scenarios that are kept.", lambda: held().scenarios),
+            ("scenarios_removed", "Scenarios that the host removed.", lambda: held().removed),
+            ("scenario_bytes", "Bytes of all scenarios.", lambda: held().size),
+            ("scenario_bytes_allowed", "Bytes that they may have.", lambda: quota),
         ):
             Gauge(f"gradbox_{name}", sentence, registry=registry).set_function(ask)
 
@@ -43,8 +56,24 @@ class Metrics:
         """A request was sent away: busy, limited or no_worker."""
         self._refused.labels(why).inc()
 
+    def saved(self) -> None:
+        self._saves.inc()
+
+    def unsaved(self, why: str) -> None:
+        """A scenario was not saved: limited, too_large, full, removed or no_store."""
+        self._unsaved.labels(why).inc()
+
     def wrong_password(self) -> None:
         self._wrong.inc()
+
+    def counts(self, name: str) -> dict[str, int]:
+        """What a counter has counted, by its labels' values; by "" where it has none."""
+        found: dict[str, int] = {}
+        for sample in next(one for one in self._registry.collect() if one.name == f"gradbox_{name}").samples:
+            if sample.name.endswith("_total"):
+                label = next(iter(sample.labels.values()), "")
+                found[label] = found.get(label, 0) + int(sample.value)
+        return found
 
     def text(self) -> bytes:
         return generate_latest(self._registry)

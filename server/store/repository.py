@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy import Row, case, func, insert, select, update
+from sqlalchemy import text as sql
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from server.store.database import Database
@@ -66,6 +67,16 @@ class Entry:
     title: str | None
 
 
+@dataclass(frozen=True)
+class Held:
+    """All that there is: scenarios, tombstones, bytes; and the place in the history of its tables, None before any."""
+
+    scenarios: int = 0
+    removed: int = 0
+    size: int = 0
+    revision: str | None = None
+
+
 class Repository:
     """largest: bytes of one scenario. quota: bytes of all."""
 
@@ -121,6 +132,17 @@ class Repository:
         async with self.database.writing() as connection:
             wanted = update(scenarios).where(COLUMNS.id == id_, COLUMNS.removed.is_(None)).values(**gone)
             return (await connection.execute(wanted)).rowcount == 1
+
+    async def held(self) -> Held:
+        """Read from the index of sizes alone, where a tombstone has none. Raises Unreachable."""
+        gone = func.sum(case((COLUMNS.size == 0, 1), else_=0))
+        wanted = select(func.count(), func.coalesce(gone, 0), func.coalesce(func.sum(COLUMNS.size), 0))
+        async with self.database.reading() as connection:
+            if connection is None:
+                return Held()
+            count, removed, size = (await connection.execute(wanted.select_from(scenarios))).one()
+            revision = (await connection.execute(sql("SELECT version_num FROM alembic_version"))).scalar_one_or_none()
+        return Held(count - int(removed), int(removed), int(size), revision)
 
     async def entries(self) -> AsyncIterator[Entry]:
         """All of them, by id."""

@@ -1,0 +1,176 @@
+"""What the store holds, for metrics and health: true on both databases, cheap, and never in anybody's way."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+from starlette.testclient import TestClient
+
+from server.store.database import Database
+from server.store.figures import FRESH, Watch
+from server.store.repository import Held, Repository
+from tests.places import Place, Places
+from tests.test_scenarios import visiting
+from tests.test_store import MADE, content
+
+pytest_plugins = ["tests.places"]
+
+BACKENDS = {"sqlite": "embedded", "postgresql": "postgresql"}
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize("kind", BACKENDS)
+def test_what_is_held(places: Places, kind: str) -> None:
+    async def whole(store: Repository) -> None:
+        assert await store.held() in (Held(), Held(revision="0001"))  # SQLite's file is made by the first save
+        ids = [(await store.save(content(k), b"trace" * k, MADE))[0] for k in range(1, 6)]
+        entries = [entry async for entry in store.entries()]
+        assert await store.held() == Held(5, 0, sum(entry.size for entry in entries), "0001")
+        await store.remove(ids[2])
+        left = [entry async for entry in store.entries() if entry.id != ids[2]]
+        assert await store.held() == Held(4, 1, sum(entry.size for entry in left), "0001")
+
+    places(kind).do(whole)
+
+
+def test_the_index_is_all_that_is_read(places: Places) -> None:
+    async def plan(store: Repository) -> str:
+        await store.save(content(), b"trace", MADE)
+        asked: list[str] = []
+        async with store.database.reading() as connection:
+            assert connection is not None
+            raw = await connection.get_raw_connection()
+            driver: Any = raw.driver_connection
+            await driver.set_trace_callback(asked.append)
+        await store.held()
+        query = next(one for one in asked if "sum(" in one)
+        async with store.database.reading() as connection:
+            assert connection is not None
+            return str((await connection.execute(text(f"EXPLAIN QUERY PLAN {query}"))).all())
+
+    assert "USING COVERING INDEX scenarios_size" in places("sqlite").do(plan)
+
+
+@pytest.mark.parametrize("kind", BACKENDS)
+def test_an_answer_does_for_a_while(places: Places, kind: str) -> None:
+    async def whole(store: Repository) -> None:
+        clock = Clock()
+        watch = Watch(store, clock)
+        assert watch.backend == BACKENDS[kind] and watch.answer.reachable is None
+        await store.save(content(), b"trace", MADE)
+        for _ in range(40):  # the first answer may take longer than anybody waits
+            await watch.look()
+        first = watch.answer
+        assert first.reachable and first.held is not None and first.held.scenarios == 1
+        await store.save(content(2), b"trace", MADE)
+        clock.now += FRESH - 1
+        assert (await watch.look()) is first
+        clock.now += 1
+        await asyncio.gather(*(watch.look() for _ in range(9)))
+        assert watch.answer.held is not None and watch.answer.held.scenarios == 2
+        await watch.close()
+
+    places(kind).do(whole)
+
+
+@contextmanager
+def silent() -> Iterator[int]:
+    """The port of a server that takes connections and says nothing, for as long as this lasts."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(9)
+        yield listening.getsockname()[1]
+
+
+def test_nobody_waits_for_a_database_that_says_nothing(tmp_path: Path) -> None:
+    async def whole(port: int) -> None:
+        database = Database(f"postgresql://gradbox@127.0.0.1:{port}/none", tmp_path)
+        watch = Watch(Repository(database, 10**6, 10**9))
+        for _ in range(3):
+            began = time.perf_counter()
+            assert (await watch.look()).reachable is None
+            assert time.perf_counter() - began < 1
+        await watch.close()
+        await database.close()
+
+    with silent() as port:
+        asyncio.run(whole(port))
+
+
+def test_one_that_is_away_and_comes_back_is_told(places: Places) -> None:
+    async def whole(store: Repository) -> None:
+        clock = Clock()
+        watch = Watch(store, clock)
+        await store.save(content(), b"trace", MADE)
+        assert (await watch.look()).reachable
+        real, store.database.reading = store.database.reading, Database(GONE, Path()).reading  # type: ignore[method-assign]
+        clock.now += FRESH
+        answer = await watch.look()
+        assert answer.reachable is False and answer.why == "ConnectionRefusedError" and "127.0.0.1" in answer.detail
+        assert answer.held is not None and answer.held.scenarios == 1  # what is known from before
+        store.database.reading = real  # type: ignore[method-assign]
+        clock.now += FRESH
+        assert (await watch.look()).reachable and not watch.answer.why
+
+    places("sqlite").do(whole)
+
+
+GONE = "postgresql://gradbox@127.0.0.1:9/none"
+
+
+def figures(client: TestClient) -> dict[str, float]:
+    lines = client.get("/metrics").text.splitlines()
+    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if not line.startswith("#")}
+
+
+def test_the_servers_own_figures(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.store.figures.FRESH", 0.0)
+    told: dict[str, Any] = {"sandbox": "off", "quota": 900, "scenario": 700, "save_limit": "5/minute"}
+    with visiting(places("sqlite"), "tests.entries:act", **told) as client:
+        assert client.get("/healthz").json()["store"] == {"backend": "embedded", "reachable": True}
+        assert figures(client)["gradbox_scenarios"] == 0
+        statuses = []
+        for k in range(7):
+            client.cookies.clear() if k == 5 else None
+            source = "finish" if k != 4 else "finish #" + "x" * 800
+            title = "0" if k == 5 else str(k)
+            statuses.append(client.post("/api/scenarios", json={"source": source, "title": title}).status_code)
+        now = figures(client)
+        new = statuses.count(201)
+        assert new and statuses.count(507) and statuses.count(413) and statuses.count(200)
+        assert now["gradbox_scenarios"] == now["gradbox_saves_total"] == new
+        assert 0 < now["gradbox_scenario_bytes"] <= now["gradbox_scenario_bytes_allowed"] == 900
+        assert now['gradbox_saves_refused_total{why="full"}'] == statuses.count(507)
+        assert now['gradbox_saves_refused_total{why="too_large"}'] == statuses.count(413)
+        assert now["gradbox_store_reachable"] == 1
+        limited = [
+            client.post("/api/scenarios", json={"source": "finish", "title": f"x{k}"}).status_code for k in range(6)
+        ]
+        assert limited.count(429) > 0
+        assert figures(client)['gradbox_saves_refused_total{why="limited"}'] == [*statuses, *limited].count(429)
+        assert 'gradbox_refused_total{why="limited"}' not in figures(client)
+
+
+def test_a_server_without_its_database_is_well_and_says_so(tmp_path: Path) -> None:
+    with visiting(Place(GONE, tmp_path), "tests.entries:act", sandbox="off") as client:
+        answer = client.get("/healthz")
+        assert (answer.status_code, answer.json()["status"]) == (200, "ok")
+        assert answer.json()["store"] == {"backend": "postgresql", "reachable": False, "why": "ConnectionRefusedError"}
+        assert client.post("/api/scenarios", json={"source": "finish"}).status_code == 503
+        now = figures(client)
+        assert now["gradbox_store_reachable"] == 0 and now['gradbox_saves_refused_total{why="no_store"}'] == 1
+        assert client.get("/s/7777777777").status_code == 503
+        assert figures(client)['gradbox_saves_refused_total{why="no_store"}'] == 1
