@@ -27,7 +27,7 @@ let step = 0;
 startTheme(part("theme"));
 part("title").textContent = title;
 
-const rows = trace.program.source.split("\n").map((/** @type {string} */ text, /** @type {number} */ k) => {
+const rows = trace.program.source.trimEnd().split("\n").map((/** @type {string} */ text, /** @type {number} */ k) => {
   const row = document.createElement("li");
   row.textContent = text;
   row.addEventListener("click", () => toLine(k + 1));
