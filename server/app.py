@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -22,7 +23,7 @@ from server.pool.runs import Result, Runs
 from server.pool.turns import Busy
 from server.pool.zygote import ENTRY, Down
 from server.rates import Rates
-from server.routes import api, embeds, health, pages, scenarios, session, twins
+from server.routes import api, embeds, health, pages, scenarios, session, status, twins
 from server.settings import Settings
 from server.store.database import Database, Unreachable
 from server.store.figures import Watch
@@ -66,6 +67,8 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
+        app.state.began = time.time()
+        log.hear()
         pool = app.state.pool = Pool(settings, entry)
         cache = Cache(settings.cache)
         database = Database(settings.database_url, Path(settings.data))
@@ -79,7 +82,7 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
 
         runs = app.state.runs = Runs(pool, cache, settings.cache, ended)
         for setting, wrong in contradictions.doubts(settings):
-            log.events.warning("doubtful", setting=setting, why=wrong)
+            log.doubt(setting, wrong)
         await pool.start()
         beginning = [asyncio.create_task(warm(app)), asyncio.create_task(open_store(store))]
         drawings = app.state.drawings = Drawings(settings.pictures)
@@ -117,7 +120,7 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
     )
     door = app.state.door = Door(settings, app.state.secret)
     errors.install(app)
-    routers = [routes.router for routes in (health, api, twins, embeds, scenarios, pages)]
+    routers = [routes.router for routes in (health, status, api, twins, embeds, scenarios, pages)]
     if settings.password:
         routers.append(session.router)
     app.state.addresses = [route for router in routers for route in router.routes]

@@ -2,6 +2,10 @@
 
 import logging
 import sys
+import traceback
+from collections import deque
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import structlog
@@ -9,7 +13,52 @@ import structlog
 from server.pool.runs import Result
 from server.wire.api import Job
 
+MOST, LONGEST = 20, 300
+"""Warnings and errors that are remembered, and characters of one."""
+
+DOUBTFUL = "doubtful"
+
 events: Any = structlog.get_logger("gradbox")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A warning or an error. at: ISO 8601."""
+
+    at: str
+    level: str
+    text: str
+
+
+class Recent(logging.Handler):
+    """Remembers the latest warnings and errors. Of an exception only its kind and its place, not what it says."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.words: deque[Word] = deque(maxlen=MOST)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if isinstance(record.msg, dict) and record.msg.get("event") == DOUBTFUL:
+            return  # of the settings, which will be asked again
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="seconds")
+        self.words.append(Word(at, record.levelname.lower(), said(record)[:LONGEST]))
+
+
+recent = Recent()
+
+
+def said(record: logging.LogRecord) -> str:
+    """One line."""
+    if isinstance(record.msg, dict):
+        facts = {name: value for name, value in record.msg.items() if name not in ("logger", "level", "timestamp")}
+        text = " ".join([str(facts.pop("event", "")), *(f"{name}={value}" for name, value in facts.items())])
+    else:
+        text = record.getMessage().strip().partition("\n")[0]
+    if record.exc_info and record.exc_info[1] is not None:
+        error = record.exc_info[1]
+        frames = traceback.extract_tb(error.__traceback__)
+        text += f" ({type(error).__name__}" + (f" at {frames[-1].filename}:{frames[-1].lineno})" if frames else ")")
+    return text
 
 
 def configure() -> None:
@@ -30,8 +79,18 @@ def configure() -> None:
     last = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, structlog.processors.format_exc_info, renderer]
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=last))
     logger = logging.getLogger("gradbox")
-    logger.handlers, logger.propagate = [handler], False
+    logger.handlers, logger.propagate = [handler, recent], False
     logger.setLevel(logging.INFO)
+
+
+def doubt(setting: str, why: str) -> None:
+    """A setting that is probably not as it is meant."""
+    events.warning(DOUBTFUL, setting=setting, why=why)
+
+
+def hear() -> None:
+    """Remember what uvicorn says of us as well. It has to have its own loggers by now."""
+    logging.getLogger("uvicorn.error").addHandler(recent)
 
 
 def ran(job: Job, result: Result, text: bool) -> None:

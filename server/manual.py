@@ -32,10 +32,25 @@ def default(row: Setting) -> str:
     return f"`{row.default}`" + (f" ({said})" if said else "")
 
 
+def about(number: int | None) -> str:
+    """`1.3 GB`, of whatever many bytes."""
+    if number is None:
+        return "?"
+    power, unit = next((found for found in DECIMAL.items() if number >= 10 ** found[0]), (0, "bytes"))
+    return f"{number / 10**power:.1f}".removesuffix(".0") + f" {unit}"
+
+
+def lasting(seconds: float) -> str:
+    """`3 d 4 h`, `5 min`: the two largest units, of days, hours and minutes."""
+    minutes = int(seconds) // 60
+    parts = [(minutes // 1440, "d"), (minutes // 60 % 24, "h"), (minutes % 60, "min")]
+    first = next((k for k, (count, _) in enumerate(parts) if count), 2)
+    return " ".join(f"{count} {unit}" for count, unit in parts[first : first + 2])
+
+
 def size(number: int) -> str:
     """`64 KiB`, `8 MB`."""
     if number % 1000:
         power, unit = next((found for found in BINARY.items() if number % (1 << found[0]) == 0), (0, "bytes"))
         return f"{number >> power} {unit}"
-    power, unit = next((found for found in DECIMAL.items() if number >= 10 ** found[0]), (0, "bytes"))
-    return f"{number / 10**power:.3g} {unit}"
+    return about(number)

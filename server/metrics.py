@@ -75,5 +75,9 @@ class Metrics:
                 found[label] = found.get(label, 0) + int(sample.value)
         return found
 
+    def value(self, name: str) -> float:
+        """What a gauge says now."""
+        return self._registry.get_sample_value(f"gradbox_{name}") or 0.0
+
     def text(self) -> bytes:
         return generate_latest(self._registry)

@@ -33,7 +33,7 @@ class Pool:
 
     def __init__(self, settings: Settings, entry: str = ENTRY) -> None:
         self._settings = settings
-        workers = min(settings.workers, room(settings.memory))
+        workers = self.workers = min(settings.workers, room(settings.memory))
         if workers < settings.workers:
             log.warning("there is memory for %d of %d programs at once", workers, settings.workers)
         options = Options(workers, settings.sandbox, settings.memory, settings.cpu, entry)

@@ -1,0 +1,44 @@
+"""The operator's page."""
+
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import HTMLResponse
+
+from server.clients import networks, within
+from server.errors import Refused
+from server.manual import about, lasting
+from server.routes.pages import render, templates
+from server.status import facts
+
+PACE = 15
+"""Seconds, where the page is to renew itself."""
+
+templates.env.filters |= {"about": about, "lasting": lasting}
+
+
+async def operator(request: Request) -> None:
+    """Let nobody else pass. Raises Refused."""
+    state = request.app.state
+    if not within(request.scope, state.proxies, networks(state.settings.operators, "OPERATORS")):
+        raise Refused(403, "no_operator", "only who runs the server sees this; GRADBOX_OPERATORS says from where")
+
+
+router = APIRouter(include_in_schema=False, dependencies=[Depends(operator)])
+
+
+@router.get("/-/status.json")
+async def told(request: Request, response: Response) -> dict[str, Any]:
+    """The same for programs."""
+    response.headers["Cache-Control"] = "no-store"
+    return await facts(request.app)
+
+
+@router.get("/-/status", response_class=HTMLResponse)
+async def page(request: Request, renew: bool = False) -> Response:
+    """All at a glance; with `?renew=1` again and again."""
+    answer = render(request, "status.html", facts=await facts(request.app), renew=renew, pace=PACE)
+    answer.headers["Cache-Control"] = "no-store"
+    if renew:
+        answer.headers["Refresh"] = str(PACE)
+    return answer

@@ -1,0 +1,81 @@
+"""What a host wants to know at a glance: facts that the server has anyway, gathered when somebody looks."""
+
+import platform
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+
+from server import __version__, log
+from server.contradictions import doubts
+from server.pool import machine
+from server.store.figures import Watch
+
+
+async def facts(app: FastAPI) -> dict[str, Any]:
+    """Plain values, by subject. Bytes and seconds are numbers; no secret is in it."""
+    state, settings = app.state, app.state.settings
+    pool, metrics = state.pool, state.metrics
+    free, whole = machine.disk(Path(settings.data))
+    pid = pool.zygote.pid
+    return {
+        "server": {
+            "version": __version__,
+            "up_since": datetime.fromtimestamp(state.began, UTC).isoformat(timespec="seconds"),
+            "uptime": round(time.time() - state.began, 1),
+            "server_python": platform.python_version(),
+            "sandbox": settings.sandbox,
+            **pool.zygote.versions,
+        },
+        "workers": {
+            "ready": pool.ready,
+            "running": pool.turns.running,
+            "at_once": pool.workers,
+            "waiting": pool.turns.waiting,
+            "queue": settings.queue,
+            "spares": pool.zygote.spares,
+            "boots": pool.zygote.boots,
+            "devices": list(pool.devices),
+        },
+        "runs": metrics.counts("runs"),
+        "limits": metrics.counts("limits"),
+        "refused": {**metrics.counts("refused"), "failed_sign_ins": metrics.counts("failed_sign_ins").get("", 0)},
+        "confinement": {name: why or "active" for name, why in pool.zygote.layers.items()},
+        "store": {**await store(state.watch), "quota": settings.quota, "saves": metrics.counts("saves").get("", 0)},
+        "saves_refused": metrics.counts("saves_refused"),
+        "cache": {
+            "hits": int(metrics.value("cache_hits")),
+            "misses": int(metrics.value("cache_misses")),
+            "bytes": int(metrics.value("cache_bytes")),
+            "room": settings.cache,
+        },
+        "pictures": {
+            "ready": bool(state.drawings.version),
+            "starts": state.drawings.starts,
+            "failures": state.drawings.failures,
+        },
+        "machine": {
+            "memory": machine.memory(),
+            "memory_left": machine.available(),
+            "memory_server": machine.taken(),
+            "memory_workers": machine.taken(pid) if pid is not None else None,
+            "disk": whole,
+            "disk_left": free,
+        },
+        "settings": settings.changed(),
+        "doubts": [{"setting": name, "why": why} for name, why in doubts(settings)],
+        "words": [{"at": word.at, "level": word.level, "text": word.text} for word in reversed(log.recent.words)],
+    }
+
+
+async def store(watch: Watch) -> dict[str, Any]:
+    answer = await watch.look()
+    told: dict[str, Any] = {"backend": watch.backend, "reachable": answer.reachable}
+    if answer.detail:
+        told["why"] = answer.detail
+    if answer.held is not None:
+        held = answer.held
+        told |= {"scenarios": held.scenarios, "removed": held.removed, "bytes": held.size, "revision": held.revision}
+    return told
