@@ -67,6 +67,7 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
     422: {"model": ProblemReply, "description": "A field is missing or wrong; `error.field` names it."},
     429: {"model": ProblemReply, "description": "Too many programs wait; `Retry-After` says when to come back."},
     503: {"model": ProblemReply, "description": "No worker can be had."},
+    504: {"model": ProblemReply, "description": "Only what is there was asked for, and it is not."},
 }
 
 NOBODY: dict[int | str, dict[str, Any]] = {

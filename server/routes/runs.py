@@ -27,13 +27,18 @@ def job(request: Request, body: RunRequest) -> Job:
 
 
 async def begun(request: Request, body: RunRequest) -> Run | Result:
-    """The run that a request asked for, or its result where that is known. Raises Refused, Limited, Busy, Down."""
+    """The run that a request asked for, or its result where that is known. Raises Refused, Limited, Busy, Down.
+
+    `Cache-Control: only-if-cached` asks for what is there, and runs nothing.
+    """
     state = request.app.state
     runs: Runs = state.runs
     wanted = job(request, body)
     kept = runs.kept(wanted)
     if kept is not None:
         return kept
+    if "only-if-cached" in request.headers.get("cache-control", "").lower():
+        raise Refused(504, "not_kept", "this program's trace is not there; ask without only-if-cached and it is run")
     asker = who(request.scope, state.secret, state.proxies)
     state.rates.hit(asker)
     return await runs.begin(wanted, asker)

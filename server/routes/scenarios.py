@@ -139,6 +139,7 @@ async def page(request: Request, id_: Name) -> Response:
     saved = json.dumps(told.model_dump(mode="json", by_alias=True, exclude={"source"}))
     first = f'{{"source":{json.dumps(told.source)},"trace":{body},"saved":{saved}}}'
     named: dict[str, Any] = {"title": told.title, "question": told.description, "saved": told}
+    named["now"] = request.app.state.pool.zygote.versions.get("torch")
     public = request.app.state.settings.public_url.rstrip("/")
     if public:
         named |= {"place": told.url, "oembed": f"{public}/oembed?{urlencode({'url': told.url})}"}

@@ -11,9 +11,11 @@ import { outputs } from "./outputs.js";
 import { tail } from "./printed.js";
 import { repaired } from "./repair.js";
 import { ROOT } from "./root.js";
-import { createRunning } from "./running.js";
+import { startRerun } from "./rerun.js";
+import { createRunning, known } from "./running.js";
 import { startSaving } from "./saving.js";
 import { startBorder } from "./panes.js";
+import { createSettings } from "./settings.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
 import { startTakeaway } from "./takeaway.js";
@@ -55,6 +57,9 @@ let opening = null;
 /** @type {{at: number, focus: ReturnType<typeof unseen.elements>} | null} the elements that the run in flight is to show */
 let looking = null;
 
+/** @type {string | null} what stays lit in the picture */
+let selection = null;
+
 startTheme(part("theme"));
 
 const editor = createEditor(part("editor"), {
@@ -70,12 +75,20 @@ const stage = createStage(part("stage"), document, {
   words: { names: say("stage_names"), handles: say("stage_handles"), storages: say("stage_storages"), graph: say("stage_graph"), nodes: say("stage_nodes") },
   cell: toWriter,
   elements: toElements,
+  selected(key) {
+    selection = key;
+    address();
+  },
   scaled: (k, chosen) => {
     part("scale").textContent = `${Math.round(k * 100)}%`;
     part("scale").setAttribute("aria-label", `${Math.round(k * 100)}%, ${say("whole")}`);
     part("scale").setAttribute("aria-pressed", String(chosen));
   },
 });
+const settings = createSettings(
+  { seed: /** @type {HTMLInputElement} */ (part("seed")), device: /** @type {HTMLSelectElement | null} */ (document.getElementById("device")) },
+  changed,
+);
 const loom = createLoom(part("loom"), document, {
   words: Object.fromEntries(Object.keys(LOOM).map((word) => [word, say(`loom_${word}`)])),
   go,
@@ -137,8 +150,8 @@ function request() {
   asked = editor.text();
   const source = instead ?? asked;
   instead = null;
-  const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"))?.value;
-  return { source, ...(device && { device }), ...((opening ?? looking) && { focus: opening ?? looking?.focus }) };
+  const focus = opening ?? looking?.focus ?? (ours() && settings.read().seed === first.saved?.settings.seed ? first.saved.settings.focus : null);
+  return { source, ...settings.read(), ...(focus && { focus }) };
 }
 
 /** @param {any} trace */
@@ -151,9 +164,9 @@ function arrived(trace) {
   else if (first && !unseen.alike(first, trace)) problem(say("not_repeatable"));
 }
 
-/** A sentence about the server, not the program. @param {string | null} text */
-function problem(text) {
-  part("problem").textContent = text ?? "";
+/** A sentence about the server, not the program. @param {string | null} text @param {HTMLElement[]} more what helps */
+function problem(text, ...more) {
+  part("problem").replaceChildren(text ?? "", ...more);
   part("problem").hidden = !text;
 }
 
@@ -162,6 +175,8 @@ function problem(text) {
 /** @param {any} trace @param {number | null} at @param {boolean} [replace] */
 function show(trace, at, replace = true) {
   opened = openTrace(trace);
+  part("waiting").hidden = true;
+  part("timeline").hidden = false;
   bytes = alive(trace.steps);
   whole = false;
   outs = trace.steps.flatMap((/** @type {any} */ s, /** @type {number} */ k) =>
@@ -172,7 +187,7 @@ function show(trace, at, replace = true) {
   laid = outputs(trace);
   remark();
   summary(part("outputs"), laid, say, { at: () => step, go });
-  part("edited").hidden = current();
+  part("edited").hidden = as();
   outcome(trace);
   timeline.open(trace.steps);
   /** @type {HTMLButtonElement} */ (part("takeaway")).disabled = !opened.count;
@@ -360,8 +375,13 @@ function toLine(line) {
 
 // ---- the address
 
+/** Whether the picture is of what would be run now. */
+function as() {
+  return opened === null || (current() && settings.made(opened.trace));
+}
+
 function changed() {
-  part("edited").hidden = !opened || current();
+  part("edited").hidden = as();
   if (opened && current()) {
     remark();
     light();
@@ -377,7 +397,13 @@ function kept() {
 /** The fragment that brings this back: the step, and the program where the page's own is another one. */
 async function place() {
   const at = opened?.count && current() ? step : null;
-  return part("workbench").dataset.saved && ours() ? url.at(at) : url.write(kept(), at);
+  const said = saved() ? url.at(at) : (await url.write(kept(), at)) + settings.fragment();
+  return said + (at !== null && selection ? `&at=${encodeURIComponent(selection)}` : "") + views.fragment();
+}
+
+/** Whether the address itself says all of the program. */
+function saved() {
+  return first.saved && ours() && settings.read().seed === first.saved.settings.seed && settings.read().device === (document.getElementById("device") ? first.saved.settings.device : undefined);
 }
 
 /** Whether the program is the one that the page came with. */
@@ -391,39 +417,56 @@ function address() {
   setTimeout(async () => {
     if (mine !== writing) return;
     const fragment = await place();
-    if (mine === writing) history.replaceState(null, "", location.pathname + location.search + fragment + views.fragment());
+    if (mine === writing) history.replaceState(null, "", location.pathname + location.search + fragment);
   }, SOON);
 }
 
 async function start() {
   const place = await url.read(location.hash);
+  settings.write(first.saved?.settings ?? place);
   if (place.broken) problem(say("broken_link"));
-  if (place.source !== null && (place.source !== first.source || !first.trace)) {
-    editor.set(place.source);
-    wanted = place.step;
-    run();
-    return;
+  stage.select(place.selection);
+  if (place.source !== null && (place.source !== first.source || !first.trace || !settings.made(first.trace))) return came(place);
+  if (first.trace) show(first.trace, place.step);
+  else if (editor.text()) run();
+}
+
+/** A program came with a link: it is shown, and run when its reader says so; a result that is there already comes at once.
+ * @param {import("./url.js").Place} place */
+async function came(place) {
+  editor.set(place.source ?? "");
+  settings.write(place);
+  stage.select(place.selection);
+  wanted = place.step;
+  opened = null;
+  editor.say([]);
+  editor.now(null);
+  for (const id of ["sentences", "printed", "outcome", "notices"]) part(id).replaceChildren();
+  for (const id of ["edited", "outputs", "stage", "loom", "views", "timeline"]) part(id).hidden = true;
+  part("waiting").hidden = false;
+  part("empty").hidden = true;
+  asked = editor.text();
+  const trace = await known({ source: asked, ...settings.read() });
+  if (trace && editor.text() === asked && !opened) {
+    show(trace, wanted);
+    wanted = null;
   }
-  if (first.trace) {
-    show(first.trace, place.step);
-  } else if (editor.text()) run();
 }
 
 window.addEventListener("hashchange", async () => {
   const place = await url.read(location.hash);
   if (place.broken) problem(say("broken_link"));
-  else if (place.source !== null && place.source !== kept()) {
-    editor.set(place.source);
-    wanted = place.step;
-    run();
-  } else if (place.step !== null && place.step !== step) go(place.step);
+  else if (place.source !== null && place.source !== kept()) came(place);
+  else if (place.step !== null && place.step !== step) go(place.step);
+  stage.select(place.selection);
 });
 
 part("copy").addEventListener("click", async () => {
   const button = part("copy");
   const fragment = await place();
+  if (fragment.length > url.LONGEST) return problem(say("link_long", { n: fragment.length, most: url.LONGEST }), saveLink());
   try {
-    await navigator.clipboard.writeText(location.origin + location.pathname + fragment + views.fragment());
+    await navigator.clipboard.writeText(location.origin + location.pathname + fragment);
   } catch {
     return problem(say("not_copied"));
   }
@@ -440,14 +483,32 @@ startSaving(
   {
     say,
     content() {
-      const { saved } = part("workbench").dataset;
-      const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"))?.value;
-      return { source: kept(), language: document.documentElement.lang, ...(device && { settings: { device } }), ...(saved && !ours() && { parent: saved }) };
+      const parent = first.saved && !saved() ? first.saved.id : null;
+      return { source: kept(), language: document.documentElement.lang, settings: { ...settings.read(), ...shownFocus() }, ...(parent && { parent }) };
     },
     title: () => called({ source: editor.text() }).title,
     saved: (id) => location.assign(`${ROOT}/s/${id}?lang=${document.documentElement.lang}${url.at(opened?.count && current() ? step : null)}`),
   },
 );
+
+/** What the run was asked to show, where it was asked for something. */
+function shownFocus() {
+  if (!opened?.trace.focus || !as()) return {};
+  const { counts: _, repeatable: __, ...focus } = opened.trace.focus;
+  return { focus };
+}
+
+/** A button that saves. */
+function saveLink() {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "link";
+  button.textContent = say("save");
+  button.addEventListener("click", () => part("save").click());
+  return button;
+}
+
+if (first.saved) startRerun({ button: /** @type {HTMLButtonElement} */ (part("rerun")), told: part("rerun-told") }, say, first.saved.id);
 
 startTakeaway(
   { button: part("takeaway"), menu: part("takeaway-menu"), body: /** @type {HTMLTemplateElement} */ (part("offline")) },

@@ -4,6 +4,18 @@ import htmx from "htmx.org";
 import { hear } from "./hearing.js";
 import { ROOT } from "./root.js";
 
+/** The trace of a program, where the server has it from before; null where it would have to be run.
+ * @param {object} wanted @returns {Promise<any>} */
+export async function known(wanted) {
+  try {
+    const headers = { "Content-Type": "application/json", "Cache-Control": "only-if-cached" };
+    const answer = await fetch(`${ROOT}/api/runs`, { method: "POST", headers, body: JSON.stringify(wanted) });
+    return answer.ok ? await answer.json() : null;
+  } catch {
+    return null;
+  }
+}
+
 /**
  * @param {{form: HTMLElement, result: HTMLElement, word: HTMLElement, stop: HTMLElement}} parts
  * @param {{say: import("./locale.js").Locale["say"], request: () => object, began: () => void, arrived: (trace: any) => void,

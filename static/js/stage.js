@@ -3,11 +3,13 @@
 import { news, plan as makePlan, turned } from "./layout/plan.js";
 import { ALL, band, TALL } from "./layout/view.js";
 import { scene } from "./marks/scene.js";
+import { createLights, LIGHTS } from "./light.js";
 import { h, patch, SVG } from "./svg.js";
 
 /** @typedef {import("./state.js").Opened} Opened */
 /** @typedef {{show: (opened: Opened, i: number) => void, fit: () => void, zoom: (by: number) => void, whole: () => void,
- *   peek: (storage: string, from: number) => void, plan: (opened: Opened) => import("./layout/plan.js").Plan | null, destroy: () => void}} Stage
+ *   peek: (storage: string, from: number) => void, select: (key: string | null) => void,
+ *   plan: (opened: Opened) => import("./layout/plan.js").Plan | null, destroy: () => void}} Stage
  *   zoom: times as large; whole: all of it, and again the size that reads best; peek: show a big storage's cells from
  *   there on; plan: the one that is drawn, if it is */
 
@@ -28,12 +30,13 @@ const EDGE = 24;
  * @param {HTMLElement} host
  * @param {Document} document
  * @param {{words?: Partial<import("./marks/words.js").Words>, cell?: (storage: string, index: number, dtype: string) => void,
- *   elements?: (storage: string, from: number) => void, scaled?: (k: number, chosen: boolean) => void}} [options]
+ *   elements?: (storage: string, from: number) => void, scaled?: (k: number, chosen: boolean) => void,
+ *   selected?: (key: string | null) => void}} [options]
  *   cell: called with the cell that was chosen by a click or by Enter; elements: with those of a big storage that the
- *   trace does not know; scaled: with the scale that is drawn
+ *   trace does not know; scaled: with the scale that is drawn; selected: with what stays lit, see `light.js`
  * @returns {Stage}
  */
-export function createStage(host, document, { words = {}, cell, elements, scaled } = {}) {
+export function createStage(host, document, { words = {}, cell, elements, scaled, selected } = {}) {
   const root = document.createElement("div");
   root.className = "stage";
   const main = surface(document, "memory");
@@ -44,8 +47,7 @@ export function createStage(host, document, { words = {}, cell, elements, scaled
   const plans = new WeakMap();
   /** @type {{opened: Opened, i: number} | null} */
   let shown = null;
-  /** @type {Element | null} */
-  let lit = null;
+  const lights = createLights(root, selected);
   /** @type {import("./layout/view.js").View} */
   let seen = { memory: ALL, graph: ALL };
   let room = { w: host.clientWidth, h: host.clientHeight };
@@ -95,7 +97,7 @@ export function createStage(host, document, { words = {}, cell, elements, scaled
       below.box.hidden = true;
     }
     scaled?.(main.k, chosen !== null);
-    unlight();
+    lights.again();
   }
 
   /** Draw at another scale, with the point of the stage that is under (x, y) staying there. @param {number | null} k
@@ -162,36 +164,6 @@ export function createStage(host, document, { words = {}, cell, elements, scaled
     patch(document, to.between, between);
   }
 
-  /** @param {Element} target */
-  function light(target) {
-    if (target === lit) return;
-    unlight();
-    lit = target;
-    const found = related(root, target);
-    if (found.size < 2) return;
-    for (const svg of root.querySelectorAll("svg")) svg.classList.add("lighting");
-    let k = 0;
-    for (const el of found) {
-      el.classList.add("lit");
-      if (el instanceof SVGElement) el.style.setProperty("--k", String(Math.min(k, 40)));
-      if (el.hasAttribute("data-cell")) k += 1;
-    }
-    target.classList.add("origin");
-  }
-
-  function unlight() {
-    lit = null;
-    for (const svg of root.querySelectorAll("svg.lighting")) svg.classList.remove("lighting");
-    for (const el of root.querySelectorAll(".lit, .origin")) el.classList.remove("lit", "origin");
-  }
-
-  const LIGHTS = "[data-cell],[data-bead],[data-handle],[data-name],[data-path],[data-slot],[data-pin],[data-node],[data-edge],[data-counter-badge],[data-item],[data-object],[data-fold]";
-  /** @param {Event} event */
-  function over(event) {
-    const target = event.target instanceof Element ? event.target.closest(LIGHTS) : null;
-    if (target) light(target);
-    else unlight();
-  }
   /** @param {Event} event */
   function choose(event) {
     const fold = event.target instanceof Element ? event.target.closest("[data-fold]") : null;
@@ -203,8 +175,11 @@ export function createStage(host, document, { words = {}, cell, elements, scaled
       const share = event instanceof MouseEvent && width ? Math.min(1, Math.max(0, (event.clientX - left) / width)) : 0;
       return look(uid, Number(from) + Math.floor(share * Number(place.getAttribute("data-span") ?? 0)), place.getAttribute("data-dtype") ?? "");
     }
+    if (event instanceof KeyboardEvent && event.key === "Escape") return lights.select(null);
+    if (event instanceof KeyboardEvent && event.key !== "Enter") return;
     const chosen = event.target instanceof Element ? event.target.closest("[data-cell]") : null;
-    if (!chosen || !cell || (event instanceof KeyboardEvent && event.key !== "Enter")) return;
+    if (!chosen) return lights.choose(event);
+    if (!cell) return;
     const [storage, index] = (chosen.getAttribute("data-cell") ?? "").split(":");
     cell(storage, Number(index), chosen.getAttribute("data-dtype") ?? "");
   }
@@ -243,10 +218,10 @@ export function createStage(host, document, { words = {}, cell, elements, scaled
   root.addEventListener("pointerdown", grab);
   root.addEventListener("click", choose);
   root.addEventListener("keydown", choose);
-  root.addEventListener("pointerover", over);
-  root.addEventListener("pointerleave", unlight);
-  root.addEventListener("focusin", over);
-  root.addEventListener("focusout", unlight);
+  root.addEventListener("pointerover", lights.over);
+  root.addEventListener("pointerleave", lights.again);
+  root.addEventListener("focusin", lights.over);
+  root.addEventListener("focusout", lights.again);
   /** Scroll to the first of these heights unless one is in sight. @param {number[]} heights */
   function bring(heights) {
     if (!heights.length) return;
@@ -283,6 +258,7 @@ export function createStage(host, document, { words = {}, cell, elements, scaled
       else bring(news(planFor(opened, root.classList.contains("stacked")), opened.at(i)));
       if (again) sideways(root.querySelector(".node.running"));
     },
+    select: lights.select,
     fit() {
       draw();
       root.scrollTo?.(0, 0);
@@ -370,92 +346,4 @@ function reveal(root) {
   const out = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ low, /** @type {number} */ high) =>
     from < low + edge || to > high - edge ? (from + to) / 2 - (low + high) / 2 : 0;
   root.scrollBy({ top: out(r.top, r.bottom, view.top, view.bottom), left: out(r.left, r.right, view.left, view.right) });
-}
-
-/**
- * Everything that one thing belongs to, the thing itself first.
- * @param {Element} root @param {Element} target @returns {Set<Element>}
- */
-export function related(root, target) {
-  /** @type {Set<Element>} */
-  const found = new Set([target]);
-  /** @param {string} selector */
-  const all = (selector) => {
-    const list = [...root.querySelectorAll(selector)];
-    for (const el of list) found.add(el);
-    return list;
-  };
-  const at = (/** @type {Element} */ el, /** @type {string} */ name) => el.getAttribute(name) ?? "";
-  /** @param {string} name @param {string} value */
-  const is = (name, value) => `[${name}="${value.replace(/["\\]/g, "\\$&")}"]`;
-
-  const node = (/** @type {string} */ uid) => {
-    all(is("data-node", uid));
-    all(`[data-members~="${uid}"]`);
-  };
-  const handle = (/** @type {string} */ uid, cells = true) => {
-    for (const card of all(is("data-handle", uid))) {
-      const counter = at(card, "data-counter");
-      if (counter) all(is("data-counter-badge", counter));
-      const made = at(card, "data-node-ref");
-      if (made) node(made);
-    }
-    all(is("data-ref", uid));
-    all(is("data-to", uid));
-    all(is("data-variable", uid));
-    if (!cells) return;
-    for (const bead of all(`[data-bead^="${uid}:"]`)) all(is("data-cell", at(bead, "data-reads")) + is("data-dtype", at(bead, "data-dtype")));
-    all(is("data-wire", uid));
-  };
-  const slot = (/** @type {string} */ key) => {
-    all(is("data-pin", key));
-    all(is("data-leader", key));
-    for (const el of all(is("data-slot", key))) {
-      const storage = at(el, "data-saved-in");
-      if (storage) all(is("data-storage-strip", storage));
-    }
-    node(key.slice(0, key.indexOf(":")));
-  };
-
-  const t = target;
-  if (t.hasAttribute("data-cell")) {
-    for (const bead of all(is("data-reads", at(t, "data-cell")) + is("data-dtype", at(t, "data-dtype"))))
-      handle(at(bead, "data-bead").split(":")[0], false);
-  } else if (t.hasAttribute("data-bead")) {
-    handle(at(t, "data-bead").split(":")[0], false);
-    all(is("data-cell", at(t, "data-reads")) + is("data-dtype", at(t, "data-dtype")));
-  } else if (t.hasAttribute("data-handle")) handle(at(t, "data-handle"));
-  else if (t.hasAttribute("data-slot")) slot(at(t, "data-slot"));
-  else if (t.hasAttribute("data-pin")) slot(at(t, "data-pin"));
-  else if (t.hasAttribute("data-counter-badge")) {
-    for (const card of all(is("data-counter", at(t, "data-counter-badge")))) handle(at(card, "data-handle"), false);
-    all(is("data-counter-badge", at(t, "data-counter-badge")));
-  } else if (t.hasAttribute("data-node")) {
-    const uid = at(t, "data-node");
-    all(is("data-from", uid));
-    all(is("data-to", uid));
-    for (const s of all(`[data-slot^="${uid}:"]`)) slot(at(s, "data-slot"));
-    for (const card of all(is("data-node-ref", uid))) handle(at(card, "data-handle"));
-    if (at(t, "data-variable")) handle(at(t, "data-variable"));
-  } else if (t.hasAttribute("data-members")) {
-    const members = new Set(at(t, "data-members").split(" "));
-    for (const card of root.querySelectorAll("[data-node-ref]")) if (members.has(at(card, "data-node-ref"))) handle(at(card, "data-handle"), false);
-    for (const pin of root.querySelectorAll("[data-pin]")) if (members.has(at(pin, "data-pin").split(":")[0])) found.add(pin);
-  } else if (t.hasAttribute("data-edge")) {
-    all(is("data-node", at(t, "data-from")));
-    all(is("data-node", at(t, "data-to")));
-  } else {
-    const ref = at(t, "data-ref") || at(t, "data-to") || at(t, "data-object");
-    if (/^[ta]/.test(ref)) handle(ref);
-    else if (ref) {
-      all(is("data-object", ref));
-      all(is("data-ref", ref));
-      for (const item of all(`[data-item^="${ref}:"]`)) {
-        const to = at(item, "data-to");
-        if (/^[ta]/.test(to)) handle(to);
-        else if (to) all(is("data-object", to));
-      }
-    }
-  }
-  return found;
 }

@@ -1,17 +1,21 @@
 /** The address says everything: the program and the step live in its fragment, `#p=…&i=…`. */
 
-/** @typedef {{source: string | null, step: number | null, broken: boolean}} Place */
+/** @typedef {{source: string | null, step: number | null, selection: string | null, seed: string | null, device: string | null, broken: boolean}} Place */
+
+/** Characters of a fragment that forums, chats and mail still carry whole. */
+export const LONGEST = 8000;
 
 /** @param {string} fragment as `location.hash` gives it @returns {Promise<Place>} */
 export async function read(fragment) {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
   const packed = fields.get("p");
   const step = number(fields.get("i"));
-  if (packed === null) return { source: null, step, broken: false };
+  const place = { source: null, step, selection: fields.get("at"), seed: fields.get("seed"), device: fields.get("device"), broken: false };
+  if (packed === null) return place;
   try {
-    return { source: await unpack(packed), step, broken: false };
+    return { ...place, source: await unpack(packed) };
   } catch {
-    return { source: null, step: null, broken: true };
+    return { ...place, step: null, selection: null, broken: true };
   }
 }
 
