@@ -8,14 +8,22 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryFile
 
-from server.contradictions import refuse
+from server.contradictions import doubts, refuse
+from server.manual import about
+from server.pictures.drawing import Drawings, Undrawable
+from server.pool.cache import packed
 from server.pool.local import Pool
-from server.pool.machine import memory, room
+from server.pool.machine import disk, memory, room
 from server.pool.turns import Busy
 from server.pool.zygote import Down
 from server.settings import Settings
+from server.store.database import Database, Unreachable
+from server.store.repository import Repository
 from server.wire.api import Job
+from server.wire.pictures import Drawing
+from server.wire.trace import Trace
 
 PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad)\n"
 RUNS = 20
@@ -43,8 +51,56 @@ def host(settings: Settings) -> Iterator[Row]:
     least = room(settings.memory)
     wrong = f"room for {least} of {settings.workers} programs at once" if least < settings.workers else ""
     yield "memory", f"{memory() / 1e9:.1f} GB", wrong
-    disk = shutil.disk_usage(Path.cwd()).free
-    yield "disk", f"{disk / 1e9:.1f} GB free", "" if disk > 1e8 else "there is no room for saved scenarios"
+    free, _ = disk(Path(settings.data))
+    roomy = free > settings.quota or bool(settings.database_url)
+    wrong = "" if roomy else f"GRADBOX_QUOTA allows {about(settings.quota)} of saved scenarios"
+    yield "disk", f"{about(free)} free", wrong
+    for name, why in doubts(settings):
+        yield name, "doubtful", why
+
+
+async def store(settings: Settings) -> Row:
+    """The database, opened as the server would open it."""
+    folder = Path(settings.data)
+    database = Database(settings.database_url, folder)
+    subject = "store, embedded" if database.embedded else "store, PostgreSQL"
+    try:
+        held = await Repository(database, settings.scenario, settings.quota).held()
+    except Unreachable as error:
+        return subject, "none", f"nothing can be saved or opened: {error.__cause__}".splitlines()[0][:200]
+    finally:
+        await database.close()
+    if held.revision is None and not writable(folder):
+        return subject, "none yet", f"nothing can be saved: this user may not write to {folder.absolute()}"
+    used = f"{held.scenarios} scenarios, {about(held.size)} of {about(settings.quota)}"
+    full = "" if held.size < 0.9 * settings.quota else "it is nearly full"
+    return subject, f"{used}, revision {held.revision}" if held.revision else "made when the first is saved", full
+
+
+def writable(folder: Path) -> bool:
+    """Whether it can be made here, or written to where it is there."""
+    there = next(place for place in (folder.absolute(), *folder.absolute().parents) if os.path.lexists(place))
+    try:
+        with TemporaryFile(dir=there):
+            return True
+    except OSError:
+        return False
+
+
+async def picture(trace: Trace, settings: Settings) -> Row:
+    """Whether one can be drawn."""
+    drawings = Drawings(settings.pictures)
+    began = time.perf_counter()
+    try:
+        if not drawings.version:
+            return "pictures", "none", "the page is not built: npm run build"
+        asked = Drawing(kind="stage", step=0, png=True)
+        body = await drawings.get("doctor", asked, packed(trace), lambda: None)
+        return "pictures", f"{about(len(body))} after {time.perf_counter() - began:.1f} s", ""
+    except Undrawable as error:
+        return "pictures", "none", str(error)
+    finally:
+        await drawings.close()
 
 
 async def workers(settings: Settings) -> list[Row]:
@@ -58,7 +114,8 @@ async def workers(settings: Settings) -> list[Row]:
         rows += [(name, version, "") for name, version in pool.zygote.versions.items()]
         if not pool.zygote.layers:
             rows.append(("confinement", "off", "any program may do what this user may"))
-        rows += [(f"layer {name}", why or "active", why) for name, why in pool.zygote.layers.items()]
+        needed = {name: why for name, why in pool.zygote.layers.items() if name != "uid" or os.geteuid() == 0}
+        rows += [(f"layer {name}", why or "active", needed.get(name, "")) for name, why in pool.zygote.layers.items()]
         seconds = []
         for _ in range(RUNS):
             begun = time.perf_counter()
@@ -67,6 +124,7 @@ async def workers(settings: Settings) -> list[Row]:
         middle = sorted(seconds)[RUNS // 2] * 1000
         wrong = "" if trace.outcome.status == "finished" else f"it ended as {trace.outcome.status}"
         rows.append(("a small program", f"{middle:.0f} ms in the middle of {RUNS} runs", wrong))
+        rows.append(await picture(trace, settings))
     except (Down, Busy) as error:
         return [("workers", "none", str(error))]
     finally:
@@ -77,7 +135,7 @@ async def workers(settings: Settings) -> list[Row]:
 def examine(settings: Settings) -> int:
     """Print the page. The exit status: 1 where a visitor would miss something. Raises SettingError."""
     refuse(settings)
-    rows = [*host(settings), *asyncio.run(workers(settings)), *fonts()]
+    rows = [*host(settings), asyncio.run(store(settings)), *asyncio.run(workers(settings)), *fonts()]
     width = max(len(subject) for subject, _, _ in rows) + 2
     for subject, found, wrong in rows:
         mark = "!" if wrong else " "

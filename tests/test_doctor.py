@@ -1,15 +1,24 @@
 """`python -m server doctor`: one page, and a status that says whether something is missing."""
 
+import asyncio
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from server import __main__ as commands
 from server import doctor
 from server.pool import machine
+from server.settings import Settings
+from server.wire.trace import Trace
+from tests.places import Places
+from tests.test_store import MADE, content
+from tests.tracing import trace
+
+pytest_plugins = ["tests.places"]
 
 ROOT = Path(__file__).parent.parent
 
@@ -23,7 +32,17 @@ def told(**environment: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_page_says_what_a_visitor_gets() -> None:
     page = told().stdout
-    for subject in ("kernel", "memory", "torch", "layer seccomp", "layer landlock", "a small program", "font, Chinese"):
+    for subject in (
+        "pictures",
+        "store, embedded",
+        "kernel",
+        "memory",
+        "torch",
+        "layer seccomp",
+        "layer landlock",
+        "a small program",
+        "font, Chinese",
+    ):
         assert subject in page
     assert "tensors" in page and "10,000" in page and len(page.splitlines()) < 60
 
@@ -33,6 +52,53 @@ def test_what_is_missing_is_marked_and_makes_the_status() -> None:
     assert page.returncode == 1
     marked = [line for line in page.stdout.splitlines() if line.startswith("!")]
     assert any("confinement" in line for line in marked) and any("room for 1 of 2" in line for line in marked)
+
+
+def test_a_store_that_nothing_can_be_saved_in_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for folder in ("/proc/new", str(tmp_path / "file"), str(tmp_path / "file/new")):
+        subject, found, wrong = asyncio.run(doctor.store(Settings({}, data=folder)))
+        assert (subject, found) in (("store, embedded", "none yet"), ("store, embedded", "none")), folder
+        assert wrong.startswith("nothing can be saved"), folder
+    assert asyncio.run(doctor.store(Settings({}, data=str(tmp_path / "new"))))[1:] == (
+        "made when the first is saved",
+        "",
+    )
+    assert not (tmp_path / "new").exists()
+    gone = Settings({}, database_url="postgresql://me:hush@127.0.0.1:9/none")
+    subject, found, wrong = asyncio.run(doctor.store(gone))
+    assert (subject, found) == ("store, PostgreSQL", "none") and "Connect call failed" in wrong
+    assert "hush" not in wrong
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_store_is_told_by_what_it_holds(places: Places, kind: str) -> None:
+    place = places(kind)
+    place.do(lambda store: store.save(content(), b"x" * 950, MADE))
+    told: dict[str, Any] = {"data": str(place.folder), "database_url": place.url}
+    _, found, wrong = asyncio.run(doctor.store(Settings({}, **told)))
+    assert found.startswith("1 scenarios, ") and found.endswith(", revision 0001") and wrong == ""
+    assert asyncio.run(doctor.store(Settings({}, quota=1000, **told)))[2] == "it is nearly full"
+
+
+def test_settings_that_are_doubtful_are_told() -> None:
+    rows = {
+        subject: wrong for subject, _, wrong in doctor.host(Settings({}, public_url="https://g.example", secret="s"))
+    }
+    assert "g.example is not in it" in rows["GRADBOX_HOSTS"] and rows["GRADBOX_TRUSTED_PROXIES"]
+    assert not any(subject.startswith("GRADBOX_") for subject, _, _ in doctor.host(Settings({})))
+
+
+def test_pictures_that_are_not_drawn_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded = Trace.model_validate(trace("x = 1\n"))
+    monkeypatch.setattr("server.pictures.drawing.PROGRAM", (sys.executable, "-c", "raise SystemExit"))
+    assert asyncio.run(doctor.picture(recorded, Settings({}))) == (
+        "pictures",
+        "none",
+        "pictures can't be drawn here now",
+    )
+    monkeypatch.setattr("server.pictures.drawing.ROOT", Path("/nowhere"))
+    assert asyncio.run(doctor.picture(recorded, Settings({})))[2].startswith("the page is not built")
 
 
 def test_workers_that_do_not_start_are_named() -> None:
