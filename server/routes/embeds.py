@@ -5,7 +5,6 @@ import gzip
 import json
 import re
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
@@ -102,9 +101,7 @@ async def oembed(
 
 
 def same(place: str, public: str) -> bool:
-    """Whether an address begins as ours do; a name's case is nobody's business."""
-    one, other = urlsplit(place), urlsplit(public)
-    return (one.scheme.lower(), one.netloc.lower()) == (
-        other.scheme.lower(),
-        other.netloc.lower(),
-    ) and one.path.startswith(f"{other.path}/")
+    """Whether an address begins as ours do; the case of a host's name is nobody's business."""
+    end = public.find("/", len("https://"))
+    host = len(public) if end < 0 else end
+    return place[:host].lower() == public[:host].lower() and place[host:].startswith(f"{public[host:]}/")

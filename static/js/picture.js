@@ -84,7 +84,5 @@ function at(trace, step) {
 /** @param {Opened} opened @param {number} i @param {import("./telling.js").Say} say */
 function caption(opened, i, say) {
   if (!opened.count) return { at: say("no_steps"), line: "", sentences: [ending(opened.trace, say)] };
-  const told = sentences(opened, i, say);
-  const raised = opened.trace.outcome.error?.step === i ? [ending(opened.trace, say)] : [];
-  return { ...where(opened.trace, i, say), sentences: [...raised, ...told] };
+  return { ...where(opened.trace, i, say), sentences: sentences(opened, i, say) };
 }
