@@ -82,14 +82,22 @@ def test_sizes(number: int, told: str) -> None:
     assert manual.size(number) == told
 
 
-def test_the_readme_names_settings_that_there_are() -> None:
-    named = set(re.findall(r"`(GRADBOX_[A-Z_]+)", (ROOT / "README.md").read_text()))
-    assert named and named <= {row.variable for row in TABLE}
-
-
 def test_what_was_changed_is_told_and_no_secret() -> None:
     told = Settings(
         {"GRADBOX_PASSWORD": "open sesame", "DATABASE_URL": "postgresql://u:p@h/d", "GRADBOX_STEPS": "7"}
     ).changed()
     assert told == {"GRADBOX_PASSWORD": "set", "DATABASE_URL": "set", "GRADBOX_STEPS": 7}
     assert Settings({}).changed() == {}
+
+
+@pytest.mark.parametrize("page", ["README.md", "SECURITY.md", "LIMITATIONS.md", "docs/hosting.md", "docs/privacy.md"])
+def test_pages_name_settings_files_and_chapters_that_there_are(page: str) -> None:
+    text = (ROOT / page).read_text()
+    assert set(re.findall(r"\bGRADBOX_[A-Z_]+\b", text)) <= {row.variable for row in TABLE}
+    for link in re.findall(r"\]\((?!https?:)([^)]*)\)", text):
+        path, _, chapter = link.partition("#")
+        there = (ROOT / page).parent / path if path else ROOT / page
+        assert there.exists(), link
+        if chapter:
+            titles = re.findall(r"^#+ (.*)$", there.read_text(), re.M)
+            assert chapter in {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}, link
