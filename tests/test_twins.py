@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import shutil
 import struct
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from server.pictures.drawer import Fonts, family, png
 from server.pictures.drawing import Drawings, NoStep, Undrawable
 from server.wire.pictures import Drawing
 from tests.places import Places
@@ -409,3 +411,14 @@ def test_a_png_of_a_huge_picture_is_bounded() -> None:
 
     width, height = asyncio.run(whole())
     assert width * height <= 24.1e6 and max(width, height) <= 16_000
+
+
+@pytest.mark.parametrize(("language", "letters"), [("en", "saved"), ("zh", "保存")])
+@pytest.mark.parametrize("generic", ["sans-serif", "monospace"])
+def test_letters_of_a_family_that_is_not_there_are_drawn(generic: str, language: str, letters: str) -> None:
+    asked = ["fc-list", f":lang={language}", "family"]
+    if not shutil.which("fc-list") or not subprocess.run(asked, capture_output=True, check=True).stdout:
+        pytest.skip("no font on this machine has them")
+    fonts = Fonts(family("sans-serif", ""), family("monospace", ""))
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="99" height="99"><text y="50" font-family="{}">{}</text></svg>'
+    assert png(svg.format(f"No such one, {generic}", letters), fonts) != png(svg.format("", ""), fonts)

@@ -9,7 +9,9 @@ import os
 import re
 import resource
 import secrets
+import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -36,6 +38,7 @@ def main() -> None:
     Path("/proc/self/oom_score_adj").write_text("500")  # of all that run here, it can be missed first
     inwards, outwards = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints may not speak for us
+    fonts = Fonts(family("sans-serif", "DejaVu Sans"), family("monospace", "DejaVu Sans Mono"))
     v8 = MiniRacer()
     v8.eval((DIST / "twins.js").read_text("utf-8"))
     parts = {
@@ -45,20 +48,39 @@ def main() -> None:
     tell(outwards, Drawn())
     for line in inwards:
         asked = Drawing.model_validate_json(line)
-        drawn, body = made(v8, asked, inwards.read(asked.size), parts)
+        drawn, body = made(v8, asked, inwards.read(asked.size), parts, fonts)
         tell(outwards, drawn, body)
         if drawn.failed:
             return  # a heap that was full, a call that was cut: the next one gets a new process
 
 
-def made(v8: MiniRacer, asked: Drawing, trace: bytes, parts: dict[str, str]) -> tuple[Drawn, bytes]:
+@dataclass(frozen=True)
+class Fonts:
+    """What the generic families are: of itself resvg takes Arial and its like, and draws no text where they are not."""
+
+    sans: str
+    mono: str
+
+
+def family(generic: str, usual: str) -> str:
+    """As fontconfig has it."""
+    try:
+        told = subprocess.run(
+            ["fc-match", "--format=%{family[0]}", generic], capture_output=True, text=True, timeout=20
+        )
+    except OSError:  # there is none
+        return usual
+    return told.stdout or usual
+
+
+def made(v8: MiniRacer, asked: Drawing, trace: bytes, parts: dict[str, str], fonts: Fonts) -> tuple[Drawn, bytes]:
     told: dict[str, Any] = {**asked.model_dump(), **parts, "nonce": secrets.token_hex(16)}
     try:
         text = gzip.decompress(trace).decode()
         answer = v8.call("twins.make", text, told, timeout_sec=SECONDS, max_memory=HEAP)
         if "steps" in answer:
             return Drawn(steps=answer["steps"]), b""
-        body = png(answer["made"]) if asked.png else answer["made"].encode()
+        body = png(answer["made"], fonts) if asked.png else answer["made"].encode()
     except JSTimeoutException:
         return Drawn(failed=f"it took more than {SECONDS:.0f} seconds to draw"), b""
     except JSOOMException:
@@ -69,13 +91,15 @@ def made(v8: MiniRacer, asked: Drawing, trace: bytes, parts: dict[str, str]) -> 
     return Drawn(size=len(body)), body
 
 
-def png(svg: str) -> bytes:
+def png(svg: str, fonts: Fonts) -> bytes:
     """Twice as large as the picture, where that is no more than a viewer can open."""
     found = SIZE.search(svg)
     width, height = (float(side) for side in found.groups()) if found else (1.0, 1.0)
     larger = 1.0 if 'class="card"' in svg[:1000] else LARGER
     zoom = min(larger, SIDE / max(width, height), math.sqrt(AREA / (width * height)))
-    return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom))
+    return bytes(
+        resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, sans_serif_family=fonts.sans, monospace_family=fonts.mono)
+    )
 
 
 def tell(outwards: BinaryIO, drawn: Drawn, body: bytes = b"") -> None:
