@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run test setup build check settings gpu-check agreement load chaos clean
+.PHONY: help run test setup build check settings gpu-check agreement load chaos image-check clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -24,6 +24,7 @@ help:
 	@echo "make agreement   hold our traces against plain CPython, where the referee lies beside the project"
 	@echo "make load        what fifty visitors at once get, against the bars (7 minutes; SECONDS=15 for a try)"
 	@echo "make chaos       kill, flood and starve a server, and print what it bears"
+	@echo "make image-check build the image, run it, attack it from inside (ARGS=\"--engine buildah\")"
 	@echo "make clean       take away what was built (not .venv)"
 
 run: setup build
@@ -57,6 +58,10 @@ load: setup
 
 chaos: setup
 	$(PYTHON) -m tests.chaos $(CHECKS)
+
+# builds with docker, podman or buildah, whichever works here
+image-check: setup
+	$(PYTHON) -m tests.image $(ARGS)
 
 setup: $(VENV)/.python
 build: static/dist/.built

