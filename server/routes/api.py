@@ -4,12 +4,12 @@ import json
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse
 
 from server.pool.runs import Run
-from server.routes.runs import awaited, begun, found, sent
+from server.routes.runs import awaited, begun, found, known, sent
 from server.wire.api import ProblemReply, RunRequest, Started, State
 from server.wire.schema import document
 from server.wire.trace import Trace
@@ -58,6 +58,7 @@ EXAMPLE: dict[str, Any] = {
 ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/json": {"example": EXAMPLE}}, "description": "The trace."},
     202: {"model": Started, "description": "It has begun, for those who prefer not to wait."},
+    204: {"description": "Only what is there was asked for, and it is not."},
     400: {"model": ProblemReply, "description": "The request can't be read."},
     403: {"model": ProblemReply, "description": "Another site's page asks."},
     404: {"model": ProblemReply, "description": "There is no such run."},
@@ -67,7 +68,6 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
     422: {"model": ProblemReply, "description": "A field is missing or wrong; `error.field` names it."},
     429: {"model": ProblemReply, "description": "Too many programs wait; `Retry-After` says when to come back."},
     503: {"model": ProblemReply, "description": "No worker can be had."},
-    504: {"model": ProblemReply, "description": "Only what is there was asked for, and it is not."},
 }
 
 NOBODY: dict[int | str, dict[str, Any]] = {
@@ -84,11 +84,18 @@ STREAM = {"text/event-stream": {"example": 'event: running\ndata: {"id": "x", "s
 
 
 @router.post("/runs", response_model=Trace, responses=ANSWERS, summary="Run a program and get its trace")
-async def run(body: RunRequest, request: Request) -> Response:
+async def run(
+    body: RunRequest,
+    request: Request,
+    kept: Annotated[bool, Query(description="Only a trace that is there already; nothing is run.")] = False,
+) -> Response:
     """Waits for the trace. Every program gets one: refused, raised, stopped and crashed are outcomes, not errors.
 
     With `Prefer: respond-async` it answers at once with 202, the run's id and the address of its events.
     """
+    if kept:
+        there = known(request, body)
+        return await sent(request, there) if there else Response(status_code=204)
     started = await begun(request, body)
     if isinstance(started, Run) and "respond-async" in request.headers.get("prefer", "").lower():
         place = f"{request.scope['root_path']}/api/runs/{started.id}"

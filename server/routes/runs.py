@@ -26,19 +26,20 @@ def job(request: Request, body: RunRequest) -> Job:
     return Job(source=source, device=body.device, seed=body.seed, limits=settings.limits(), focus=body.focus)
 
 
-async def begun(request: Request, body: RunRequest) -> Run | Result:
-    """The run that a request asked for, or its result where that is known. Raises Refused, Limited, Busy, Down.
+def known(request: Request, body: RunRequest) -> Result | None:
+    """The result of a run, where it is there from before. Raises Refused."""
+    there: Result | None = request.app.state.runs.kept(job(request, body))
+    return there
 
-    `Cache-Control: only-if-cached` asks for what is there, and runs nothing.
-    """
+
+async def begun(request: Request, body: RunRequest) -> Run | Result:
+    """The run that a request asked for, or its result where that is known. Raises Refused, Limited, Busy, Down."""
     state = request.app.state
     runs: Runs = state.runs
     wanted = job(request, body)
     kept = runs.kept(wanted)
     if kept is not None:
         return kept
-    if "only-if-cached" in request.headers.get("cache-control", "").lower():
-        raise Refused(504, "not_kept", "this program's trace is not there; ask without only-if-cached and it is run")
     asker = who(request.scope, state.secret, state.proxies)
     state.rates.hit(asker)
     return await runs.begin(wanted, asker)

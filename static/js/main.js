@@ -396,7 +396,7 @@ function kept() {
 
 /** The fragment that brings this back: the step, and the program where the page's own is another one. */
 async function place() {
-  const at = opened?.count && current() ? step : null;
+  const at = opened === null ? wanted : opened.count && current() ? step : null;
   const said = saved() ? url.at(at) : (await url.write(kept(), at)) + settings.fragment();
   return said + (at !== null && selection ? `&at=${encodeURIComponent(selection)}` : "") + views.fragment();
 }

@@ -8,9 +8,9 @@ import { ROOT } from "./root.js";
  * @param {object} wanted @returns {Promise<any>} */
 export async function known(wanted) {
   try {
-    const headers = { "Content-Type": "application/json", "Cache-Control": "only-if-cached" };
-    const answer = await fetch(`${ROOT}/api/runs`, { method: "POST", headers, body: JSON.stringify(wanted) });
-    return answer.ok ? await answer.json() : null;
+    const headers = { "Content-Type": "application/json" };
+    const answer = await fetch(`${ROOT}/api/runs?kept=1`, { method: "POST", headers, body: JSON.stringify(wanted) });
+    return answer.status === 200 ? await answer.json() : null;
   } catch {
     return null;
   }

@@ -1,0 +1,268 @@
+"""Sharing as a visitor does it: links without a server, steps, frames in other pages, previews, and a path prefix."""
+
+import contextlib
+import http.server
+import threading
+import urllib.parse
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.serving import serving
+from tests.test_page import at_step, leave, paste, run
+from tests.test_saving import HOSTILE, fresh, saved
+
+PROGRAM = "import torch\nx = torch.tensor([3., 4.], requires_grad=True)\ny = x * x\ny.sum().backward()\n"
+CHANCE = "import torch\nx = torch.randn(3)\n"
+
+
+@pytest.fixture(scope="module", params=["", "/box"])
+def public(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that knows its own address, with a prefix and without."""
+    with serving(tmp_path_factory.mktemp("share"), request.param) as address:
+        yield address
+
+
+@contextlib.contextmanager
+def elsewhere(html: str) -> Iterator[str]:
+    """Another site, of one page."""
+
+    class Site(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(html.encode())
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://localhost:{server.server_port}/"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def made(page: Any, site: str, program: str = PROGRAM, title: str = "Squares", description: str = "") -> str:
+    """Save a program; its permalink without a step."""
+    page.goto(f"{site}/")
+    paste(page, program)
+    run(page)
+    return saved(page, title, description).split("#")[0].split("?")[0]
+
+
+def clipboard(page: Any) -> str:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator("#copy").click()
+    page.wait_for_selector("#copy[data-done]")
+    text: str = page.evaluate("navigator.clipboard.readText()")
+    return text
+
+
+def test_a_permalink_has_its_step_selection_and_view(page: Any, public: str) -> None:
+    address = made(page, public)
+    assert address.startswith(f"{public}/s/")
+    leave(page)
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    at_step(page, 2)
+    page.locator("#stage [data-node]").first.click(position={"x": 14, "y": 8})
+    chosen = page.locator("#stage .origin").get_attribute("data-node")
+    page.wait_for_function("() => location.hash.includes('at=')")
+    link = clipboard(page)
+    assert urllib.parse.unquote(link.split("#")[1]) == f"i=2&at=node:{chosen}"
+    other = fresh(page, link)
+    try:
+        at_step(other, 2)
+        assert other.locator("#stage .origin").get_attribute("data-node") == chosen
+        other.keyboard.press("ArrowRight")
+        at_step(other, 3)
+        assert other.locator("#stage .origin").get_attribute("data-node") == chosen, "it stays selected"
+        other.locator("#stage .origin").click(position={"x": 14, "y": 8})
+        assert other.locator("#stage .origin").count() <= 1
+        other.mouse.move(0, 0)
+        assert other.locator("#stage .lit").count() == 0
+        other.keyboard.press("l")
+        other.wait_for_function("() => location.hash.includes('v=loom') && !location.hash.includes('at=')")
+        other.reload()
+        other.wait_for_selector("#loom:not(.aside)")
+    finally:
+        other.context.close()
+
+
+def test_a_saved_one_runs_with_what_it_was_saved_with(page: Any, public: str) -> None:
+    page.goto(f"{public}/")
+    page.locator("#seed").fill("7")
+    paste(page, CHANCE)
+    trace = run(page)
+    assert trace["runtime"]["seed"] == 7
+    address = saved(page, "Chance").split("#")[0]
+    other = fresh(page, address)
+    try:
+        assert other.locator("#seed").input_value() == "7"
+        assert other.locator("#edited").is_hidden()
+        again = run(other)
+        assert again["runtime"]["seed"] == 7 and again["steps"] == trace["steps"]
+        other.wait_for_function("() => location.hash.startsWith('#i=')")
+        other.locator("#seed").fill("8")
+        assert other.locator("#edited").is_visible()
+        other.wait_for_function("() => location.hash.includes('seed=8')")
+    finally:
+        other.context.close()
+
+
+def test_a_link_without_a_server_waits_for_run(page: Any, public: str, site: str) -> None:
+    """Made at one instance, opened at another, which has not run it."""
+    page.goto(f"{public}/")
+    page.locator("#seed").fill("5")
+    paste(page, f"{CHANCE}y = x[1:]\n# {public}\n")
+    trace = run(page)
+    leave(page)
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    at_step(page, 1)
+    page.wait_for_function("() => location.hash.includes('&i=1')")
+    fragment = clipboard(page).split("#")[1]
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{site}/#{fragment}")
+    page.locator("#waiting").wait_for()
+    assert "y = x[1:]" in page.locator(".cm-content").inner_text()
+    assert page.locator("#seed").input_value() == "5"
+    assert page.locator("#stage").is_hidden() and page.locator("#timeline").is_hidden()
+    assert not [url for url in asked if url.endswith(("/runs", "/api/runs"))], "nothing ran"
+    page.locator("#waiting button").click()
+    at_step(page, 1)
+    assert page.locator("#waiting").is_hidden()
+    shown = page.locator("#stage [data-cell='s1:0']").get_attribute("data-value")
+    assert shown in str(trace["steps"][1])
+    page.reload()
+    at_step(page, 1)
+    assert page.locator("#waiting").is_hidden(), "its result is there now"
+
+
+def test_a_link_is_bounded_when_it_is_inflated(page: Any, site: str) -> None:
+    page.goto(site)
+    bomb = page.evaluate(
+        """async () => {
+            const stream = new Blob(Array(64).fill("x".repeat(1 << 20))).stream().pipeThrough(new CompressionStream("deflate-raw"));
+            const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+            return btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join("")).replaceAll("+", "-").replaceAll("/", "_");
+        }"""
+    )
+    assert len(bomb) < 100_000
+    other = page.context.new_page()
+    other.goto(f"{site}/#p={bomb}")
+    other.locator("#problem:not([hidden])").wait_for()
+    assert "could not be read" in other.locator("#problem").inner_text()
+    assert len(other.locator(".cm-content").inner_text()) < 10_000
+
+
+def test_what_is_too_long_for_a_link_is_offered_to_be_saved(page: Any, public: str) -> None:
+    page.goto(f"{public}/")
+    lines = [
+        f"x{k} = torch.tensor([{k * 7919 % 10007}., {k * 104729 % 100003}.])  # {hash(str(k))}" for k in range(300)
+    ]
+    paste(page, "import torch\n" + "\n".join(lines) + "\n")
+    page.wait_for_function("() => location.hash.length > 8000")
+    page.locator("#copy").click()
+    page.locator("#problem button").wait_for()
+    assert "too long for a link" in page.locator("#problem").inner_text()
+    page.locator("#problem button").click()
+    page.locator("#saving [name=title]").wait_for()
+
+
+def test_a_saved_one_is_run_once_more_on_a_button(page: Any, public: str) -> None:
+    made(page, public)
+    assert "torch 2" in page.locator(".made").inner_text()
+    page.locator("#rerun").click()
+    page.wait_for_function("() => document.querySelector('#rerun-told').textContent.includes('the same with torch')")
+    made(page, public, "import time\nimport torch\nx = torch.tensor(time.perf_counter())\n")
+    page.locator("#rerun").click()
+    page.wait_for_function("() => document.querySelector('#rerun-told').textContent.includes('another one each time')")
+    assert "from step 3 on" in page.locator("#rerun-told").inner_text()
+
+
+def test_a_frame_in_another_sites_page_shows_and_steps_and_runs_nothing(page: Any, public: str) -> None:
+    address = made(page, public)
+    told = page.request.get(f"{public}/oembed", params={"url": f"{address}#i=1"}).json()
+    asked: list[str] = []
+    with elsewhere(f"<!doctype html><title>An article</title>{told['html']}") as article:
+        page.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
+        page.goto(article)
+        frame = page.frame_locator("iframe")
+        frame.locator("#workbench[data-step='1']").wait_for()
+        assert frame.locator("#stage [data-handle]").count() >= 1
+        frame.locator("[data-go=next]").click()
+        frame.locator("#workbench[data-step='2']").wait_for()
+        link = frame.locator("a[data-away]")
+        assert link.get_attribute("href") == f"{address}#i=2" and link.get_attribute("target") == "_blank"
+        frame.locator("[data-view=loom]").click()
+        frame.locator("#loom:not(.aside) [data-step]").first.wait_for()
+        assert frame.locator("#run-button, #save, .cm-content, form").count() == 0
+        assert not [one for one in asked if not one.startswith("GET")]
+        assert not [cookie for cookie in page.context.cookies(address) if cookie["name"] != "gradbox"]
+        assert page.evaluate("document.documentElement.scrollTop") == 0
+
+
+def test_the_page_itself_lets_nobody_frame_it(page: Any, public: str) -> None:
+    address = made(page, public)
+    with elsewhere(f"<!doctype html><iframe src='{address}'></iframe>") as article:
+        other = page.context.browser.new_context().new_page()  # its console tells of it
+        other.goto(article)
+        other.wait_for_timeout(500)
+        assert other.frame_locator("iframe").locator("#workbench").count() == 0
+        other.context.close()
+
+
+def test_previews_are_pictures_in_anybodys_page(page: Any, public: str) -> None:
+    address = made(page, public)
+    graph = page.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('meta[property]')].map(m => [m.getAttribute('property'), m.content]))"
+    )
+    assert graph["og:url"] == address and graph["og:title"] == "Squares"
+    images = [graph["og:image"], f"{address}.svg?step=1", f"{address}.png?step=1"]
+    with elsewhere("<!doctype html>" + "".join(f"<img src='{image}'>" for image in images)) as article:
+        page.goto(article)
+        page.wait_for_function("() => [...document.images].every((image) => image.complete)")
+        sizes = page.evaluate("[...document.images].map((image) => [image.naturalWidth, image.naturalHeight])")
+    assert sizes[0] == [1200, 630] and sizes[1][0] > 300 and sizes[2] == [2 * side for side in sizes[1]]
+
+
+def test_hostile_texts_run_nowhere(page: Any, public: str) -> None:
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    address = made(page, public, f"import torch\nx = torch.ones(2)\ns = '''{HOSTILE}'''\nprint(s)\n", HOSTILE, HOSTILE)
+    for place in (address, f"{address}.svg", f"{address}.svg?step=2", address.replace("/s/", "/embed/")):
+        page.goto(place)
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.querySelectorAll('img').length") == 0, place
+    told = page.request.get(f"{public}/oembed", params={"url": address}).json()
+    with elsewhere(f"<!doctype html>{told['html']}") as article:
+        page.goto(article)
+        page.frame_locator("iframe").locator("#workbench[data-step]").wait_for()
+        assert page.frame_locator("iframe").locator("#title").inner_text() == HOSTILE
+    assert not dialogs
+
+
+def test_under_a_prefix_everything_is_found(page: Any, public: str) -> None:
+    lost: list[str] = []
+    page.on("response", lambda answer: lost.append(answer.url) if answer.status >= 400 else None)
+    page.goto(f"{public}/")
+    page.wait_for_selector("#stage [data-handle]")
+    page.locator("nav a").first.click()
+    page.wait_for_url(f"{public}/gallery")
+    page.locator(".gallery li a").nth(2).click()
+    page.wait_for_selector("#stage [data-handle]")
+    paste(page, "import time\nimport torch\nx = torch.ones(2)\nt = time.time()\nwhile time.time() < t + 1:\n    pass\n")
+    run(page)
+    page.locator("a[lang=zh]").click()
+    page.wait_for_selector("html[lang=zh]")
+    assert page.url.startswith(f"{public}/") and not lost
