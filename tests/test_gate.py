@@ -96,7 +96,7 @@ def test_a_session_opens_everything_and_ends(client: TestClient) -> None:
     assert cookie["max-age"] == str(MONTH)
     page = client.get("/", headers=HTML)
     assert page.status_code == 200 and 'id="sign-out"' in page.text and "private" in page.headers["cache-control"]
-    assert client.get("/api/schema").headers["cache-control"] == "private"
+    assert client.get("/api/schema").headers["cache-control"] == "private, no-cache"
     assert client.get("/metrics").status_code == 200
     out = client.delete(SESSION)
     ended = SimpleCookie(out.headers["set-cookie"])[NAME]
@@ -294,7 +294,8 @@ def test_one_is_where_one_was_after_signing_in(page: Any, closed: str) -> None:
     page.fill("[name=password]", WORD)
     page.keyboard.press("Enter")
     page.wait_for_selector("#stage [data-cell]")
-    assert page.url == f"{closed}/?s=detach&lang=zh#i=3" and page.input_value("#slider") == "3"
+    assert page.url.startswith(f"{closed}/?s=detach&lang=zh#") and page.url.endswith("i=3")
+    assert page.input_value("#slider") == "3"
     page.goto(f"{closed}/gallery")
     page.click("#sign-out")
     page.wait_for_selector("#sign-in button:enabled")
