@@ -296,6 +296,15 @@ def test_one_is_where_one_was_after_signing_in(page: Any, closed: str) -> None:
     page.wait_for_selector("#stage [data-cell]")
     assert page.url.startswith(f"{closed}/?s=detach&lang=zh#") and page.url.endswith("i=3")
     assert page.input_value("#slider") == "3"
+    other = page.context.new_page()  # whose console may say what becomes of a run without a session
+    other.goto(page.url)
+    other.wait_for_selector("#stage [data-cell]")
+    session = page.context.cookies()
+    page.context.clear_cookies()
+    other.click("#run-button")
+    other.wait_for_selector("#problem:not([hidden])")
+    assert other.inner_text("#problem") == "登录已失效。请刷新页面，重新登录。"
+    page.context.add_cookies(session)
     page.goto(f"{closed}/gallery")
     page.click("#sign-out")
     page.wait_for_selector("#sign-in button:enabled")

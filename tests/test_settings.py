@@ -90,7 +90,9 @@ def test_what_was_changed_is_told_and_no_secret() -> None:
     assert Settings({}).changed() == {}
 
 
-@pytest.mark.parametrize("page", ["README.md", "SECURITY.md", "LIMITATIONS.md", "docs/hosting.md", "docs/privacy.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "SECURITY.md", "LIMITATIONS.md", "docs/hosting.md", "docs/privacy.md", "docs/docker.md"]
+)
 def test_pages_name_settings_files_and_chapters_that_there_are(page: str) -> None:
     text = (ROOT / page).read_text()
     assert set(re.findall(r"\bGRADBOX_[A-Z_]+\b", text)) <= {row.variable for row in TABLE}

@@ -71,7 +71,7 @@ export function createRunning({ form, result, word, stop }, { say, request, bega
       // a proxy's page: the status has to do
     }
     if (xhr.status === 429) over(say(told.code === "limited" ? "error_limited" : "error_busy", { seconds: Math.ceil(told.retry_after || 1) }));
-    else over(say("error_server", { message: told.message }));
+    else over(xhr.status === 401 ? say("error_signed_out") : say("error_server", { message: told.message }));
   });
   result.addEventListener("htmx:afterSwap", () => {
     const goes = /** @type {HTMLElement | null} */ (result.querySelector("[data-run]"));
