@@ -410,7 +410,7 @@ def test_a_png_of_a_huge_picture_is_bounded() -> None:
             await drawings.close()
 
     width, height = asyncio.run(whole())
-    assert width * height <= 24.1e6 and max(width, height) <= 16_000
+    assert width * height <= 12.1e6 and max(width, height) <= 16_000
 
 
 @pytest.mark.parametrize(("language", "letters"), [("en", "saved"), ("zh", "保存")])

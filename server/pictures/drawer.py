@@ -26,7 +26,7 @@ HEAP = 512 << 20
 """Bytes of V8's heap."""
 
 LARGER = 2.0
-AREA = 24e6
+AREA = 12e6
 SIDE = 16_000
 """Most pixels of a PNG, and of one of its sides."""
 

@@ -1,0 +1,135 @@
+"""What sharing costs: saving and opening a scenario with a trace of 97 KiB on both databases, and its pictures.
+
+`python -m benchmarks.share [--count 60]`. It starts a PostgreSQL and, for each database, a server of its own on free ports of
+this machine; the clients, one after another, live in this process and keep their connection. Saving is measured with a
+result that is there already, which is what a visitor has who saves what he sees, and with one that has to be run first.
+"""
+
+import argparse
+import contextlib
+import gzip
+import http.client
+import json
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from benchmarks.load import Site
+from tests import postgres
+
+KIB = 97
+PROGRAM = """\
+import torch
+x = torch.randn(24, requires_grad=True)
+y = x
+for i in range({turns}):
+    y = y * torch.randn(24)
+    y.sum().backward()
+    y = y.detach().requires_grad_()
+"""
+TURNS = 75
+MANY = "1000000/minute"
+JSON = {"Content-Type": "application/json"}
+
+
+class Asker:
+    """A connection that is kept."""
+
+    def __init__(self, port: int) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def __call__(self, path: str, body: Any = None) -> bytes:
+        """Raises AssertionError for what is no success."""
+        method = "GET" if body is None else "POST"
+        headers = {"Accept-Encoding": "gzip", **(JSON if body is not None else {})}
+        self._connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+        answer = self._connection.getresponse()
+        told = answer.read()
+        assert answer.status in (200, 201), (path, answer.status, told[:300])
+        return told
+
+
+def timed(work: Callable[[int], object], count: int) -> list[float]:
+    """Milliseconds of each call."""
+    found = []
+    for number in range(count):
+        began = time.perf_counter()
+        work(number)
+        found.append((time.perf_counter() - began) * 1000)
+    return found
+
+
+def row(name: str, found: list[float]) -> None:
+    ordered = sorted(found)
+    last = ordered[min(len(ordered) - 1, round(len(ordered) * 0.95))]
+    print(f"  {name:46} {statistics.median(ordered):8.1f} {last:8.1f} {len(ordered):6}")
+
+
+@contextlib.contextmanager
+def database(kind: str, server: str) -> Iterator[None]:
+    """The setting of a new database, where it is not the embedded one."""
+    if kind == "postgresql":
+        os.environ["DATABASE_URL"] = postgres.database(server, "share")
+    try:
+        yield
+    finally:
+        os.environ.pop("DATABASE_URL", None)
+
+
+def measured(kind: str, count: int) -> None:
+    limits = dict.fromkeys(("rate_limit", "address_limit", "save_limit", "save_address_limit", "picture_limit"), MANY)
+    with Site(**limits) as site:
+        ask = Asker(site.port)
+        source = PROGRAM.format(turns=TURNS)
+        trace = ask("/api/runs", {"source": source})
+        size = len(trace) / 1024
+        steps = len(json.loads(gzip.decompress(trace))["steps"])
+        print(f"\n{kind}: a trace of {steps} steps, {size:.0f} KiB gzipped {'p50 ms':>15} {'p95 ms':>8} {'times':>6}")
+        assert abs(size - KIB) < 5, size
+        ids: list[str] = []
+
+        def save(number: int) -> None:
+            ids.append(json.loads(ask("/api/scenarios", {"source": source, "title": f"{number}"}))["id"])
+
+        def run_and_save(number: int) -> None:
+            ask("/api/scenarios", {"source": f"{source}# {number}\n"})
+
+        save(-1)  # the database is made
+        row("save, its result is there", timed(save, count))
+        row(
+            "save again, the same content",
+            timed(lambda _: ask("/api/scenarios", {"source": source, "title": "0"}), count),
+        )
+        row("save, run first", timed(run_and_save, max(5, count // 4)))
+        row("open: the page with its trace", timed(lambda k: ask(f"/s/{ids[k]}"), count))
+        row("open: .trace.json", timed(lambda k: ask(f"/s/{ids[k]}.trace.json"), count))
+        row("the frame: /embed/{id}", timed(lambda k: ask(f"/embed/{ids[k]}"), count))
+        row("the first picture, a process started for it", timed(lambda _: ask(f"/s/{ids[0]}.card.png"), 1))
+        for name, path in (
+            ("preview .card.png", "/s/{}.card.png"),
+            (".svg?step=", "/s/{}.svg?step=200"),
+            (".png?step=", "/s/{}.png?step=200"),
+            (f".svg, the loom of {steps} steps", "/s/{}.svg"),
+            (".html", "/s/{}.html"),
+        ):
+            row(f"{name}, cold", timed(lambda k, path=path: ask(path.format(ids[k + 1])), max(5, count // 4)))
+            row(f"{name}, warm", timed(lambda _, path=path: ask(path.format(ids[1])), count))
+
+
+def main(count: int) -> None:
+    where = postgres.programs()
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before; the client beside the server")
+    measured("sqlite", count)
+    if where is None:
+        print("\nno PostgreSQL on this machine")
+        return
+    with postgres.running(where) as server, database("postgresql", server):
+        measured("postgresql", count)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser("python -m benchmarks.share")
+    parser.add_argument("--count", type=int, default=60, help="of each measurement")
+    main(max(10, parser.parse_args().count))
