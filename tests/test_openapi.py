@@ -66,10 +66,9 @@ class Site:
         self.log = log
         self.host, self.address = f"127.0.0.1:{self.port}", f"http://127.0.0.1:{self.port}"
         command = [sys.executable, "-m", "server", "serve", "--port", str(self.port)]
+        place = {"GRADBOX_DATA": str(log.parent), "GRADBOX_PUBLIC_URL": self.address}
         with log.open("wb") as file:
-            self.server = subprocess.Popen(
-                command, cwd=ROOT, env={**os.environ, **FREE, **SHORT, "GRADBOX_DATA": str(log.parent)}, stderr=file
-            )
+            self.server = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **FREE, **SHORT, **place}, stderr=file)
         for _ in range(600):
             try:
                 if self.ask("GET", "/readyz").status == 200:
@@ -155,6 +154,11 @@ OPERATIONS = [
     ("GET", "/s/{id}.json", 10),
     ("GET", "/s/{id}.trace.json", 10),
     ("GET", "/s/{id}.py", 10),
+    ("GET", "/s/{id}.svg", 10),
+    ("GET", "/s/{id}.png", 10),
+    ("GET", "/s/{id}.card.png", 10),
+    ("GET", "/s/{id}.html", 10),
+    ("GET", "/oembed", 15),
     ("GET", "/healthz", 3),
     ("GET", "/readyz", 3),
     ("GET", "/metrics", 3),
@@ -189,9 +193,11 @@ def test_requests_made_of_the_description(
         @given(case=operation.as_strategy(generation_mode=mode))
         def hold(case: schemathesis.Case) -> None:
             answer = case.call(base_url=site.address, session=session)
-            if answer.status_code >= 400:
+            if (path, answer.status_code) == ("/oembed", 501):  # as its standard has it, for a format that we have not
+                ProblemReply.model_validate_json(answer.content)
+            elif answer.status_code >= 400:
                 shaped(answer.status_code, answer.content)
-            elif path == RUNS:
+            elif path == RUNS and answer.status_code != 204:  # nothing was there, and nothing was to be run
                 Trace.model_validate_json(answer.content)
                 case.validate_response(answer, checks=[response_schema_conformance])
 
