@@ -114,7 +114,9 @@ class Gate:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers["cache-control"] = headers.get("cache-control", "private, no-cache").replace("public", "private")
+                headers["cache-control"] = headers.get("cache-control", "private, no-cache").replace(
+                    "public", "private"
+                )
             await send(message)
 
         scope["state"]["signed_in"] = self._door.signed_in(scope)
