@@ -30,6 +30,9 @@ AREA = 12e6
 SIDE = 16_000
 """Most pixels of a PNG, and of one of its sides."""
 
+TALLEST = {"svg": 16_000, "png": 4_000, "card": 700}
+"""Pixels, before a PNG is made larger; of a higher picture a part is drawn, and it says so."""
+
 SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
 
 
@@ -74,7 +77,8 @@ def family(generic: str, usual: str) -> str:
 
 
 def made(v8: MiniRacer, asked: Drawing, trace: bytes, parts: dict[str, str], fonts: Fonts) -> tuple[Drawn, bytes]:
-    told: dict[str, Any] = {**asked.model_dump(), **parts, "nonce": secrets.token_hex(16)}
+    tallest = TALLEST["card" if asked.kind == "card" else "png" if asked.png else "svg"]
+    told: dict[str, Any] = {**asked.model_dump(), "tallest": tallest, **parts, "nonce": secrets.token_hex(16)}
     try:
         text = gzip.decompress(trace).decode()
         answer = v8.call("twins.make", text, told, timeout_sec=SECONDS, max_memory=HEAP)

@@ -14,11 +14,16 @@ import { messages } from "./messages.js";
 import { openTrace } from "./state.js";
 import { ending, sentences, stageWords, telling, where } from "./telling.js";
 
-/** @typedef {{theme: "light" | "dark", language: string}} Look */
+/** @typedef {{theme: "light" | "dark", language: string, tallest?: number}} Look tallest: a higher picture is cut, and says so */
 /** @typedef {import("./state.js").Opened} Opened */
 
 /** A graph that is wider is folded. */
 const ROOM = 1900;
+/** Of a run with more storages, or in a wider loom, nothing could be made out; its step is drawn instead. */
+const STORAGES = 150;
+const WIDEST = 12000;
+/** Height of a loom's row, where there is a tallest. */
+const ROW = 40;
 const CSS = stageCss + loomCss + paperCss;
 
 /**
@@ -44,7 +49,7 @@ export function cardOf(trace, step, title, look = {}) {
   const inked = ink({ theme: "light", language: "en", ...look });
   const { say } = locale(inked.language);
   const told = caption(opened, i, say);
-  const drawn = preview(stagePicture(null, opened, i, say), "stage-svg", title, told);
+  const drawn = preview(stagePicture(null, opened, i, say, look.tallest), "stage-svg", title, told);
   return written("card", drawn, title || told.line, told.sentences.map(({ text }) => text).join(" "), inked);
 }
 
@@ -52,27 +57,48 @@ export function cardOf(trace, step, title, look = {}) {
  * @param {import("./layout/plan.js").Plan | null} plan @param {Opened} opened @param {number} i @param {Look} look */
 export function pictureAs(plan, opened, i, look) {
   const { say } = locale(look.language);
-  return paper("stage", stagePicture(plan, opened, i, say), caption(opened, i, say), ink(look));
+  const picture = stagePicture(plan, opened, i, say, look.tallest);
+  const told = caption(opened, i, say);
+  return paper("stage", picture, picture.cut ? noted(told, say("cut_tall")) : told, ink(look));
 }
 
 /** @param {Opened} opened @param {number} i @param {Look} look */
 export function loomAs(opened, i, look) {
   const { say } = locale(look.language);
   if (!opened.count) return pictureAs(null, opened, i, look);
+  const bounded = look.tallest !== undefined;
+  const told = caption(opened, i, say);
+  const instead = () => paper("stage", stagePicture(null, opened, i, say, look.tallest), noted(told, say("cut_wide")), ink(look));
+  if (bounded && storages(opened.trace) > STORAGES) return instead();
   const words = Object.fromEntries(Object.keys(LOOM).map((word) => [word, say(`loom_${word}`)]));
-  return paper("loom", loomPicture(opened, i, words), caption(opened, i, say), ink(look));
+  const picture = loomPicture(opened, i, words, bounded ? { rows: Math.floor((look.tallest ?? 0) / ROW) } : {});
+  if (bounded && picture.width > WIDEST) return instead();
+  return paper("loom", picture, picture.cut ? noted(told, say("cut_rows")) : told, ink(look));
 }
 
 /** The step, or the program's text where there is none. @param {import("./layout/plan.js").Plan | null} plan
- * @param {Opened} opened @param {number} i @param {import("./telling.js").Say} say */
-function stagePicture(plan, opened, i, say) {
-  if (opened.count) return whole(plan ?? makePlan(opened, { room: ROOM }), opened, i, stageWords(say));
+ * @param {Opened} opened @param {number} i @param {import("./telling.js").Say} say @param {number} [tallest] */
+function stagePicture(plan, opened, i, say, tallest) {
+  if (opened.count) return whole(plan ?? makePlan(opened, { room: ROOM }), opened, i, stageWords(say), tallest);
   return listing(opened.trace.program.source, messages(opened.trace, say, () => {}).filter(({ kind }) => kind === "error"));
 }
 
+/** @param {import("./marks/paper.js").Caption} told @param {string} text */
+function noted(told, text) {
+  return { ...told, sentences: [...told.sentences, { text, tone: "cut" }] };
+}
+
+/** How many a run has. @param {any} trace */
+function storages(trace) {
+  const found = new Set();
+  for (const step of trace.steps)
+    for (const [uid, entity] of Object.entries(step.set)) if (/** @type {any} */ (entity).kind === "storage") found.add(uid);
+  return found.size;
+}
+
 /** @param {Look} look */
-function ink(look) {
-  return { css: CSS, tokens, ...look };
+function ink({ theme, language }) {
+  return { css: CSS, tokens, theme, language };
 }
 
 /** @param {any} trace @param {number | null} step */

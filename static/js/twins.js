@@ -6,7 +6,7 @@ import { telling } from "./telling.js";
 
 /**
  * @typedef {{kind: "stage" | "loom" | "card" | "file", step: number | null, title: string, theme: "light" | "dark", language: string,
- *   body: string, style: string, script: string, nonce: string}} Asked
+ *   tallest: number, body: string, style: string, script: string, nonce: string}} Asked
  *   step: null is the one that a reader would be shown first; body, style, script, nonce: the offline file's
  */
 

@@ -45,14 +45,14 @@ const NODE_R = 5;
  * @param {import("../state.js").Opened} opened @param {number} i
  * @param {Partial<Words>} [words]
  * @param {{room?: number, rows?: number}} [options] room: the width to fill; rows: no more rows than this
- * @returns {{width: number, height: number, nodes: VNode[]}}
+ * @returns {import("./paper.js").Picture}
  */
 export function loomPicture(opened, i, words = {}, { room = 1180, rows } = {}) {
   const plan = loom(opened, { room, scrolls: false });
   const last = plan.boxes[Math.min(rows ?? Infinity, plan.boxes.length) - 1];
   const height = last ? last.y + last.h : HEAD;
-  const { head, code, body } = loomMarks(plan, opened, i, words, rows ? { top: -Infinity, bottom: height - 1 } : ALL);
-  return { width: plan.width, height, nodes: [h("g", {}, body), h("g", {}, code), h("g", {}, head), h("g", {}, corner(plan, { ...LOOM, ...words }))] };
+  const { head, code, body } = loomMarks(plan, opened, i, words, rows && rows < plan.boxes.length ? { top: -Infinity, bottom: height - 1 } : ALL);
+  return { width: plan.width, height, cut: rows !== undefined && rows < plan.boxes.length, nodes: [h("g", {}, body), h("g", {}, code), h("g", {}, head), h("g", {}, corner(plan, { ...LOOM, ...words }))] };
 }
 
 /**

@@ -1,6 +1,8 @@
 /** A picture as a file of its own: an SVG that needs no page, with its styles, its title and a caption under it. */
 
 import { textWidth } from "../layout/metrics.js";
+import { news } from "../layout/plan.js";
+import { ALL } from "../layout/view.js";
 import { cls, h, render, SVG } from "../svg.js";
 import { extent } from "./extent.js";
 import { styled } from "./ink.js";
@@ -8,7 +10,7 @@ import { scene } from "./scene.js";
 import { WORDS } from "./words.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
-/** @typedef {{width: number, height: number, nodes: VNode[]}} Picture */
+/** @typedef {{width: number, height: number, nodes: VNode[], cut?: boolean}} Picture cut: it goes on above or below */
 /** @typedef {"stage" | "loom"} Kind */
 /** @typedef {{at: string, line: string, sentences: {text: string, tone: string}[]}} Caption */
 
@@ -16,14 +18,28 @@ const EDGE = 24;
 const HEAD = 90;
 const NARROWEST = 560;
 const WRAPPED = 900;
+/** Down to this share of the room what is new may stand, and the picture begins at its top. */
+const NEAR = 0.7;
 
 /** All of what there is at a step, memory and graph, whatever a screen would show of it.
  * @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").Opened} opened @param {number} i
  * @param {Partial<import("./words.js").Words>} words
+ * @param {number} [most] of a higher picture only that much is drawn, with what the step made or wrote in it
  * @returns {Picture} */
-export function whole(plan, opened, i, words) {
+export function whole(plan, opened, i, words, most = Infinity) {
+  const tall = Math.max(plan.memory.height, plan.graph.height);
+  if (tall <= most) return drawn(plan, opened, i, words);
+  const first = Math.min(...news(plan, opened.at(i)), tall);
+  const top = first < most * NEAR || first === tall ? 0 : Math.min(first - most / 3, tall - most);
+  const { width, nodes } = drawn(plan, opened, i, words, { top, bottom: top + most });
+  return { width, height: most, cut: true, nodes: [h("svg", { width, height: most, viewBox: `0 ${top} ${width} ${most}` }, nodes)] };
+}
+
+/** @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").Opened} opened @param {number} i
+ * @param {Partial<import("./words.js").Words>} words @param {import("../layout/view.js").Band} [band] @returns {Picture} */
+function drawn(plan, opened, i, words, band = ALL) {
   const { stacked } = plan;
-  const { memory, between, graph } = scene(plan, opened, i, words);
+  const { memory, between, graph } = scene(plan, opened, i, words, { memory: band, graph: band });
   const left = extent([...memory, ...between]);
   const right = extent(graph);
   const [dx, dy] = stacked ? [0, left.y + EDGE] : [plan.memory.width, 0];
