@@ -11,8 +11,10 @@ from pathlib import Path
 
 Finished = subprocess.CompletedProcess[str]
 
-HARDENED = ("--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--pids-limit=512")
-"""What compose.yaml asks for beside limits."""
+HARDENED = (
+    "--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--pids-limit=512", "--memory=4g",
+)  # fmt: skip
+"""What compose.yaml asks for."""
 
 PORT = 8000
 
@@ -32,6 +34,7 @@ class Engine:
     """Docker, or what takes the same words. isolated: its containers are more than another root."""
 
     isolated = True
+    lacks = ""
     port = PORT
 
     def __init__(self, *words: str, seccomp: str = "") -> None:
@@ -50,8 +53,7 @@ class Engine:
         """The image's own command, as compose.yaml would have it run."""
         told = [f"--env={key}={value}" for key, value in environment.items()]
         told += [f"--volume={here}:{there}" for here, there in volumes.items()]
-        hard = (*HARDENED, "--memory=4g")
-        run(*self.words, "run", "--detach", "--name", name, *self._flags(), *hard, *told, image)
+        run(*self.words, "run", "--detach", "--name", name, *self._flags(), *HARDENED, *told, image)
 
     def inside(self, name: str, *command: str, text: str | None = None) -> Finished:
         """A command beside the server."""
@@ -79,6 +81,9 @@ class Engine:
         found = finished(*self.words, "logs", name)
         return found.stdout + found.stderr
 
+    def has(self, image: str) -> bool:
+        return finished(*self.words, "image", "inspect", image).returncode == 0
+
     def remove(self, name: str) -> None:
         finished(*self.words, "rm", "--force", "--volumes", name)
 
@@ -88,8 +93,10 @@ class Engine:
         run(*self.words, "volume", "create", name)
         return name
 
-    def forget(self, volume: str, image: str) -> None:
+    def forget(self, volume: str) -> None:
         finished(*self.words, "volume", "rm", "--force", volume)
+
+    def discard(self, image: str) -> None:
         finished(*self.words, "image", "rm", "--force", image)
 
     def _flags(self) -> tuple[str, ...]:
@@ -116,6 +123,7 @@ class Buildah(Engine):
     for the user. So the server listens at a port that is free here, and nothing is read-only."""
 
     isolated = False
+    lacks = ", which changes the root alone"
     port = 8119
 
     def __init__(self, store: Path) -> None:
@@ -126,6 +134,7 @@ class Buildah(Engine):
 
     def start(self, name: str, image: str, environment: Mapping[str, str], volumes: Mapping[str, str]) -> None:
         run(*self.words, "from", "--name", name, image)
+        run(*self.words, "config", *(f"--volume={there}-" for there in volumes.values()), name)  # its own would win
         told = [f"--env={key}={value}" for key, value in environment.items()]
         told += [f"--volume={here}:{there}" for here, there in volumes.items()]
         words = [*self.words, "run", "--isolation=chroot", *told]
@@ -166,6 +175,9 @@ class Buildah(Engine):
     def logs(self, name: str) -> str:
         return (self.store / f"{name}.log").read_text()
 
+    def has(self, image: str) -> bool:
+        return finished(*self.words, "inspect", "--type=image", image).returncode == 0
+
     def remove(self, name: str) -> None:
         if name in self.running:
             self.stop(name)
@@ -178,8 +190,10 @@ class Buildah(Engine):
         os.chown(place, 10_001, 10_001)  # an engine does it, after the image's own folder
         return str(place)
 
-    def forget(self, volume: str, image: str) -> None:
+    def forget(self, volume: str) -> None:
         shutil.rmtree(volume, ignore_errors=True)
+
+    def discard(self, image: str) -> None:
         finished(*self.words, "rmi", "--force", image)
 
 

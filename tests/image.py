@@ -1,6 +1,6 @@
 """Builds the image, runs it as compose.yaml would, and holds what the documents say of it.
 
-`make image-check`, or `python -m tests.image [--engine docker|podman|buildah] [--base IMAGE] [--seccomp FILE] [--keep]`. It
+`make image-check`, or `python -m tests.image [--engine docker|podman|buildah] [--base IMAGE] [--image IMAGE] [--seccomp FILE] [--keep]`. It
 takes the first engine that works here. Where no registry of images can be reached, a base made by debootstrap stands in
 for the one of the Dockerfile. What pip and npm are configured with on this machine is mounted while the image is built,
 and is not in it. Prints what it measured; the status is 1 where something does not hold.
@@ -84,18 +84,20 @@ class Answer:
 
 @dataclass
 class Trial:
-    """One image in one engine. built: seconds that took. volume: where the server's state lies."""
+    """One image in one engine. volume: where the server's state lies. base, built: what it was made of, in how many
+    seconds, where that was done here."""
 
     engine: Engine
-    base: str
-    volume: str = ""
+    image: str
+    volume: str
+    base: str = ""
     built: float = 0.0
     host: str = "localhost"
     saved: dict[str, Any] = field(default_factory=dict)
 
     def start(self, **environment: str) -> float:
         """Seconds until a program would be run."""
-        self.engine.start(SERVER, IMAGE, environment, {self.volume: "/data"})
+        self.engine.start(SERVER, self.image, environment, {self.volume: "/data"})
         began = time.monotonic()
         while time.monotonic() - began < 120:
             try:
@@ -115,19 +117,24 @@ class Trial:
 
     def says(self, *command: str, user: str = "") -> str:
         """What a command in a container of its own prints."""
-        found = self.engine.once(IMAGE, *command, user=user)
+        found = self.engine.once(self.image, *command, user=user)
         assert found.returncode == 0, found.stderr[-500:]
         return found.stdout.strip()
 
 
 def size(trial: Trial) -> str:
     """≤ 1.3 GB, as the files lie on a disk."""
-    whole, base = (
-        int(trial.engine.once(image, "du", "-skx", "/", user="0").stdout.split()[0]) * 1024
-        for image in (IMAGE, trial.base)
-    )
+    whole = occupied(trial.engine, trial.image)
     assert whole <= LARGEST, f"{whole / 1e6:.0f} MB"
-    return f"{whole / 1e6:.0f} MB, of them {base / 1e6:.0f} MB the base; built in {trial.built:.0f} s"
+    if not trial.base:
+        return f"{whole / 1e6:.0f} MB"
+    below = occupied(trial.engine, trial.base)
+    return f"{whole / 1e6:.0f} MB, of them {below / 1e6:.0f} MB the base; built in {trial.built:.0f} s"
+
+
+def occupied(engine: Engine, image: str) -> int:
+    """Bytes on a disk, none of them compressed."""
+    return int(engine.once(image, "du", "-skx", "/", user="0").stdout.split()[0]) * 1024
 
 
 def contents(trial: Trial) -> str:
@@ -282,7 +289,7 @@ def again(trial: Trial) -> str:
 def attacks(trial: Trial) -> str:
     """Everything of tests/attacks.py, by the image's own user, Python and modules."""
     command = ("python", "-m", "tests.attacks", str(UID), "confined")
-    found = trial.engine.once(IMAGE, *command, volumes={str(ROOT / "tests"): "/app/tests"})
+    found = trial.engine.once(trial.image, *command, volumes={str(ROOT / "tests"): "/app/tests"})
     assert found.returncode == 0, found.stderr[-1000:]
     told = json.loads(found.stdout)
     loose = {name: how for name, how in told["attacks"].items() if not how.startswith(("raised ", "died "))}
@@ -303,8 +310,10 @@ def base(found: Engine, wanted: str) -> str:
     usual = re.search(r"^ARG BASE=(\S+)", (ROOT / "Dockerfile").read_text(), re.M)
     assert usual
     name = wanted or usual[1]
-    if finished(*found.words, "pull", name).returncode == 0 or wanted:
+    if found.has(name) or finished(*found.words, "pull", name).returncode == 0 or wanted:
         return name
+    if found.has(STAND_IN):
+        return STAND_IN
     assert shutil.which("debootstrap") and os.geteuid() == 0, f"{name} can't be had, nor debootstrap be run"
     place = STORE / "stand-in"
     if not (place / "usr/bin/python3").exists():
@@ -363,6 +372,7 @@ def main() -> int:
     parser = argparse.ArgumentParser("python -m tests.image", description="Build the image and try it.")
     parser.add_argument("--engine", choices=("docker", "podman", "buildah"), default="")
     parser.add_argument("--base", default="", help="an image to build on instead of the Dockerfile's")
+    parser.add_argument("--image", default="", help="one that is there already, instead of building one")
     parser.add_argument("--seccomp", default="", help="a profile to run under instead of the engine's")
     parser.add_argument("--keep", action="store_true", help="leave the image")
     told = parser.parse_args()
@@ -373,18 +383,22 @@ def main() -> int:
             "nothing here builds images: docker, or podman with runc, or buildah; with debootstrap where no registry is"
         )
         return 2
-    trial = Trial(found, base(found, told.base))
-    print(f"{found.words[0]}, on {trial.base}" + ("" if found.isolated else ", by a change of the root alone"))
+    trial = Trial(found, told.image or IMAGE, found.volume(f"{SERVER}-data"))
     try:
-        arguments, volumes = ({}, {}) if found.words[0] == "docker" else configured()
-        began = time.monotonic()
-        found.build(IMAGE, ROOT, {"BASE": trial.base, **arguments}, volumes)
-        trial.built, trial.volume = time.monotonic() - began, found.volume(f"{SERVER}-data")
+        if not told.image:
+            trial.base = base(found, told.base)
+            arguments, volumes = ({}, {}) if found.words[0] == "docker" else configured()
+            found.discard(IMAGE)
+            began = time.monotonic()
+            found.build(IMAGE, ROOT, {"BASE": trial.base, **arguments}, volumes)
+            trial.built = time.monotonic() - began
+        print(f"{found.words[0]}{', on ' if trial.base else ''}{trial.base}{found.lacks}", flush=True)
         held = [hold(check, trial) for check in ALL]
     finally:
         found.remove(SERVER)
-        if not told.keep:
-            found.forget(trial.volume, IMAGE)
+        found.forget(trial.volume)
+        if not told.keep and not told.image:
+            found.discard(IMAGE)
     print(f"{sum(held)} of {len(held)} held")
     return int(not all(held))
 

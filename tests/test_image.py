@@ -19,12 +19,12 @@ import yaml
 
 from server import alive
 from server.settings import TABLE
+from tests.engines import HARDENED
 
 ROOT = Path(__file__).parent.parent
 DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
 LAST = DOCKERFILE[DOCKERFILE.rindex("\nFROM ") :]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
-GUIDE = ROOT / "docs/docker.md"
 OURS = re.compile(r"\bGRADBOX_[A-Z_]+")
 
 
@@ -157,6 +157,16 @@ def test_a_server_is_given_as_little_as_it_needs(name: str) -> None:
     assert service["mem_limit"] and service["pids_limit"]
     assert not service.keys() & {"privileged", "cap_add", "network_mode", "pid", "user"}
     assert all(re.fullmatch(r"\$\{\w+:-127\.0\.0\.1:\d+\}:8000", port) for port in service["ports"])
+
+
+def test_what_is_tried_is_what_compose_asks_for() -> None:
+    service = COMPOSE["services"]["gradbox"]
+    asked = {"--read-only", f"--tmpfs={service['tmpfs'][0].split(':')[0]}", f"--pids-limit={service['pids_limit']}"}
+    asked |= {
+        f"--cap-drop={service['cap_drop'][0]}",
+        f"--security-opt={service['security_opt'][0].removesuffix(':true')}",
+    }
+    assert set(HARDENED) == asked | {f"--memory={service['mem_limit']}"}
 
 
 def test_the_two_servers_differ_in_torch_and_the_device() -> None:
