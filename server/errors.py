@@ -3,16 +3,18 @@
 import math
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
+from server.headers import policy
 from server.pictures.drawing import NoStep, Undrawable
 from server.pool.turns import Busy
 from server.pool.zygote import Down
 from server.rates import Limited
+from server.rendering import render
 from server.store.database import Unreachable
 from server.store.repository import Full, Removed, TooBig
 from server.wire.api import Problem, ProblemReply
@@ -44,7 +46,22 @@ def reply(status: int, problem: Problem, headers: dict[str, str] | None = None) 
     return JSONResponse(body, status, headers)
 
 
-def later(request: Request, code: str, error: Busy | Limited) -> JSONResponse:
+def told(request: Request, status: int, problem: Problem, headers: dict[str, str] | None = None) -> Response:
+    """The same, as a page for a person who opened an address."""
+    path = request.url.path.removeprefix(request.scope["root_path"])
+    person = request.method == "GET" and "text/html" in request.headers.get("accept", "")
+    if not person or path.startswith("/api/") or "hx-request" in request.headers:
+        return reply(status, problem, headers)
+    answer = render(request, "problem.html", status=status, problem=problem)
+    answer.status_code = status
+    answer.headers.update(headers or {})
+    answer.headers["Cache-Control"] = "no-store"
+    if path.startswith("/embed/"):
+        answer.headers["Content-Security-Policy"] = policy(request.state.nonce, request.app.state.settings.frames)
+    return answer
+
+
+def later(request: Request, code: str, error: Busy | Limited) -> Response:
     """429, and when to come back."""
     metrics = request.app.state.metrics
     if isinstance(error, Busy) or error.what == "run":
@@ -52,7 +69,7 @@ def later(request: Request, code: str, error: Busy | Limited) -> JSONResponse:
     elif error.what == "save":
         metrics.unsaved(code)
     problem = Problem(code=code, message=str(error), retry_after=error.retry_after)
-    return reply(429, problem, {"Retry-After": str(max(1, math.ceil(error.retry_after)))})
+    return told(request, 429, problem, {"Retry-After": str(max(1, math.ceil(error.retry_after)))})
 
 
 def unsaved(request: Request, why: str) -> None:
@@ -74,62 +91,66 @@ def install(app: FastAPI) -> None:
     """Make the application answer in that shape."""
 
     @app.exception_handler(Refused)
-    async def refused(_: Request, error: Refused) -> JSONResponse:
-        return reply(error.status, error.problem)
+    async def refused(request: Request, error: Refused) -> Response:
+        return told(request, error.status, error.problem)
 
     @app.exception_handler(Busy)
-    async def busy(request: Request, error: Busy) -> JSONResponse:
+    async def busy(request: Request, error: Busy) -> Response:
         return later(request, "busy", error)
 
     @app.exception_handler(Limited)
-    async def limited(request: Request, error: Limited) -> JSONResponse:
+    async def limited(request: Request, error: Limited) -> Response:
         return later(request, "limited", error)
 
     @app.exception_handler(Down)
-    async def down(request: Request, error: Down) -> JSONResponse:
+    async def down(request: Request, error: Down) -> Response:
         request.app.state.metrics.refused("no_worker")
-        return reply(503, Problem(code="no_worker", message=str(error)), {"Retry-After": "5"})
+        return told(request, 503, Problem(code="no_worker", message=str(error)), {"Retry-After": "5"})
 
     @app.exception_handler(NoStep)
-    async def no_step(_: Request, error: NoStep) -> JSONResponse:
-        return reply(404, Problem(code="no_step", message=str(error), field="step"))
+    async def no_step(request: Request, error: NoStep) -> Response:
+        return told(request, 404, Problem(code="no_step", message=str(error), field="step"))
 
     @app.exception_handler(Undrawable)
-    async def undrawable(_: Request, error: Undrawable) -> JSONResponse:
-        return reply(503, Problem(code="no_picture", message=str(error)), {"Retry-After": "5"} if error.again else None)
+    async def undrawable(request: Request, error: Undrawable) -> Response:
+        return told(
+            request, 503, Problem(code="no_picture", message=str(error)), {"Retry-After": "5"} if error.again else None
+        )
 
     @app.exception_handler(Unreachable)
-    async def unreachable(request: Request, error: Unreachable) -> JSONResponse:
+    async def unreachable(request: Request, error: Unreachable) -> Response:
         unsaved(request, "no_store")
-        return reply(503, Problem(code="no_store", message=str(error)), {"Retry-After": "5"})
+        return told(request, 503, Problem(code="no_store", message=str(error)), {"Retry-After": "5"})
 
     @app.exception_handler(Removed)
-    async def removed(request: Request, error: Removed) -> JSONResponse:
+    async def removed(request: Request, error: Removed) -> Response:
         unsaved(request, "removed")
-        return reply(410, Problem(code="removed", message=str(error)))
+        return told(request, 410, Problem(code="removed", message=str(error)))
 
     @app.exception_handler(TooBig)
-    async def too_big(request: Request, error: TooBig) -> JSONResponse:
+    async def too_big(request: Request, error: TooBig) -> Response:
         unsaved(request, "too_large")
-        return reply(413, Problem(code="too_large", message=str(error)))
+        return told(request, 413, Problem(code="too_large", message=str(error)))
 
     @app.exception_handler(Full)
-    async def full(request: Request, error: Full) -> JSONResponse:
+    async def full(request: Request, error: Full) -> Response:
         unsaved(request, "full")
-        return reply(507, Problem(code="full", message=str(error)))
+        return told(request, 507, Problem(code="full", message=str(error)))
 
     @app.exception_handler(HTTPException)
-    async def http(request: Request, error: HTTPException) -> JSONResponse:
+    async def http(request: Request, error: HTTPException) -> Response:
         message = SENTENCES.get(error.status_code, str(error.detail))
         headers = dict(error.headers) if error.headers else None
         if error.status_code == 405:
             headers = {"Allow": ", ".join(methods(request))}
-        return reply(error.status_code, Problem(code=CODES.get(error.status_code, "error"), message=message), headers)
+        return told(
+            request, error.status_code, Problem(code=CODES.get(error.status_code, "error"), message=message), headers
+        )
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         place = [str(part) for part in first["loc"] if part != "body"]
         field = ".".join(place)[:NAMED] if place and first["type"] != "json_invalid" else None
         message = f"{field}: {first['msg']}" if field else str(first.get("ctx", {}).get("error", first["msg"]))
-        return reply(422, Problem(code="invalid", message=message, field=field))
+        return told(request, 422, Problem(code="invalid", message=message, field=field))

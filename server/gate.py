@@ -20,7 +20,7 @@ from server.errors import reply
 from server.headers import App, Message, Receive, Send
 from server.pool.turns import Who
 from server.rates import Limited, Rates
-from server.routes.pages import render
+from server.rendering import render
 from server.settings import Settings
 from server.wire.api import Problem
 

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from server.errors import Refused
 from server.headers import policy
-from server.routes.pages import language, show
+from server.rendering import language, show
 from server.routes.scenarios import AGE, NONE, address, found, fresh, kept
 from server.wire.api import ProblemReply
 from server.wire.embeds import OEmbed

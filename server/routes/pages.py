@@ -6,17 +6,14 @@ import gzip
 import json
 import pathlib
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
-from fastapi.templating import Jinja2Templates
-from markupsafe import Markup
 
-from server.clients import greeting
 from server.errors import Refused
-from server.language.shelf import LANGUAGES
 from server.pool.runs import Result, Run
+from server.rendering import language, render
 from server.routes.runs import awaited, begun, found
 from server.wire.api import RunRequest
 
@@ -26,55 +23,6 @@ SOON = 0.4
 ROOT = pathlib.Path(__file__).parent.parent.parent
 PICTURES = ROOT / "tests/pictures"
 router = APIRouter(include_in_schema=False)
-templates = Jinja2Templates(directory=ROOT / "templates")
-sentences = {
-    language: json.loads((ROOT / "static/locales" / f"{language}.json").read_text("utf-8")) for language in LANGUAGES
-}
-
-
-def island(text: str) -> Markup:
-    """JSON as the content of a script element: nothing in it can end the element or begin another."""
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
-
-
-templates.env.filters["island"] = island
-
-
-def language(request: Request) -> str:
-    """The one asked for, else the first of the browser's that we have."""
-    asked = request.query_params.get("lang")
-    if asked in LANGUAGES:
-        return asked
-    for choice in request.headers.get("accept-language", "").split(","):
-        known = choice.split(";")[0].strip()[:2].lower()
-        if known in LANGUAGES:
-            return known
-    return LANGUAGES[0]
-
-
-def show(request: Request, name: str, lang: str, **values: Any) -> Response:
-    """A page that is the same for everybody."""
-    given = {"lang": lang, "say": sentences[lang], "nonce": request.state.nonce, "root": request.scope["root_path"]}
-    return templates.TemplateResponse(request, name, {**given, **values})
-
-
-def render(request: Request, name: str, **values: Any) -> Response:
-    """A page of one visitor, in a language that the browser knows."""
-    answer = show(request, name, language(request), **values)
-    answer.headers["Vary"] = "Accept-Language, HX-Request"
-    state = request.app.state
-    cookie = greeting(request.scope, state.secret, state.proxies)
-    if cookie is not None:
-        answer.headers["Set-Cookie"] = cookie
-        answer.headers["Cache-Control"] = "private, no-store"  # of one visitor, and no proxy's to keep
-    return answer
-
-
-def rendered(name: str, lang: str) -> str:
-    """A partial by itself."""
-    return templates.get_template(name).render(lang=lang, say=sentences[lang])
 
 
 @router.get("/", response_class=HTMLResponse)

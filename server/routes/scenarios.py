@@ -16,8 +16,8 @@ from server.errors import Refused
 from server.pool.cache import fixed
 from server.pool.runs import Result
 from server.pool.zygote import Down
+from server.rendering import render
 from server.routes.api import ANSWERS
-from server.routes.pages import render
 from server.routes.runs import awaited, begun, sent
 from server.store.names import canonical
 from server.store.repository import Repository, Saved

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from server.clients import networks, within
 from server.errors import Refused
 from server.manual import about, lasting
-from server.routes.pages import render, templates
+from server.rendering import render, templates
 from server.status import facts
 
 PACE = 15

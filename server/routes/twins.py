@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from server.clients import who
 from server.pictures.drawing import Drawings
-from server.routes.pages import rendered
+from server.rendering import rendered
 from server.routes.scenarios import NONE, found, fresh, kept
 from server.store.repository import Saved
 from server.wire.api import ProblemReply

@@ -1,0 +1,61 @@
+"""What can't be answered is a page for a person who opened an address, and the one shape of an error for everybody else."""
+
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.places import Places
+from tests.test_scenarios import code, saved, visiting
+from tests.test_twins import Tags
+
+pytest_plugins = ["tests.places"]
+
+PERSON = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+@pytest.fixture(scope="module")
+def client(places: Places) -> Iterator[TestClient]:
+    with visiting(places("sqlite"), public_url="https://gradbox.example.org/box", frames="https://a.example") as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "name"),
+    [
+        ("/s/2222222222", 404, "no_scenario"),
+        ("/s/2222222222.svg", 404, "no_scenario"),
+        ("/nothing", 404, "not_found"),
+        ("/?s=nothing", 404, "not_found"),
+        ("/s/2222222222.svg?step=x", 422, "invalid"),
+    ],
+)
+def test_a_person_is_told_in_a_page(client: TestClient, path: str, status: int, name: str) -> None:
+    answer = client.get(path, headers=PERSON)
+    assert answer.status_code == status and answer.headers["content-type"].startswith("text/html")
+    assert f"<code>{status} {name}</code>" in answer.text and answer.headers["cache-control"] == "no-store"
+    assert 'href="/box/gallery"' in answer.text
+    assert code(client.get(path)) == (status, name)
+    assert "这" in client.get(path, headers={**PERSON, "accept-language": "zh-CN"}).text
+
+
+def test_a_removed_one_says_so(client: TestClient) -> None:
+    there = saved(client, source="x = 41 + 1\n")
+    client.portal.call(client.app.state.store.remove, there.id)  # type: ignore[union-attr,attr-defined]
+    for path in (f"/s/{there.id}", f"/embed/{there.id}"):
+        answer = client.get(path, headers=PERSON)
+        assert answer.status_code == 410 and "was removed" in answer.text
+    assert answer.headers["content-security-policy"].endswith("frame-ancestors https://a.example")
+
+
+def test_programs_are_told_as_ever(client: TestClient) -> None:
+    for path in ("/api/runs/nobody", "/api/nothing"):
+        assert code(client.get(path, headers=PERSON))[0] == 404
+    assert code(client.get("/runs/nobody", headers={**PERSON, "hx-request": "true"}))[0] == 404
+    assert code(client.post("/api/runs", headers=PERSON, json={}))[0] == 422
+
+
+def test_what_was_asked_stays_text(client: TestClient) -> None:
+    answer = client.get("/", params={"s": "</p><img src=x onerror=alert(1)>"}, headers=PERSON)
+    assert answer.status_code == 404
+    assert not [tag for tag, attrs in Tags(answer.text).tags if tag == "img" or "onerror" in attrs]
