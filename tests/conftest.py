@@ -27,7 +27,8 @@ pytest.register_assert_rewrite(
 
 ROOT = Path(__file__).parent.parent
 UNLIMITED = {
-    f"GRADBOX_{name}": "100000/minute" for name in ("RATE_LIMIT", "ADDRESS_LIMIT", "SAVE_LIMIT", "SAVE_ADDRESS_LIMIT", "PICTURE_LIMIT")
+    f"GRADBOX_{name}": "100000/minute"
+    for name in ("RATE_LIMIT", "ADDRESS_LIMIT", "SAVE_LIMIT", "SAVE_ADDRESS_LIMIT", "PICTURE_LIMIT")
 }
 FLAGS = [
     "--no-sandbox",
