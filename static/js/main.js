@@ -3,12 +3,13 @@
 import { beside, summary } from "./beside.js";
 import { createEditor } from "./editor.js";
 import { alive, modes, spelled } from "./ledger.js";
+import { startKeys } from "./keys.js";
 import { locale } from "./locale.js";
 import { createLoom } from "./loom.js";
 import { LOOM } from "./marks/loom.js";
 import { messages, remarks } from "./messages.js";
 import { outputs } from "./outputs.js";
-import { tail } from "./printed.js";
+import { createPrinted } from "./printing.js";
 import { repaired } from "./repair.js";
 import { ROOT } from "./root.js";
 import { startRerun } from "./rerun.js";
@@ -38,10 +39,6 @@ const first = JSON.parse(part("first").textContent ?? "{}");
 let opened = null;
 /** @type {import("./outputs.js").Row[]} */
 let laid = [];
-/** @type {{step: number, text: string, stream: string}[]} what the program printed */
-let outs = [];
-/** all that was printed is shown, however much */
-let whole = false;
 /** @type {number[]} bytes alive after each step */
 let bytes = [];
 let step = 0;
@@ -93,6 +90,7 @@ const loom = createLoom(part("loom"), document, {
   words: Object.fromEntries(Object.keys(LOOM).map((word) => [word, say(`loom_${word}`)])),
   go,
 });
+const printed = createPrinted({ pane: part("printed-box"), text: part("printed") }, say);
 const views = createViews(part("views"), (name) => {
   part("stage").classList.toggle("aside", name !== "stage");
   part("loom").classList.toggle("aside", name !== "loom");
@@ -178,11 +176,7 @@ function show(trace, at, replace = true) {
   part("waiting").hidden = true;
   part("timeline").hidden = false;
   bytes = alive(trace.steps);
-  whole = false;
-  outs = trace.steps.flatMap((/** @type {any} */ s, /** @type {number} */ k) =>
-    s.log.flatMap((/** @type {any} */ e) => (e.kind === "out" ? [{ step: k, text: e.text, stream: e.stream ?? "stdout" }] : [])),
-  );
-  delete part("printed").dataset.told;
+  printed.open(trace.steps);
   if (replace) editor.set(trace.program.source);
   laid = outputs(trace);
   remark();
@@ -201,7 +195,6 @@ function show(trace, at, replace = true) {
   else {
     editor.now(null);
     part("sentences").replaceChildren();
-    part("printed").replaceChildren();
     timeline.show(0);
     address();
   }
@@ -229,7 +222,7 @@ function go(i) {
   standing();
   sentences(step);
   passed();
-  printed(step);
+  printed.show(step);
   part("workbench").dataset.step = String(step);
   address();
 }
@@ -291,39 +284,6 @@ part("unseen").addEventListener("submit", (event) => {
   instead = kept();
   run();
 });
-
-/** What was printed up to this step; what this step printed stands out. @param {number} i */
-function printed(i) {
-  const all = outs.filter((out) => out.step <= i);
-  const now = all.filter((out) => out.step === i).length;
-  const box = part("printed");
-  const told = `${all.length} ${now} ${whole}`;
-  if (box.dataset.told === told) return;
-  box.dataset.told = told;
-  const { before, pieces } = tail(all, whole ? Infinity : undefined);
-  const nodes = pieces.map(({ text, step: at, stream }) => {
-    const span = document.createElement("span");
-    span.className = `${stream}${at === i ? " now" : ""}`;
-    span.textContent = text;
-    return span;
-  });
-  box.replaceChildren(...(before ? [earlier(before)] : []), ...nodes);
-  part("printed-box").classList.toggle("none", !all.length);
-  box.scrollTop = box.scrollHeight;
-}
-
-/** What brings back the printed text that is left out. @param {number} n its characters */
-function earlier(n) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "link";
-  button.textContent = `${say("printed_before", { n })}\n`;
-  button.addEventListener("click", () => {
-    whole = true;
-    printed(step);
-  });
-  return button;
-}
 
 /** Run the program with a repair made; its text comes back with the trace. @param {import("./repair.js").Repair} repair @param {string} [shape] */
 function mend(repair, shape) {
@@ -441,7 +401,8 @@ async function came(place) {
   opened = null;
   editor.say([]);
   editor.now(null);
-  for (const id of ["sentences", "printed", "outcome", "notices"]) part(id).replaceChildren();
+  for (const id of ["sentences", "outcome", "notices"]) part(id).replaceChildren();
+  printed.open([]);
   for (const id of ["edited", "outputs", "stage", "loom", "views", "timeline"]) part(id).hidden = true;
   part("waiting").hidden = false;
   part("empty").hidden = true;
@@ -525,26 +486,19 @@ function called({ source, pasted }) {
   return { name: "program", title: lines.find((/** @type {string} */ line) => line && !/^(import|from|#)\b|^#/.test(line)) ?? "" };
 }
 
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey) {
-    if (event.key === "Enter" && !event.defaultPrevented) {
-      event.preventDefault();
-      run();
-    }
-    return;
-  }
-  const target = event.target instanceof HTMLElement ? event.target : null;
-  if (event.altKey || editor.focused() || target?.closest("input:not([type=range]), textarea, [contenteditable=true]")) return;
-  if (target?.closest("button, a") && event.key === " ") return;
-  if (target?.id === "slider" && event.key !== " ") return;
-  if (event.key === "?") help.showModal();
-  else if (event.key === "b" && opened?.count && current()) editor.toggleBreak(opened.trace.steps[step].line);
-  else if (event.key === "+" || event.key === "=") stage.zoom(CLOSER);
-  else if (event.key === "-") stage.zoom(1 / CLOSER);
-  else if (event.key === "0") stage.whole();
-  else if (event.key === "l") views.other();
-  else if (timeline.key(event.key, event.shiftKey)) event.preventDefault();
-});
+startKeys(
+  editor,
+  {
+    "?": () => help.showModal(),
+    b: () => opened?.count && current() && editor.toggleBreak(opened.trace.steps[step].line),
+    "+": () => stage.zoom(CLOSER),
+    "=": () => stage.zoom(CLOSER),
+    "-": () => stage.zoom(1 / CLOSER),
+    0: () => stage.whole(),
+    l: () => views.other(),
+  },
+  { run, key: timeline.key },
+);
 
 const help = /** @type {HTMLDialogElement} */ (part("help"));
 part("help-button").addEventListener("click", () => help.showModal());
