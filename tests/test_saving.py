@@ -64,6 +64,29 @@ def test_a_changed_one_is_saved_as_its_fork(page: Any, site: str) -> None:
     assert page.locator(f"a[href^='/s/{parent}']").inner_text() == parent
 
 
+def test_saving_what_is_saved_leads_to_the_same_address(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import torch\nx = torch.ones(5)\n")
+    run(page)
+    page.locator("#save").click()
+    page.locator("#saving [name=note]").fill("Look at x.")
+    page.keyboard.press("Escape")
+    parent = saved(page, "Five")
+    assert "Look at x." in page.locator(".program").inner_text()
+    paste(page, "import torch\nx = torch.ones(6)\n")
+    run(page)
+    page.locator("#save").click()
+    assert page.locator("#saving [name=note]").input_value() == "Look at x.", "a fork begins with its parent's words"
+    page.keyboard.press("Escape")
+    child = saved(page, "Six").split("?")[0]
+    assert child != parent.split("?")[0]
+    page.locator("#save").click()
+    assert page.locator("#saving [name=title]").input_value() == "Six"
+    with page.expect_response("**/api/scenarios") as answer:
+        page.locator("#saving [type=submit]").click()
+    assert answer.value.status == 200 and answer.value.json()["id"] == child.split("/s/")[1]
+
+
 def test_what_is_hostile_stays_text(page: Any, site: str) -> None:
     page.goto(site)
     alerts: list[str] = []

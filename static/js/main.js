@@ -444,10 +444,10 @@ startSaving(
   {
     say,
     content() {
-      const parent = first.saved && !saved() ? first.saved.id : null;
+      const parent = first.saved && (saved() ? first.saved.parent : first.saved.id);
       return { source: kept(), language: document.documentElement.lang, settings: { ...settings.read(), ...shownFocus() }, ...(parent && { parent }) };
     },
-    title: () => called({ source: editor.text() }).title,
+    words: () => (first.saved ? { title: first.saved.title, description: first.saved.description, note: first.saved.note } : { title: called({ source: editor.text() }).title }),
     saved: (id) => location.assign(`${ROOT}/s/${id}?lang=${document.documentElement.lang}${url.at(opened?.count && current() ? step : null)}`),
   },
 );

@@ -2,12 +2,14 @@
 
 import { ROOT } from "./root.js";
 
+const WORDS = ["title", "description", "note"];
+
 /**
  * @param {{button: HTMLElement, sheet: HTMLDialogElement}} parts
- * @param {{say: import("./locale.js").Locale["say"], content: () => object, title: () => string, saved: (id: string) => void}} how
- *   content: what is saved besides title and description
+ * @param {{say: import("./locale.js").Locale["say"], content: () => object, words: () => {title: string, description?: string, note?: string}, saved: (id: string) => void}} how
+ *   content: what is saved besides the words, words: what stands in the fields at first
  */
-export function startSaving({ button, sheet }, { say, content, title, saved }) {
+export function startSaving({ button, sheet }, { say, content, words, saved }) {
   const form = /** @type {HTMLFormElement} */ (sheet.querySelector("form"));
   const fault = /** @type {HTMLElement} */ (sheet.querySelector("[role=alert]"));
   const send = /** @type {HTMLButtonElement} */ (sheet.querySelector("[type=submit]"));
@@ -15,7 +17,7 @@ export function startSaving({ button, sheet }, { say, content, title, saved }) {
 
   button.addEventListener("click", () => {
     fault.hidden = true;
-    if (!field("title").value) field("title").value = title();
+    for (const [name, text] of Object.entries(words())) if (!field(name).value) field(name).value = text;
     sheet.showModal();
     field("title").select();
   });
@@ -28,7 +30,7 @@ export function startSaving({ button, sheet }, { say, content, title, saved }) {
     event.preventDefault();
     send.disabled = true;
     try {
-      const body = JSON.stringify({ ...content(), title: field("title").value, description: field("description").value });
+      const body = JSON.stringify({ ...content(), ...Object.fromEntries(WORDS.map((name) => [name, field(name).value])) });
       const answer = await fetch(`${ROOT}/api/scenarios`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
       const told = await answer.json();
       if (answer.ok) return saved(told.id);

@@ -24,6 +24,11 @@ export function step(fragment) {
   return number(new URLSearchParams(fragment.replace(/^#/, "")).get("i"));
 }
 
+/** What a fragment asks to be lit. @param {string} fragment @returns {string | null} */
+export function selection(fragment) {
+  return new URLSearchParams(fragment.replace(/^#/, "")).get("at");
+}
+
 /** @param {string | null} text @returns {number | null} */
 function number(text) {
   const found = Number.parseInt(text ?? "", 10);
