@@ -13,6 +13,8 @@ SHORTEST = 8
 """Characters of a password."""
 
 _NAME = re.compile(r"[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|\[[0-9a-f:.]+\]", re.IGNORECASE)
+_ORIGIN = r"(?!none\b)(?:'self'|https?:|(?:https?://)?(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::\d{1,5})?/?)"
+_FRAMES = re.compile(rf"\*|'none'|{_ORIGIN}(?: +{_ORIGIN})*", re.IGNORECASE | re.ASCII)
 _PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?")
 
 
@@ -29,6 +31,10 @@ def refuse(settings: Settings) -> None:
         raise SettingError(f"GRADBOX_PASSWORD has {len(settings.password)} characters; it takes {SHORTEST} or more")
     for setting in ("TRUSTED_PROXIES", "ADDRESSES", "OPERATORS"):
         networks(getattr(settings, setting.lower()), setting)
+    if not _FRAMES.fullmatch(settings.frames):
+        raise SettingError(
+            f"GRADBOX_FRAMES is {settings.frames!r}; it takes *, 'none', or origins like https://example.org with blanks between"
+        )
     address(settings.database_url, Path(settings.data))
 
 

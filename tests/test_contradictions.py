@@ -47,6 +47,35 @@ def test_what_is_no_host_is_told(hosts: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "frames",
+    [
+        "", "none", "https://a.example; script-src *", "https://a.example\n", "https://a.example\r\nX: y", "*, *",
+        "https://a.example,https://b.example", "* https://a.example", "'none' https://a.example", "https://ä.example",
+        "'unsafe-inline'", "ftp://a.example", "javascript:", "https://a.example ",
+    ],
+)  # fmt: skip
+def test_what_is_no_list_of_frames_is_told(frames: str) -> None:
+    with pytest.raises(SettingError, match=r"GRADBOX_FRAMES is .*; it takes "):
+        refuse(Settings({}, frames=frames))
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        "*",
+        "'none'",
+        "'self'",
+        "https:",
+        "https://a.example",
+        "https://*.a.example:8443 b.example",
+        "'self' localhost:80/",
+    ],
+)
+def test_a_list_of_frames(frames: str) -> None:
+    refuse(Settings({}, frames=frames))
+
+
+@pytest.mark.parametrize(
     ("told", "name"),
     [
         ({"password": "1234567"}, "GRADBOX_PASSWORD has 7 characters"),
@@ -85,6 +114,7 @@ def test_what_is_worth_a_word(told: dict[str, Any], names: list[str]) -> None:
     [
         ({"GRADBOX_PUBLIC_URL": "https://g.example/?x"}, "GRADBOX_PUBLIC_URL"),
         ({"GRADBOX_PASSWORD": "short"}, "GRADBOX_PASSWORD"),
+        ({"GRADBOX_FRAMES": "*; script-src *"}, "GRADBOX_FRAMES"),
         ({"DATABASE_URL": "mysql://u:hush@h/d"}, "DATABASE_URL"),
         ({"GRADBOX_SAVE_LIMIT": "many"}, "GRADBOX_SAVE_LIMIT"),
     ],
