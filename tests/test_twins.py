@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import re
 import shutil
 import struct
 import subprocess
@@ -245,6 +246,23 @@ def test_the_frame_may_stand_where_the_host_says(client: TestClient, places: Pla
         assert f'href="/s/{there.id}"' in other.get(f"/embed/{there.id}").text
 
 
+@pytest.mark.parametrize("tail", [".svg", ".png", ".html", "embed"])
+def test_who_has_it_is_told_the_same_headers(client: TestClient, tail: str) -> None:
+    """A browser takes those of a 304 in place of the ones it has: a frame would be forbidden the next time."""
+    there = saved(client, source=PROGRAM)
+    path = f"/embed/{there.id}" if tail == "embed" else f"/s/{there.id}{tail}"
+    answer = client.get(path)
+    again = client.get(path, headers={"if-none-match": answer.headers["etag"]})
+    assert again.status_code == 304
+    for name in ("content-security-policy", "cross-origin-resource-policy", "cache-control", "etag"):
+        assert bare(again.headers[name]) == bare(answer.headers[name]), name
+
+
+def bare(header: str) -> str:
+    """Without what is another each time."""
+    return re.sub(r"'nonce-[^']*'", "", header)
+
+
 def test_the_frame_can_run_and_save_nothing(client: TestClient) -> None:
     there = saved(client, source=PROGRAM, title="clone")
     found = Tags(client.get(f"/embed/{there.id}").text)
@@ -287,6 +305,20 @@ def test_oembed_says_how_large_and_where(client: TestClient) -> None:
 )
 def test_oembed_knows_its_own_addresses_alone(client: TestClient, url: str, expected: tuple[int, str]) -> None:
     assert code(client.get("/oembed", params={"url": url})) == expected
+
+
+@pytest.mark.parametrize("tail", ["", "/", "?lang=zh", "/?lang=zh&utm_source=a"])
+@pytest.mark.parametrize("kind", ["s", "embed"])
+def test_oembed_knows_a_permalink_however_it_was_copied(client: TestClient, kind: str, tail: str) -> None:
+    there = saved(client, source=PROGRAM)
+    told = client.get("/oembed", params={"url": f"{PUBLIC}/{kind}/{there.id}{tail}#i=2"}).json()
+    assert Tags(told["html"]).tags[0][1]["src"] == f"{PUBLIC}/embed/{there.id}#i=2"
+
+
+def test_the_parts_of_a_fragment_that_a_frame_takes_are_kept(client: TestClient) -> None:
+    there = saved(client, source=PROGRAM)
+    told = client.get("/oembed", params={"url": f"{PUBLIC}/s/{there.id}#i=2&at=node%3An1&v=loom&p=abc"}).json()
+    assert Tags(told["html"]).tags[0][1]["src"] == f"{PUBLIC}/embed/{there.id}#i=2&at=node%3An1&v=loom"
 
 
 def test_a_fragment_that_is_none_of_ours_is_left_out(client: TestClient) -> None:

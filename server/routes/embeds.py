@@ -22,8 +22,9 @@ WIDTH, HEIGHT = 960, 560
 NARROWEST, LOWEST = 320, 300
 CARD = (1200, 630)
 
-PLACE = re.compile(r"/(?:s|embed)/([0-9a-z]{10,64})")
-PART = re.compile(r"(?:i=\d{1,9}|v=loom)(?:&(?:i=\d{1,9}|v=loom))*")
+PLACE = re.compile(r"/(?:s|embed)/([0-9a-z]{10,64})/?")
+PART = re.compile(r"i=[0-9]{1,9}|at=[A-Za-z0-9%:._~-]{1,200}|v=loom")
+"""Of a fragment, what a frame takes."""
 
 ANSWERS: dict[int | str, dict[str, Any]] = {
     **{status: told for status, told in NONE.items() if status != 304},
@@ -46,6 +47,7 @@ async def embed(request: Request, id_: Annotated[str, Path(alias="id")], theme: 
     }
     known = kept(request, there, request.app.state.drawings.version)
     if known is not None:
+        known.headers.update(headers)  # a browser takes them in place of those it has
         return known
     lang = language(request) if "lang" in request.query_params else there.content.language
     title = there.content.title
@@ -79,11 +81,12 @@ async def oembed(
     there = await found(request, at[1])
     width = max(NARROWEST, min(WIDTH, maxwidth or WIDTH))
     height = max(LOWEST, min(HEIGHT, maxheight or HEIGHT))
-    source = f"{public}/embed/{there.id}" + (f"#{fragment}" if PART.fullmatch(fragment) else "")
+    shown = "&".join(part for part in fragment.split("&") if PART.fullmatch(part))
+    source = f"{public}/embed/{there.id}" + (f"#{shown}" if shown else "")
     title = there.content.title or "Gradbox"
     frame = Markup(
         '<iframe src="{}" width="{}" height="{}" title="{}" loading="lazy" style="border:0" '
-        'sandbox="allow-scripts allow-same-origin allow-popups"></iframe>'
+        'sandbox="allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox"></iframe>'
     ).format(source, width, height, title)
     told = OEmbed(
         title=title,
