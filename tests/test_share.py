@@ -212,6 +212,35 @@ def test_a_frame_in_another_sites_page_shows_and_steps_and_runs_nothing(page: An
         assert page.evaluate("document.documentElement.scrollTop") == 0
 
 
+def test_the_menu_gives_what_another_page_needs(page: Any, public: str) -> None:
+    page.goto(f"{public}/")
+    page.wait_for_selector("#stage [data-handle]")
+    assert page.locator("[data-share]").count() == 0, "nothing is saved yet"
+    address = made(page, public, title='A "title" & <more>')
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    leave(page)
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    at_step(page, 1)
+    copied = []
+    for what in ("frame", "picture"):
+        page.locator("#takeaway").click()
+        page.locator(f"[data-share={what}]").click()
+        page.wait_for_function("() => document.querySelector('#where').textContent.endsWith('Copied')")
+        copied.append(page.evaluate("navigator.clipboard.readText()"))
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowLeft")
+    paste(page, "x = 1\n")
+    leave(page)
+    page.locator("#takeaway").click()
+    assert page.locator("[data-share=frame]").is_disabled(), "that is not what was saved"
+    assert copied[1] == f"{address}.svg?step=1" and page.request.get(copied[1]).ok
+    with elsewhere(f"<!doctype html>{copied[0]}") as article:
+        page.goto(article)
+        assert page.locator("iframe").get_attribute("title") == 'A "title" & <more>'
+        page.frame_locator("iframe").locator("#workbench[data-step='1']").wait_for()
+
+
 def test_the_page_itself_lets_nobody_frame_it(page: Any, public: str) -> None:
     address = made(page, public)
     with elsewhere(f"<!doctype html><iframe src='{address}'></iframe>") as article:

@@ -17,6 +17,7 @@ import { createRunning, known } from "./running.js";
 import { startSaving } from "./saving.js";
 import { startBorder } from "./panes.js";
 import { createSettings } from "./settings.js";
+import { startSharing } from "./sharing.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
 import { startTakeaway } from "./takeaway.js";
@@ -120,7 +121,7 @@ function describe(i) {
 
 // ---- running
 
-const run = createRunning(
+const { run, leave } = createRunning(
   { form: part("run-form"), result: part("run"), word: part("run-word"), stop: part("stop") },
   {
     say,
@@ -358,7 +359,7 @@ function kept() {
 async function place() {
   const at = opened === null ? wanted : opened.count && current() ? step : null;
   const said = saved() ? url.at(at) : (await url.write(kept(), at)) + settings.fragment();
-  return said + (at !== null && selection ? `&at=${encodeURIComponent(selection)}` : "") + views.fragment();
+  return said + url.lit(at === null ? null : selection) + views.fragment();
 }
 
 /** Whether the address itself says all of the program. */
@@ -383,7 +384,7 @@ function address() {
 
 async function start() {
   const place = await url.read(location.hash);
-  settings.write(first.saved?.settings ?? place);
+  settings.write(place.source === null ? (first.saved?.settings ?? place) : place);
   if (place.broken) problem(say("broken_link"));
   stage.select(place.selection);
   if (place.source !== null && (place.source !== first.source || !first.trace || !settings.made(first.trace))) return came(place);
@@ -394,6 +395,7 @@ async function start() {
 /** A program came with a link: it is shown, and run when its reader says so; a result that is there already comes at once.
  * @param {import("./url.js").Place} place */
 async function came(place) {
+  anew();
   editor.set(place.source ?? "");
   settings.write(place);
   stage.select(place.selection);
@@ -414,12 +416,29 @@ async function came(place) {
   }
 }
 
+/** What goes on is not what the address asks for now. */
+function anew() {
+  leave();
+  instead = opening = looking = null;
+  problem(null);
+}
+
+/** The program that the page came with, and its trace. @param {import("./url.js").Place} place */
+function back(place) {
+  anew();
+  editor.set(first.source);
+  settings.write(first.saved.settings);
+  show(first.trace, place.step);
+}
+
 window.addEventListener("hashchange", async () => {
   const place = await url.read(location.hash);
   if (place.broken) problem(say("broken_link"));
-  else if (place.source !== null && place.source !== kept()) came(place);
+  else if (place.source !== null && (place.source !== kept() || !settings.same(place))) came(place);
+  else if (place.source === null && first.saved && !saved()) back(place);
   else if (place.step !== null && place.step !== step) go(place.step);
   stage.select(place.selection);
+  views.read();
 });
 
 part("copy").addEventListener("click", async () => {
@@ -468,6 +487,12 @@ function saveLink() {
   button.addEventListener("click", () => part("save").click());
   return button;
 }
+
+startSharing(
+  part("takeaway-menu"),
+  () => (saved() && as() ? { url: new URL(first.saved.url, location.href).href, title: first.saved.title, step, fragment: url.at(step) + views.fragment() } : null),
+  { copied: (name) => { part("where").textContent = `${name}: ${say("copied")}`; }, failed: () => problem(say("not_copied")) },
+);
 
 if (first.saved) startRerun({ button: /** @type {HTMLButtonElement} */ (part("rerun")), told: part("rerun-told") }, say, first.saved.id);
 

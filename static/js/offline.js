@@ -23,6 +23,8 @@ const opened = openTrace(trace);
 const steps = /** @type {any[]} */ (trace.steps);
 const away = /** @type {HTMLAnchorElement | null} */ (document.querySelector("a[data-away]"));
 let step = 0;
+/** @type {string | null} what stays lit */
+let selection = null;
 
 startTheme(part("theme"));
 part("title").textContent = title;
@@ -38,6 +40,10 @@ part("listing").replaceChildren(...rows);
 const stage = createStage(part("stage"), document, {
   words: stageWords(say),
   cell: toWriter,
+  selected(key) {
+    selection = key;
+    onward();
+  },
 });
 const loom = createLoom(part("loom"), document, { words: Object.fromEntries(Object.keys(LOOM).map((word) => [word, say(`loom_${word}`)])), go });
 const views = createViews(part("views"), (name) => {
@@ -75,7 +81,12 @@ function go(i) {
   part("printed").textContent = said.join("");
   part("printed-box").classList.toggle("none", !said.length);
   part("workbench").dataset.step = String(step);
-  if (away) away.hash = url.at(step) + views.fragment();
+  onward();
+}
+
+/** The permalink, at what is seen here. */
+function onward() {
+  if (away) away.hash = url.at(opened.count ? step : null) + url.lit(selection) + views.fragment();
 }
 
 /** Bring a line into the listing's sight; a page around us is not ours to scroll. @param {HTMLElement | undefined} row */
@@ -131,9 +142,12 @@ timeline.open(steps);
 part("views").hidden = !opened.count;
 if (opened.count) step = url.step(location.hash) ?? first ?? telling(trace);
 else tell([ending(trace, say)]);
+stage.select(url.selection(location.hash));
 views.start();
 
 window.addEventListener("hashchange", () => {
   const asked = url.step(location.hash);
+  stage.select(url.selection(location.hash));
+  views.read();
   if (asked !== null && opened.count) go(asked);
 });

@@ -21,7 +21,7 @@ export async function known(wanted) {
  * @param {{say: import("./locale.js").Locale["say"], request: () => object, began: () => void, arrived: (trace: any) => void,
  *   failed: (text: string) => void}} how
  *   request: what is asked for, read when it is sent; failed: with a sentence about the server
- * @returns {() => void} runs what `request` says
+ * @returns {{run: () => void, leave: () => void}} run: runs what `request` says; leave: nobody waits any more for what goes on
  */
 export function createRunning({ form, result, word, stop }, { say, request, began, arrived, failed }) {
   /** @type {ReturnType<typeof hear> | null} the run that goes on without the request that began it */
@@ -105,5 +105,12 @@ export function createRunning({ form, result, word, stop }, { say, request, bega
   });
   window.addEventListener("pagehide", () => hearing?.leave());
 
-  return () => htmx.trigger(form, "run", {});
+  function leave() {
+    hearing?.leave();
+    hearing = null;
+    htmx.trigger(form, "htmx:abort", {});
+    busy(null);
+  }
+
+  return { run: () => htmx.trigger(form, "run", {}), leave };
 }

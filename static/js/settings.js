@@ -24,6 +24,8 @@ export function createSettings({ seed, device }, changed) {
       seed.value = String(number(asked.seed ?? 0));
       if (device) device.value = [...device.options].some(({ value }) => value === asked.device) ? (asked.device ?? "cpu") : "cpu";
     },
+    /** Whether this is what an address says. @param {{seed?: string | null, device?: string | null}} asked */
+    same: (asked) => number(asked.seed ?? 0) === read().seed && (!device || (asked.device ?? "cpu") === device.value),
     /** Whether a trace was made so. @param {any} trace */
     made: ({ runtime }) => runtime.seed === read().seed && (!device || runtime.device.startsWith(device.value)),
     /** What an address says of it: what is not so by itself. */

@@ -55,6 +55,11 @@ export async function pack(text) {
 
 const MOST = 1 << 20;
 
+/** @param {string | null} selection */
+export function lit(selection) {
+  return selection === null ? "" : `&at=${encodeURIComponent(selection)}`;
+}
+
 /** @param {string} packed @returns {Promise<string>} */
 export async function unpack(packed) {
   const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));

@@ -11,8 +11,7 @@ const NAMES = ["stage", "loom"];
  */
 export function createViews(root, change) {
   const buttons = [...root.querySelectorAll("button")];
-  const asked = new URLSearchParams(location.hash.slice(1)).get("v");
-  let now = [asked, recall(KEY)].find((name) => name && NAMES.includes(name)) ?? NAMES[0];
+  let now = [asked(), recall(KEY)].find((name) => name && NAMES.includes(name)) ?? NAMES[0];
 
   /** @param {string} name */
   function show(name) {
@@ -30,9 +29,20 @@ export function createViews(root, change) {
   for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.view ?? now));
   return {
     start: () => show(now),
+    /** Show what the address asks for, once it is another one. */
+    read() {
+      const name = asked();
+      if (name && NAMES.includes(name) && name !== now) show(name);
+    },
     now: () => now,
     other: () => choose(NAMES[1 - NAMES.indexOf(now)]),
     /** What an address says of it. */
     fragment: () => (now === NAMES[0] ? "" : `&v=${now}`),
   };
+}
+
+/** What the address asks for: a step without a view is one of the stage. */
+function asked() {
+  const fields = new URLSearchParams(location.hash.slice(1));
+  return fields.get("v") ?? (fields.has("i") ? NAMES[0] : null);
 }
