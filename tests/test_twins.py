@@ -454,3 +454,18 @@ def test_letters_of_a_family_that_is_not_there_are_drawn(generic: str, language:
     fonts = Fonts(family("sans-serif", ""), family("monospace", ""))
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="99" height="99"><text y="50" font-family="{}">{}</text></svg>'
     assert png(svg.format(f"No such one, {generic}", letters), fonts) != png(svg.format("", ""), fonts)
+
+
+def test_what_is_too_large_for_a_picture_is_cut_and_says_so(client: TestClient) -> None:
+    there = saved(client, source="xs = [torch.full((3,), float(i)) for i in range(800)]\ny = xs[750]\ny += 1\n")
+    whole = ET.fromstring(client.get(f"/s/{there.id}.svg").text)
+    assert whole.attrib["class"] == "stage-svg", "800 storages beside each other are no loom"
+    assert "too large for one picture" in "".join(whole.itertext())
+    step = ET.fromstring(client.get(f"/s/{there.id}.svg?step=3").text)
+    assert int(step.attrib["height"]) < 17_000
+    assert "goes on above or below" in "".join(step.itertext())
+    cells = {one.attrib["data-cell"]: one.attrib["data-value"] for one in step.iter() if "data-cell" in one.attrib}
+    assert len(cells) < 1300 and "751" in cells.values(), "what the step wrote is in the part that is shown"
+    assert size(client.get(f"/s/{there.id}.png?step=3").content)[1] <= 16_000
+    small = ET.fromstring(client.get(f"/s/{saved(client, source=PROGRAM).id}.svg").text)
+    assert small.attrib["class"] == "loom-svg" and "goes on" not in "".join(small.itertext())
