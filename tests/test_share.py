@@ -2,6 +2,7 @@
 
 import contextlib
 import http.server
+import json
 import threading
 import urllib.parse
 from collections.abc import Iterator
@@ -148,6 +149,127 @@ def test_a_link_without_a_server_waits_for_run(page: Any, public: str, site: str
     assert page.locator("#waiting").is_hidden(), "its result is there now"
 
 
+def test_a_link_to_a_saved_one_with_another_seed_keeps_the_seed(page: Any, public: str) -> None:
+    page.goto(f"{public}/")
+    page.locator("#seed").fill("7")
+    paste(page, CHANCE)
+    run(page)
+    saved(page, "Chance")
+    page.locator("#seed").fill("8")
+    trace = run(page)
+    page.wait_for_function("() => location.hash.includes('seed=8')")
+    other = fresh(page, clipboard(page))
+    try:
+        assert other.locator("#seed").input_value() == "8"
+        shown = other.locator("[data-cell='s1:0']").get_attribute("data-value")
+        assert f"{float(shown or 0):.4f}" in json.dumps(trace["steps"]) or str(shown) in json.dumps(trace["steps"])
+        assert other.locator("#edited").is_hidden()
+    finally:
+        other.context.close()
+
+
+def test_a_step_without_a_view_is_one_of_the_stage(page: Any, public: str) -> None:
+    """Whatever the reader looked at last."""
+    address = made(page, public)
+    page.evaluate("localStorage.setItem('gradbox-view', 'loom')")
+    for place in (address, address.replace("/s/", "/embed/")):
+        page.goto(f"{place}#i=1")
+        page.wait_for_selector("#stage:not(.aside) [data-handle]")
+        page.evaluate("location.hash = '#i=2&v=loom'")
+        page.wait_for_selector("#loom:not(.aside) [data-step]")
+        page.go_back()
+        page.wait_for_selector("#stage:not(.aside) [data-handle]")
+
+
+def test_a_frame_keeps_what_is_selected(page: Any, public: str) -> None:
+    address = made(page, public)
+    page.goto(f"{address.replace('/s/', '/embed/')}#i=2&at=handle%3At1")
+    page.wait_for_selector("#workbench[data-step='2']")
+    assert page.locator("#stage .origin").get_attribute("data-handle") == "t1"
+    assert page.locator("a[data-away]").get_attribute("href") == f"{address}#i=2&at=handle%3At1"
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#stage .origin").get_attribute("data-handle") == "t1"
+    page.locator("#stage .origin").click(position={"x": 14, "y": 8})
+    assert page.locator("a[data-away]").get_attribute("href") == f"{address}#i=3"
+
+
+def test_another_address_while_a_program_runs_is_not_overwritten_by_it(page: Any, public: str) -> None:
+    page.goto(f"{public}/")
+    paste(page, "import torch\ny = torch.ones(3)\n")
+    run(page)
+    fragment = clipboard(page).split("#")[1]
+    paste(page, "import time\nt = time.time()\nwhile time.time() < t + 2:\n    pass\n")
+    page.locator("#run-button").click()
+    page.wait_for_selector("body.busy")
+    page.evaluate(f"location.hash = {json.dumps(fragment)}")
+    page.wait_for_function("() => document.querySelector('.cm-content').innerText.includes('torch.ones(3)')")
+    page.wait_for_timeout(3000)
+    assert "torch.ones(3)" in page.locator(".cm-content").inner_text()
+    assert page.locator("body.busy").count() == 0 and page.locator("#edited").is_hidden()
+
+
+def test_the_way_back_leads_to_the_saved_program(page: Any, public: str) -> None:
+    made(page, public)
+    page.keyboard.press("Escape")
+    page.wait_for_function("() => location.hash.startsWith('#i=')")
+    page.goto(f"{public}/")
+    paste(page, "import torch\nz = torch.ones(5)\n")
+    run(page)
+    fragment = clipboard(page).split("#")[1]
+    page.go_back()
+    page.wait_for_selector("#workbench[data-saved] #stage [data-handle]")
+    page.evaluate(f"location.hash = {json.dumps(fragment)}")
+    page.wait_for_function("() => document.querySelector('.cm-content').innerText.includes('z = torch')")
+    page.wait_for_selector("#stage [data-handle]")
+    page.go_back()
+    page.wait_for_function("() => document.querySelector('.cm-content').innerText.includes('y = x * x')")
+    assert page.locator("#edited").is_hidden()
+    page.wait_for_function("() => location.hash.startsWith('#i=')")
+
+
+def test_another_seed_in_the_address_is_another_run(page: Any, public: str) -> None:
+    page.goto(f"{public}/")
+    paste(page, CHANCE)
+    run(page)
+    page.wait_for_function("() => location.hash.startsWith('#p=')")
+    page.evaluate("location.hash += '&seed=5'")
+    page.wait_for_selector("#waiting:not([hidden])")
+    assert page.locator("#seed").input_value() == "5"
+
+
+def test_an_iteration_that_was_opened_is_in_the_link_and_in_what_is_saved(page: Any, public: str, site: str) -> None:
+    page.goto(f"{public}/")
+    paste(
+        page,
+        "import torch\nx = torch.zeros(2)\nfor i in range(3000):\n    x = x + i\n    y = x * 2\nprint(x)\n"
+        + f"# {public}\n",
+    )
+    gap = next(step for step in reversed(run(page)["steps"]) if "skipped" in step)
+    page.locator("[data-go=last]").click()
+    while page.locator("#workbench").get_attribute("data-step") != str(gap["i"]):
+        page.locator("[data-go=previous]").click()
+    turn = int(page.locator("#unseen-at").input_value()) + 1
+    page.locator("#unseen-at").fill(str(turn))
+    page.locator("#unseen button").click()
+    page.wait_for_function("() => location.hash.includes('focus=')")
+    at = page.locator("#where").inner_text()
+    assert f"[{turn}]" in at
+    other = page.context.browser.new_context().new_page()
+    other.goto(page.url)
+    other.wait_for_function("text => document.querySelector('#where').textContent === text", arg=at)
+    other.goto(page.url.replace(public, site))
+    other.locator("#waiting button").click()
+    other.wait_for_function("text => document.querySelector('#where').textContent === text", arg=at)
+    other.context.close()
+    address = saved(page, "One turn of many")
+    page.wait_for_function("() => /^#i=\\d+$/.test(location.hash)")
+    assert page.locator("#where").inner_text() == at
+    told = page.request.get(f"{address.split('?')[0]}.json").json()
+    assert told["settings"]["focus"]["iteration"] == [turn]
+    again = run(page)
+    assert again["focus"]["iteration"] == [turn], "Run shows what was saved"
+
+
 def test_a_link_is_bounded_when_it_is_inflated(page: Any, site: str) -> None:
     page.goto(site)
     bomb = page.evaluate(
@@ -204,6 +326,11 @@ def test_a_frame_in_another_sites_page_shows_and_steps_and_runs_nothing(page: An
         frame.locator("#workbench[data-step='2']").wait_for()
         link = frame.locator("a[data-away]")
         assert link.get_attribute("href") == f"{address}#i=2" and link.get_attribute("target") == "_blank"
+        with page.context.expect_page() as opened:
+            link.click()
+        opened.value.wait_for_selector("#stage [data-handle]")
+        assert run(opened.value)["steps"], "nothing of the frame's sandbox holds there"
+        asked.clear()
         frame.locator("[data-view=loom]").click()
         frame.locator("#loom:not(.aside) [data-step]").first.wait_for()
         assert frame.locator("#run-button, #save, .cm-content, form").count() == 0

@@ -55,6 +55,8 @@ let opening = null;
 /** @type {{at: number, focus: ReturnType<typeof unseen.elements>} | null} the elements that the run in flight is to show */
 let looking = null;
 
+/** @type {{source: string, focus: object} | null} what a link's program is to show besides, as long as it is that program */
+let linked = null;
 /** @type {string | null} what stays lit in the picture */
 let selection = null;
 
@@ -149,7 +151,7 @@ function request() {
   asked = editor.text();
   const source = instead ?? asked;
   instead = null;
-  const focus = opening ?? looking?.focus ?? (ours() && settings.read().seed === first.saved?.settings.seed ? first.saved.settings.focus : null);
+  const focus = opening ?? looking?.focus ?? (linked && [source, asked, kept()].includes(linked.source) ? linked.focus : null);
   return { source, ...settings.read(), ...(focus && { focus }) };
 }
 
@@ -358,13 +360,15 @@ function kept() {
 /** The fragment that brings this back: the step, and the program where the page's own is another one. */
 async function place() {
   const at = opened === null ? wanted : opened.count && current() ? step : null;
-  const said = saved() ? url.at(at) : (await url.write(kept(), at)) + settings.fragment();
+  const focus = shownFocus();
+  const more = focus ? `&focus=${encodeURIComponent(JSON.stringify(focus))}` : "";
+  const said = saved() ? url.at(at) : (await url.write(kept(), at)) + settings.fragment() + more;
   return said + url.lit(at === null ? null : selection) + views.fragment();
 }
 
 /** Whether the address itself says all of the program. */
 function saved() {
-  return first.saved && ours() && settings.read().seed === first.saved.settings.seed && settings.read().device === (document.getElementById("device") ? first.saved.settings.device : undefined);
+  return first.saved && ours() && JSON.stringify(shownFocus()) === JSON.stringify(unseen.asked(first.saved.settings.focus)) && settings.read().seed === first.saved.settings.seed && settings.read().device === (document.getElementById("device") ? first.saved.settings.device : undefined);
 }
 
 /** Whether the program is the one that the page came with. */
@@ -387,7 +391,8 @@ async function start() {
   settings.write(place.source === null ? (first.saved?.settings ?? place) : place);
   if (place.broken) problem(say("broken_link"));
   stage.select(place.selection);
-  if (place.source !== null && (place.source !== first.source || !first.trace || !settings.made(first.trace))) return came(place);
+  link(first.source, unseen.asked(first.saved?.settings.focus));
+  if (place.source !== null && (place.source !== first.source || !first.trace || place.focus || !settings.made(first.trace))) return came(place);
   if (first.trace) show(first.trace, place.step);
   else if (editor.text()) run();
 }
@@ -409,7 +414,8 @@ async function came(place) {
   part("waiting").hidden = false;
   part("empty").hidden = true;
   asked = editor.text();
-  const trace = await known({ source: asked, ...settings.read() });
+  link(asked, place.focus);
+  const trace = await known({ source: asked, ...settings.read(), ...(place.focus && { focus: place.focus }) });
   if (trace && editor.text() === asked && !opened) {
     show(trace, wanted);
     wanted = null;
@@ -431,14 +437,15 @@ function back(place) {
   show(first.trace, place.step);
 }
 
-window.addEventListener("hashchange", async () => {
-  const place = await url.read(location.hash);
+window.addEventListener("hashchange", async ({ newURL }) => {
+  const { hash } = new URL(newURL); // what was about to be written there may have come between
+  const place = await url.read(hash);
   if (place.broken) problem(say("broken_link"));
-  else if (place.source !== null && (place.source !== kept() || !settings.same(place))) came(place);
+  else if (place.source !== null && (place.source !== kept() || !settings.same(place) || JSON.stringify(place.focus) !== JSON.stringify(shownFocus()))) came(place);
   else if (place.source === null && first.saved && !saved()) back(place);
   else if (place.step !== null && place.step !== step) go(place.step);
   stage.select(place.selection);
-  views.read();
+  views.read(hash);
 });
 
 part("copy").addEventListener("click", async () => {
@@ -464,18 +471,22 @@ startSaving(
     say,
     content() {
       const parent = first.saved && (saved() ? first.saved.parent : first.saved.id);
-      return { source: kept(), language: document.documentElement.lang, settings: { ...settings.read(), ...shownFocus() }, ...(parent && { parent }) };
+      return { source: kept(), language: document.documentElement.lang, settings: { ...settings.read(), ...(shownFocus() && { focus: shownFocus() }) }, ...(parent && { parent }) };
     },
     words: () => (first.saved ? { title: first.saved.title, description: first.saved.description, note: first.saved.note } : { title: called({ source: editor.text() }).title }),
     saved: (id) => location.assign(`${ROOT}/s/${id}?lang=${document.documentElement.lang}${url.at(opened?.count && current() ? step : null)}`),
   },
 );
 
-/** What the run was asked to show, where it was asked for something. */
+/** A program came with what it is to show besides. @param {string} source @param {object | null} focus */
+function link(source, focus) {
+  linked = focus && { source, focus };
+}
+
+/** What the run was asked to show, where it was asked for something; where nothing is shown yet, what it will be asked. */
 function shownFocus() {
-  if (!opened?.trace.focus || !as()) return {};
-  const { counts: _, repeatable: __, ...focus } = opened.trace.focus;
-  return { focus };
+  if (!opened) return linked?.source === editor.text() ? linked.focus : null;
+  return as() ? unseen.asked(opened.trace.focus) : null;
 }
 
 /** A button that saves. */

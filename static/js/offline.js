@@ -148,6 +148,6 @@ views.start();
 window.addEventListener("hashchange", () => {
   const asked = url.step(location.hash);
   stage.select(url.selection(location.hash));
-  views.read();
+  views.read(location.hash);
   if (asked !== null && opened.count) go(asked);
 });

@@ -36,6 +36,12 @@ function loops(statements, i, inside) {
   return out.reverse();
 }
 
+/** What a trace's focus was asked as; null where nothing was. @param {any} focus @returns {object | null} */
+export function asked(focus) {
+  const said = Object.entries(focus ?? {}).filter(([name, value]) => value !== null && !["counts", "repeatable"].includes(name) && !(name === "step" && value === 0));
+  return said.some(([name]) => name === "loop" || name === "storage") ? Object.fromEntries(said.sort()) : null;
+}
+
 /** What a run is asked for to show an iteration. @param {Gap} gap @param {number} turn */
 export function focus({ loop, around }, turn) {
   return { loop, iteration: [...around, turn] };

@@ -1,6 +1,7 @@
 /** The address says everything: the program and the step live in its fragment, `#p=…&i=…`. */
 
-/** @typedef {{source: string | null, step: number | null, selection: string | null, seed: string | null, device: string | null, broken: boolean}} Place */
+/** @typedef {{source: string | null, step: number | null, selection: string | null, seed: string | null, device: string | null,
+ *   focus: object | null, broken: boolean}} Place   focus: what of the run is shown besides, as a request names it */
 
 /** Characters of a fragment that forums, chats and mail still carry whole. */
 export const LONGEST = 8000;
@@ -10,7 +11,7 @@ export async function read(fragment) {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
   const packed = fields.get("p");
   const step = number(fields.get("i"));
-  const place = { source: null, step, selection: fields.get("at"), seed: fields.get("seed"), device: fields.get("device"), broken: false };
+  const place = { source: null, step, selection: fields.get("at"), seed: fields.get("seed"), device: fields.get("device"), focus: focus(fields.get("focus")), broken: false };
   if (packed === null) return place;
   try {
     return { ...place, source: await unpack(packed) };
@@ -27,6 +28,16 @@ export function step(fragment) {
 /** What a fragment asks to be lit. @param {string} fragment @returns {string | null} */
 export function selection(fragment) {
   return new URLSearchParams(fragment.replace(/^#/, "")).get("at");
+}
+
+/** @param {string | null} text @returns {object | null} */
+function focus(text) {
+  try {
+    const found = JSON.parse(text ?? "null");
+    return typeof found === "object" && !Array.isArray(found) ? found : null;
+  } catch {
+    return null;
+  }
 }
 
 /** @param {string | null} text @returns {number | null} */

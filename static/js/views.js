@@ -11,7 +11,7 @@ const NAMES = ["stage", "loom"];
  */
 export function createViews(root, change) {
   const buttons = [...root.querySelectorAll("button")];
-  let now = [asked(), recall(KEY)].find((name) => name && NAMES.includes(name)) ?? NAMES[0];
+  let now = [asked(location.hash), recall(KEY)].find((name) => name && NAMES.includes(name)) ?? NAMES[0];
 
   /** @param {string} name */
   function show(name) {
@@ -29,9 +29,9 @@ export function createViews(root, change) {
   for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.view ?? now));
   return {
     start: () => show(now),
-    /** Show what the address asks for, once it is another one. */
-    read() {
-      const name = asked();
+    /** Show what an address asks for. @param {string} fragment */
+    read(fragment) {
+      const name = asked(fragment);
       if (name && NAMES.includes(name) && name !== now) show(name);
     },
     now: () => now,
@@ -41,8 +41,8 @@ export function createViews(root, change) {
   };
 }
 
-/** What the address asks for: a step without a view is one of the stage. */
-function asked() {
-  const fields = new URLSearchParams(location.hash.slice(1));
+/** What an address asks for: a step without a view is one of the stage. @param {string} fragment */
+function asked(fragment) {
+  const fields = new URLSearchParams(fragment.slice(1));
   return fields.get("v") ?? (fields.has("i") ? NAMES[0] : null);
 }
