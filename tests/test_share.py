@@ -199,6 +199,7 @@ def test_another_address_while_a_program_runs_is_not_overwritten_by_it(page: Any
     run(page)
     fragment = clipboard(page).split("#")[1]
     paste(page, "import time\nt = time.time()\nwhile time.time() < t + 2:\n    pass\n")
+    page.wait_for_function("() => !location.hash.includes('&i=')")
     page.locator("#run-button").click()
     page.wait_for_selector("body.busy")
     page.evaluate(f"location.hash = {json.dumps(fragment)}")
