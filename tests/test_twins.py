@@ -1,13 +1,17 @@
 """The twins of a permalink: pictures by the page's own code, the offline file, the frame, oEmbed and OpenGraph."""
 
 import asyncio
+import contextlib
 import gzip
 import json
+import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -17,6 +21,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from server.pictures import drawing
 from server.pictures.drawer import Fonts, family, png
 from server.pictures.drawing import Drawings, NoStep, Undrawable
 from server.wire.pictures import Drawing
@@ -87,6 +92,15 @@ def test_a_png_is_the_svg_at_twice_its_size(client: TestClient) -> None:
     assert size(client.get(f"/s/{there.id}.card.png").content) == (1200, 630)
     light, dark = (client.get(f"/s/{there.id}.png?step=1&theme={theme}").content for theme in ("light", "dark"))
     assert light != dark
+
+
+def test_a_heavy_picture_is_painted_on_fewer_pixels() -> None:
+    fonts = Fonts("DejaVu Sans", "DejaVu Sans Mono")
+    line = '<path d="M0 0L4000 4000"/>'
+    for lines, pixels in ((1, 12e6), (100_000, 3e6)):
+        picture = f'<svg xmlns="http://www.w3.org/2000/svg" width="4000" height="4000">{line * lines}</svg>'
+        width, height = size(png(picture, fonts))
+        assert 0.99 * pixels < width * height <= 1.01 * pixels
 
 
 @pytest.mark.parametrize("tail", [".svg", ".png", ".card.png", ".html"])
@@ -263,6 +277,27 @@ def bare(header: str) -> str:
     return re.sub(r"'nonce-[^']*'", "", header)
 
 
+def test_a_version_is_of_all_that_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a reader would have the old frame for good: it is told that nothing changed."""
+    shutil.copytree(ROOT / "templates", tmp_path / "templates")
+    (tmp_path / "static/dist").mkdir(parents=True)
+    monkeypatch.setattr(drawing, "ROOT", tmp_path)
+    versions = [Drawings(1).version]
+    for name in ("twins.js", "offline.js", "style.css"):
+        shutil.copy(ROOT / "static/dist" / name, tmp_path / "static/dist")
+    for name in (
+        "static/dist/twins.js",
+        "static/dist/style.css",
+        "templates/partials/_offline.html",
+        "templates/embed.html",
+    ):
+        versions.append(Drawings(1).version)
+        with (tmp_path / name).open("a") as file:
+            file.write("\n")
+    versions.append(Drawings(1).version)
+    assert versions[0] == "" and len(set(versions)) == 6
+
+
 def test_the_frame_can_run_and_save_nothing(client: TestClient) -> None:
     there = saved(client, source=PROGRAM, title="clone")
     found = Tags(client.get(f"/embed/{there.id}").text)
@@ -402,6 +437,42 @@ def test_a_drawing_that_is_cut_short_leaves_no_answer_for_the_next() -> None:
             await drawings.close()
 
     asyncio.run(whole())
+
+
+ALONE = """
+import asyncio
+from server.pictures.drawing import Drawings
+
+async def whole():
+    print((await Drawings(1)._ready()).pid, flush=True)
+    await asyncio.sleep(60)
+
+asyncio.run(whole())
+"""
+
+
+def test_nothing_is_drawn_for_a_server_that_is_gone() -> None:
+    """Not even by one that would not hear of it for long: here, for it is stopped."""
+    with subprocess.Popen([sys.executable, "-c", ALONE], cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        drawer = int(server.stdout.readline())
+        os.kill(drawer, signal.SIGSTOP)
+        server.kill()
+    until = time.monotonic() + 10
+    while working(drawer) and time.monotonic() < until:
+        time.sleep(0.05)
+    try:
+        assert not working(drawer)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(drawer, signal.SIGKILL)
+
+
+def working(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_the_same_picture_is_drawn_once_however_many_ask() -> None:

@@ -3,12 +3,15 @@
 It asks nobody for anything: drawings come on the standard input, one after another, what was made goes out again.
 """
 
+import contextlib
+import ctypes
 import gzip
 import math
 import os
 import re
 import resource
 import secrets
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -21,6 +24,7 @@ from py_mini_racer import JSEvalException, JSOOMException, JSTimeoutException, M
 from server.wire.pictures import Drawing, Drawn
 
 DIST = Path(__file__).parent.parent.parent / "static/dist"
+PR_SET_PDEATHSIG = 1
 SECONDS = 8.0
 HEAP = 512 << 20
 """Bytes of V8's heap."""
@@ -30,6 +34,9 @@ AREA = 12e6
 SIDE = 16_000
 """Most pixels of a PNG, and of one of its sides."""
 
+LIGHT, SHARE = 250_000, 4
+"""Characters of an SVG that is painted quickly whatever its size; of a longer one's pixels down to a fourth are painted."""
+
 TALLEST = {"svg": 16_000, "png": 4_000, "card": 700}
 """Pixels, before a PNG is made larger; of a higher picture a part is drawn, and it says so."""
 
@@ -38,7 +45,9 @@ SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
 
 def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    Path("/proc/self/oom_score_adj").write_text("500")  # of all that run here, it can be missed first
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # in the middle of a drawing too
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500")  # of all that run here, it can be missed first
     inwards, outwards = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints may not speak for us
     fonts = Fonts(family("sans-serif", "DejaVu Sans"), family("monospace", "DejaVu Sans Mono"))
@@ -100,7 +109,8 @@ def png(svg: str, fonts: Fonts) -> bytes:
     found = SIZE.search(svg)
     width, height = (float(side) for side in found.groups()) if found else (1.0, 1.0)
     larger = 1.0 if 'class="card"' in svg[:1000] else LARGER
-    zoom = min(larger, SIDE / max(width, height), math.sqrt(AREA / (width * height)))
+    area = AREA / min(SHARE, max(1, len(svg) / LIGHT))
+    zoom = min(larger, SIDE / max(width, height), math.sqrt(area / (width * height)))
     return bytes(
         resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, sans_serif_family=fonts.sans, monospace_family=fonts.mono)
     )

@@ -25,6 +25,15 @@ LONGEST = 100_000
 log = logging.getLogger("gradbox.pictures")
 
 
+def version() -> str:
+    """Of all that a picture, the file or the frame is made of."""
+    parts = [ROOT / "static/dist" / name for name in ("twins.js", "offline.js", "style.css")]
+    if not all(part.exists() for part in parts):
+        return ""
+    parts += [ROOT / "templates" / name for name in ("embed.html", "partials/_offline.html", "partials/_controls.html")]
+    return hashlib.sha256(b"".join(part.read_bytes() for part in parts)).hexdigest()[:8]
+
+
 class Undrawable(Exception):
     """Nothing was made: of this trace, or of any here and now. again: whether to ask once more makes sense."""
 
@@ -46,8 +55,7 @@ class Drawings:
 
     def __init__(self, room: int) -> None:
         self.cache = Cache(room)
-        built = ROOT / "static/dist/twins.js"
-        self.version = hashlib.sha256(built.read_bytes()).hexdigest()[:8] if built.exists() else ""
+        self.version = version()
         self._turn = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
         self._waiting = 0
