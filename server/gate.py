@@ -114,9 +114,8 @@ class Gate:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers["cache-control"] = headers.get("cache-control", "private, no-cache").replace(
-                    "public", "private"
-                )
+                told = headers.get("cache-control", "public")
+                headers["cache-control"] = "private, no-cache" if "public" in told else told
             await send(message)
 
         scope["state"]["signed_in"] = self._door.signed_in(scope)

@@ -96,7 +96,9 @@ def test_a_session_opens_everything_and_ends(client: TestClient) -> None:
     assert cookie["max-age"] == str(MONTH)
     page = client.get("/", headers=HTML)
     assert page.status_code == 200 and 'id="sign-out"' in page.text and "private" in page.headers["cache-control"]
-    assert client.get("/api/schema").headers["cache-control"] == "private, no-cache"
+    there = client.post("/api/scenarios", json={"source": "x = 1\n"}).json()["id"]
+    for path in ("/api/schema", f"/s/{there}.json", f"/embed/{there}"):
+        assert client.get(path).headers["cache-control"] == "private, no-cache", path
     assert client.get("/metrics").status_code == 200
     out = client.delete(SESSION)
     ended = SimpleCookie(out.headers["set-cookie"])[NAME]

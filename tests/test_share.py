@@ -369,6 +369,28 @@ def test_the_menu_gives_what_another_page_needs(page: Any, public: str) -> None:
         page.frame_locator("iframe").locator("#workbench[data-step='1']").wait_for()
 
 
+def test_a_frame_of_a_program_that_was_not_run_says_why(page: Any, public: str) -> None:
+    told = page.request.post(f"{public}/api/scenarios", data={"source": "x = 1\nimport os\n"})
+    page.goto(told.json()["url"].replace("/s/", "/embed/"))
+    page.locator("#sentences li").nth(1).wait_for()
+    assert "'os'" in page.locator("#sentences").inner_text()
+    assert page.locator("#listing .raised").inner_text() == "import os"
+    assert page.locator("#where").inner_text() == "No step was recorded."
+
+
+def test_long_words_stay_in_the_page(page: Any, public: str) -> None:
+    told = page.request.post(
+        f"{public}/api/scenarios",
+        data={"source": "x = 41\n", "title": "W" * 200, "description": "d" * 2000, "note": "n" * 2000},
+    )
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(told.json()["url"])
+    page.wait_for_selector("#workbench[data-steps]")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    inside = "(query) => { const e = document.querySelector(query); return e.scrollWidth <= e.clientWidth; }"
+    assert page.evaluate(inside, ".titled h2") and page.evaluate(inside, ".question")
+
+
 def test_the_page_itself_lets_nobody_frame_it(page: Any, public: str) -> None:
     address = made(page, public)
     with elsewhere(f"<!doctype html><iframe src='{address}'></iframe>") as article:

@@ -3,6 +3,7 @@
 import { locale } from "./locale.js";
 import { createLoom } from "./loom.js";
 import { LOOM } from "./marks/loom.js";
+import { messages } from "./messages.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
 import { ending, sentences, stageWords, telling, where } from "./telling.js";
@@ -109,6 +110,14 @@ function tell(told) {
   }));
 }
 
+/** No step was recorded: why. */
+function nothing() {
+  const wrong = messages(trace, say, () => {}).filter(({ kind }) => kind === "error");
+  for (const { line } of wrong) if (rows[line - 1]) rows[line - 1].className = "cm-now raised";
+  tell([ending(trace, say), ...wrong.map(({ text }) => ({ text, tone: "bad" }))]);
+  timeline.show(0);
+}
+
 /** Go to where a line next ran. @param {number} line */
 function toLine(line) {
   const at = steps.findIndex((s, i) => i > step && s.line === line);
@@ -141,7 +150,7 @@ window.addEventListener("afterprint", () => loom.printed());
 timeline.open(steps);
 part("views").hidden = !opened.count;
 if (opened.count) step = url.step(location.hash) ?? first ?? telling(trace);
-else tell([ending(trace, say)]);
+else nothing();
 stage.select(url.selection(location.hash));
 views.start();
 
