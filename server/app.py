@@ -6,9 +6,10 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Response
 from fastapi.staticfiles import StaticFiles
 
 from server import __version__, clients, contradictions, errors, log
@@ -38,6 +39,15 @@ OVERHEAD = 6
 
 CLASSROOM = "3000/minute"
 """Runs of a class behind one address, and saves."""
+
+
+class Files(StaticFiles):
+    """The page's files; a frame in a sandbox is of no origin, and needs them as well."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        answer = super().file_response(*args, **kwargs)
+        answer.headers.update({"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"})
+        return answer
 
 
 async def open_store(store: Repository) -> None:
@@ -126,7 +136,7 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
     app.state.addresses = [route for router in routers for route in router.routes]
     for router in routers:
         app.include_router(router)
-    app.mount("/static/dist", StaticFiles(directory=ROOT / "static/dist", check_dir=False), name="static")
+    app.mount("/static/dist", Files(directory=ROOT / "static/dist", check_dir=False), name="static")
     if door.closed:
         app.add_middleware(Gate, door=door)
     app.add_middleware(Headers, hosts=settings.hosts.split(","), largest=settings.source * OVERHEAD + 4096, root=root)

@@ -369,6 +369,23 @@ def test_the_menu_gives_what_another_page_needs(page: Any, public: str) -> None:
         page.frame_locator("iframe").locator("#workbench[data-step='1']").wait_for()
 
 
+@pytest.mark.parametrize("sandbox", ["allow-scripts", "allow-scripts allow-popups", "allow-scripts allow-same-origin"])
+def test_a_frame_works_in_whatever_sandbox_lets_it_run(page: Any, public: str, sandbox: str) -> None:
+    address = made(page, public).replace("/s/", "/embed/")
+    with elsewhere(
+        f"<!doctype html><iframe src='{address}#i=1' width=700 height=500 sandbox='{sandbox}'></iframe>"
+    ) as at:
+        page.goto(at)
+        frame = page.frame_locator("iframe")
+        frame.locator("#workbench[data-step='1']").wait_for()
+        assert frame.locator("body").evaluate("body => getComputedStyle(body).marginTop") == "0px"
+        frame.locator("[data-go=next]").click()
+        frame.locator("#workbench[data-step='2']").wait_for()
+        frame.locator("#theme").click()
+        frame.locator("[data-view=loom]").click()
+        frame.locator("#loom:not(.aside) [data-step]").first.wait_for()
+
+
 def test_a_frame_of_a_program_that_was_not_run_says_why(page: Any, public: str) -> None:
     told = page.request.post(f"{public}/api/scenarios", data={"source": "x = 1\nimport os\n"})
     page.goto(told.json()["url"].replace("/s/", "/embed/"))
