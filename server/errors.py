@@ -57,6 +57,7 @@ def told(request: Request, status: int, problem: Problem, headers: dict[str, str
     answer.headers.update(headers or {})
     answer.headers["Cache-Control"] = "no-store"
     if path.startswith("/embed/"):
+        del answer.headers["Set-Cookie"]  # in another site's page nobody is a visitor of ours
         answer.headers["Content-Security-Policy"] = policy(request.state.nonce, request.app.state.settings.frames)
     return answer
 

@@ -45,7 +45,16 @@ def test_a_removed_one_says_so(client: TestClient) -> None:
     for path in (f"/s/{there.id}", f"/embed/{there.id}"):
         answer = client.get(path, headers=PERSON)
         assert answer.status_code == 410 and "was removed" in answer.text
+        assert "no-store" in answer.headers["cache-control"]
     assert answer.headers["content-security-policy"].endswith("frame-ancestors https://a.example")
+
+
+def test_a_frame_of_nothing_makes_nobody_a_visitor(client: TestClient) -> None:
+    client.cookies.clear()
+    assert "set-cookie" in client.get("/s/2222222222", headers=PERSON).headers
+    client.cookies.clear()
+    answer = client.get("/embed/2222222222", headers=PERSON)
+    assert answer.status_code == 404 and "set-cookie" not in answer.headers
 
 
 def test_programs_are_told_as_ever(client: TestClient) -> None:
