@@ -135,6 +135,13 @@ def test_an_error_is_told_once_in_its_picture(client: TestClient) -> None:
     assert len(told) == 1
 
 
+def test_a_caption_ends(client: TestClient) -> None:
+    there = saved(client, source=f"x = os.{'a' * 50_000}\n")
+    root = ET.fromstring(client.get(f"/s/{there.id}.svg?step=0").text)
+    assert int(root.attrib["height"]) < 1500
+    assert sum((one.text or "").endswith("…") for one in root.iter(f"{SVG}text")) == 1
+
+
 def test_pictures_are_documents_that_can_do_nothing(client: TestClient) -> None:
     there = saved(client, source=PROGRAM)
     svg = client.get(f"/s/{there.id}.svg")

@@ -18,6 +18,8 @@ const EDGE = 24;
 const HEAD = 90;
 const NARROWEST = 560;
 const WRAPPED = 900;
+/** Of a statement, and of a sentence. */
+const LINES = 12;
 /** Down to this share of the room what is new may stand, and the picture begins at its top. */
 const NEAR = 0.7;
 
@@ -104,11 +106,11 @@ function captioned({ at, line, sentences }, w, top) {
   const room = Math.min(w, WRAPPED) - 2 * EDGE;
   let y = top + 30;
   const lines = [h("text", { class: "paper-at", x: EDGE, y }, at)];
-  for (const [k, text] of wrapped(line, room, 14).entries())
+  for (const [k, text] of clipped(wrapped(line, room, 14), LINES).entries())
     lines.push(h("text", { class: "paper-line", x: EDGE, y: (y += k ? 19 : 23) }, text));
   y += 6;
   for (const { text, tone } of sentences)
-    for (const [k, part] of wrapped(text, room - 14, 11.5).entries()) {
+    for (const [k, part] of clipped(wrapped(text, room - 14, 11.5), LINES).entries()) {
       y += 19;
       if (!k) lines.push(h("circle", { class: cls("paper-dot", tone), cx: EDGE + 3, cy: y - 4, r: 2.5 }));
       lines.push(h("text", { class: cls("paper-note", tone), x: EDGE + 14, y }, part));
@@ -133,6 +135,11 @@ export function wrapped(text, room, size) {
     }
   }
   return lines.map((one) => one.trimEnd()).filter((one, k) => one || !k);
+}
+
+/** At most so many lines; the last says that there was more. @param {string[]} lines @param {number} most */
+export function clipped(lines, most) {
+  return lines.length <= most ? lines : [...lines.slice(0, most - 1), `${lines[most - 1].slice(0, -1)}…`];
 }
 
 /** The same without what only a page can do. @param {VNode} node @returns {VNode} */

@@ -1,7 +1,7 @@
 /** The card that a link is shown by elsewhere: title, as much of a picture as is readable, the line, its first sentence. */
 
 import { h } from "../svg.js";
-import { wrapped } from "./paper.js";
+import { clipped, wrapped } from "./paper.js";
 
 export const CARD = { width: 1200, height: 630 };
 
@@ -47,9 +47,4 @@ export function preview(picture, worn, title, { line, at, sentences }) {
       h("text", { class: "card-mark", x: width - EDGE, y: height - FOOT + 88 }, "Gradbox"),
     ],
   };
-}
-
-/** At most so many lines; the last says that there was more. @param {string[]} lines @param {number} most */
-function clipped(lines, most) {
-  return lines.length <= most ? lines : [...lines.slice(0, most - 1), `${lines[most - 1].slice(0, -1)}…`];
 }
