@@ -67,8 +67,15 @@ def test_the_switch_and_its_key_are_remembered_here_and_in_the_address(page: Any
     assert page.locator("#stage").is_visible() and not page.locator("#loom").is_visible()
     page.wait_for_function("() => !location.hash.includes('&v=')")
     button.click()
+    page.wait_for_function("() => location.hash.includes('&v=loom')")
     page.reload()
     page.wait_for_selector("#loom [data-loom-row]")
+    page.goto("about:blank")
+    page.goto(site)
+    page.wait_for_selector("#loom [data-loom-row]")  # an address that says nothing of it: as it was left here
+    page.goto("about:blank")
+    page.goto(address.replace("&v=loom", ""))
+    page.wait_for_selector("#stage [data-handle]")  # a step without a view is one of the stage
     page.evaluate("localStorage.clear()")
     page.goto("about:blank")
     page.goto(address)
