@@ -87,6 +87,20 @@ def test_saving_what_is_saved_leads_to_the_same_address(page: Any, site: str) ->
     assert answer.value.status == 200 and answer.value.json()["id"] == child.split("/s/")[1]
 
 
+def test_its_words_stand_over_their_own_program_alone(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import torch\nx = torch.ones(7)\n")
+    run(page)
+    saved(page, "Seven", "Count them.")
+    assert page.locator("#heading").inner_text() == "Seven" and page.locator(".made").is_visible()
+    paste(page, "import torch\nx = torch.ones(8)\n")
+    run(page)
+    assert page.locator("#heading").inner_text() == "Program"
+    assert not page.locator(".made").is_visible() and "Count them." not in page.locator(".program").inner_text()
+    paste(page, "import torch\nx = torch.ones(7)\n")
+    assert page.locator("#heading").inner_text() == "Seven" and page.locator(".made").is_visible()
+
+
 def test_what_is_hostile_stays_text(page: Any, site: str) -> None:
     page.goto(site)
     alerts: list[str] = []

@@ -182,6 +182,7 @@ function show(trace, at, replace = true) {
   printed.open(trace.steps);
   if (replace) editor.set(trace.program.source);
   laid = outputs(trace);
+  head();
   remark();
   summary(part("outputs"), laid, say, { at: () => step, go });
   part("edited").hidden = as();
@@ -344,6 +345,7 @@ function as() {
 }
 
 function changed() {
+  head();
   part("edited").hidden = as();
   if (opened && current()) {
     remark();
@@ -369,6 +371,13 @@ async function place() {
 /** Whether the address itself says all of the program. */
 function saved() {
   return first.saved && ours() && JSON.stringify(shownFocus()) === JSON.stringify(unseen.asked(first.saved.settings.focus)) && settings.read().seed === first.saved.settings.seed && settings.read().device === (document.getElementById("device") ? first.saved.settings.device : undefined);
+}
+
+const heading = part("heading").textContent ?? "";
+/** Title, description and note stand over their own program alone. */
+function head() {
+  part("workbench").classList.toggle("other", !ours());
+  part("heading").textContent = ours() ? heading : say("program");
 }
 
 /** Whether the program is the one that the page came with. */
