@@ -4,12 +4,12 @@ import { beside, summary } from "./beside.js";
 import { createEditor } from "./editor.js";
 import { alive, modes, spelled } from "./ledger.js";
 import { startKeys } from "./keys.js";
+import { listed } from "./listed.js";
 import { locale } from "./locale.js";
 import { createLoom } from "./loom.js";
-import { LOOM } from "./marks/loom.js";
 import { messages, remarks } from "./messages.js";
 import { outputs } from "./outputs.js";
-import { createPrinted } from "./printing.js";
+import { createPrinted } from "./printed.js";
 import { repaired } from "./repair.js";
 import { ROOT } from "./root.js";
 import { startRerun } from "./rerun.js";
@@ -21,13 +21,13 @@ import { startSharing } from "./sharing.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
 import { startTakeaway } from "./takeaway.js";
-import { ending, sentences as spoken, telling, where } from "./telling.js";
+import { ending, loomWords, nextRun, sentences, stageWords, telling, where } from "./telling.js";
 import { startTheme } from "./theme.js";
 import { createTimeline } from "./timeline.js";
 import * as unseen from "./unseen.js";
 import * as url from "./url.js";
 import { createViews } from "./views.js";
-import { lastWrite } from "./writers.js";
+import { writeBefore } from "./writers.js";
 
 const SOON = 80;
 const CLOSER = 1.25;
@@ -72,7 +72,7 @@ const editor = createEditor(part("editor"), {
   onLine: toLine,
 });
 const stage = createStage(part("stage"), document, {
-  words: { names: say("stage_names"), handles: say("stage_handles"), storages: say("stage_storages"), graph: say("stage_graph"), nodes: say("stage_nodes") },
+  words: stageWords(say),
   cell: toWriter,
   elements: toElements,
   selected(key) {
@@ -90,7 +90,7 @@ const settings = createSettings(
   changed,
 );
 const loom = createLoom(part("loom"), document, {
-  words: Object.fromEntries(Object.keys(LOOM).map((word) => [word, say(`loom_${word}`)])),
+  words: loomWords(say),
   go,
 });
 const printed = createPrinted({ pane: part("printed-box"), text: part("printed") }, say);
@@ -224,7 +224,7 @@ function go(i) {
   timeline.show(step);
   light();
   standing();
-  sentences(step);
+  part("sentences").replaceChildren(...listed(sentences(opened, step, say)));
   passed();
   printed.show(step);
   part("workbench").dataset.step = String(step);
@@ -253,18 +253,6 @@ function standing() {
   });
   part("modes").replaceChildren(...chips);
   part("alive").textContent = say("alive", { size: spelled(bytes[step]) });
-}
-
-/** @param {number} i */
-function sentences(i) {
-  if (!opened) return;
-  const items = spoken(opened, i, say).map(({ text, tone }) => {
-    const item = document.createElement("li");
-    item.className = tone;
-    item.textContent = text;
-    return item;
-  });
-  part("sentences").replaceChildren(...items);
 }
 
 /** What was left out before this step, and the way to see it. */
@@ -316,8 +304,7 @@ function outcome(trace) {
 /** Go to the step that made a cell what it is; from that step, to the one before. @param {string} storage @param {number} index @param {string} dtype */
 function toWriter(storage, index, dtype) {
   if (!opened) return;
-  const at = lastWrite(opened, storage, index, dtype, step);
-  const found = at === step ? lastWrite(opened, storage, index, dtype, step - 1) : at;
+  const found = writeBefore(opened, storage, index, dtype, step);
   if (found >= 0) go(found);
 }
 
@@ -332,8 +319,7 @@ function toElements(storage, at) {
 /** Go to where a line next ran. @param {number} line */
 function toLine(line) {
   if (!opened || !current()) return;
-  const at = opened.trace.steps.findIndex((/** @type {any} */ s, /** @type {number} */ i) => i > step && s.line === line);
-  const found = at >= 0 ? at : opened.trace.steps.findIndex((/** @type {any} */ s) => s.line === line);
+  const found = nextRun(opened.trace.steps, line, step);
   if (found >= 0) go(found);
 }
 

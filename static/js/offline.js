@@ -1,17 +1,19 @@
 /** The page of one trace that is only looked at: an offline file, where there is no server, and the frame in another's page. */
 
+import { startKeys } from "./keys.js";
+import { listed } from "./listed.js";
 import { locale } from "./locale.js";
 import { createLoom } from "./loom.js";
-import { LOOM } from "./marks/loom.js";
 import { messages } from "./messages.js";
+import { createPrinted } from "./printed.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
-import { ending, sentences, stageWords, telling, where } from "./telling.js";
+import { ending, loomWords, nextRun, sentences, stageWords, telling, where } from "./telling.js";
 import { startTheme } from "./theme.js";
 import { createTimeline } from "./timeline.js";
 import * as url from "./url.js";
 import { createViews } from "./views.js";
-import { lastWrite } from "./writers.js";
+import { writeBefore } from "./writers.js";
 
 const CLOSER = 1.25;
 /** @template {HTMLElement} T @param {string} id @returns {T} */
@@ -46,7 +48,8 @@ const stage = createStage(part("stage"), document, {
     onward();
   },
 });
-const loom = createLoom(part("loom"), document, { words: Object.fromEntries(Object.keys(LOOM).map((word) => [word, say(`loom_${word}`)])), go });
+const loom = createLoom(part("loom"), document, { words: loomWords(say), go });
+const printed = createPrinted({ pane: part("printed-box"), text: part("printed") }, say);
 const views = createViews(part("views"), (name) => {
   part("stage").classList.toggle("aside", name !== "stage");
   part("loom").classList.toggle("aside", name !== "loom");
@@ -77,10 +80,8 @@ function go(i) {
     else row.removeAttribute("aria-current");
   });
   beside(rows[line - 1]);
-  tell(sentences(opened, step, say));
-  const said = steps.slice(0, step + 1).flatMap((one) => one.log.flatMap((/** @type {any} */ e) => (e.kind === "out" ? [e.text] : [])));
-  part("printed").textContent = said.join("");
-  part("printed-box").classList.toggle("none", !said.length);
+  part("sentences").replaceChildren(...listed(sentences(opened, step, say)));
+  printed.show(step);
   part("workbench").dataset.step = String(step);
   onward();
 }
@@ -100,54 +101,43 @@ function beside(row) {
   else if (at.bottom > bottom) box.scrollTop += at.bottom - bottom;
 }
 
-/** @param {import("./telling.js").Sentence[]} told */
-function tell(told) {
-  part("sentences").replaceChildren(...told.map(({ text, tone }) => {
-    const item = document.createElement("li");
-    item.className = tone;
-    item.textContent = text;
-    return item;
-  }));
-}
-
 /** No step was recorded: why. */
 function nothing() {
   const wrong = messages(trace, say, () => {}).filter(({ kind }) => kind === "error");
   for (const { line } of wrong) if (rows[line - 1]) rows[line - 1].className = "cm-now raised";
-  tell([ending(trace, say), ...wrong.map(({ text }) => ({ text, tone: "bad" }))]);
+  part("sentences").replaceChildren(...listed([ending(trace, say), ...wrong.map(({ text }) => ({ text, tone: "bad" }))]));
   timeline.show(0);
 }
 
 /** Go to where a line next ran. @param {number} line */
 function toLine(line) {
-  const at = steps.findIndex((s, i) => i > step && s.line === line);
-  const found = at >= 0 ? at : steps.findIndex((s) => s.line === line);
+  const found = nextRun(steps, line, step);
   if (found >= 0) go(found);
 }
 
 /** Go to the step that made a cell what it is; from that step, to the one before.
  * @param {string} storage @param {number} index @param {string} dtype */
 function toWriter(storage, index, dtype) {
-  const at = lastWrite(opened, storage, index, dtype, step);
-  const found = at === step ? lastWrite(opened, storage, index, dtype, step - 1) : at;
+  const found = writeBefore(opened, storage, index, dtype, step);
   if (found >= 0) go(found);
 }
 
-document.addEventListener("keydown", (event) => {
-  const target = event.target instanceof HTMLElement ? event.target : null;
-  if (event.altKey || event.ctrlKey || event.metaKey) return;
-  if (target?.closest("button, a") && event.key === " ") return;
-  if (target?.id === "slider" && event.key !== " ") return;
-  if (event.key === "l" && opened.count) views.other();
-  else if (event.key === "+" || event.key === "=") stage.zoom(CLOSER);
-  else if (event.key === "-") stage.zoom(1 / CLOSER);
-  else if (event.key === "0") stage.whole();
-  else if (timeline.key(event.key, event.shiftKey)) event.preventDefault();
-});
+startKeys(
+  { focused: () => false },
+  {
+    "+": () => stage.zoom(CLOSER),
+    "=": () => stage.zoom(CLOSER),
+    "-": () => stage.zoom(1 / CLOSER),
+    0: () => stage.whole(),
+    l: () => opened.count && views.other(),
+  },
+  { run() {}, key: timeline.key },
+);
 window.addEventListener("beforeprint", () => opened.count && loom.print(opened));
 window.addEventListener("afterprint", () => loom.printed());
 
 timeline.open(steps);
+printed.open(steps);
 part("views").hidden = !opened.count;
 if (opened.count) step = url.step(location.hash) ?? first ?? telling(trace);
 else nothing();

@@ -8,11 +8,11 @@ import { plan as makePlan } from "./layout/plan.js";
 import { locale } from "./locale.js";
 import { preview } from "./marks/preview.js";
 import { listing } from "./marks/listing.js";
-import { LOOM, loomPicture } from "./marks/loom.js";
+import { loomPicture } from "./marks/loom.js";
 import { paper, whole, written } from "./marks/paper.js";
 import { messages } from "./messages.js";
 import { openTrace } from "./state.js";
-import { ending, sentences, stageWords, telling, where } from "./telling.js";
+import { ending, loomWords, sentences, stageWords, telling, where } from "./telling.js";
 
 /** @typedef {{theme: "light" | "dark", language: string, tallest?: number}} Look tallest: a higher picture is cut, and says so */
 /** @typedef {import("./state.js").Opened} Opened */
@@ -70,7 +70,7 @@ export function loomAs(opened, i, look) {
   const told = caption(opened, i, say);
   const instead = () => paper("stage", stagePicture(null, opened, i, say, look.tallest), noted(told, say("cut_wide")), ink(look));
   if (bounded && storages(opened.trace) > STORAGES) return instead();
-  const words = Object.fromEntries(Object.keys(LOOM).map((word) => [word, say(`loom_${word}`)]));
+  const words = loomWords(say);
   const picture = loomPicture(opened, i, words, bounded ? { rows: Math.floor((look.tallest ?? 0) / ROW) } : {});
   if (bounded && picture.width > WIDEST) return instead();
   return paper("loom", picture, picture.cut ? noted(told, say("cut_rows")) : told, ink(look));

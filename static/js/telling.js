@@ -1,5 +1,6 @@
 /** What is told beside a picture and in it: the step to begin with, where a step stands, its sentences, the stage's words. */
 
+import { LOOM } from "./marks/loom.js";
 import { WORDS } from "./marks/words.js";
 import { notes } from "./notes.js";
 
@@ -57,4 +58,16 @@ export function ending(trace, say) {
 export function stageWords(say) {
   const told = Object.keys(WORDS).map((key) => [key, say(`stage_${key}`)]);
   return Object.fromEntries(told.filter(([key, text]) => text !== `stage_${key}`));
+}
+
+/** What the loom itself says. @param {Say} say @returns {import("./marks/loom.js").Words} */
+export function loomWords(say) {
+  return /** @type {any} */ (Object.fromEntries(Object.keys(LOOM).map((word) => [word, say(`loom_${word}`)])));
+}
+
+/** The step at which a line runs next, from the beginning again where it does not; -1 where it never ran.
+ * @param {any[]} steps @param {number} line @param {number} step */
+export function nextRun(steps, line, step) {
+  const at = steps.findIndex((s, i) => i > step && s.line === line);
+  return at >= 0 ? at : steps.findIndex((s) => s.line === line);
 }

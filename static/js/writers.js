@@ -23,6 +23,13 @@ export function lastWrite(opened, storage, index, dtype, from) {
   return -1;
 }
 
+/** Where a click on a cell leads: to the step that made it what it is; from that step, to the one before. -1 where there is none.
+ * @param {import("./state.js").Opened} opened @param {string} storage @param {number} index @param {string} dtype @param {number} step */
+export function writeBefore(opened, storage, index, dtype, step) {
+  const at = lastWrite(opened, storage, index, dtype, step);
+  return at === step ? lastWrite(opened, storage, index, dtype, step - 1) : at;
+}
+
 /** The value of an element that is listed, in whole or in a window. @param {any} storage @param {string} dtype @param {number} index */
 function element(storage, dtype, index) {
   if (storage?.cells?.[dtype]) return storage.cells[dtype][index];
