@@ -547,3 +547,21 @@ def test_what_is_too_large_for_a_picture_is_cut_and_says_so(client: TestClient) 
     assert size(client.get(f"/s/{there.id}.png?step=3").content)[1] <= 16_000
     small = ET.fromstring(client.get(f"/s/{saved(client, source=PROGRAM).id}.svg").text)
     assert small.attrib["class"] == "loom-svg" and "goes on" not in "".join(small.itertext())
+
+
+def test_however_many_ask_for_one_picture_there_is_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.pictures.drawing.WAITING", 2)
+
+    async def whole() -> None:
+        drawings = Drawings(10**7)
+        try:
+            same = [drawings.get("a", Drawing(kind="loom"), packed(5), nobody) for _ in range(8)]
+            other = drawings.get("b", Drawing(kind="loom"), packed(4), nobody)
+            third = drawings.get("c", Drawing(kind="loom"), packed(3), nobody)
+            found = await asyncio.gather(*same, other, third, return_exceptions=True)
+            assert all(isinstance(body, bytes) for body in found[:9]) and isinstance(found[9], Undrawable)
+            assert isinstance(await drawings.get("c", Drawing(kind="loom"), packed(3), nobody), bytes)
+        finally:
+            await drawings.close()
+
+    asyncio.run(whole())

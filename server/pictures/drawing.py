@@ -7,6 +7,7 @@ import json
 import logging
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,8 @@ PATIENCE = 20.0
 """Seconds for a drawing, a new process's start included."""
 
 WAITING = 32
+"""Drawings that may wait for their turn, each with however many who ask for it."""
+
 LONGEST = 100_000
 """Bytes of a line that the process answers with."""
 
@@ -58,7 +61,7 @@ class Drawings:
         self.version = version()
         self._turn = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
-        self._waiting = 0
+        self._waiting: Counter[str] = Counter()
         self.starts = self.failures = 0
 
     async def get(self, name: str, asked: Drawing, trace: bytes, ask: Callable[[], None]) -> bytes:
@@ -72,9 +75,9 @@ class Drawings:
         if known is not None:
             return known
         ask()
-        if self._waiting >= WAITING:
+        if key not in self._waiting and len(self._waiting) >= WAITING:
             raise Undrawable("too many pictures are being drawn")
-        self._waiting += 1
+        self._waiting[key] += 1
         try:
             async with self._turn:
                 body = self.cache.get(key)
@@ -83,7 +86,8 @@ class Drawings:
                     self.cache.put(key, body)
                 return body
         finally:
-            self._waiting -= 1
+            self._waiting[key] -= 1
+            self._waiting += Counter()  # without those that nobody waits for
 
     async def close(self) -> None:
         async with self._turn:

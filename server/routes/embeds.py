@@ -13,7 +13,7 @@ from markupsafe import Markup
 from server.errors import Refused
 from server.headers import policy
 from server.rendering import language, show
-from server.routes.scenarios import AGE, NONE, address, found, fresh, kept
+from server.routes.scenarios import AGE, NONE, address, found, fresh, kept, public
 from server.wire.api import ProblemReply
 from server.wire.embeds import OEmbed
 from server.wire.pictures import Theme
@@ -70,19 +70,19 @@ async def oembed(
     """oEmbed 1.0. A step or view in the address's fragment is that of the frame."""
     if format_ != "json":
         raise Refused(501, "not_implemented", "this server answers as JSON alone", field="format")
-    public = request.app.state.settings.public_url.rstrip("/")
-    if not public:
+    base = public(request)
+    if not base:
         raise Refused(501, "no_address", "this server does not know its own address: GRADBOX_PUBLIC_URL is not set")
     asked, _, fragment = url.partition("#")
     place = asked.partition("?")[0]
-    at = PLACE.fullmatch(place[len(public) :]) if same(place, public) else None
+    at = PLACE.fullmatch(place[len(base) :]) if same(place, base) else None
     if at is None:
         raise Refused(404, "not_ours", "there is no scenario of this server at that address", field="url")
     there = await found(request, at[1])
     width = max(NARROWEST, min(WIDTH, maxwidth or WIDTH))
     height = max(LOWEST, min(HEIGHT, maxheight or HEIGHT))
     shown = "&".join(part for part in fragment.split("&") if PART.fullmatch(part))
-    source = f"{public}/embed/{there.id}" + (f"#{shown}" if shown else "")
+    source = f"{base}/embed/{there.id}" + (f"#{shown}" if shown else "")
     title = there.content.title or "Gradbox"
     frame = Markup(
         '<iframe src="{}" width="{}" height="{}" title="{}" loading="lazy" style="border:0" '
@@ -90,12 +90,12 @@ async def oembed(
     ).format(source, width, height, title)
     told = OEmbed(
         title=title,
-        provider_url=public,
+        provider_url=base,
         cache_age=AGE,
         html=str(frame),
         width=width,
         height=height,
-        thumbnail_url=f"{public}/s/{there.id}.card.png",
+        thumbnail_url=f"{base}/s/{there.id}.card.png",
         thumbnail_width=CARD[0],
         thumbnail_height=CARD[1],
     )

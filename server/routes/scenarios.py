@@ -140,9 +140,9 @@ async def page(request: Request, id_: Name) -> Response:
     first = f'{{"source":{json.dumps(told.source)},"trace":{body},"saved":{saved}}}'
     named: dict[str, Any] = {"title": told.title, "question": told.description, "saved": told}
     named["now"] = request.app.state.pool.zygote.versions.get("torch")
-    public = request.app.state.settings.public_url.rstrip("/")
-    if public:
-        named |= {"place": told.url, "oembed": f"{public}/oembed?{urlencode({'url': told.url})}"}
+    base = public(request)
+    if base:
+        named |= {"place": told.url, "oembed": f"{base}/oembed?{urlencode({'url': told.url})}"}
     answer = render(request, "page.html", first=first, devices=request.app.state.pool.devices, **named)
     answer.headers.setdefault("Cache-Control", "private, no-cache")
     return answer
@@ -176,8 +176,13 @@ def scenario(request: Request, there: Saved) -> Scenario:
 
 def address(request: Request, id_: str) -> str:
     """Of its page; never of the Host that the asker named."""
-    public: str = request.app.state.settings.public_url
-    return f"{public.rstrip('/') or request.scope['root_path']}/s/{id_}"
+    return f"{public(request) or request.scope['root_path']}/s/{id_}"
+
+
+def public(request: Request) -> str:
+    """What all our addresses begin with elsewhere; "" where the host has not said it."""
+    url: str = request.app.state.settings.public_url
+    return url.rstrip("/")
 
 
 def tag(there: Saved, drawn: str = "") -> str:
