@@ -1,17 +1,10 @@
 """The twins of a permalink: pictures by the page's own code, the offline file, the frame, oEmbed and OpenGraph."""
 
-import asyncio
-import contextlib
-import gzip
 import json
-import os
 import re
 import shutil
-import signal
 import struct
 import subprocess
-import sys
-import time
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -22,9 +15,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.pictures import drawing
-from server.pictures.drawer import Fonts, family, png
-from server.pictures.drawing import Drawings, NoStep, Undrawable
-from server.wire.pictures import Drawing
+from server.pictures.drawer import Fonts, png
+from server.pictures.drawing import Drawings
 from tests.places import Places
 from tests.test_scenarios import code, saved, visiting
 
@@ -381,159 +373,6 @@ def test_a_server_that_knows_no_address_of_its_own_promises_none(places: Places)
         assert code(client.get(f"/oembed?url={PUBLIC}/s/7kd5h2n9xt&format=xml")) == (501, "not_implemented")
 
 
-# ---- the process that draws
-
-
-def packed(steps: int) -> bytes:
-    golden = json.loads((ROOT / "tests/golden/a_module_learns.json").read_text())
-    golden["steps"] = golden["steps"][:steps]
-    return gzip.compress(json.dumps(golden).encode())
-
-
-def nobody() -> None:
-    pass
-
-
-def test_one_process_draws_and_a_new_one_comes_where_it_died() -> None:
-    async def whole() -> None:
-        drawings = Drawings(10**7)
-        try:
-            first = await drawings.get("a", Drawing(kind="stage", step=1), packed(3), nobody)
-            assert first.startswith(b"<?xml")
-            assert drawings._process is not None
-            drawings._process.kill()
-            await drawings._process.wait()
-            second = await drawings.get("b", Drawing(kind="stage", step=1), packed(3), nobody)
-            assert second == first and drawings.starts == 2
-            with pytest.raises(NoStep):
-                await drawings.get("a", Drawing(kind="stage", step=3), packed(3), nobody)
-            assert drawings.starts == 2
-        finally:
-            await drawings.close()
-
-    asyncio.run(whole())
-
-
-def test_what_can_not_be_drawn_costs_the_next_one_nothing() -> None:
-    async def whole() -> None:
-        drawings = Drawings(10**7)
-        try:
-            for broken in (b"", b"no gzip", gzip.compress(b"{}"), gzip.compress(b"null"), gzip.compress(b"\xff\xfe")):
-                with pytest.raises(Undrawable):
-                    await drawings.get("x", Drawing(kind="stage", step=0), broken, nobody)
-            assert (await drawings.get("a", Drawing(kind="loom"), packed(3), nobody)).startswith(b"<?xml")
-            assert drawings.failures == 5
-        finally:
-            await drawings.close()
-
-    asyncio.run(whole())
-
-
-def test_a_drawing_that_is_cut_short_leaves_no_answer_for_the_next() -> None:
-    async def whole() -> None:
-        drawings = Drawings(10**7)
-        try:
-            first = asyncio.create_task(drawings.get("a", Drawing(kind="loom"), packed(9), nobody))
-            await asyncio.sleep(0.01)
-            first.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await first
-            drawn = await drawings.get("a", Drawing(kind="stage", step=1), packed(3), nobody)
-            assert b'class="stage-svg"' in drawn
-        finally:
-            await drawings.close()
-
-    asyncio.run(whole())
-
-
-ALONE = """
-import asyncio
-from server.pictures.drawing import Drawings
-
-async def whole():
-    print((await Drawings(1)._ready()).pid, flush=True)
-    await asyncio.sleep(60)
-
-asyncio.run(whole())
-"""
-
-
-def test_nothing_is_drawn_for_a_server_that_is_gone() -> None:
-    """Not even by one that would not hear of it for long: here, for it is stopped."""
-    with subprocess.Popen([sys.executable, "-c", ALONE], cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        drawer = int(server.stdout.readline())
-        os.kill(drawer, signal.SIGSTOP)
-        server.kill()
-    until = time.monotonic() + 10
-    while working(drawer) and time.monotonic() < until:
-        time.sleep(0.05)
-    try:
-        assert not working(drawer)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(drawer, signal.SIGKILL)
-
-
-def working(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def test_the_same_picture_is_drawn_once_however_many_ask() -> None:
-    async def whole() -> None:
-        drawings = Drawings(10**7)
-        asked = Drawing(kind="card", title="clone", png=True)
-        try:
-            bodies = await asyncio.gather(*(drawings.get("a", asked, packed(5), nobody) for _ in range(20)))
-            assert len(set(bodies)) == 1
-            kept = drawings.cache.size
-            assert kept == len(bodies[0])
-        finally:
-            await drawings.close()
-
-    asyncio.run(whole())
-
-
-def test_where_no_v8_is_there_the_pictures_alone_are_missing(monkeypatch: pytest.MonkeyPatch, places: Places) -> None:
-    monkeypatch.setattr("server.pictures.drawing.PROGRAM", ("/bin/false",))
-    with visiting(places("sqlite"), public_url=PUBLIC, **FREE) as client:
-        there = saved(client, source=PROGRAM)
-        answer = client.get(f"/s/{there.id}.svg")
-        assert code(answer) == (503, "no_picture") and "retry-after" in answer.headers
-        assert client.get(f"/s/{there.id}").status_code == client.get(f"/embed/{there.id}").status_code == 200
-
-
-def test_a_png_of_a_huge_picture_is_bounded() -> None:
-    many = "\n".join(f"x{i} = torch.ones(6)" for i in range(150))
-    body = subprocess.run(
-        [sys.executable, "-m", "server", "trace", "-"], input=many, capture_output=True, text=True, cwd=ROOT, check=True
-    ).stdout.encode()
-
-    async def whole() -> tuple[int, int]:
-        drawings = Drawings(10**8)
-        try:
-            return size(await drawings.get("m", Drawing(kind="loom", png=True), gzip.compress(body), nobody))
-        finally:
-            await drawings.close()
-
-    width, height = asyncio.run(whole())
-    assert width * height <= 12.1e6 and max(width, height) <= 16_000
-
-
-@pytest.mark.parametrize(("language", "letters"), [("en", "saved"), ("zh", "保存")])
-@pytest.mark.parametrize("generic", ["sans-serif", "monospace"])
-def test_letters_of_a_family_that_is_not_there_are_drawn(generic: str, language: str, letters: str) -> None:
-    asked = ["fc-list", f":lang={language}", "family"]
-    if not shutil.which("fc-list") or not subprocess.run(asked, capture_output=True, check=True).stdout:
-        pytest.skip("no font on this machine has them")
-    fonts = Fonts(family("sans-serif", ""), family("monospace", ""))
-    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="99" height="99"><text y="50" font-family="{}">{}</text></svg>'
-    assert png(svg.format(f"No such one, {generic}", letters), fonts) != png(svg.format("", ""), fonts)
-
-
 def test_what_is_too_large_for_a_picture_is_cut_and_says_so(client: TestClient) -> None:
     there = saved(client, source="xs = [torch.full((3,), float(i)) for i in range(800)]\ny = xs[750]\ny += 1\n")
     whole = ET.fromstring(client.get(f"/s/{there.id}.svg").text)
@@ -547,21 +386,3 @@ def test_what_is_too_large_for_a_picture_is_cut_and_says_so(client: TestClient) 
     assert size(client.get(f"/s/{there.id}.png?step=3").content)[1] <= 16_000
     small = ET.fromstring(client.get(f"/s/{saved(client, source=PROGRAM).id}.svg").text)
     assert small.attrib["class"] == "loom-svg" and "goes on" not in "".join(small.itertext())
-
-
-def test_however_many_ask_for_one_picture_there_is_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.pictures.drawing.WAITING", 2)
-
-    async def whole() -> None:
-        drawings = Drawings(10**7)
-        try:
-            same = [drawings.get("a", Drawing(kind="loom"), packed(5), nobody) for _ in range(8)]
-            other = drawings.get("b", Drawing(kind="loom"), packed(4), nobody)
-            third = drawings.get("c", Drawing(kind="loom"), packed(3), nobody)
-            found = await asyncio.gather(*same, other, third, return_exceptions=True)
-            assert all(isinstance(body, bytes) for body in found[:9]) and isinstance(found[9], Undrawable)
-            assert isinstance(await drawings.get("c", Drawing(kind="loom"), packed(3), nobody), bytes)
-        finally:
-            await drawings.close()
-
-    asyncio.run(whole())
