@@ -2,9 +2,6 @@
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -13,6 +10,8 @@ from typing import Any
 
 import pytest
 import torch
+
+from tests.serving import serving
 
 torch.set_num_threads(1)  # a pool of threads does not survive a fork, and whoever waits for one waits for ever
 
@@ -26,10 +25,9 @@ pytest.register_assert_rewrite(
 )
 
 ROOT = Path(__file__).parent.parent
-UNLIMITED = {
-    f"GRADBOX_{name}": "100000/minute"
-    for name in ("RATE_LIMIT", "ADDRESS_LIMIT", "SAVE_LIMIT", "SAVE_ADDRESS_LIMIT", "PICTURE_LIMIT")
-}
+UNLIMITED = dict.fromkeys(
+    ("RATE_LIMIT", "ADDRESS_LIMIT", "SAVE_LIMIT", "SAVE_ADDRESS_LIMIT", "PICTURE_LIMIT"), "100000/minute"
+)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -45,27 +43,15 @@ FLAGS = [
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running server whose workers are up and whose scenarios have been run."""
-    environment = {**os.environ, **UNLIMITED, "GRADBOX_DATA": str(tmp_path_factory.mktemp("site"))}
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = subprocess.Popen([sys.executable, "-m", "server", "serve", "--port", str(port)], cwd=ROOT, env=environment)
-    address = f"http://127.0.0.1:{port}"
-    try:
+    with serving(tmp_path_factory.mktemp("site"), **UNLIMITED) as address:
         for _ in range(600):
-            try:
-                with urllib.request.urlopen(f"{address}/readyz") as answer, urllib.request.urlopen(address) as page:
-                    if answer.status == 200 and '"trace":null' not in page.read().decode():
-                        break
-            except OSError:
-                pass
+            with urllib.request.urlopen(address) as page:
+                if '"trace":null' not in page.read().decode():
+                    break
             time.sleep(0.1)
         else:
-            raise AssertionError("the server does not get ready")
+            raise AssertionError("the server does not run its scenarios")
         yield address
-    finally:
-        server.terminate()
-        server.wait(20)
 
 
 @pytest.fixture(scope="module")

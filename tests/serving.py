@@ -14,14 +14,15 @@ ROOT = Path(__file__).parent.parent
 
 
 @contextmanager
-def serving(folder: Path, prefix: str = "", **settings: str) -> Iterator[str]:
-    """The public address of a server that runs programs. prefix: of its public address, which is set where there is one."""
+def serving(folder: Path, prefix: str | None = None, **settings: str) -> Iterator[str]:
+    """The address of a server that runs programs. prefix: of its public address; None where it is told none."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
     told = {f"GRADBOX_{name}": value for name, value in settings.items()}
-    environment = {**os.environ, "GRADBOX_DATA": str(folder), "GRADBOX_PUBLIC_URL": address + prefix, **told}
+    public = {} if prefix is None else {"GRADBOX_PUBLIC_URL": address + prefix}
+    environment = {**os.environ, "GRADBOX_DATA": str(folder), **public, **told}
     server = subprocess.Popen([sys.executable, "-m", "server", "serve", "--port", str(port)], cwd=ROOT, env=environment)
     try:
         for _ in range(600):
@@ -33,7 +34,7 @@ def serving(folder: Path, prefix: str = "", **settings: str) -> Iterator[str]:
                 time.sleep(0.1)
         else:
             raise AssertionError("the server does not get ready")
-        yield address + prefix
+        yield address + (prefix or "")
     finally:
         server.terminate()
         server.wait(20)
