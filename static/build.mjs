@@ -3,13 +3,28 @@ import { build } from "esbuild";
 import { SCRIPT } from "./bundle.mjs";
 
 /** @type {import("esbuild").BuildOptions} */
-const both = { outdir: "static/dist", bundle: true, minify: true, sourcemap: false, target: "es2022", logLevel: "warning" };
+const both = {
+  outdir: "static/dist",
+  bundle: true,
+  minify: true,
+  sourcemap: false,
+  target: "es2022",
+  logLevel: "warning",
+};
 
 await Promise.all([
   build({ ...both, entryPoints: { style: "static/css/all.css" } }),
   build({
-    ...both, ...SCRIPT, legalComments: "linked", format: "esm",
-    entryPoints: { main: "static/js/main.js", gallery: "static/js/gallery.js", marks: "static/js/sheet.js", door: "static/js/door.js" },
+    ...both,
+    ...SCRIPT,
+    legalComments: "linked",
+    format: "esm",
+    entryPoints: {
+      main: "static/js/main.js",
+      gallery: "static/js/gallery.js",
+      marks: "static/js/sheet.js",
+      door: "static/js/door.js",
+    },
   }),
   build({ ...both, ...SCRIPT, entryPoints: { offline: "static/js/offline.js" }, format: "iife" }),
   build({ ...both, ...SCRIPT, entryPoints: { twins: "static/js/twins.js" }, format: "iife", globalName: "twins" }),

@@ -30,7 +30,8 @@ if (form) {
     fault.textContent = await refusal(field.value);
     fault.hidden = fault.textContent === "";
     send.disabled = false;
-    if (fault.hidden) location.reload(); // what was asked for is at this address
+    if (fault.hidden)
+      location.reload(); // what was asked for is at this address
     else field.select();
   });
 }

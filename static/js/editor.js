@@ -4,7 +4,16 @@ import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } 
 import { python } from "@codemirror/lang-python";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { EditorState, RangeSet, StateEffect, StateField } from "@codemirror/state";
-import { Decoration, drawSelection, EditorView, gutter, GutterMarker, keymap, lineNumbers, WidgetType } from "@codemirror/view";
+import {
+  Decoration,
+  drawSelection,
+  EditorView,
+  gutter,
+  GutterMarker,
+  keymap,
+  lineNumbers,
+  WidgetType,
+} from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { isShape } from "./repair.js";
 
@@ -113,7 +122,8 @@ const messages = StateField.define({
   create: () => Decoration.none,
   update(marks, transaction) {
     let next = transaction.docChanged ? Decoration.none : marks;
-    for (const effect of transaction.effects) if (effect.is(setMessages)) next = written(transaction.state, effect.value);
+    for (const effect of transaction.effects)
+      if (effect.is(setMessages)) next = written(transaction.state, effect.value);
     return next;
   },
   provide: (field) => EditorView.decorations.from(field),
@@ -137,7 +147,10 @@ function written(state, list) {
 }
 
 const colours = HighlightStyle.define([
-  { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword], class: "sx-word" },
+  {
+    tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword],
+    class: "sx-word",
+  },
   { tag: [tags.string, tags.special(tags.string)], class: "sx-text" },
   { tag: [tags.number, tags.bool, tags.null], class: "sx-number" },
   { tag: [tags.comment, tags.lineComment], class: "sx-note" },
@@ -191,7 +204,12 @@ export function createEditor(host, { source, label, leave, nonce, onRun, onChang
         current,
         messages,
         keymap.of([{ key: "Mod-Enter", run: running }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
-        EditorView.contentAttributes.of({ "aria-label": label, "aria-description": leave, spellcheck: "false", autocapitalize: "off" }),
+        EditorView.contentAttributes.of({
+          "aria-label": label,
+          "aria-description": leave,
+          spellcheck: "false",
+          autocapitalize: "off",
+        }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !quiet) onChange();
         }),
@@ -204,7 +222,10 @@ export function createEditor(host, { source, label, leave, nonce, onRun, onChang
     set(text) {
       if (text === view.state.doc.toString()) return;
       quiet = true;
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, annotations: isolateHistory.of("full") });
+      view.dispatch({
+        changes: { from: 0, to: view.state.doc.length, insert: text },
+        annotations: isolateHistory.of("full"),
+      });
       quiet = false;
     },
     /** Lights the line that the step is at. @param {number | null} line @param {string} [tone] */
@@ -238,7 +259,8 @@ export function createEditor(host, { source, label, leave, nonce, onRun, onChang
     },
     /** @param {number} line */
     toggleBreak(line) {
-      if (line >= 1 && line <= view.state.doc.lines) view.dispatch({ effects: toggled.of(view.state.doc.line(line).from) });
+      if (line >= 1 && line <= view.state.doc.lines)
+        view.dispatch({ effects: toggled.of(view.state.doc.line(line).from) });
     },
     focused: () => view.hasFocus,
   };

@@ -15,7 +15,12 @@ export function startKeys(editor, deeds, { run, key }) {
       return;
     }
     const target = event.target instanceof HTMLElement ? event.target : null;
-    if (event.altKey || editor.focused() || target?.closest("input:not([type=range]), textarea, [contenteditable=true]")) return;
+    if (
+      event.altKey ||
+      editor.focused() ||
+      target?.closest("input:not([type=range]), textarea, [contenteditable=true]")
+    )
+      return;
     if (target?.closest("button, a") && event.key === " ") return;
     if (target?.id === "slider" && event.key !== " ") return;
     if (deeds[event.key]) deeds[event.key]();

@@ -43,7 +43,11 @@ export function modes(entities) {
 
 /** @param {number} bytes */
 export function spelled(bytes) {
-  for (const [unit, size] of /** @type {[string, number][]} */ ([["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]]))
+  for (const [unit, size] of /** @type {[string, number][]} */ ([
+    ["GiB", 2 ** 30],
+    ["MiB", 2 ** 20],
+    ["KiB", 2 ** 10],
+  ]))
     if (bytes >= size) return `${(bytes / size).toFixed(bytes < 10 * size ? 1 : 0)} ${unit}`;
   return `${bytes} B`;
 }

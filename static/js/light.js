@@ -1,6 +1,7 @@
 /** What lights up together: the thing that is pointed at, or the one that was selected, with all that it belongs to. */
 
-export const LIGHTS = "[data-cell],[data-bead],[data-handle],[data-name],[data-path],[data-slot],[data-pin],[data-node],[data-edge],[data-counter-badge],[data-item],[data-object],[data-fold]";
+export const LIGHTS =
+  "[data-cell],[data-bead],[data-handle],[data-name],[data-path],[data-slot],[data-pin],[data-node],[data-edge],[data-counter-badge],[data-item],[data-object],[data-fold]";
 
 const MOST = 40;
 
@@ -87,7 +88,9 @@ function keyOf(target) {
 /** The element of that name, where it is drawn now. @param {Element} root @param {string} key */
 function keyed(root, key) {
   const [, kind, value] = /^([a-z-]+):(.*)$/s.exec(key) ?? [];
-  return KINDS.includes(kind) ? ([...root.querySelectorAll(`[data-${kind}]`)].find((el) => el.getAttribute(`data-${kind}`) === value) ?? null) : null;
+  return KINDS.includes(kind)
+    ? ([...root.querySelectorAll(`[data-${kind}]`)].find((el) => el.getAttribute(`data-${kind}`) === value) ?? null)
+    : null;
 }
 
 /**
@@ -122,7 +125,8 @@ export function related(root, target) {
     all(is("data-to", uid));
     all(is("data-variable", uid));
     if (!cells) return;
-    for (const bead of all(`[data-bead^="${uid}:"]`)) all(is("data-cell", at(bead, "data-reads")) + is("data-dtype", at(bead, "data-dtype")));
+    for (const bead of all(`[data-bead^="${uid}:"]`))
+      all(is("data-cell", at(bead, "data-reads")) + is("data-dtype", at(bead, "data-dtype")));
     all(is("data-wire", uid));
   };
   const slot = (/** @type {string} */ key) => {
@@ -157,8 +161,10 @@ export function related(root, target) {
     if (at(t, "data-variable")) handle(at(t, "data-variable"));
   } else if (t.hasAttribute("data-members")) {
     const members = new Set(at(t, "data-members").split(" "));
-    for (const card of root.querySelectorAll("[data-node-ref]")) if (members.has(at(card, "data-node-ref"))) handle(at(card, "data-handle"), false);
-    for (const pin of root.querySelectorAll("[data-pin]")) if (members.has(at(pin, "data-pin").split(":")[0])) found.add(pin);
+    for (const card of root.querySelectorAll("[data-node-ref]"))
+      if (members.has(at(card, "data-node-ref"))) handle(at(card, "data-handle"), false);
+    for (const pin of root.querySelectorAll("[data-pin]"))
+      if (members.has(at(pin, "data-pin").split(":")[0])) found.add(pin);
   } else if (t.hasAttribute("data-edge")) {
     all(is("data-node", at(t, "data-from")));
     all(is("data-node", at(t, "data-to")));

@@ -19,7 +19,9 @@ export function locale(language) {
  * @param {string} sentence @param {Record<string, any>} args
  */
 export function format(sentence, args) {
-  const chosen = sentence.replace(/\{(\w+)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\}/g, (_, name, one, many) =>
-    Number(args[name]) === 1 ? one : many);
+  const chosen = sentence.replace(
+    /\{(\w+)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\}/g,
+    (_, name, one, many) => (Number(args[name]) === 1 ? one : many),
+  );
   return chosen.replace(/\{(\w+)\}/g, (hole, name) => (name in args ? String(args[name]) : hole));
 }

@@ -25,7 +25,12 @@ export function createLoom(host, document, { words = {}, go }) {
   const root = document.createElement("div");
   root.className = "loom";
   root.tabIndex = 0;
-  const layers = { corner: surface(document, "corner"), head: surface(document, "head"), code: surface(document, "code"), body: surface(document, "body") };
+  const layers = {
+    corner: surface(document, "corner"),
+    head: surface(document, "head"),
+    code: surface(document, "code"),
+    body: surface(document, "body"),
+  };
   const paper = document.createElement("div");
   paper.className = "loom-sheets";
   root.append(...Object.values(layers).map((one) => one.svg));
@@ -68,7 +73,10 @@ export function createLoom(host, document, { words = {}, go }) {
     place(layers.head, k, 0, plan.width, HEAD);
     place(layers.code, k, HEAD, side, plan.height - HEAD);
     place(layers.body, k, HEAD, plan.width, plan.height - HEAD);
-    layers.body.svg.setAttribute("aria-label", opened.trace.program.source.split("\n")[opened.trace.steps[i].line - 1]?.trim() ?? "");
+    layers.body.svg.setAttribute(
+      "aria-label",
+      opened.trace.program.source.split("\n")[opened.trace.steps[i].line - 1]?.trim() ?? "",
+    );
     patch(document, layers.corner.group, corner(plan, { ...LOOM, ...words }));
     patch(document, layers.head.group, head);
     patch(document, layers.code.group, code);
@@ -95,7 +103,8 @@ export function createLoom(host, document, { words = {}, go }) {
     const top = root.scrollTop / k + HEAD;
     const bottom = (root.scrollTop + root.clientHeight) / k;
     if (box.y >= top && box.y + box.h <= bottom) return;
-    root.scrollTop = k * Math.max(0, box.h > bottom - top ? box.y - HEAD : box.y + box.h / 2 - HEAD - (bottom - top) / 2);
+    root.scrollTop =
+      k * Math.max(0, box.h > bottom - top ? box.y - HEAD : box.y + box.h / 2 - HEAD - (bottom - top) / 2);
     scrolled();
   }
 
@@ -116,7 +125,9 @@ export function createLoom(host, document, { words = {}, go }) {
     const target = event.target instanceof Element ? event.target.closest("[data-loom-reads], [data-loom-cell]") : null;
     const cell = target?.getAttribute("data-loom-reads") ?? target?.getAttribute("data-loom-cell");
     for (const el of root.querySelectorAll(".lit")) el.classList.remove("lit");
-    if (cell) for (const el of root.querySelectorAll(`[data-loom-reads="${cell}"], [data-loom-cell="${cell}"]`)) el.classList.add("lit");
+    if (cell)
+      for (const el of root.querySelectorAll(`[data-loom-reads="${cell}"], [data-loom-cell="${cell}"]`))
+        el.classList.add("lit");
   }
 
   root.addEventListener("click", choose);
@@ -145,25 +156,37 @@ export function createLoom(host, document, { words = {}, go }) {
       const slices = [];
       for (let from = 0; from < plan.boxes.length; ) {
         let to = from;
-        while (to + 1 < plan.boxes.length && plan.boxes[to + 1].y + plan.boxes[to + 1].h - plan.boxes[from].foldY <= most) to++;
+        while (
+          to + 1 < plan.boxes.length &&
+          plan.boxes[to + 1].y + plan.boxes[to + 1].h - plan.boxes[from].foldY <= most
+        )
+          to++;
         slices.push([from, to]);
         from = to + 1;
       }
-      paper.replaceChildren(...slices.map(([from, to]) => {
-        const top = plan.boxes[from].foldY;
-        const tall = plan.boxes[to].y + plan.boxes[to].h - top;
-        const { head, code, body } = loomMarks(plan, opened, opened.count, words, { top, bottom: top + tall });
-        const sheet = document.createElementNS(SVG, "svg");
-        sheet.setAttribute("class", `loom-svg loom-sheet${across ? " across" : ""}`);
-        sheet.setAttribute("viewBox", `0 0 ${plan.width} ${HEAD + tall}`);
-        const rows = document.createElementNS(SVG, "svg");
-        for (const [name, value] of Object.entries({ y: HEAD, width: plan.width, height: tall, viewBox: `0 ${top} ${plan.width} ${tall}` })) rows.setAttribute(name, String(value));
-        patch(document, rows, [...body, ...code]);
-        const heads = document.createElementNS(SVG, "g");
-        patch(document, heads, [...head, ...corner(plan, { ...LOOM, ...words })]);
-        sheet.append(rows, heads);
-        return sheet;
-      }));
+      paper.replaceChildren(
+        ...slices.map(([from, to]) => {
+          const top = plan.boxes[from].foldY;
+          const tall = plan.boxes[to].y + plan.boxes[to].h - top;
+          const { head, code, body } = loomMarks(plan, opened, opened.count, words, { top, bottom: top + tall });
+          const sheet = document.createElementNS(SVG, "svg");
+          sheet.setAttribute("class", `loom-svg loom-sheet${across ? " across" : ""}`);
+          sheet.setAttribute("viewBox", `0 0 ${plan.width} ${HEAD + tall}`);
+          const rows = document.createElementNS(SVG, "svg");
+          for (const [name, value] of Object.entries({
+            y: HEAD,
+            width: plan.width,
+            height: tall,
+            viewBox: `0 ${top} ${plan.width} ${tall}`,
+          }))
+            rows.setAttribute(name, String(value));
+          patch(document, rows, [...body, ...code]);
+          const heads = document.createElementNS(SVG, "g");
+          patch(document, heads, [...head, ...corner(plan, { ...LOOM, ...words })]);
+          sheet.append(rows, heads);
+          return sheet;
+        }),
+      );
     },
     printed() {
       paper.replaceChildren();

@@ -86,7 +86,10 @@ const stage = createStage(part("stage"), document, {
   },
 });
 const settings = createSettings(
-  { seed: /** @type {HTMLInputElement} */ (part("seed")), device: /** @type {HTMLSelectElement | null} */ (document.getElementById("device")) },
+  {
+    seed: /** @type {HTMLInputElement} */ (part("seed")),
+    device: /** @type {HTMLSelectElement | null} */ (document.getElementById("device")),
+  },
   changed,
 );
 const loom = createLoom(part("loom"), document, {
@@ -151,7 +154,8 @@ function request() {
   asked = editor.text();
   const source = instead ?? asked;
   instead = null;
-  const focus = opening ?? looking?.focus ?? (linked && [source, asked, kept()].includes(linked.source) ? linked.focus : null);
+  const focus =
+    opening ?? looking?.focus ?? (linked && [source, asked, kept()].includes(linked.source) ? linked.focus : null);
   return { source, ...settings.read(), ...(focus && { focus }) };
 }
 
@@ -261,7 +265,11 @@ function passed() {
   part("unseen").hidden = !found;
   if (!found) return;
   const { skipped, from, to } = found;
-  part("unseen-text").textContent = say(to === null ? "unseen_to_end" : from === to ? "unseen_one" : "unseen_between", { n: skipped, from, to });
+  part("unseen-text").textContent = say(to === null ? "unseen_to_end" : from === to ? "unseen_one" : "unseen_between", {
+    n: skipped,
+    from,
+    to,
+  });
   const field = /** @type {HTMLInputElement} */ (part("unseen-at"));
   field.min = String(from);
   field.max = to === null ? "" : String(to);
@@ -297,7 +305,10 @@ function outcome(trace) {
     link.className = "link";
     link.textContent = error.line ? say("raised_at", { line: error.line }) : error.type;
     link.addEventListener("click", () => go(error.step ?? trace.steps.length - 1));
-    line.replaceChildren(link, ` ${error.line ? error.type : say("raised", { type: error.type, message: error.message.split("\n")[0] })}`);
+    line.replaceChildren(
+      link,
+      ` ${error.line ? error.type : say("raised", { type: error.type, message: error.message.split("\n")[0] })}`,
+    );
   } else line.textContent = ending(trace, say).text;
 }
 
@@ -356,7 +367,13 @@ async function place() {
 
 /** Whether the address itself says all of the program. */
 function saved() {
-  return first.saved && ours() && JSON.stringify(shownFocus()) === JSON.stringify(unseen.asked(first.saved.settings.focus)) && settings.read().seed === first.saved.settings.seed && settings.read().device === (document.getElementById("device") ? first.saved.settings.device : undefined);
+  return (
+    first.saved &&
+    ours() &&
+    JSON.stringify(shownFocus()) === JSON.stringify(unseen.asked(first.saved.settings.focus)) &&
+    settings.read().seed === first.saved.settings.seed &&
+    settings.read().device === (document.getElementById("device") ? first.saved.settings.device : undefined)
+  );
 }
 
 const heading = part("heading").textContent ?? "";
@@ -387,7 +404,11 @@ async function start() {
   if (place.broken) problem(say("broken_link"));
   stage.select(place.selection);
   link(first.source, unseen.asked(first.saved?.settings.focus));
-  if (place.source !== null && (place.source !== first.source || !first.trace || place.focus || !settings.made(first.trace))) return came(place);
+  if (
+    place.source !== null &&
+    (place.source !== first.source || !first.trace || place.focus || !settings.made(first.trace))
+  )
+    return came(place);
   if (first.trace) show(first.trace, place.step);
   else if (editor.text()) run();
 }
@@ -436,7 +457,11 @@ window.addEventListener("hashchange", async ({ newURL }) => {
   const { hash } = new URL(newURL); // what was about to be written there may have come between
   const place = await url.read(hash);
   if (place.broken) problem(say("broken_link"));
-  else if (place.source !== null && (place.source !== kept() || !settings.same(place) || JSON.stringify(place.focus) !== JSON.stringify(shownFocus()))) came(place);
+  else if (
+    place.source !== null &&
+    (place.source !== kept() || !settings.same(place) || JSON.stringify(place.focus) !== JSON.stringify(shownFocus()))
+  )
+    came(place);
   else if (place.source === null && first.saved && !saved()) back(place);
   else if (place.step !== null && place.step !== step) go(place.step);
   stage.select(place.selection);
@@ -446,7 +471,8 @@ window.addEventListener("hashchange", async ({ newURL }) => {
 part("copy").addEventListener("click", async () => {
   const button = part("copy");
   const fragment = await place();
-  if (fragment.length > url.LONGEST) return problem(say("link_long", { n: fragment.length, most: url.LONGEST }), saveLink());
+  if (fragment.length > url.LONGEST)
+    return problem(say("link_long", { n: fragment.length, most: url.LONGEST }), saveLink());
   try {
     await navigator.clipboard.writeText(location.origin + location.pathname + fragment);
   } catch {
@@ -466,10 +492,21 @@ startSaving(
     say,
     content() {
       const parent = first.saved && (saved() ? first.saved.parent : first.saved.id);
-      return { source: kept(), language: document.documentElement.lang, settings: { ...settings.read(), ...(shownFocus() && { focus: shownFocus() }) }, ...(parent && { parent }) };
+      return {
+        source: kept(),
+        language: document.documentElement.lang,
+        settings: { ...settings.read(), ...(shownFocus() && { focus: shownFocus() }) },
+        ...(parent && { parent }),
+      };
     },
-    words: () => (first.saved ? { title: first.saved.title, description: first.saved.description, note: first.saved.note } : { title: called({ source: editor.text() }).title }),
-    saved: (id) => location.assign(`${ROOT}/s/${id}?lang=${document.documentElement.lang}${url.at(opened?.count && current() ? step : null)}`),
+    words: () =>
+      first.saved
+        ? { title: first.saved.title, description: first.saved.description, note: first.saved.note }
+        : { title: called({ source: editor.text() }).title },
+    saved: (id) =>
+      location.assign(
+        `${ROOT}/s/${id}?lang=${document.documentElement.lang}${url.at(opened?.count && current() ? step : null)}`,
+      ),
   },
 );
 
@@ -496,11 +533,29 @@ function saveLink() {
 
 startSharing(
   part("takeaway-menu"),
-  () => (saved() && as() ? { url: new URL(first.saved.url, location.href).href, title: first.saved.title, step, fragment: url.at(step) + views.fragment() } : null),
-  { copied: (name) => { part("where").textContent = `${name}: ${say("copied")}`; }, failed: () => problem(say("not_copied")) },
+  () =>
+    saved() && as()
+      ? {
+          url: new URL(first.saved.url, location.href).href,
+          title: first.saved.title,
+          step,
+          fragment: url.at(step) + views.fragment(),
+        }
+      : null,
+  {
+    copied: (name) => {
+      part("where").textContent = `${name}: ${say("copied")}`;
+    },
+    failed: () => problem(say("not_copied")),
+  },
 );
 
-if (first.saved) startRerun({ button: /** @type {HTMLButtonElement} */ (part("rerun")), told: part("rerun-told") }, say, first.saved.id);
+if (first.saved)
+  startRerun(
+    { button: /** @type {HTMLButtonElement} */ (part("rerun")), told: part("rerun-told") },
+    say,
+    first.saved.id,
+  );
 
 startTakeaway(
   { button: part("takeaway"), menu: part("takeaway-menu"), body: /** @type {HTMLTemplateElement} */ (part("offline")) },
@@ -514,7 +569,10 @@ function called({ source, pasted }) {
   const name = scenario ?? saved;
   if (name && title && [source, pasted].includes(first.source)) return { name, title };
   const lines = source.split("\n").map((/** @type {string} */ line) => line.trim());
-  return { name: "program", title: lines.find((/** @type {string} */ line) => line && !/^(import|from|#)\b|^#/.test(line)) ?? "" };
+  return {
+    name: "program",
+    title: lines.find((/** @type {string} */ line) => line && !/^(import|from|#)\b|^#/.test(line)) ?? "",
+  };
 }
 
 startKeys(

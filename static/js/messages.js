@@ -30,7 +30,12 @@ export function messages(trace, say, mend) {
   for (const refusal of error?.refusals ?? [])
     out.push({ line: refusal.line, kind: "error", text: because(refusal, say), offers: offers(refusal.repairs) });
   if (error && !error.refusals?.length && error.line)
-    out.push({ line: error.line, kind: "error", text: `${error.type}: ${error.message}`, offers: offers(error.repairs) });
+    out.push({
+      line: error.line,
+      kind: "error",
+      text: `${error.type}: ${error.message}`,
+      offers: offers(error.repairs),
+    });
   const stopped = trace.outcome.stopped;
   if (stopped?.line && !error) out.push({ line: stopped.line, kind: "error", text: say("stopped_here"), offers: [] });
   return out;
@@ -39,7 +44,9 @@ export function messages(trace, say, mend) {
 /** What was changed in the text as a whole. @param {any} trace @param {Say} say @returns {string} */
 export function remarks(trace, say) {
   const laid = trace.steps.length ? ["printed", "claimed"] : ["claimed"]; // beside what torch printed
-  const whole = (trace.program.notices ?? []).filter((/** @type {any} */ n) => !AT_LINE.has(n.kind) && !laid.includes(n.kind));
+  const whole = (trace.program.notices ?? []).filter(
+    (/** @type {any} */ n) => !AT_LINE.has(n.kind) && !laid.includes(n.kind),
+  );
   const left = atLines(trace).length - MOST;
   const said = new Set(whole.map((/** @type {any} */ n) => say(`notice_${n.kind}`, n.args)));
   if (left > 0) said.add(say("notice_more", { n: left }));

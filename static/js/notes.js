@@ -30,9 +30,11 @@ export function notes(opened, i) {
   bound(out, step, entities, before, fresh, called);
   if (!step.visit) turned(out, step, entities, before, called);
   const uid = refOf(step.value);
-  if (step.value !== undefined && step.value !== null && !uid) out.push({ key: "value", args: { value: plain(step.value) } });
+  if (step.value !== undefined && step.value !== null && !uid)
+    out.push({ key: "value", args: { value: plain(step.value) } });
   if (!out.length) refilled(out, step, entities, before, called);
-  if (!out.length && step.log.some((/** @type {any} */ entry) => entry.kind === "out")) out.push({ key: "prints", args: {} });
+  if (!out.length && step.log.some((/** @type {any} */ entry) => entry.kind === "out"))
+    out.push({ key: "prints", args: {} });
   if (!out.length && step.kind === "end") out.push({ key: "ended", args: {} });
   const freed = step.log.filter((/** @type {any} */ entry) => entry.event === "storage_freed").length;
   if (!out.length && freed) out.push({ key: "freed", args: { n: freed } });
@@ -43,7 +45,12 @@ export function notes(opened, i) {
 /** Whether a step left everything but its frame's line as it was. @param {any} step */
 function quiet(step) {
   const sets = Object.entries(step.set);
-  return !step.gone.length && sets.every(([uid, fields]) => uid[0] === "f" && Object.keys(fields).every((field) => field === "kind" || field === "line"));
+  return (
+    !step.gone.length &&
+    sets.every(
+      ([uid, fields]) => uid[0] === "f" && Object.keys(fields).every((field) => field === "kind" || field === "line"),
+    )
+  );
 }
 
 /** Whether the program has a name for it, not only we. @param {string} name */
@@ -54,8 +61,11 @@ function named(name) {
 /** Whether a handle reads one of the cells, `dtype:index`. @param {any} handle @param {Set<string>} cells */
 function sees(handle, cells) {
   const dtype = plainDtype(handle.dtype);
-  const changed = new Set([...cells].filter((cell) => plainDtype(cell.slice(0, cell.lastIndexOf(":"))) === dtype)
-    .map((cell) => Number(cell.slice(cell.lastIndexOf(":") + 1))));
+  const changed = new Set(
+    [...cells]
+      .filter((cell) => plainDtype(cell.slice(0, cell.lastIndexOf(":"))) === dtype)
+      .map((cell) => Number(cell.slice(cell.lastIndexOf(":") + 1))),
+  );
   return changed.size > 0 && reads(handle, COUNTED).some(({ cell }) => changed.has(cell));
 }
 
@@ -87,13 +97,23 @@ function hooked(out, opened, i, before, called) {
   const { steps } = opened.trace;
   const { visit } = steps[i];
   const variable = before.get(visit.node)?.variable;
-  const [tensor] = [...before].find(([uid, one]) => one.kind === "tensor" && one.hooks && (uid === variable || one.grad_fn === visit.node)) ?? [];
+  const [tensor] =
+    [...before].find(
+      ([uid, one]) => one.kind === "tensor" && one.hooks && (uid === variable || one.grad_fn === visit.node),
+    ) ?? [];
   if (!tensor) return;
   const edges = [...before].flatMap(([uid, one]) =>
-    one.kind === "node" ? (one.next ?? []).flatMap((/** @type {any} */ edge, /** @type {number} */ k) => (edge?.[0] === visit.node ? [{ uid, k, to: edge[1] }] : [])) : []);
+    one.kind === "node"
+      ? (one.next ?? []).flatMap((/** @type {any} */ edge, /** @type {number} */ k) =>
+          edge?.[0] === visit.node ? [{ uid, k, to: edge[1] }] : [],
+        )
+      : [],
+  );
   if (edges.length !== 1) return;
   const [{ uid, k, to }] = edges;
-  const from = steps.slice(0, i).findLast((/** @type {any} */ one) => one.visit?.backward === visit.backward && one.visit.node === uid);
+  const from = steps
+    .slice(0, i)
+    .findLast((/** @type {any} */ one) => one.visit?.backward === visit.backward && one.visit.node === uid);
   const sent = listed(from?.visit.grad_inputs[k]);
   const got = listed(visit.grad_outputs[to]);
   if (sent && got && sent !== got) out.push({ key: "hooked", args: { tensor: called(tensor), from: sent, to: got } });
@@ -107,7 +127,8 @@ function listed(grad) {
 /** @param {Note[]} out @param {import("./state.js").Opened} opened @param {number} i */
 function raised(out, opened, i) {
   const error = opened.trace.outcome?.error;
-  if (error && error.step === i) out.push({ key: "raised", args: { type: error.type, message: first(error.message) }, tone: "bad" });
+  if (error && error.step === i)
+    out.push({ key: "raised", args: { type: error.type, message: first(error.message) }, tone: "bad" });
   else out.push({ key: "caught", args: {}, tone: "bad" });
 }
 
@@ -145,12 +166,27 @@ function told(out, event, step, entities, called, nodeName, written) {
     case "saved": {
       if (!step.visit && step.kind === "statement") {
         const pin = entities.get(event.node)?.saved?.[event.slot];
-        if (pin) out.push({ key: "saved", args: { ...slot(), tensor: pin.tensor ? called(pin.tensor) : pin.storage ?? "", expected: pin.expected ?? "" } });
+        if (pin)
+          out.push({
+            key: "saved",
+            args: {
+              ...slot(),
+              tensor: pin.tensor ? called(pin.tensor) : (pin.storage ?? ""),
+              expected: pin.expected ?? "",
+            },
+          });
       }
       break;
     }
     case "path_cut":
-      out.push({ key: `cut_${event.reason}`, args: { tensor: called(event.tensor), result: event.result && entities.has(event.result) ? called(event.result) : "" }, tone: "cut" });
+      out.push({
+        key: `cut_${event.reason}`,
+        args: {
+          tensor: called(event.tensor),
+          result: event.result && entities.has(event.result) ? called(event.result) : "",
+        },
+        tone: "cut",
+      });
       break;
     case "graph_released":
       out.push({ key: "released", args: { node: nodeName(event.node) } });
@@ -176,24 +212,35 @@ function bound(out, step, entities, before, fresh, called) {
     if (inner) out.push({ key: "call", args: { name: inner.name } });
     return;
   }
-  if (["return", "yield", "resume"].includes(step.kind)) out.push({ key: step.kind, args: { name: frame?.name ?? "" } });
+  if (["return", "yield", "resume"].includes(step.kind))
+    out.push({ key: step.kind, args: { name: frame?.name ?? "" } });
   for (const [name, value] of Object.entries(step.set[step.frame]?.vars ?? {})) {
     const uid = refOf(value);
     const thing = uid ? entities.get(uid) : null;
     if (thing?.kind === "tensor" || thing?.kind === "array") {
       if (!fresh.has(uid ?? "")) {
-        if (before.has(uid ?? "")) out.push({ key: "same", args: { name, other: otherName(before, uid, name) || uid } });
+        if (before.has(uid ?? ""))
+          out.push({ key: "same", args: { name, other: otherName(before, uid, name) || uid } });
         continue;
       }
       const shared = sharers(entities, thing.storage, uid).filter((other) => before.has(other));
-      if (shared.length) out.push({ key: thing.kind === "array" ? "array_shares" : "shares", args: { name, other: called(shared[0]), storage: thing.storage } });
-      else if (thing.storage) out.push({ key: thing.grad_fn ? "new_node" : "new", args: { name, storage: thing.storage, node: bare(entities.get(thing.grad_fn)?.name ?? "") } });
+      if (shared.length)
+        out.push({
+          key: thing.kind === "array" ? "array_shares" : "shares",
+          args: { name, other: called(shared[0]), storage: thing.storage },
+        });
+      else if (thing.storage)
+        out.push({
+          key: thing.grad_fn ? "new_node" : "new",
+          args: { name, storage: thing.storage, node: bare(entities.get(thing.grad_fn)?.name ?? "") },
+        });
       else out.push({ key: "new_bare", args: { name } });
     } else if (thing?.kind === "object") {
       out.push({ key: fresh.has(uid ?? "") ? "new_object" : "same_object", args: { name, type: thing.type } });
     } else if (thing?.kind === "node") {
       out.push({ key: "bound_node", args: { name, node: bare(thing.name) } });
-    } else if (value?.py === "module" || value?.py === "type" || value?.py === "function") out.push({ key: `bound_${value.py}`, args: { name } });
+    } else if (value?.py === "module" || value?.py === "type" || value?.py === "function")
+      out.push({ key: `bound_${value.py}`, args: { name } });
     else if (!uid) out.push({ key: "bound", args: { name, value: plain(value) } });
   }
   for (const name of step.set[step.frame]?.unset ?? []) out.push({ key: "unbound", args: { name } });
@@ -221,7 +268,9 @@ function turned(out, step, entities, before, called) {
 /** Containers that were there before and hold something else now. @param {Note[]} out @param {any} step
  * @param {Map<string, any>} entities @param {Map<string, any>} before @param {(uid: string) => string} called */
 function refilled(out, step, entities, before, called) {
-  const found = Object.keys(step.set).filter((uid) => before.get(uid)?.kind === "object" && entities.has(uid)).map(called);
+  const found = Object.keys(step.set)
+    .filter((uid) => before.get(uid)?.kind === "object" && entities.has(uid))
+    .map(called);
   if (found.length) out.push({ key: "refilled", args: { objects: some(found) } });
 }
 
@@ -240,7 +289,8 @@ function otherName(entities, uid, name) {
 function sharers(entities, storage, but) {
   const out = [];
   for (const [uid, entity] of entities) {
-    if ((entity.kind === "tensor" || entity.kind === "array") && entity.storage === storage && uid !== but) out.push(uid);
+    if ((entity.kind === "tensor" || entity.kind === "array") && entity.storage === storage && uid !== but)
+      out.push(uid);
   }
   return out;
 }

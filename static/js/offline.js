@@ -32,12 +32,15 @@ let selection = null;
 startTheme(part("theme"));
 part("title").textContent = title;
 
-const rows = trace.program.source.trimEnd().split("\n").map((/** @type {string} */ text, /** @type {number} */ k) => {
-  const row = document.createElement("li");
-  row.textContent = text;
-  row.addEventListener("click", () => toLine(k + 1));
-  return row;
-});
+const rows = trace.program.source
+  .trimEnd()
+  .split("\n")
+  .map((/** @type {string} */ text, /** @type {number} */ k) => {
+    const row = document.createElement("li");
+    row.textContent = text;
+    row.addEventListener("click", () => toLine(k + 1));
+    return row;
+  });
 part("listing").replaceChildren(...rows);
 
 const stage = createStage(part("stage"), document, {
@@ -105,7 +108,9 @@ function beside(row) {
 function nothing() {
   const wrong = messages(trace, say, () => {}).filter(({ kind }) => kind === "error");
   for (const { line } of wrong) if (rows[line - 1]) rows[line - 1].className = "cm-now raised";
-  part("sentences").replaceChildren(...listed([ending(trace, say), ...wrong.map(({ text }) => ({ text, tone: "bad" }))]));
+  part("sentences").replaceChildren(
+    ...listed([ending(trace, say), ...wrong.map(({ text }) => ({ text, tone: "bad" }))]),
+  );
   timeline.show(0);
 }
 

@@ -17,7 +17,9 @@ const ADDRESSES = /\bid\(|data_ptr\(/;
 /** @param {any} trace @returns {Row[]} in order of lines; empty where the program was not run */
 export function outputs(trace) {
   const { notices, source } = trace.program;
-  const told = (notices ?? []).filter((/** @type {any} */ n) => (n.kind === "printed" || n.kind === "claimed") && n.line);
+  const told = (notices ?? []).filter(
+    (/** @type {any} */ n) => (n.kind === "printed" || n.kind === "claimed") && n.line,
+  );
   if (!told.length || !trace.steps.length) return [];
   const owners = owned(trace);
   const lines = source.split("\n");
@@ -103,7 +105,14 @@ function happened(trace, owners, chosen, { cell, block }) {
   }
   const raised = error?.step != null && inside(owners[error.step]);
   const whole = last >= 0 && (status === "finished" || status === "raised" || last < steps.length - 1);
-  return { text, error: raised ? error : null, step: raised ? error.step : last < 0 ? null : (step ?? last), reached: whole, none, gaps };
+  return {
+    text,
+    error: raised ? error : null,
+    step: raised ? error.step : last < 0 ? null : (step ?? last),
+    reached: whole,
+    none,
+    gaps,
+  };
 }
 
 /**
@@ -123,7 +132,8 @@ function compared(expected, torch, { comment, label, addresses }) {
     if (comment && !want.error && isNumber(want.whole) && !isNumber(got)) return null; // short for a tensor
     return { ...row, verdict: same(want.whole, got) ? "same" : "different" };
   }
-  if (!want.error || want.error.type !== torch.error.type || !same(want.text, got)) return { ...row, verdict: "different" };
+  if (!want.error || want.error.type !== torch.error.type || !same(want.text, got))
+    return { ...row, verdict: "different" };
   const [told, message] = [squeezed(want.error.message), squeezed(torch.error.message)];
   if (!message.startsWith(told)) return { ...row, verdict: "different" };
   return { ...row, verdict: "same", partly: told !== message };

@@ -38,7 +38,9 @@ export function startBorder(border, { least, most }) {
     const from = first.getBoundingClientRect().left;
     const move = (/** @type {PointerEvent} */ now) => put(now.clientX - from);
     border.addEventListener("pointermove", move);
-    border.addEventListener("lostpointercapture", () => border.removeEventListener("pointermove", move), { once: true });
+    border.addEventListener("lostpointercapture", () => border.removeEventListener("pointermove", move), {
+      once: true,
+    });
   });
   border.addEventListener("dblclick", () => put(null));
   border.addEventListener("keydown", (event) => {

@@ -68,7 +68,8 @@ export function loomAs(opened, i, look) {
   if (!opened.count) return pictureAs(null, opened, i, look);
   const bounded = look.tallest !== undefined;
   const told = caption(opened, i, say);
-  const instead = () => paper("stage", stagePicture(null, opened, i, say, look.tallest), noted(told, say("cut_wide")), ink(look));
+  const instead = () =>
+    paper("stage", stagePicture(null, opened, i, say, look.tallest), noted(told, say("cut_wide")), ink(look));
   if (bounded && storages(opened.trace) > STORAGES) return instead();
   const words = loomWords(say);
   const picture = loomPicture(opened, i, words, bounded ? { rows: Math.floor((look.tallest ?? 0) / ROW) } : {});
@@ -80,7 +81,10 @@ export function loomAs(opened, i, look) {
  * @param {Opened} opened @param {number} i @param {import("./telling.js").Say} say @param {number} [tallest] */
 function stagePicture(plan, opened, i, say, tallest) {
   if (opened.count) return whole(plan ?? makePlan(opened, { room: ROOM }), opened, i, stageWords(say), tallest);
-  return listing(opened.trace.program.source, messages(opened.trace, say, () => {}).filter(({ kind }) => kind === "error"));
+  return listing(
+    opened.trace.program.source,
+    messages(opened.trace, say, () => {}).filter(({ kind }) => kind === "error"),
+  );
 }
 
 /** @param {import("./marks/paper.js").Caption} told @param {string} text */
@@ -92,7 +96,8 @@ function noted(told, text) {
 function storages(trace) {
   const found = new Set();
   for (const step of trace.steps)
-    for (const [uid, entity] of Object.entries(step.set)) if (/** @type {any} */ (entity).kind === "storage") found.add(uid);
+    for (const [uid, entity] of Object.entries(step.set))
+      if (/** @type {any} */ (entity).kind === "storage") found.add(uid);
   return found.size;
 }
 

@@ -65,7 +65,9 @@ export function createPrinted({ pane, text }, say) {
     /** The output of another run, none of it shown yet. @param {any[]} steps */
     open(steps) {
       outs = steps.flatMap((s, k) =>
-        s.log.flatMap((/** @type {any} */ e) => (e.kind === "out" ? [{ step: k, text: e.text, stream: e.stream ?? "stdout" }] : [])),
+        s.log.flatMap((/** @type {any} */ e) =>
+          e.kind === "out" ? [{ step: k, text: e.text, stream: e.stream ?? "stdout" }] : [],
+        ),
       );
       whole = false;
       told = "";

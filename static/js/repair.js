@@ -22,7 +22,9 @@ function edited(text, edits, shape) {
   const lines = text.split("\n");
   const sizes = shape?.trim().replace(/\s*,$/, "");
   for (const edit of [...edits].sort((a, b) => b.line - a.line || b.col - a.col)) {
-    const put = sizes ? edit.text.replaceAll("{shape}", sizes).replaceAll("{n}", sizes.split(",")[0].trim()) : edit.text;
+    const put = sizes
+      ? edit.text.replaceAll("{shape}", sizes).replaceAll("{n}", sizes.split(",")[0].trim())
+      : edit.text;
     const head = [...lines[edit.line - 1]].slice(0, edit.col).join("");
     const tail = [...lines[edit.end_line - 1]].slice(edit.end_col).join("");
     lines.splice(edit.line - 1, edit.end_line - edit.line + 1, ...(head + put + tail).split("\n"));

@@ -12,7 +12,10 @@ export function startRerun({ button, told }, say, id) {
     button.disabled = true;
     told.textContent = say("running");
     try {
-      const answer = await fetch(`${ROOT}/api/scenarios/${id}/rerun`, { method: "POST", headers: { "Content-Type": "application/json" } });
+      const answer = await fetch(`${ROOT}/api/scenarios/${id}/rerun`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+      });
       const found = await answer.json();
       told.textContent = answer.ok ? verdict(found, say) : say("error_server", { message: found.error.message });
     } catch {
@@ -28,5 +31,7 @@ export function verdict({ changed, differs, step, repeatable, now }, say) {
   if (!changed) return say("rerun_same", { torch: now.torch });
   const parts = differs.map((/** @type {string} */ part) => say(`rerun_${part}`)).join(", ");
   const where = step === null ? "" : say("rerun_from", { step: step + 1 });
-  return [say("rerun_differs", { torch: now.torch, parts }), where, repeatable ? "" : say("rerun_chance")].filter(Boolean).join(" ");
+  return [say("rerun_differs", { torch: now.torch, parts }), where, repeatable ? "" : say("rerun_chance")]
+    .filter(Boolean)
+    .join(" ");
 }

@@ -70,7 +70,10 @@ export function createRunning({ form, result, word, stop }, { say, request, bega
     } catch {
       // a proxy's page: the status has to do
     }
-    if (xhr.status === 429) over(say(told.code === "limited" ? "error_limited" : "error_busy", { seconds: Math.ceil(told.retry_after || 1) }));
+    if (xhr.status === 429)
+      over(
+        say(told.code === "limited" ? "error_limited" : "error_busy", { seconds: Math.ceil(told.retry_after || 1) }),
+      );
     else over(xhr.status === 401 ? say("error_signed_out") : say("error_server", { message: told.message }));
   });
   result.addEventListener("htmx:afterSwap", () => {
@@ -92,7 +95,9 @@ export function createRunning({ form, result, word, stop }, { say, request, bega
       running: () => busy(say("running")),
       done: () => {
         hearing = null;
-        htmx.ajax("get", `${ROOT}/runs/${encodeURIComponent(id)}`, { target: `#${result.id}`, source: `#${form.id}` }).catch(lost);
+        htmx
+          .ajax("get", `${ROOT}/runs/${encodeURIComponent(id)}`, { target: `#${result.id}`, source: `#${form.id}` })
+          .catch(lost);
       },
       lost,
     });

@@ -30,8 +30,15 @@ export function startSaving({ button, sheet }, { say, content, words, saved }) {
     event.preventDefault();
     send.disabled = true;
     try {
-      const body = JSON.stringify({ ...content(), ...Object.fromEntries(WORDS.map((name) => [name, field(name).value])) });
-      const answer = await fetch(`${ROOT}/api/scenarios`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+      const body = JSON.stringify({
+        ...content(),
+        ...Object.fromEntries(WORDS.map((name) => [name, field(name).value])),
+      });
+      const answer = await fetch(`${ROOT}/api/scenarios`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body,
+      });
       const told = await answer.json();
       if (answer.ok) return saved(told.id);
       fault.textContent = say("save_failed", { message: told.error.message });

@@ -22,7 +22,10 @@ export function createSettings({ seed, device }, changed) {
     /** @param {{seed?: number | string | null, device?: string | null}} asked what is not said is as it is by itself */
     write(asked) {
       seed.value = String(number(asked.seed ?? 0));
-      if (device) device.value = [...device.options].some(({ value }) => value === asked.device) ? (asked.device ?? "cpu") : "cpu";
+      if (device)
+        device.value = [...device.options].some(({ value }) => value === asked.device)
+          ? (asked.device ?? "cpu")
+          : "cpu";
     },
     /** Whether this is what an address says. @param {{seed?: string | null, device?: string | null}} asked */
     same: (asked) => number(asked.seed ?? 0) === read().seed && (!device || (asked.device ?? "cpu") === device.value),

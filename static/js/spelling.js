@@ -9,7 +9,10 @@ const FLOAT = /(?<![\w.])(-?)((?:\d+\.\d*|\.\d+|\d+(?=e))(?:e[-+]?\d+)?)(?!\w)/g
 
 /** Without blanks at the ends of lines and empty lines around. @param {string} text */
 export function trimmed(text) {
-  return text.replace(/\r\n?/g, "\n").replace(/[^\S\n]+$/gm, "").replace(/^\n+|\s+$/g, "");
+  return text
+    .replace(/\r\n?/g, "\n")
+    .replace(/[^\S\n]+$/gm, "")
+    .replace(/^\n+|\s+$/g, "");
 }
 
 /** @param {string} text */
@@ -34,7 +37,11 @@ export function parts(expected) {
   const found = at > begin || begin < 0 ? ERROR.exec(lines[at] ?? "") : null;
   if (!found) return { whole, text: whole, error: null };
   const message = [found[2] ?? "", ...lines.slice(at + 1)].join("\n");
-  return { whole, text: trimmed(lines.slice(0, begin < 0 ? at : begin).join("\n")), error: { type: found[1], message } };
+  return {
+    whole,
+    text: trimmed(lines.slice(0, begin < 0 ? at : begin).join("\n")),
+    error: { type: found[1], message },
+  };
 }
 
 /**
@@ -59,7 +66,9 @@ function tensors(text) {
   for (const { index } of text.matchAll(OPENING)) {
     if (index < done) continue;
     const end = closing(text, text.indexOf("(", index));
-    out += text.slice(done, index) + bare(text.slice(index, end)).replace(FLOAT, (_, sign, digits) => `${sign}${Number(digits)}.`);
+    out +=
+      text.slice(done, index) +
+      bare(text.slice(index, end)).replace(FLOAT, (_, sign, digits) => `${sign}${Number(digits)}.`);
     done = end;
   }
   return out + text.slice(done);

@@ -60,7 +60,12 @@ export function createStage(host, document, { words = {}, cell, elements, scaled
   function planFor(opened, stacked) {
     const known = plans.get(opened) ?? new Map();
     plans.set(opened, known);
-    const plan = known.get(stacked) ?? makePlan(opened, { stacked, room: stacked ? Math.max(room.w / SMALLEST, FOLDED_STACKED) : room.w / SMALLEST || Infinity });
+    const plan =
+      known.get(stacked) ??
+      makePlan(opened, {
+        stacked,
+        room: stacked ? Math.max(room.w / SMALLEST, FOLDED_STACKED) : room.w / SMALLEST || Infinity,
+      });
     known.set(stacked, plan);
     return plan;
   }
@@ -76,7 +81,11 @@ export function createStage(host, document, { words = {}, cell, elements, scaled
     if (stacked) {
       const above = fit(memory.width, memory.height, room.w, 0, SMALLEST_STACKED, chosen);
       const under = fit(graph.width, graph.height, room.w, 0, SMALLEST, chosen);
-      seen = { memory: sight(above.k, memory.height, 0), graph: sight(under.k, graph.height, above.height * above.k), peeks };
+      seen = {
+        memory: sight(above.k, memory.height, 0),
+        graph: sight(under.k, graph.height, above.height * above.k),
+        peeks,
+      };
       resize(main, above);
       resize(below, under);
       below.box.hidden = graph.boxes.size === 0;
@@ -154,10 +163,12 @@ export function createStage(host, document, { words = {}, cell, elements, scaled
    * @param {import("./svg.js").VNode[]} between @param {import("./svg.js").VNode[]} graph
    * @param {{x: number, h: number, word: string}} [fence] */
   function layers(to, memory, between, graph, fence) {
-    const line = fence ? [
-      h("path", { key: "fence", class: "fence", d: `M${fence.x} 0V${fence.h}` }),
-      h("text", { key: "head", class: "lane-head", x: fence.x + 30, y: 22 }, fence.word),
-    ] : [];
+    const line = fence
+      ? [
+          h("path", { key: "fence", class: "fence", d: `M${fence.x} 0V${fence.h}` }),
+          h("text", { key: "head", class: "lane-head", x: fence.x + 30, y: 22 }, fence.word),
+        ]
+      : [];
     patch(document, to.fence, line);
     patch(document, to.memory, memory);
     patch(document, to.graph, graph);
@@ -167,13 +178,18 @@ export function createStage(host, document, { words = {}, cell, elements, scaled
   /** @param {Event} event */
   function choose(event) {
     const fold = event.target instanceof Element ? event.target.closest("[data-fold]") : null;
-    if (fold && (!(event instanceof KeyboardEvent) || event.key === "Enter")) return turn(fold.getAttribute("data-fold") ?? "");
+    if (fold && (!(event instanceof KeyboardEvent) || event.key === "Enter"))
+      return turn(fold.getAttribute("data-fold") ?? "");
     const place = event.target instanceof Element ? event.target.closest("[data-open]") : null;
     if (place && (!(event instanceof KeyboardEvent) || event.key === "Enter")) {
       const [uid, from] = (place.getAttribute("data-open") ?? "").split(":");
       const { left, width } = place.getBoundingClientRect();
       const share = event instanceof MouseEvent && width ? Math.min(1, Math.max(0, (event.clientX - left) / width)) : 0;
-      return look(uid, Number(from) + Math.floor(share * Number(place.getAttribute("data-span") ?? 0)), place.getAttribute("data-dtype") ?? "");
+      return look(
+        uid,
+        Number(from) + Math.floor(share * Number(place.getAttribute("data-span") ?? 0)),
+        place.getAttribute("data-dtype") ?? "",
+      );
     }
     if (event instanceof KeyboardEvent && event.key === "Escape") return lights.select(null);
     if (event instanceof KeyboardEvent && event.key !== "Enter") return;
@@ -240,10 +256,13 @@ export function createStage(host, document, { words = {}, cell, elements, scaled
   }
   root.addEventListener("scroll", scrolled, { passive: true });
   document.addEventListener("scroll", scrolled, { passive: true });
-  const observer = typeof ResizeObserver === "undefined" ? null : new ResizeObserver(() => {
-    room = { w: host.clientWidth, h: host.clientHeight };
-    draw();
-  });
+  const observer =
+    typeof ResizeObserver === "undefined"
+      ? null
+      : new ResizeObserver(() => {
+          room = { w: host.clientWidth, h: host.clientHeight };
+          draw();
+        });
   observer?.observe(host);
 
   return {
@@ -276,7 +295,15 @@ export function createStage(host, document, { words = {}, cell, elements, scaled
     whole() {
       if (chosen !== null || !shown) return scale(null);
       const { memory, graph } = planFor(shown.opened, false);
-      scale(Math.min(LARGEST, (room.w - 2) / (memory.width + graph.width), (room.h - 2) / Math.max(memory.height, graph.height)), 0, 0);
+      scale(
+        Math.min(
+          LARGEST,
+          (room.w - 2) / (memory.width + graph.width),
+          (room.h - 2) / Math.max(memory.height, graph.height),
+        ),
+        0,
+        0,
+      );
     },
     plan: (opened) => plans.get(opened)?.get(root.classList.contains("stacked")) ?? null,
     destroy() {
@@ -296,10 +323,21 @@ function surface(document, name) {
   svg.setAttribute("role", "group");
   const defs = document.createElementNS(SVG, "defs");
   const pattern = document.createElementNS(SVG, "pattern");
-  for (const [k, v] of [["id", `hatch-${name}`], ["width", "8"], ["height", "8"], ["patternUnits", "userSpaceOnUse"], ["patternTransform", "rotate(45)"]])
+  for (const [k, v] of [
+    ["id", `hatch-${name}`],
+    ["width", "8"],
+    ["height", "8"],
+    ["patternUnits", "userSpaceOnUse"],
+    ["patternTransform", "rotate(45)"],
+  ])
     pattern.setAttribute(k, v);
   const stripe = document.createElementNS(SVG, "rect");
-  for (const [k, v] of [["width", "1.6"], ["height", "8"], ["class", "hatch-stripe"]]) stripe.setAttribute(k, v);
+  for (const [k, v] of [
+    ["width", "1.6"],
+    ["height", "8"],
+    ["class", "hatch-stripe"],
+  ])
+    stripe.setAttribute(k, v);
   pattern.append(stripe);
   defs.append(pattern);
   const layer = () => document.createElementNS(SVG, "g");
@@ -324,7 +362,11 @@ function fit(w, h, roomW, roomH, least = SMALLEST, chosen = null) {
  * @param {ReturnType<typeof surface>} to @param {ReturnType<typeof fit>} size */
 function resize(to, { k, width, height }) {
   to.k = k;
-  const sized = { viewBox: `0 0 ${Math.round(width)} ${Math.round(height)}`, width: Math.round(width * k), height: Math.round(height * k) };
+  const sized = {
+    viewBox: `0 0 ${Math.round(width)} ${Math.round(height)}`,
+    width: Math.round(width * k),
+    height: Math.round(height * k),
+  };
   for (const [name, value] of Object.entries(sized))
     if (to.svg.getAttribute(name) !== String(value)) to.svg.setAttribute(name, String(value));
 }
@@ -339,11 +381,23 @@ function reveal(root) {
   const seen = (/** @type {Element} */ el) => {
     const r = el.getBoundingClientRect();
     if (!runs) return r.bottom > view.top && r.top < view.bottom && r.right > view.left && r.left < view.right;
-    return r.top >= view.top + edge && r.bottom <= view.bottom - edge && r.left >= view.left + edge && r.right <= view.right - edge;
+    return (
+      r.top >= view.top + edge &&
+      r.bottom <= view.bottom - edge &&
+      r.left >= view.left + edge &&
+      r.right <= view.right - edge
+    );
   };
   if (news.some(seen)) return;
   const r = news[0].getBoundingClientRect();
-  const out = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ low, /** @type {number} */ high) =>
-    from < low + edge || to > high - edge ? (from + to) / 2 - (low + high) / 2 : 0;
-  root.scrollBy({ top: out(r.top, r.bottom, view.top, view.bottom), left: out(r.left, r.right, view.left, view.right) });
+  const out = (
+    /** @type {number} */ from,
+    /** @type {number} */ to,
+    /** @type {number} */ low,
+    /** @type {number} */ high,
+  ) => (from < low + edge || to > high - edge ? (from + to) / 2 - (low + high) / 2 : 0);
+  root.scrollBy({
+    top: out(r.top, r.bottom, view.top, view.bottom),
+    left: out(r.left, r.right, view.left, view.right),
+  });
 }

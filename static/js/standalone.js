@@ -32,7 +32,10 @@ ${script.replace(/<\/script/gi, "<\\/script").replaceAll("<!--", "<\\!--")}
 
 /** JSON as the content of a script element: nothing in it can end the element or begin another. @param {unknown} data */
 export function island(data) {
-  return JSON.stringify(data).replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return JSON.stringify(data).replace(
+    /[<>&\u2028\u2029]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** @param {string} text */

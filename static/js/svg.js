@@ -103,8 +103,7 @@ function nameOf(vnode, index) {
 function update(document, el, vnode) {
   const was = drawn.get(el);
   for (const name of Object.keys(was?.attrs ?? {})) if (!(name in vnode.attrs)) el.removeAttribute(name);
-  for (const [name, value] of Object.entries(vnode.attrs))
-    if (was?.attrs[name] !== value) el.setAttribute(name, value);
+  for (const [name, value] of Object.entries(vnode.attrs)) if (was?.attrs[name] !== value) el.setAttribute(name, value);
   if (vnode.text !== null) {
     if (was?.text !== vnode.text || was.children.length) el.textContent = vnode.text;
     // An element with text has at most element children after it: a <title> of its own.

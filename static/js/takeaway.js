@@ -37,7 +37,8 @@ export function startTakeaway({ button, menu, body }, now, failed) {
   };
 
   menu.addEventListener("click", async (event) => {
-    const file = event.target instanceof Element ? event.target.closest("[data-take]")?.getAttribute("data-take") : null;
+    const file =
+      event.target instanceof Element ? event.target.closest("[data-take]")?.getAttribute("data-take") : null;
     const taken = file ? now() : null;
     if (!file || !taken) return;
     menu.hidePopover();
@@ -85,15 +86,25 @@ async function painted(svg) {
   canvas.width = Math.round(w * k);
   canvas.height = Math.round(h * k);
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((done, lost) => canvas.toBlob((blob) => (blob ? done(blob) : lost(new Error("no PNG"))), "image/png"));
+  return new Promise((done, lost) =>
+    canvas.toBlob((blob) => (blob ? done(blob) : lost(new Error("no PNG"))), "image/png"),
+  );
 }
 
 /** @param {Taken} taken @param {string} body @param {HTMLElement} root @returns {Promise<string>} */
 async function offline({ opened, step, title }, body, root) {
   const [style, script] = await Promise.all(["style.css", "offline.js"].map(fetched));
-  const nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
   return standalone({
-    title: `Gradbox: ${title}`, language: root.lang, theme: root.dataset.theme ?? null, body, style, script, nonce,
+    title: `Gradbox: ${title}`,
+    language: root.lang,
+    theme: root.dataset.theme ?? null,
+    body,
+    style,
+    script,
+    nonce,
     data: { trace: opened.trace, step, title },
   });
 }

@@ -14,7 +14,9 @@ export function telling(trace) {
   const error = trace.outcome.error?.step;
   if (typeof error === "number" && error < trace.steps.length) return error;
   for (const event of ["saved_changed_silently", "saved_stale", "written", "path_cut"]) {
-    const found = trace.steps.findIndex((/** @type {any} */ s) => s.log.some((/** @type {any} */ e) => e.event === event));
+    const found = trace.steps.findIndex((/** @type {any} */ s) =>
+      s.log.some((/** @type {any} */ e) => e.event === event),
+    );
     if (found >= 0) return found;
   }
   return trace.steps.length - 1;
@@ -26,7 +28,10 @@ export function where(trace, i, say) {
   const step = trace.steps[i];
   const turn = step.iter?.length ? ` [${step.iter.join(", ")}]` : "";
   const line = trace.program.source.split("\n")[step.line - 1]?.trim() ?? "";
-  return { at: `${say("step_of", { i: i + 1, n: trace.steps.length })} · ${say("line", { line: step.line })}${turn}`, line };
+  return {
+    at: `${say("step_of", { i: i + 1, n: trace.steps.length })} · ${say("line", { line: step.line })}${turn}`,
+    line,
+  };
 }
 
 /** A step's sentences, the gravest first.

@@ -10,7 +10,9 @@ export function startTheme(button) {
   const chosen = recall(KEY);
   if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
   button.addEventListener("click", () => {
-    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    const dark = root.dataset.theme
+      ? root.dataset.theme === "dark"
+      : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
     remember(KEY, root.dataset.theme);
   });

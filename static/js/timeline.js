@@ -13,7 +13,8 @@ const SPEED = "gradbox-speed";
 export function mark(step) {
   const events = new Set(step.log.map((/** @type {any} */ entry) => entry.event));
   if (step.kind === "raise") return "raised";
-  if (events.has("saved_stale") || events.has("saved_changed_silently") || events.has("saved_detached")) return "broken";
+  if (events.has("saved_stale") || events.has("saved_changed_silently") || events.has("saved_detached"))
+    return "broken";
   if (step.kind === "visit") return "visit";
   if (events.has("written")) return "written";
   if (events.has("path_cut")) return "cut";
@@ -38,7 +39,8 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, h
   let marked = new Set();
   /** @type {number[]} how deep in calls each step is */
   let deep = [];
-  const button = (/** @type {string} */ name) => /** @type {HTMLButtonElement} */ (root.querySelector(`[data-go="${name}"]`));
+  const button = (/** @type {string} */ name) =>
+    /** @type {HTMLButtonElement} */ (root.querySelector(`[data-go="${name}"]`));
   const play = button("play");
 
   /** @param {number} i */
@@ -70,10 +72,13 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, h
 
   function beat() {
     clearInterval(timer);
-    timer = window.setInterval(() => {
-      if (at < count - 1) to(at + 1);
-      if (at >= count - 1 || halts(at)) pause();
-    }, (calm ? CALM : PACE) / speed);
+    timer = window.setInterval(
+      () => {
+        if (at < count - 1) to(at + 1);
+        if (at >= count - 1 || halts(at)) pause();
+      },
+      (calm ? CALM : PACE) / speed,
+    );
   }
 
   const pace = button("speed");
@@ -161,14 +166,17 @@ function draw(host, steps) {
   svg.setAttribute("aria-hidden", "true");
   for (const { from, to, odd } of turns(steps)) {
     const turn = document.createElementNS(SVG, "rect");
-    for (const [name, value] of Object.entries({ x: from - 0.5, width: to - from + 1, y: 0, height: 10 })) turn.setAttribute(name, String(value));
+    for (const [name, value] of Object.entries({ x: from - 0.5, width: to - from + 1, y: 0, height: 10 }))
+      turn.setAttribute(name, String(value));
     turn.setAttribute("class", odd ? "turn odd" : "turn");
     svg.append(turn);
   }
   /** @type {Record<string, string>} */
   const paths = {};
   const deep = depths(steps);
-  const inside = deep.map((d, i) => (d && !steps[i].visit ? `M${i - 0.5} ${Math.max(0, 11 - d * 1.5)}h1` : "")).join("");
+  const inside = deep
+    .map((d, i) => (d && !steps[i].visit ? `M${i - 0.5} ${Math.max(0, 11 - d * 1.5)}h1` : ""))
+    .join("");
   if (inside) paths.inside = inside;
   steps.forEach((step, i) => {
     const kind = mark(step);

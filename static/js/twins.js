@@ -18,5 +18,7 @@ export function make(text, asked) {
   if (kind === "stage") return { made: pictureOf(trace, step, asked) };
   if (kind === "loom") return { made: loomOf(trace, step, asked) };
   if (kind === "card") return { made: cardOf(trace, step, title, asked) };
-  return { made: standalone({ ...asked, theme: null, data: { trace, step: step ?? Math.max(0, telling(trace)), title } }) };
+  return {
+    made: standalone({ ...asked, theme: null, data: { trace, step: step ?? Math.max(0, telling(trace)), title } }),
+  };
 }

@@ -20,12 +20,19 @@ export function gap(trace, i) {
   if (loop === undefined) return null;
   const at = there.indexOf(loop);
   const from = (before.iter?.[at] ?? -1) + 1;
-  return { skipped: step.skipped, loop, around: (before.iter ?? []).slice(0, at), from, to: again ? step.iter[at] - 1 : null };
+  return {
+    skipped: step.skipped,
+    loop,
+    around: (before.iter ?? []).slice(0, at),
+    from,
+    to: again ? step.iter[at] - 1 : null,
+  };
 }
 
 /** The last step before this one in the same frame. @param {any} trace @param {number} i @returns {any} */
 function back(trace, i) {
-  for (let k = i - 1; k >= 0; k--) if (trace.steps[k].frame === trace.steps[i].frame && trace.steps[k].stmt !== undefined) return trace.steps[k];
+  for (let k = i - 1; k >= 0; k--)
+    if (trace.steps[k].frame === trace.steps[i].frame && trace.steps[k].stmt !== undefined) return trace.steps[k];
   return null;
 }
 
@@ -38,7 +45,9 @@ function loops(statements, i, inside) {
 
 /** What a trace's focus was asked as; null where nothing was. @param {any} focus @returns {object | null} */
 export function asked(focus) {
-  const said = Object.entries(focus ?? {}).filter(([name, value]) => value !== null && !["counts", "repeatable"].includes(name) && !(name === "step" && value === 0));
+  const said = Object.entries(focus ?? {}).filter(
+    ([name, value]) => value !== null && !["counts", "repeatable"].includes(name) && !(name === "step" && value === 0),
+  );
   return said.some(([name]) => name === "loop" || name === "storage") ? Object.fromEntries(said.sort()) : null;
 }
 
@@ -58,14 +67,20 @@ export function elements(storage, at, step) {
 
 /** The step at which an iteration begins, or -1. @param {any} trace @param {{loop: number, iteration: number[]}} focus */
 export function begins(trace, { loop, iteration }) {
-  return trace.steps.findIndex((/** @type {any} */ s) => s.kind === "head" && s.stmt === loop && String(s.iter) === String(iteration));
+  return trace.steps.findIndex(
+    (/** @type {any} */ s) => s.kind === "head" && s.stmt === loop && String(s.iter) === String(iteration),
+  );
 }
 
 /** Whether two runs printed the same and ended the same way. @param {any} one @param {any} other */
 export function alike(one, other) {
   const told = (/** @type {any} */ trace) =>
     JSON.stringify([
-      trace.steps.flatMap((/** @type {any} */ s) => s.log.filter((/** @type {any} */ e) => e.kind === "out").map((/** @type {any} */ e) => e.text)).join(""),
+      trace.steps
+        .flatMap((/** @type {any} */ s) =>
+          s.log.filter((/** @type {any} */ e) => e.kind === "out").map((/** @type {any} */ e) => e.text),
+        )
+        .join(""),
       trace.outcome.status,
       trace.outcome.error?.message ?? null,
     ]);

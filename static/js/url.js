@@ -11,7 +11,15 @@ export async function read(fragment) {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
   const packed = fields.get("p");
   const step = number(fields.get("i"));
-  const place = { source: null, step, selection: fields.get("at"), seed: fields.get("seed"), device: fields.get("device"), focus: focus(fields.get("focus")), broken: false };
+  const place = {
+    source: null,
+    step,
+    selection: fields.get("at"),
+    seed: fields.get("seed"),
+    device: fields.get("device"),
+    focus: focus(fields.get("focus")),
+    broken: false,
+  };
   if (packed === null) return place;
   try {
     return { ...place, source: await unpack(packed) };

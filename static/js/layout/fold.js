@@ -71,7 +71,8 @@ export function folded(lives, { cards, bare }) {
   /** @type {Map<string, string>} */
   const carries = new Map();
   for (const [uid, life] of lives.nodes)
-    if (bare.has(uid) || !inside.has(uid)) nodes.set(uid, { ...life, next: life.next.map((edge) => edge && [place(edge[0], bare.get(uid)), edge[1]]) });
+    if (bare.has(uid) || !inside.has(uid))
+      nodes.set(uid, { ...life, next: life.next.map((edge) => edge && [place(edge[0], bare.get(uid)), edge[1]]) });
   for (const fold of cards) {
     /** @type {Map<string, number>} */
     const inputs = new Map();
@@ -87,8 +88,18 @@ export function folded(lives, { cards, bare }) {
       });
     }
     nodes.set(fold.uid, {
-      uid: fold.uid, name: title(fold), birth: fold.birth, death: fold.death, slots: [], slotW: 0, handle: null, variable: null, chip, pinned: new Map(),
-      next: [...inputs.keys()].map((to) => [to, 0]), fold,
+      uid: fold.uid,
+      name: title(fold),
+      birth: fold.birth,
+      death: fold.death,
+      slots: [],
+      slotW: 0,
+      handle: null,
+      variable: null,
+      chip,
+      pinned: new Map(),
+      next: [...inputs.keys()].map((to) => [to, 0]),
+      fold,
     });
   }
   for (const uid of bare.keys()) inside.delete(uid);
@@ -182,7 +193,8 @@ class Tree {
     const order = this.order();
     /** @type {Map<string, Set<string>>} */
     const users = new Map();
-    for (const uid of order) for (const input of this.inputs(uid)) users.set(input, (users.get(input) ?? new Set()).add(uid));
+    for (const uid of order)
+      for (const input of this.inputs(uid)) users.set(input, (users.get(input) ?? new Set()).add(uid));
     /** @type {Map<string, string>} */
     const head = new Map();
     const leaf = (/** @type {string} */ uid) => !this.lives.nodes.get(uid)?.next.some(Boolean);
@@ -196,7 +208,14 @@ class Tree {
     const at = new Map();
     for (const uid of order) if (head.get(uid) === uid) at.set(uid, at.size);
     /** @type {Unit[]} */
-    const units = [...at.keys()].map(() => ({ nodes: [], label: "", inputs: [], owner: null, birth: -Infinity, death: Infinity }));
+    const units = [...at.keys()].map(() => ({
+      nodes: [],
+      label: "",
+      inputs: [],
+      owner: null,
+      birth: -Infinity,
+      death: Infinity,
+    }));
     for (const uid of order) {
       const own = /** @type {string} */ (head.get(uid));
       const index = /** @type {number} */ (at.get(own));
@@ -204,11 +223,14 @@ class Tree {
       const life = /** @type {NodeLife} */ (this.lives.nodes.get(uid));
       unit.nodes.push(uid);
       unit.owner ??= (life.variable && this.lives.owned.get(life.variable)) || null;
-      if (life.next.some(Boolean)) [unit.birth, unit.death] = [Math.max(unit.birth, life.birth), Math.min(unit.death, life.death)];
+      if (life.next.some(Boolean))
+        [unit.birth, unit.death] = [Math.max(unit.birth, life.birth), Math.min(unit.death, life.death)];
       if (uid === own) unit.label = short(life.name);
-      for (const input of this.inputs(uid)) if (head.get(input) !== own) unit.inputs.push(index - /** @type {number} */ (at.get(head.get(input) ?? "")));
+      for (const input of this.inputs(uid))
+        if (head.get(input) !== own) unit.inputs.push(index - /** @type {number} */ (at.get(head.get(input) ?? "")));
     }
-    for (const unit of units) if (unit.owner && unit.nodes.length > 1) unit.label = this.lives.modules.get(unit.owner)?.type ?? unit.label;
+    for (const unit of units)
+      if (unit.owner && unit.nodes.length > 1) unit.label = this.lives.modules.get(unit.owner)?.type ?? unit.label;
     return units;
   }
 
@@ -256,11 +278,15 @@ class Tree {
    * @param {string} key @returns {Part[]} */
   run(units, period, key) {
     const times = units.length / period;
-    if (times === 1) return period === 1 ? [this.unit(units[0], key)] : [this.fold(this.label(units), 1, this.lay(this.group(units, key), key), key)];
+    if (times === 1)
+      return period === 1
+        ? [this.unit(units[0], key)]
+        : [this.fold(this.label(units), 1, this.lay(this.group(units, key), key), key)];
     const size = Math.ceil(times / BESIDE) * period;
     /** @type {Part[]} */
     const parts = [];
-    for (let i = 0; i < units.length; i += size) parts.push(...this.run(units.slice(i, i + size), period, `${key}/${i / size}`));
+    for (let i = 0; i < units.length; i += size)
+      parts.push(...this.run(units.slice(i, i + size), period, `${key}/${i / size}`));
     return [this.fold(this.label(units.slice(0, period), units), times, parts, key)];
   }
 
@@ -277,7 +303,9 @@ class Tree {
     }
     return groups.map((group, i) => {
       const path = `${key}~${i}`;
-      const names = group.parts.map((part) => (typeof part === "string" ? short(this.lives.nodes.get(part)?.name ?? "") : brief(part)));
+      const names = group.parts.map((part) =>
+        typeof part === "string" ? short(this.lives.nodes.get(part)?.name ?? "") : brief(part),
+      );
       return group.parts.length > 1 ? this.fold(listed(names), 1, this.lay(group.parts, path), path) : group.parts[0];
     });
   }
@@ -290,8 +318,15 @@ class Tree {
     const lives = own.some((life) => life.next.some(Boolean)) ? own.filter((life) => life.next.some(Boolean)) : own;
     const first = Math.min(...lives.map((life) => Number(life.uid.slice(1))));
     return {
-      uid: `n${first}x${members.length}`, key: `${key}:${label}×${count}`, label, count, members, parts, graph: this.graph,
-      birth: Math.min(...lives.map((life) => life.birth)), death: Math.max(...lives.map((life) => life.death)),
+      uid: `n${first}x${members.length}`,
+      key: `${key}:${label}×${count}`,
+      label,
+      count,
+      members,
+      parts,
+      graph: this.graph,
+      birth: Math.min(...lives.map((life) => life.birth)),
+      death: Math.max(...lives.map((life) => life.death)),
     };
   }
 
@@ -299,7 +334,10 @@ class Tree {
    * @param {Unit[]} units @param {Unit[]} [all] the stretch as often as it comes */
   label(units, all = units) {
     const own = this.above(units);
-    const module = own && units.filter((unit) => unit.owner).length > 1 && (all === units || own !== this.above(all)) ? this.lives.modules.get(own) : null;
+    const module =
+      own && units.filter((unit) => unit.owner).length > 1 && (all === units || own !== this.above(all))
+        ? this.lives.modules.get(own)
+        : null;
     return module?.type ?? listed(units.map((unit) => unit.label));
   }
 
@@ -311,7 +349,12 @@ class Tree {
       if (!unit.owner) continue;
       /** @type {string[]} */
       const path = [];
-      for (let at = /** @type {string | null} */ (unit.owner); at && !path.includes(at); at = this.lives.modules.get(at)?.within ?? null) path.unshift(at);
+      for (
+        let at = /** @type {string | null} */ (unit.owner);
+        at && !path.includes(at);
+        at = this.lives.modules.get(at)?.within ?? null
+      )
+        path.unshift(at);
       common = common ? common.filter((uid, i) => path[i] === uid) : path;
     }
     return common?.at(-1) ?? null;

@@ -36,7 +36,9 @@ export function graph(given, M, wish, from, front = frontier([], () => true)) {
   const head = M.head + 10 + nested(rims) * RIM;
   /** @type {Map<string, Box>} */
   const boxes = new Map();
-  const order = [...lives.nodes.values()].sort((a, b) => a.birth - b.birth || parseInt(a.uid.slice(1), 10) - parseInt(b.uid.slice(1), 10));
+  const order = [...lives.nodes.values()].sort(
+    (a, b) => a.birth - b.birth || parseInt(a.uid.slice(1), 10) - parseInt(b.uid.slice(1), 10),
+  );
   const cols = columns(lives);
   /** @type {Slots[]} */
   const taken = [];
@@ -58,10 +60,32 @@ export function graph(given, M, wish, from, front = frontier([], () => true)) {
     const slots = new Map(node.slots.map((s, i) => [s, y + M.nodeH + i * M.slotH]));
     const first = (live - 1) * step > M.nodeH ? y + 8 : y + M.nodeH / 2 - ((live - 1) * step) / 2;
     // Ports stand in the order of the heights they lead to, so that edges into one node do not cross.
-    const heights = node.next.flatMap((e, i) => (e ? [{ i, at: boxes.get(e[0])?.cy ?? 0 }] : [])).sort((a, b) => a.at - b.at || a.i - b.i);
-    const ports = node.next.map((_, i) => first + Math.max(0, heights.findIndex((x) => x.i === i)) * step);
+    const heights = node.next
+      .flatMap((e, i) => (e ? [{ i, at: boxes.get(e[0])?.cy ?? 0 }] : []))
+      .sort((a, b) => a.at - b.at || a.i - b.i);
+    const ports = node.next.map(
+      (_, i) =>
+        first +
+        Math.max(
+          0,
+          heights.findIndex((x) => x.i === i),
+        ) *
+          step,
+    );
     widths[col] = Math.max(widths[col] ?? 0, w);
-    boxes.set(node.uid, { uid: node.uid, col, x: 0, y, w, h, cy: y + M.nodeH / 2, birth: node.birth, death: node.death, slots, ports });
+    boxes.set(node.uid, {
+      uid: node.uid,
+      col,
+      x: 0,
+      y,
+      w,
+      h,
+      cy: y + M.nodeH / 2,
+      birth: node.birth,
+      death: node.death,
+      slots,
+      ports,
+    });
   }
   /** @type {number[]} */
   const chips = [];
@@ -109,7 +133,15 @@ export function graph(given, M, wish, from, front = frontier([], () => true)) {
   let height = 0;
   for (const box of boxes.values()) height = Math.max(height, box.y + box.h + 24);
   return {
-    boxes, edges, x: from.x, width: boxes.size ? x - from.x - 20 + lives.chips : 0, height, leaders, cards, inside, carries,
+    boxes,
+    edges,
+    x: from.x,
+    width: boxes.size ? x - from.x - 20 + lives.chips : 0,
+    height,
+    leaders,
+    cards,
+    inside,
+    carries,
     rims: around(rims, boxes, inside),
   };
 }
@@ -153,8 +185,17 @@ function around(rims, boxes, inside) {
     if (own.length < 2) return [];
     const pad = 8;
     const x = Math.min(...own.map((box) => box.x)) - pad;
-    const y = Math.min(...own.map((box) => box.y)) - 18 - RIM * nested(rims.filter((other) => other !== fold && holds(fold, other)));
-    return { fold, x, y, w: Math.max(...own.map((box) => box.x + box.w)) + pad - x, h: Math.max(...own.map((box) => box.y + box.h)) + pad - y };
+    const y =
+      Math.min(...own.map((box) => box.y)) -
+      18 -
+      RIM * nested(rims.filter((other) => other !== fold && holds(fold, other)));
+    return {
+      fold,
+      x,
+      y,
+      w: Math.max(...own.map((box) => box.x + box.w)) + pad - x,
+      h: Math.max(...own.map((box) => box.y + box.h)) + pad - y,
+    };
   });
 }
 
@@ -272,7 +313,10 @@ function push(map, key, value) {
 function bend(x0, y0, way, channel, x1) {
   /** @type {[number, number][]} */
   const points = [[x0, y0]];
-  for (const [part, y] of /** @type {[[number, number] | null, number][]} */ ([[way.first, way.lane], [way.last, way.y]])) {
+  for (const [part, y] of /** @type {[[number, number] | null, number][]} */ ([
+    [way.first, way.lane],
+    [way.last, way.y],
+  ])) {
     if (!part) continue;
     const x = channel(part[0], part[1]);
     points.push([x, points[points.length - 1][1]], [x, y]);

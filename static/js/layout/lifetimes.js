@@ -50,7 +50,15 @@ export function cardText(handle) {
     : handle.stride
       ? `stride ${tuple(handle.stride)} offset ${handle.offset ?? "?"}`
       : [handle.layout, plainDtype(handle.dtype)].filter(Boolean).join(" · ");
-  const role = array ? (handle.writeable === false ? "read-only" : "") : handle.leaf === undefined ? "" : handle.leaf ? "leaf" : "node";
+  const role = array
+    ? handle.writeable === false
+      ? "read-only"
+      : ""
+    : handle.leaf === undefined
+      ? ""
+      : handle.leaf
+        ? "leaf"
+        : "node";
   return { shape, second, role, tracked: Boolean(handle.requires_grad) };
 }
 
@@ -100,8 +108,20 @@ export function lifetimes(opened) {
   const end = Math.max(0, opened.count - 1);
   /** @type {Lives} */
   const lives = {
-    storages: new Map(), handles: new Map(), frames: new Map(), objects: new Map(), nodes: new Map(),
-    pins: new Map(), tags: 0, owners: new Map(), visits: new Map(), chips: 0, crowd: 0, named: new Set(), owned: new Map(), modules: new Map(),
+    storages: new Map(),
+    handles: new Map(),
+    frames: new Map(),
+    objects: new Map(),
+    nodes: new Map(),
+    pins: new Map(),
+    tags: 0,
+    owners: new Map(),
+    visits: new Map(),
+    chips: 0,
+    crowd: 0,
+    named: new Set(),
+    owned: new Map(),
+    modules: new Map(),
   };
   /** @type {Map<string, string>} */
   const stays = new Map();
@@ -131,7 +151,8 @@ export function lifetimes(opened) {
       list.push({ node: step.visit.node, step: i });
       lives.visits.set(step.visit.backward, list);
       const visited = lives.nodes.get(step.visit.node);
-      for (const grad of step.visit.grad_inputs ?? []) if (grad && visited) visited.chip = Math.max(visited.chip, chip(grad).width);
+      for (const grad of step.visit.grad_inputs ?? [])
+        if (grad && visited) visited.chip = Math.max(visited.chip, chip(grad).width);
       const seed = step.visit.grad_outputs?.[0];
       if (seed && list.length === 1) lives.chips = Math.max(lives.chips, chip(seed).width);
     }
@@ -149,7 +170,8 @@ function renames(uid, fields) {
 /** @param {Lives} lives @param {Map<string, string>} stays @param {string} uid @param {number} i @param {any} fields */
 function close(lives, stays, uid, i, fields) {
   const storage = lives.storages.get(uid);
-  if (storage) storage.death = i; // its ghost stands there during the step that freed it
+  if (storage)
+    storage.death = i; // its ghost stands there during the step that freed it
   else if (fields?.kind === "storage") remember(lives, uid, fields, i, i).passing = true;
   const key = stays.get(uid);
   const gone = key ? lives.handles.get(key) : (lives.frames.get(uid) ?? lives.objects.get(uid) ?? lives.nodes.get(uid));
@@ -167,12 +189,22 @@ function unpin(lives, key, i) {
 /** @param {Lives} lives @param {string} uid @param {any} entity @param {number} i @param {number} end */
 function remember(lives, uid, entity, i, end) {
   const life = lives.storages.get(uid) ?? {
-    uid, birth: i, death: end, rows: new Map(), summary: false, shown: 0, passing: false,
+    uid,
+    birth: i,
+    death: end,
+    rows: new Map(),
+    summary: false,
+    shown: 0,
+    passing: false,
   };
   for (const [dtype, row] of Object.entries(entity.cells ?? {}))
     life.rows.set(dtype, Math.max(life.rows.get(dtype) ?? 0, row.length));
   for (const [dtype, parts] of Object.entries(entity.windows ?? {}))
-    life.shown = Math.max(life.shown, parts.reduce((/** @type {number} */ n, /** @type {any} */ p) => n + p[1].length, 0), dtype ? 1 : 0);
+    life.shown = Math.max(
+      life.shown,
+      parts.reduce((/** @type {number} */ n, /** @type {any} */ p) => n + p[1].length, 0),
+      dtype ? 1 : 0,
+    );
   if (!entity.cells && (entity.summary || entity.windows)) life.summary = true;
   lives.storages.set(uid, life);
   return life;
@@ -188,10 +220,14 @@ function observe(lives, stays, uid, entity, i, end, now) {
     const cards = entity.kind === "frame" ? lives.frames : lives.objects;
     const life = cards.get(uid) ?? { uid, birth: i, death: end, chips: new Map(), title: 0, label: 0 };
     cards.set(uid, life);
-    life.label = Math.max(life.label, textWidth(entity.kind === "frame" ? cut(`${entity.name ?? ""}()`, 14) : typeText(entity), 12));
-    const said = entity.kind === "frame"
-      ? [...entity.vars].filter(([n, v]) => chipped(n, v)).map(([n, v]) => ({ key: n, text: valueText(v, 22, now) }))
-      : entries(entity, now);
+    life.label = Math.max(
+      life.label,
+      textWidth(entity.kind === "frame" ? cut(`${entity.name ?? ""}()`, 14) : typeText(entity), 12),
+    );
+    const said =
+      entity.kind === "frame"
+        ? [...entity.vars].filter(([n, v]) => chipped(n, v)).map(([n, v]) => ({ key: n, text: valueText(v, 22, now) }))
+        : entries(entity, now);
     if (entity.kind === "object") owns(lives, uid, entity);
     for (const { key, text } of said) life.chips.set(key, Math.max(life.chips.get(key) ?? 0, chipWidth(key, text)));
   }
@@ -226,10 +262,20 @@ function handle(lives, stays, uid, entity, i, end, now) {
   const rows = lines(list);
   const text = cardText(entity);
   const cardW = Math.max(
-    textWidth(text.shape, 13) + textWidth(`∇ ${text.role}`, 11) + 40, textWidth(text.second, 10.5) + 28);
+    textWidth(text.shape, 13) + textWidth(`∇ ${text.role}`, 11) + 40,
+    textWidth(text.second, 10.5) + 28,
+  );
   const life = lives.handles.get(key) ?? {
-    key, uid, storage: entity.storage ?? null, counter: entity.counter ?? null, birth: i, death: end, lines: 1,
-    inOrder: true, last: 0, cardW: 0,
+    key,
+    uid,
+    storage: entity.storage ?? null,
+    counter: entity.counter ?? null,
+    birth: i,
+    death: end,
+    lines: 1,
+    inOrder: true,
+    last: 0,
+    cardW: 0,
   };
   // A handle that comes back to where it was keeps the place for all the time between.
   life.death = end;
@@ -259,8 +305,17 @@ function pending(lives) {
 /** @param {Lives} lives @param {string} uid @param {any} entity @param {number} i @param {number} end */
 function node(lives, uid, entity, i, end) {
   const life = lives.nodes.get(uid) ?? {
-    uid, name: "", birth: i, death: end, slots: /** @type {string[]} */ ([]), slotW: 0, next: [], handle: pending(lives).get(uid) ?? null,
-    variable: null, chip: 0, pinned: new Map(),
+    uid,
+    name: "",
+    birth: i,
+    death: end,
+    slots: /** @type {string[]} */ ([]),
+    slotW: 0,
+    next: [],
+    handle: pending(lives).get(uid) ?? null,
+    variable: null,
+    chip: 0,
+    pinned: new Map(),
   };
   life.name = entity.name ?? life.name;
   life.variable = entity.variable ?? life.variable;
@@ -268,7 +323,10 @@ function node(lives, uid, entity, i, end) {
   for (const [slot, saved] of Object.entries(/** @type {Record<string, any>} */ (entity.saved ?? {}))) {
     if (!life.slots.includes(slot)) life.slots.push(slot);
     const late = saved.state === "stale" ? ", now v10" : saved.state === "ok" ? "" : ` ${saved.state}`;
-    life.slotW = Math.max(life.slotW, textWidth(`${slot}  ${saved.storage ?? "None"} @ v${saved.expected ?? 0}${late}`, 10.5));
+    life.slotW = Math.max(
+      life.slotW,
+      textWidth(`${slot}  ${saved.storage ?? "None"} @ v${saved.expected ?? 0}${late}`, 10.5),
+    );
     const key = pinStay(uid, slot, saved);
     const held = saved.storage && saved.state !== "freed";
     const before = life.pinned.get(slot);

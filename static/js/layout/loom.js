@@ -42,9 +42,23 @@ const RAIL = 26;
 const HOLD = 8;
 const MOST_LINES = 8;
 /** Widths of a cell, and the most elements of a storage that is drawn cell by cell; more are a strip of colours. */
-const ROOMY = [[56, 24], [48, 24], [42, 24], [36, 24], [32, 24], [28, 24], [28, 8], [24, 4]];
+const ROOMY = [
+  [56, 24],
+  [48, 24],
+  [42, 24],
+  [36, 24],
+  [32, 24],
+  [28, 24],
+  [28, 8],
+  [24, 4],
+];
 const DENSEST = [20, 2];
-const STACKED = [[40, 24], [34, 24], [28, 8], [24, 4]];
+const STACKED = [
+  [40, 24],
+  [34, 24],
+  [28, 8],
+  [24, 4],
+];
 /** With more storages than this, the columns of a freed one are let again. */
 const KEPT = 12;
 
@@ -79,9 +93,25 @@ export function loom(opened, { room = 1180, stacked = false, scrolls = true } = 
 function woven(told, { columns, right }, { code, cell, room, stacked }) {
   /** @type {Loom} */
   const plan = {
-    story: told, boxes: [], columns, blocks: [], shots: [], homes: new Map(), dots: new Map(), rowDots: [], strands: [], trunks: [], holds: [],
-    head: HEAD, code, memory: { x: code, w: right - code }, graph: { x: right + 10, w: 16, names: 0 },
-    stacked, cell, width: 0, height: 0,
+    story: told,
+    boxes: [],
+    columns,
+    blocks: [],
+    shots: [],
+    homes: new Map(),
+    dots: new Map(),
+    rowDots: [],
+    strands: [],
+    trunks: [],
+    holds: [],
+    head: HEAD,
+    code,
+    memory: { x: code, w: right - code },
+    graph: { x: right + 10, w: 16, names: 0 },
+    stacked,
+    cell,
+    width: 0,
+    height: 0,
   };
   let y = HEAD;
   told.rows.forEach((row, r) => {
@@ -95,7 +125,10 @@ function woven(told, { columns, right }, { code, cell, room, stacked }) {
 
 /** @param {import("./story.js").Story} told @param {number} room */
 function codeWidth(told, room) {
-  const longest = Math.max(0, ...told.rows.flatMap((row) => row.code.map((line) => textWidth(line, 12.5) + row.inset * 10 + row.turn.length * 7)));
+  const longest = Math.max(
+    0,
+    ...told.rows.flatMap((row) => row.code.map((line) => textWidth(line, 12.5) + row.inset * 10 + row.turn.length * 7)),
+  );
   return Math.round(Math.min(330, Math.max(200, room * 0.26), Math.max(190, longest + 62)));
 }
 
@@ -122,7 +155,8 @@ function bumped(told) {
   /** @type {Map<string, number>} */
   const most = new Map();
   for (const { bumps } of told.rows)
-    for (const [counter, bump] of bumps) most.set(counter, Math.max(most.get(counter) ?? 0, textWidth(bump.join("→"), 10.5) + 10));
+    for (const [counter, bump] of bumps)
+      most.set(counter, Math.max(most.get(counter) ?? 0, textWidth(bump.join("→"), 10.5) + 10));
   return most;
 }
 
@@ -144,12 +178,21 @@ function arranged(told, holds, left, cell, most) {
     const rails = [];
     for (const counter of bolt.counters.length ? bolt.counters : [""]) {
       rails.push([counter, shape.w + beside + 13]);
-      beside += RAIL + 4 + Math.max(0, ((holds.pins.get(`${bolt.uid}|${counter}`) ?? 0) - 1) * HOLD, (holds.bumps.get(counter) ?? 0) - 38);
+      beside +=
+        RAIL +
+        4 +
+        Math.max(0, ((holds.pins.get(`${bolt.uid}|${counter}`) ?? 0) - 1) * HOLD, (holds.bumps.get(counter) ?? 0) - 38);
     }
     const whole = Math.ceil(shape.w + beside + 9);
     const owner = bolt.owner ? columns.get(bolt.owner) : undefined;
     const at = again ? left + 14 + track.near(bolt.birth, bolt.death, whole, owner ? owner.right - left - 14 : 0) : x;
-    columns.set(bolt.uid, { uid: bolt.uid, x: at, ...shape, rails: new Map(rails.map(([counter, by]) => [counter, at + by])), right: at + whole });
+    columns.set(bolt.uid, {
+      uid: bolt.uid,
+      x: at,
+      ...shape,
+      rails: new Map(rails.map(([counter, by]) => [counter, at + by])),
+      right: at + whole,
+    });
     x = at + whole;
     right = Math.max(right, x);
   }
@@ -197,7 +240,9 @@ export function place(column, dtype, i) {
  * @param {number} top @param {number} room */
 function lay(plan, row, r, top, room) {
   const { story: told, columns, stacked } = plan;
-  const widest = stacked ? Math.max(24, Math.floor((room - 56 - row.inset * 10) / 7.2)) : Math.max(12, Math.floor((plan.code - 62 - row.inset * 10) / 7.54));
+  const widest = stacked
+    ? Math.max(24, Math.floor((room - 56 - row.inset * 10) / 7.2))
+    : Math.max(12, Math.floor((plan.code - 62 - row.inset * 10) / 7.54));
   const code = wrapped(row.code, widest);
   const codeH = code.length * CODE + (row.freed || row.kind === "raise" || row.visits.length ? 16 : 0);
   const foldY = top;
@@ -211,12 +256,17 @@ function lay(plan, row, r, top, room) {
   const dots = [];
   const makers = new Map(row.nodes.map((uid) => [uid, told.knots.get(uid)]));
   const mine = row.readers.filter(({ entity, alias }) => !alias && entity.grad_fn && makers.has(entity.grad_fn));
-  y = shelves(row.readers.filter((one) => !mine.includes(one)), y, (reader, at) => {
-    const block = blocked(reader, columns, at);
-    if (block) blocks.push(block);
-    if (block && !reader.alias) plan.homes.set(reader.uid, { row: r, cy: block.cy, name: reader.title.split(" ")[0] });
-    return block ? { column: block.column, h: TITLE + Math.max(1, block.lines.length) * LINE + 5 } : null;
-  });
+  y = shelves(
+    row.readers.filter((one) => !mine.includes(one)),
+    y,
+    (reader, at) => {
+      const block = blocked(reader, columns, at);
+      if (block) blocks.push(block);
+      if (block && !reader.alias)
+        plan.homes.set(reader.uid, { row: r, cy: block.cy, name: reader.title.split(" ")[0] });
+      return block ? { column: block.column, h: TITLE + Math.max(1, block.lines.length) * LINE + 5 } : null;
+    },
+  );
   for (const uid of sorted(row.nodes, told)) {
     const knot = /** @type {import("./story.js").Knot} */ (told.knots.get(uid));
     if (knot.variable && leafDot(plan, knot, r, dots)) continue;
@@ -297,7 +347,11 @@ function sorted(nodes, told) {
     const open = new Set();
     while (stack.length) {
       const uid = stack[stack.length - 1];
-      const todo = out.has(uid) ? [] : (told.knots.get(uid)?.next ?? []).flatMap((e) => (e && here.has(e[0]) && !out.has(e[0]) && !open.has(e[0]) ? [e[0]] : []));
+      const todo = out.has(uid)
+        ? []
+        : (told.knots.get(uid)?.next ?? []).flatMap((e) =>
+            e && here.has(e[0]) && !out.has(e[0]) && !open.has(e[0]) ? [e[0]] : [],
+          );
       open.add(uid);
       if (todo.length) stack.push(...todo.reverse());
       else out.add(/** @type {string} */ (stack.pop()));
@@ -333,8 +387,18 @@ function blocked(reader, columns, y) {
   const lines = [...rows.values()];
   if (more) lines[lines.length - 1].more = Math.ceil(numel(entity.shape) / (entity.shape.at(-1) ?? 1)) - MOST_LINES;
   const span = lines.length ? null : extent(entity);
-  const ends = span && column.cell ? [place(column, dtype, span[0]).x, place(column, dtype, span[1] + 1).x] : [column.x, column.x + column.w];
-  return { reader, column, y, cy: y + TITLE + LINE / 2 - 1, lines, bar: lines.length ? null : /** @type {[number, number]} */ (ends) };
+  const ends =
+    span && column.cell
+      ? [place(column, dtype, span[0]).x, place(column, dtype, span[1] + 1).x]
+      : [column.x, column.x + column.w];
+  return {
+    reader,
+    column,
+    y,
+    cy: y + TITLE + LINE / 2 - 1,
+    lines,
+    bar: lines.length ? null : /** @type {[number, number]} */ (ends),
+  };
 }
 
 // ---- the graph
@@ -344,7 +408,17 @@ function dotted(plan, knot, y, r) {
   const slots = new Map(knot.slots.map((slot, k) => [slot, y + NODE / 2 + k * SLOT + SLOT / 2]));
   const name = label({ .../** @type {any} */ (knot) }).replace("+= ", "");
   const short = name.replace(/Backward\d*$/, "").replace("AccumulateGrad", "+=");
-  const dot = { uid: knot.uid, name: knot.name, leaf: Boolean(knot.variable), place: knot.uid, x: 0, y, slots, row: r, label: plan.stacked ? short : name };
+  const dot = {
+    uid: knot.uid,
+    name: knot.name,
+    leaf: Boolean(knot.variable),
+    place: knot.uid,
+    x: 0,
+    y,
+    slots,
+    row: r,
+    label: plan.stacked ? short : name,
+  };
   plan.dots.set(knot.uid, dot);
   return dot;
 }
@@ -369,41 +443,55 @@ function thread(plan) {
   const last = new Map();
   for (const [uid, knot] of told.knots) {
     const from = dots.get(uid);
-    if (from) for (const edge of knot.next) {
-      const to = edge && dots.get(edge[0]);
-      if (to) last.set(to.place, Math.max(last.get(to.place) ?? 0, from.y));
-    }
+    if (from)
+      for (const edge of knot.next) {
+        const to = edge && dots.get(edge[0]);
+        if (to) last.set(to.place, Math.max(last.get(to.place) ?? 0, from.y));
+      }
   }
   /** @type {Map<string, number>} */
   const at = new Map();
   for (const dot of [...dots.values()].sort((a, b) => a.y - b.y)) {
     const key = dot.place;
     if (at.has(key)) continue;
-    const straight = (told.knots.get(dot.uid)?.next ?? []).flatMap((e) => {
-      const to = e && dots.get(e[0]);
-      return to && to.y < dot.y && last.get(to.place) === dot.y ? [at.get(to.place) ?? -1] : [];
-    }).find((lane) => lane >= 0);
+    const straight = (told.knots.get(dot.uid)?.next ?? [])
+      .flatMap((e) => {
+        const to = e && dots.get(e[0]);
+        return to && to.y < dot.y && last.get(to.place) === dot.y ? [at.get(to.place) ?? -1] : [];
+      })
+      .find((lane) => lane >= 0);
     at.set(key, lanes.take(dot.y, Math.max(dot.y, last.get(key) ?? 0), straight));
   }
   const pitch = Math.max(6, Math.min(plan.stacked ? 11 : 17, (plan.stacked ? 60 : 180) / Math.max(1, lanes.count)));
   for (const dot of dots.values()) dot.x = plan.graph.x + 12 + (at.get(dot.place) ?? 0) * pitch;
   plan.graph.names = Math.ceil(plan.graph.x + 12 + lanes.count * pitch + 4);
   let widest = 0;
-  for (const dot of dots.values()) widest = Math.max(widest, wide(plan, dot), ...[...dot.slots.keys()].map((slot) => slotWide(plan, dot, slot)));
+  for (const dot of dots.values())
+    widest = Math.max(widest, wide(plan, dot), ...[...dot.slots.keys()].map((slot) => slotWide(plan, dot, slot)));
   plan.graph.w = dots.size ? Math.ceil(plan.graph.names - plan.graph.x + widest + 14) : 16;
   plan.width = plan.graph.x + plan.graph.w;
   /** @type {Set<string>} */
   const trunks = new Set();
   for (const [uid, knot] of told.knots) {
     const from = dots.get(uid);
-    if (from) knot.next.forEach((edge, k) => {
-      const to = edge && dots.get(edge[0]);
-      if (!to) return;
-      plan.strands.push({ key: `${uid}:${k}`, from: uid, to: edge[0], x0: from.x, y0: from.y, x1: to.x, y1: to.y, row: from.row });
-      if (trunks.has(to.place)) return;
-      trunks.add(to.place);
-      plan.trunks.push({ x: to.x, y0: to.y, y1: last.get(to.place) ?? to.y });
-    });
+    if (from)
+      knot.next.forEach((edge, k) => {
+        const to = edge && dots.get(edge[0]);
+        if (!to) return;
+        plan.strands.push({
+          key: `${uid}:${k}`,
+          from: uid,
+          to: edge[0],
+          x0: from.x,
+          y0: from.y,
+          x1: to.x,
+          y1: to.y,
+          row: from.row,
+        });
+        if (trunks.has(to.place)) return;
+        trunks.add(to.place);
+        plan.trunks.push({ x: to.x, y0: to.y, y1: last.get(to.place) ?? to.y });
+      });
   }
 }
 
@@ -439,6 +527,14 @@ function pin(plan) {
     const shot = hit === null ? null : plan.shots[hit].find((one) => one.write.storage === pin.storage);
     const box = plan.boxes[pin.death];
     const to = pin.death > pin.birth || !pin.released ? (pin.released ? box.y + box.h / 2 : box.y + box.h) : y + 7;
-    plan.holds.push({ pin, x, rail, y, slotX: plan.graph.names, to: Math.max(to, y), at: hit === null ? null : (shot?.cy ?? plan.boxes[hit].cy) });
+    plan.holds.push({
+      pin,
+      x,
+      rail,
+      y,
+      slotX: plan.graph.names,
+      to: Math.max(to, y),
+      at: hit === null ? null : (shot?.cy ?? plan.boxes[hit].cy),
+    });
   }
 }

@@ -35,15 +35,27 @@ export function memory(lives, M, widest = 300) {
   const stripX = railX + M.rail + M.railGap;
   /** @type {Memory} */
   const out = {
-    shelves: new Map(), rows: new Map(), cards: new Map(), pins: new Map(), placeholders: new Map(),
+    shelves: new Map(),
+    rows: new Map(),
+    cards: new Map(),
+    pins: new Map(),
+    placeholders: new Map(),
     lanes: {
-      names: { x: M.pad, w: tagW }, handles: { x: cardX, w: cardW }, rails: { x: railX, w: M.rail },
+      names: { x: M.pad, w: tagW },
+      handles: { x: cardX, w: cardW },
+      rails: { x: railX, w: M.rail },
       storages: { x: stripX, w: 0 },
     },
-    width: 0, height: 0,
+    width: 0,
+    height: 0,
   };
   const drafts = draft(lives, M);
-  const right = Math.max(stripX + 132, ...[...drafts.values()].map((d) => stripX + d.strip.w + d.side + (d.inline && !lives.storages.get(d.uid)?.passing ? 74 : 0)));
+  const right = Math.max(
+    stripX + 132,
+    ...[...drafts.values()].map(
+      (d) => stripX + d.strip.w + d.side + (d.inline && !lives.storages.get(d.uid)?.passing ? 74 : 0),
+    ),
+  );
   out.lanes.storages.w = right - stripX;
   out.width = right + M.pad;
 
@@ -80,9 +92,16 @@ export function memory(lives, M, widest = 300) {
   }
   for (const life of lives.handles.values()) {
     if (life.storage && lives.storages.has(life.storage)) continue;
-    const put = (/** @type {number} */ y) => out.rows.set(life.key, {
-      key: life.key, y, cy: y + M.cardH / 2, h: M.pitch, beadY: y + M.cardH / 2, shelf: null, zone: `|${life.uid}`,
-    });
+    const put = (/** @type {number} */ y) =>
+      out.rows.set(life.key, {
+        key: life.key,
+        y,
+        cy: y + M.cardH / 2,
+        h: M.pitch,
+        beadY: y + M.cardH / 2,
+        shelf: null,
+        zone: `|${life.uid}`,
+      });
     blocks.push({ birth: life.birth, death: life.death, rank: 3, uid: life.uid, h: M.pitch + 8, put });
   }
   blocks.sort((a, b) => a.birth - b.birth || a.rank - b.rank || b.death - a.death || number(a.uid) - number(b.uid));
@@ -125,12 +144,14 @@ function draft(lives, M) {
   for (const [key, pin] of lives.pins) if (pin.death >= pin.birth) push(pins, pin.storage, { ...pin, key });
   /** @type {Map<string, Draft>} */
   const drafts = new Map();
-  for (const [uid, life] of lives.storages) drafts.set(uid, arrange(life, readers.get(uid) ?? [], pins.get(uid) ?? [], M));
+  for (const [uid, life] of lives.storages)
+    drafts.set(uid, arrange(life, readers.get(uid) ?? [], pins.get(uid) ?? [], M));
   for (const [uid, owner] of lives.owners) adopt(drafts, uid, owner);
   for (const d of drafts.values()) {
     const slots = new Slots();
     d.kids.sort((a, b) => a.draft.birth - b.draft.birth);
-    for (const kid of d.kids) kid.y = M.gap * 0.5 + slots.place(kid.draft.birth, kid.draft.death, kid.draft.h + M.gap * 0.5);
+    for (const kid of d.kids)
+      kid.y = M.gap * 0.5 + slots.place(kid.draft.birth, kid.draft.death, kid.draft.h + M.gap * 0.5);
     d.below = slots.height;
   }
   return drafts;
@@ -169,8 +190,21 @@ function arrange(life, readers, pins, M) {
   const side = M.dense ? (pins.length ? 10 + width : 0) : above;
   /** @type {Draft} */
   const d = {
-    uid: life.uid, birth: life.birth, death: life.death, strip: body, readers, pins: at, pinZone, side, inline, h: 0,
-    below: 0, owner: null, kids: [], rows: [], stripY: 0,
+    uid: life.uid,
+    birth: life.birth,
+    death: life.death,
+    strip: body,
+    readers,
+    pins: at,
+    pinZone,
+    side,
+    inline,
+    h: 0,
+    below: 0,
+    owner: null,
+    kids: [],
+    rows: [],
+    stripY: 0,
   };
   if (inline) {
     d.stripY = (M.cardH - M.cellH) / 2;
@@ -185,16 +219,21 @@ function arrange(life, readers, pins, M) {
   const beads = body.mode === "cells";
   /** @type {Map<string, import("./lifetimes.js").HandleLife[]>} */
   const zones = new Map();
-  for (const reader of [...readers].sort((a, b) => a.birth - b.birth)) push(zones, reader.counter ?? `|${reader.uid}`, reader);
+  for (const reader of [...readers].sort((a, b) => a.birth - b.birth))
+    push(zones, reader.counter ?? `|${reader.uid}`, reader);
   const tall = (/** @type {import("./lifetimes.js").HandleLife} */ w) =>
     Math.max(M.pitch, beads ? w.lines * M.line + (w.lines > 1 ? 14 : 0) : 0);
   // Wearers of one counter are neighbours; a counter's rows are let again when all its wearers are gone.
   const inner = [...zones].map(([counter, wearers]) => ({
-    counter, ...pack(wearers, tall), birth: Math.min(...wearers.map((w) => w.birth)), death: Math.max(...wearers.map((w) => w.death)),
+    counter,
+    ...pack(wearers, tall),
+    birth: Math.min(...wearers.map((w) => w.birth)),
+    death: Math.max(...wearers.map((w) => w.death)),
   }));
   const outer = pack(inner, (zone) => zone.height);
   for (const [zone, at] of outer.places)
-    for (const [wearer, y] of zone.places) d.rows.push({ life: wearer, y: top + at + y, h: tall(wearer), zone: zone.counter });
+    for (const [wearer, y] of zone.places)
+      d.rows.push({ life: wearer, y: top + at + y, h: tall(wearer), zone: zone.counter });
   d.h = top + outer.height;
   return d;
 }
@@ -220,21 +259,44 @@ function alone(readers) {
 /** @param {Memory} out @param {Draft} d @param {number} y @param {number} stripX @param {import("./metrics.js").Metrics} M */
 function settle(out, d, y, stripX, M) {
   out.shelves.set(d.uid, {
-    uid: d.uid, y, h: d.h, birth: d.birth, death: d.death, x: M.pad, w: out.lanes.storages.x + d.strip.w - M.pad,
-    stripX, stripY: y + d.stripY, strip: d.strip, labelY: y + d.stripY + Math.min(d.strip.h, 44) / 2, inline: d.inline,
-    pinY: d.inline || M.dense ? y + d.stripY + Math.min(d.strip.h, M.cellH) / 2 : y + 12, owner: d.owner, side: d.side,
+    uid: d.uid,
+    y,
+    h: d.h,
+    birth: d.birth,
+    death: d.death,
+    x: M.pad,
+    w: out.lanes.storages.x + d.strip.w - M.pad,
+    stripX,
+    stripY: y + d.stripY,
+    strip: d.strip,
+    labelY: y + d.stripY + Math.min(d.strip.h, 44) / 2,
+    inline: d.inline,
+    pinY: d.inline || M.dense ? y + d.stripY + Math.min(d.strip.h, M.cellH) / 2 : y + 12,
+    owner: d.owner,
+    side: d.side,
   });
   for (const row of d.rows) {
     const rowY = y + row.y;
     const lines = d.strip.mode === "cells" ? row.life.lines : 1;
     const cy = rowY + (lines > 1 ? Math.max(M.cardH, row.h - 10) / 2 : M.cardH / 2);
     const beadY = lines > 1 ? rowY + M.line / 2 : cy;
-    out.rows.set(row.life.key, { key: row.life.key, y: cy - M.cardH / 2, cy, h: row.h, beadY, shelf: d.uid, zone: row.zone });
+    out.rows.set(row.life.key, {
+      key: row.life.key,
+      y: cy - M.cardH / 2,
+      cy,
+      h: row.h,
+      beadY,
+      shelf: d.uid,
+      zone: row.zone,
+    });
   }
   for (const pin of d.pins)
-    out.pins.set(pin.key, M.dense
-      ? { x: stripX + d.strip.w + 10 + pin.at, y: y + d.stripY + Math.min(d.strip.h, M.cellH) / 2 }
-      : { x: stripX + 4 + pin.at, y: y + 12 });
+    out.pins.set(
+      pin.key,
+      M.dense
+        ? { x: stripX + d.strip.w + 10 + pin.at, y: y + d.stripY + Math.min(d.strip.h, M.cellH) / 2 }
+        : { x: stripX + 4 + pin.at, y: y + 12 },
+    );
 }
 
 /** A card's chips in lines of the given width. @param {import("./lifetimes.js").CardLife} card @param {number} width
@@ -257,5 +319,10 @@ function flow(card, width, M) {
     x += chip + 6;
     used = Math.max(used, x);
   }
-  return { chips, titleW, w: card.chips.size ? Math.max(used + 2, titleW) : titleW, h: y + M.chipH + (card.chips.size || card.title ? 10 : 2) };
+  return {
+    chips,
+    titleW,
+    w: card.chips.size ? Math.max(used + 2, titleW) : titleW,
+    h: y + M.chipH + (card.chips.size || card.title ? 10 : 2),
+  };
 }

@@ -35,7 +35,14 @@ const CARD = 270;
 export function plan(opened, { stacked = false, room = Infinity } = {}) {
   const lives = lifetimes(opened);
   const metrics = lives.crowd > ROOM || stacked ? DENSE : ROOMY;
-  const whole = lives.nodes.size > FEW ? breadth(lives, metrics, frontier([], () => true)) : 0;
+  const whole =
+    lives.nodes.size > FEW
+      ? breadth(
+          lives,
+          metrics,
+          frontier([], () => true),
+        )
+      : 0;
   const roomy = memory(lives, metrics, stacked ? NAMES.stacked : NAMES.roomy);
   const wide = whole > (stacked ? room : Math.max(room - roomy.width, room * SHARE));
   const mem = wide && !stacked ? memory(lives, metrics, NAMES.narrow) : roomy;
@@ -78,7 +85,11 @@ export function news(plan, snap) {
   const out = [];
   for (const uid of [...snap.written.keys(), ...snap.fresh, ...snap.moved]) {
     const entity = snap.entities.get(uid);
-    const at = memory.shelves.get(uid)?.stripY ?? (entity && rowOf(plan, uid, entity)?.cy) ?? memory.cards.get(uid)?.y ?? boxOf(plan, uid, snap.index)?.cy;
+    const at =
+      memory.shelves.get(uid)?.stripY ??
+      (entity && rowOf(plan, uid, entity)?.cy) ??
+      memory.cards.get(uid)?.y ??
+      boxOf(plan, uid, snap.index)?.cy;
     if (at !== undefined) out.push(at);
   }
   const running = boxOf(plan, snap.step?.visit?.node, snap.index);

@@ -35,7 +35,16 @@ const MOST_CODE = 4;
 export function story(opened) {
   const { steps } = opened.trace;
   /** @type {Story} */
-  const out = { rows: [], at: [], bolts: new Map(), knots: new Map(), pins: new Map(), visits: new Map(), arrived: new Map(), called: new Map() };
+  const out = {
+    rows: [],
+    at: [],
+    bolts: new Map(),
+    knots: new Map(),
+    pins: new Map(),
+    visits: new Map(),
+    arrived: new Map(),
+    called: new Map(),
+  };
   let before = opened.state(-1);
   for (let first = 0; first < opened.count; ) {
     const last = close(steps, first);
@@ -49,7 +58,8 @@ export function story(opened) {
       out.at.push(r);
       const { set = {}, gone = [], visit } = steps[k];
       for (const uid of [...Object.keys(set), ...gone]) if (!touched.has(uid)) touched.set(uid, k);
-      for (const [uid, fields] of Object.entries(/** @type {Record<string, any>} */ (set))) if (fields.cells || fields.cells_at) wrote.set(uid, k);
+      for (const [uid, fields] of Object.entries(/** @type {Record<string, any>} */ (set)))
+        if (fields.cells || fields.cells_at) wrote.set(uid, k);
       const now = opened.state(k);
       for (const uid of Object.keys(set)) if (uid[0] === "n") knot(out, uid, now.get(uid), r, row);
       for (const uid of gone) if (uid[0] === "n") release(out, uid, r);
@@ -75,8 +85,15 @@ export function story(opened) {
 /** The last step of a row: what the engine visits belongs to the statement that called it. @param {any[]} steps @param {number} first */
 function close(steps, first) {
   let k = first;
-  const same = (/** @type {any} */ a, /** @type {any} */ b) => a.stmt === b.stmt && a.frame === b.frame && String(a.iter) === String(b.iter);
-  while (steps[k].kind === "visit" && steps[k + 1] && same(steps[k], steps[k + 1]) && /^(visit|statement|raise|return)$/.test(steps[k + 1].kind)) k++;
+  const same = (/** @type {any} */ a, /** @type {any} */ b) =>
+    a.stmt === b.stmt && a.frame === b.frame && String(a.iter) === String(b.iter);
+  while (
+    steps[k].kind === "visit" &&
+    steps[k + 1] &&
+    same(steps[k], steps[k + 1]) &&
+    /^(visit|statement|raise|return)$/.test(steps[k + 1].kind)
+  )
+    k++;
   return k;
 }
 
@@ -89,10 +106,25 @@ function begun(trace, first, last) {
   const lines = trace.program.source.split("\n").slice((statement && !compound ? statement.line : step.line) - 1, to);
   const indent = lines.length ? (lines[0].match(/^ */)?.[0].length ?? 0) : 0;
   return {
-    first, last, line: step.line, kind: step.kind, inset: Math.min(6, (step.depth ?? 0) + Math.floor(indent / 4)), skipped: trace.steps[first].skipped ?? 0,
-    code: step.kind === "end" ? [] : lines.map((/** @type {string} */ line) => line.slice(Math.min(indent, line.length - line.trimStart().length)).trimEnd()),
+    first,
+    last,
+    line: step.line,
+    kind: step.kind,
+    inset: Math.min(6, (step.depth ?? 0) + Math.floor(indent / 4)),
+    skipped: trace.steps[first].skipped ?? 0,
+    code:
+      step.kind === "end"
+        ? []
+        : lines.map((/** @type {string} */ line) =>
+            line.slice(Math.min(indent, line.length - line.trimStart().length)).trimEnd(),
+          ),
     turn: step.iter?.length ? step.iter.join(", ") : "",
-    visits: [], readers: [], writes: new Map(), bumps: new Map(), nodes: [], freed: 0,
+    visits: [],
+    readers: [],
+    writes: new Map(),
+    bumps: new Map(),
+    nodes: [],
+    freed: 0,
   };
 }
 
@@ -115,8 +147,18 @@ function knot(out, uid, node, r, row) {
     let pin = out.pins.get(key);
     if (!pin && held) {
       pin = {
-        key, node: uid, slot, storage: saved.storage, counter: saved.counter ?? null, expected: saved.expected ?? null,
-        tensor: saved.tensor ?? null, birth: r, death: r, broken: null, silent: null, released: false,
+        key,
+        node: uid,
+        slot,
+        storage: saved.storage,
+        counter: saved.counter ?? null,
+        expected: saved.expected ?? null,
+        tensor: saved.tensor ?? null,
+        birth: r,
+        death: r,
+        broken: null,
+        silent: null,
+        released: false,
       };
       out.pins.set(key, pin);
     }
@@ -170,7 +212,11 @@ function weave(out, row, r, touched, before, after) {
         const ref = refOf(value);
         const bound = ref && before.has(ref) && after.get(ref);
         if (!ref || !bound || !bound.storage || same(old?.vars.get(name), value)) continue;
-        row.readers.push({ ...reader(ref, bound, called, { alias: true, grad: false, step }), key: `${ref}|${uid}|${name}`, title: name });
+        row.readers.push({
+          ...reader(ref, bound, called, { alias: true, grad: false, step }),
+          key: `${ref}|${uid}|${name}`,
+          title: name,
+        });
       }
     }
   }
@@ -190,7 +236,17 @@ function weave(out, row, r, touched, before, after) {
 /** @param {string} uid @param {any} entity @param {import("./names.js").Names} called @param {{alias: boolean, grad: boolean, step: number}} how @returns {Reader} */
 function reader(uid, entity, called, { alias, grad, step }) {
   const tags = (called.tags.get(uid) ?? []).map((tag) => tag.text);
-  return { uid, key: stay(uid, entity), entity, title: tags.slice(0, 3).join(" "), alias, grad, named: tags.length > 0, cut: null, step };
+  return {
+    uid,
+    key: stay(uid, entity),
+    entity,
+    title: tags.slice(0, 3).join(" "),
+    alias,
+    grad,
+    named: tags.length > 0,
+    cut: null,
+    step,
+  };
 }
 
 /** @param {Story} out @param {Row} row @param {number} r @param {string} uid @param {any} old @param {any} now */
@@ -202,10 +258,19 @@ function bolt(out, row, r, uid, old, now) {
     return;
   }
   const life = known ?? {
-    uid, birth: r, death: r, freed: false, cells: new Map(), summary: false, nbytes: now.nbytes ?? 0, owner: null, counters: [],
+    uid,
+    birth: r,
+    death: r,
+    freed: false,
+    cells: new Map(),
+    summary: false,
+    nbytes: now.nbytes ?? 0,
+    owner: null,
+    counters: [],
   };
   out.bolts.set(uid, life);
-  for (const [dtype, cells] of Object.entries(now.cells ?? {})) life.cells.set(dtype, Math.max(life.cells.get(dtype) ?? 0, cells.length));
+  for (const [dtype, cells] of Object.entries(now.cells ?? {}))
+    life.cells.set(dtype, Math.max(life.cells.get(dtype) ?? 0, cells.length));
   life.summary ||= !now.cells && Boolean(now.summary || now.windows);
   if (!old) return;
   /** @type {Map<string, Change>} */
@@ -227,11 +292,23 @@ function events(row, steps, before, after) {
   for (let k = row.first; k <= row.last; k++)
     for (const entry of steps[k].log ?? []) {
       if (entry.event === "written" && before.has(entry.storage) && after.has(entry.storage)) {
-        const write = row.writes.get(entry.storage) ?? { storage: entry.storage, by: null, silent: false, cells: new Map(), step: k, span: null };
+        const write = row.writes.get(entry.storage) ?? {
+          storage: entry.storage,
+          by: null,
+          silent: false,
+          cells: new Map(),
+          step: k,
+          span: null,
+        };
         const changed = write.cells.size > 0 || (entry.changed !== 0 && !after.get(entry.storage)?.cells);
         if (changed) row.writes.set(entry.storage, write);
         const span = entry.region && extent({ kind: "tensor", storage: entry.storage, ...entry.region });
-        if (span) write.span = [plainDtype(entry.region.dtype), Math.min(span[0], write.span?.[1] ?? span[0]), Math.max(span[1], write.span?.[2] ?? span[1])];
+        if (span)
+          write.span = [
+            plainDtype(entry.region.dtype),
+            Math.min(span[0], write.span?.[1] ?? span[0]),
+            Math.max(span[1], write.span?.[2] ?? span[1]),
+          ];
         if (entry.by) write.by = called.paths.get(entry.by) ?? null;
       } else if (entry.event === "saved_changed_silently") {
         const saved = after.get(entry.node)?.saved?.[entry.slot];

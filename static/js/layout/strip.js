@@ -15,7 +15,9 @@ export const HEAT = { x: 10, w: 418, y: 8, h: 24, numbers: 62, cells: 106, cw: 3
 /** The elements of a storage too big to list that a trace knows, sorted. @param {[number, any[]][]} windows
  * @returns {{i: number, value: any}[]} */
 export function known(windows) {
-  return windows.flatMap(([from, values]) => values.map((value, k) => ({ i: from + k, value }))).sort((a, b) => a.i - b.i);
+  return windows
+    .flatMap(([from, values]) => values.map((value, k) => ({ i: from + k, value })))
+    .sort((a, b) => a.i - b.i);
 }
 
 /**

@@ -21,15 +21,32 @@ export function frameMark(scene, uid, frame) {
     const at = card.chips.get(key);
     if (!at || !chipped(key, value)) return [];
     const moved = scene.snap.moved.has(`${uid}/${key}`);
-    return [chip(scene, key, value, { x: card.x + at.x, y: card.y + at.y, w: at.w }, cls("chip", moved && "moved"), {
-      key: `chip ${key}`, "data-chip": wireText(value), "data-name": key, "data-frame": uid, "data-ref": refOf(value),
-      "data-value": wireText(value),
-    })];
+    return [
+      chip(scene, key, value, { x: card.x + at.x, y: card.y + at.y, w: at.w }, cls("chip", moved && "moved"), {
+        key: `chip ${key}`,
+        "data-chip": wireText(value),
+        "data-name": key,
+        "data-frame": uid,
+        "data-ref": refOf(value),
+        "data-value": wireText(value),
+      }),
+    ];
   });
   return h(
     "g",
-    { key: `frame ${uid}`, class: cls("frame", here && "here", frame.state === "suspended" && "suspended", frame.caller && "inner", scene.snap.fresh.has(uid) && "fresh"),
-      "data-frame-card": uid, role: "group", "aria-label": name },
+    {
+      key: `frame ${uid}`,
+      class: cls(
+        "frame",
+        here && "here",
+        frame.state === "suspended" && "suspended",
+        frame.caller && "inner",
+        scene.snap.fresh.has(uid) && "fresh",
+      ),
+      "data-frame-card": uid,
+      role: "group",
+      "aria-label": name,
+    },
     h("rect", { key: "box", class: "frame-box", x: card.x, y: card.y, width: card.w, height: card.h, rx: 8 }),
     h("text", { key: "name", class: "frame-name", x: card.x + 12, y: card.y + (card.h < 30 ? 17 : 21) }, cut(name, 14)),
     chips,
@@ -52,12 +69,33 @@ export function objectMark(scene, uid, object) {
   const chips = entries(object, scene.snap.entities).flatMap(({ key, value, text }) => {
     const at = card.chips.get(key);
     if (!at) return [];
-    return [chip(scene, key, value, { x: card.x + at.x, y: card.y + at.y, w: at.w }, "item", {
-      key: `item ${key}`, "data-item": `${uid}:${key}`, "data-to": refOf(value), "data-value": wireText(value) }, text)];
+    return [
+      chip(
+        scene,
+        key,
+        value,
+        { x: card.x + at.x, y: card.y + at.y, w: at.w },
+        "item",
+        {
+          key: `item ${key}`,
+          "data-item": `${uid}:${key}`,
+          "data-to": refOf(value),
+          "data-value": wireText(value),
+        },
+        text,
+      ),
+    ];
   });
   return h(
     "g",
-    { key: `object ${uid}`, class: cls("object", scene.snap.fresh.has(uid) && "fresh", scene.snap.moved.has(uid) && "moved"), "data-object": uid, tabindex: "0", role: "group", "aria-label": `${uid} ${type}` },
+    {
+      key: `object ${uid}`,
+      class: cls("object", scene.snap.fresh.has(uid) && "fresh", scene.snap.moved.has(uid) && "moved"),
+      "data-object": uid,
+      tabindex: "0",
+      role: "group",
+      "aria-label": `${uid} ${type}`,
+    },
     h("rect", { key: "box", class: "object-box", x: card.x, y: card.y, width: card.w, height: card.h, rx: 8 }),
     tags,
     h("text", { key: "type", class: "meta", x: x + 6, y: card.y + 21 }, type),
@@ -78,7 +116,11 @@ function chip(scene, name, value, at, classes, attrs, said) {
     { ...attrs, class: cls(classes, ref && "ref") },
     h("rect", { key: "box", x: at.x, y: at.y, width: at.w, height: chipH, rx: 5 }),
     h("text", { key: "name", class: "chip-name", x: at.x + 8, y: at.y + chipH / 2 + 4, "font-size": FONT }, name),
-    h("text", { key: "value", class: "chip-value end", x: at.x + at.w - 8, y: at.y + chipH / 2 + 4, "font-size": FONT }, cut(text, Math.max(room, 3))),
+    h(
+      "text",
+      { key: "value", class: "chip-value end", x: at.x + at.w - 8, y: at.y + chipH / 2 + 4, "font-size": FONT },
+      cut(text, Math.max(room, 3)),
+    ),
     h("title", { key: "title" }, `${name} = ${valueText(value, 400, scene.snap.entities)}`),
   );
 }

@@ -17,7 +17,8 @@ export function extent(nodes, most = { x: 0, y: 0 }) {
     else if (tag === "circle") reach(most, n("cx") + n("r"), n("cy") + n("r"));
     else if (tag === "path") for (const [x, y] of points(attrs.d ?? "")) reach(most, x, y);
     else if (tag === "text") {
-      const w = worn.includes("end") || worn.includes("val") ? 0 : textWidth(text ?? "", Number(attrs["font-size"] ?? LETTER));
+      const w =
+        worn.includes("end") || worn.includes("val") ? 0 : textWidth(text ?? "", Number(attrs["font-size"] ?? LETTER));
       reach(most, n("x") + w, n("y") + DEEP);
     }
     extent(children, most);

@@ -28,16 +28,54 @@ export function cardMark(scene, uid, handle, row) {
   return h(
     "g",
     {
-      key: `card ${uid}`, class: cls("card", tracked ? "tape" : "free", scene.snap.fresh.has(uid) && "fresh", handle.kind === "array" && "array", !named && "unnamed"),
-      "data-handle": uid, "data-counter": handle.counter ?? null, "data-node-ref": handle.grad_fn ?? null,
-      "data-grad-ref": handle.grad ?? null, "data-on": handle.storage ?? null, tabindex: "0", role: "group", "aria-label": said,
+      key: `card ${uid}`,
+      class: cls(
+        "card",
+        tracked ? "tape" : "free",
+        scene.snap.fresh.has(uid) && "fresh",
+        handle.kind === "array" && "array",
+        !named && "unnamed",
+      ),
+      "data-handle": uid,
+      "data-counter": handle.counter ?? null,
+      "data-node-ref": handle.grad_fn ?? null,
+      "data-grad-ref": handle.grad ?? null,
+      "data-on": handle.storage ?? null,
+      tabindex: "0",
+      role: "group",
+      "aria-label": said,
     },
-    news && h("rect", { key: "halo", class: cls("halo", !scene.snap.fresh.has(uid) && "thin"), x: x - 3, y: top - 3, width: w + 6, height: M.cardH + 6, rx: 9 }),
+    news &&
+      h("rect", {
+        key: "halo",
+        class: cls("halo", !scene.snap.fresh.has(uid) && "thin"),
+        x: x - 3,
+        y: top - 3,
+        width: w + 6,
+        height: M.cardH + 6,
+        rx: 9,
+      }),
     h("rect", { key: "box", class: "card-box", x, y: top, width: w, height: M.cardH, rx: 7 }),
-    h("path", { key: "bar", class: "card-bar", d: `M${x + 5.5} ${top + 0.5}h-1a5 6.5 0 0 0 -4 6.5v${M.cardH - 14}a5 6.5 0 0 0 4 6.5h1z` }),
-    h("text", { key: "shape", class: "shape", x: x + 15, y: top + (M.dense ? 14 : 17), "font-size": M.font }, text.shape),
-    h("text", { key: "role", class: "role end", x: x + w - 10, y: top + (M.dense ? 14 : 17), "font-size": M.small + 0.5 }, role),
-    h("text", { key: "second", class: "meta", x: x + 15, y: top + (M.dense ? 26 : 31.5), "font-size": M.small }, second(text.second, handle, scene)),
+    h("path", {
+      key: "bar",
+      class: "card-bar",
+      d: `M${x + 5.5} ${top + 0.5}h-1a5 6.5 0 0 0 -4 6.5v${M.cardH - 14}a5 6.5 0 0 0 4 6.5h1z`,
+    }),
+    h(
+      "text",
+      { key: "shape", class: "shape", x: x + 15, y: top + (M.dense ? 14 : 17), "font-size": M.font },
+      text.shape,
+    ),
+    h(
+      "text",
+      { key: "role", class: "role end", x: x + w - 10, y: top + (M.dense ? 14 : 17), "font-size": M.small + 0.5 },
+      role,
+    ),
+    h(
+      "text",
+      { key: "second", class: "meta", x: x + 15, y: top + (M.dense ? 26 : 31.5), "font-size": M.small },
+      second(text.second, handle, scene),
+    ),
     h("title", { key: "title" }, said),
   );
 }
@@ -46,7 +84,9 @@ export function cardMark(scene, uid, handle, row) {
  * @param {Scene} scene */
 function second(text, handle, scene) {
   const cells = scene.snap.entities.get(handle.storage ?? "")?.cells;
-  return cells && Object.keys(cells).length > 1 && handle.kind !== "array" ? `${plainDtype(handle.dtype)} ${text.replace("stride ", "").replace("offset ", "+")}` : text;
+  return cells && Object.keys(cells).length > 1 && handle.kind !== "array"
+    ? `${plainDtype(handle.dtype)} ${text.replace("stride ", "").replace("offset ", "+")}`
+    : text;
 }
 
 /** @param {Scene} scene @param {string} uid @param {import("../layout/memory.js").CardRow} row */
@@ -95,12 +135,20 @@ export function tagMark(scene, tag, uid, at) {
   return h(
     "g",
     {
-      key: `${tag.frame ?? ""} ${tag.kind} ${tag.name}`, class: cls("tag", variable ? "var" : "path", moved && "moved", at.hidden && "tucked"),
-      "data-name": variable ? tag.name : null, "data-frame": tag.frame, "data-ref": uid, "data-path": variable ? null : tag.text,
-      tabindex: at.hidden ? null : "0", role: "img", "aria-label": `${tag.of ? `${tag.of}: ` : ""}${tag.text}`,
+      key: `${tag.frame ?? ""} ${tag.kind} ${tag.name}`,
+      class: cls("tag", variable ? "var" : "path", moved && "moved", at.hidden && "tucked"),
+      "data-name": variable ? tag.name : null,
+      "data-frame": tag.frame,
+      "data-ref": uid,
+      "data-path": variable ? null : tag.text,
+      tabindex: at.hidden ? null : "0",
+      role: "img",
+      "aria-label": `${tag.of ? `${tag.of}: ` : ""}${tag.text}`,
     },
     h("path", { key: "shape", d }),
-    tag.of ? h("text", { key: "of", class: "of", x: start, y: at.y + at.font * 0.32, "font-size": at.font - 3 }, tag.of) : null,
+    tag.of
+      ? h("text", { key: "of", class: "of", x: start, y: at.y + at.font * 0.32, "font-size": at.font - 3 }, tag.of)
+      : null,
     h("text", { key: "text", x: start + prefix, y: at.y + at.font * 0.34, "font-size": at.font }, shown),
     h("title", { key: "title" }, `${tag.of ? `${tag.of}: ` : ""}${tag.text} → ${uid}`),
   );
@@ -122,13 +170,27 @@ export function railMark(scene, counter, storage, rows) {
   return h(
     "g",
     {
-      key: `rail ${counter} ${storage}`, class: cls("rail", bumped && "bumped"), "data-counter-badge": counter,
-      "data-version": value, "data-wearers": rows.length, role: "img", "aria-label": `${counter} v${value}`,
+      key: `rail ${counter} ${storage}`,
+      class: cls("rail", bumped && "bumped"),
+      "data-counter-badge": counter,
+      "data-version": value,
+      "data-wearers": rows.length,
+      role: "img",
+      "aria-label": `${counter} v${value}`,
     },
-    bumped && h("rect", { key: "halo", class: "halo", x: x - 2, y: low - 3, width: w + 4, height: high - low + 6, rx: 9 }),
+    bumped &&
+      h("rect", { key: "halo", class: "halo", x: x - 2, y: low - 3, width: w + 4, height: high - low + 6, rx: 9 }),
     h("rect", { key: "rail", class: "rail-box", x, y: low, width: w, height: high - low, rx: 7 }),
     !M.dense && h("text", { key: "name", class: "rail-name", x: x + w / 2, y: badgeY - 8 }, counter),
-    h("rect", { key: "window", class: "badge", x: x + 3, y: badgeY - 10 + tall, width: w - 6, height: 20 - (tall ? 2 : 0), rx: 5 }),
+    h("rect", {
+      key: "window",
+      class: "badge",
+      x: x + 3,
+      y: badgeY - 10 + tall,
+      width: w - 6,
+      height: 20 - (tall ? 2 : 0),
+      rx: 5,
+    }),
     h("text", { key: "version", class: "badge-text", x: x + w / 2, y: badgeY + 4 + tall - 1, "font-size": size }, text),
     h("title", { key: "title" }, `version counter ${counter} = ${bumped ? `${before} → ` : ""}${value}`),
   );
@@ -151,15 +213,27 @@ export function beadsMark(scene, uid, handle, row) {
   const storage = scene.snap.entities.get(handle.storage ?? "");
   if (!shelf || !storage) return null;
   const { metrics: M, memory } = scene.plan;
-  const start = handle.counter ? memory.lanes.rails.x + memory.lanes.rails.w : memory.lanes.handles.x + memory.lanes.handles.w;
+  const start = handle.counter
+    ? memory.lanes.rails.x + memory.lanes.rails.w
+    : memory.lanes.handles.x + memory.lanes.handles.w;
   const tracked = Boolean(handle.requires_grad);
   const dtype = plainDtype(handle.dtype);
   const line = shelf.strip.rows.find((r) => plainDtype(r.dtype) === dtype);
-  const kind = cls("wire-set", tracked ? "tape" : "free", handle.kind === "array" && "array", scene.snap.fresh.has(uid) && "fresh");
+  const kind = cls(
+    "wire-set",
+    tracked ? "tape" : "free",
+    handle.kind === "array" && "array",
+    scene.snap.fresh.has(uid) && "fresh",
+  );
   const attrs = { key: `beads ${uid}`, class: kind, "data-wire": uid };
   const list = line && storage.cells ? reads(handle) : [];
   const count = storage.cells?.[line?.dtype ?? ""]?.length ?? 0;
-  if (!line || !storage.cells || list.some((r) => r.cell < 0 || r.cell >= count) || (list.length === 0 && numel(handle.shape) > 0))
+  if (
+    !line ||
+    !storage.cells ||
+    list.some((r) => r.cell < 0 || r.cell >= count) ||
+    (list.length === 0 && numel(handle.shape) > 0)
+  )
     return h("g", attrs, extentMark(shelf, start, handle, row));
   if (!list.length) return h("g", attrs, h("path", { key: "wire", class: "wire none", d: `M${start} ${row.cy}h14` }));
   if (shelf.strip.mode !== "cells") return h("g", attrs, gridBeads(scene, uid, shelf, line, list, start, row));
@@ -171,8 +245,17 @@ export function beadsMark(scene, uid, handle, row) {
   const stripBottom = shelf.stripY + bottom(shelf.strip, storage);
   if (shelf.inline) {
     out.push(h("path", { key: "wire", class: "wire", d: `M${start} ${row.cy}H${shelf.stripX}` }));
-    for (const read of list) out.push(bead(uid, handle, read, line.dtype, {
-      x: left(read.cell) + 3, y: shelf.stripY + M.cellH - 5.5, w: line.cw - 6, h: 3, text: "", writer }));
+    for (const read of list)
+      out.push(
+        bead(uid, handle, read, line.dtype, {
+          x: left(read.cell) + 3,
+          y: shelf.stripY + M.cellH - 5.5,
+          w: line.cw - 6,
+          h: 3,
+          text: "",
+          writer,
+        }),
+      );
     return h("g", attrs, out);
   }
   const startX = shelf.stripX - M.railGap / 2;
@@ -180,26 +263,42 @@ export function beadsMark(scene, uid, handle, row) {
     const y = row.beadY + k * M.line;
     // From left to right, also where memory is read backwards: the beads say in which order.
     const cells = [...new Set(reads_.map((read) => read.cell))].sort((a, b) => a - b);
-    const tail = k === 0
-      ? Math.abs(y - row.cy) < 0.5 ? `M${start} ${row.cy}` : `M${start} ${row.cy}H${startX - 4}V${y}`
-      : `M${startX - 4} ${row.beadY}V${y}`;
+    const tail =
+      k === 0
+        ? Math.abs(y - row.cy) < 0.5
+          ? `M${start} ${row.cy}`
+          : `M${start} ${row.cy}H${startX - 4}V${y}`
+        : `M${startX - 4} ${row.beadY}V${y}`;
     let d = `${tail}H${left(cells[0]) + 4}`;
-    for (let n = 1; n < cells.length; n++) d += `M${left(cells[n - 1]) + line.cw / 2} ${y}H${left(cells[n]) + line.cw / 2}`;
+    for (let n = 1; n < cells.length; n++)
+      d += `M${left(cells[n - 1]) + line.cw / 2} ${y}H${left(cells[n]) + line.cw / 2}`;
     out.push(h("path", { key: `wire ${k}`, class: "wire", d }));
   });
   const low = left(Math.min(...list.map((r) => r.cell))) + 4.5;
   const high = left(Math.max(...list.map((r) => r.cell))) + line.cw - 4.5;
   const arms = laid.length === 1 ? [low, high] : [];
-  for (const x of arms) out.unshift(h("path", { key: `arm ${x}`, class: "arm", d: `M${x} ${stripBottom + 8}V${row.beadY}` }));
+  for (const x of arms)
+    out.unshift(h("path", { key: `arm ${x}`, class: "arm", d: `M${x} ${stripBottom + 8}V${row.beadY}` }));
   laid.forEach((reads_, k) => {
     const y = row.beadY + k * M.line;
     for (const { read, depth, of, text } of stack(reads_)) {
       const w = line.cw - 9 - (of > 1 ? Math.min(10, (of - 1) * 2.5) : 0);
       const shift = of > 1 ? Math.min(10, (of - 1) * 2.5) * (depth / (of - 1)) : 0;
-      out.push(bead(uid, handle, read, line.dtype, {
-        x: left(read.cell) + 4.5 + shift, y: y - M.beadH / 2, w, h: M.beadH, text: depth === of - 1 ? text : "", writer, under: depth < of - 1 }));
+      out.push(
+        bead(uid, handle, read, line.dtype, {
+          x: left(read.cell) + 4.5 + shift,
+          y: y - M.beadH / 2,
+          w,
+          h: M.beadH,
+          text: depth === of - 1 ? text : "",
+          writer,
+          under: depth < of - 1,
+        }),
+      );
       if (of > 1 && depth === of - 1)
-        out.push(h("text", { key: `times ${read.k}`, class: "times", x: left(read.cell) + line.cw - 1, y: y + 3.5 }, `×${of}`));
+        out.push(
+          h("text", { key: `times ${read.k}`, class: "times", x: left(read.cell) + line.cw - 1, y: y + 3.5 }, `×${of}`),
+        );
     }
   });
   return h("g", attrs, out);
@@ -212,7 +311,8 @@ function stack(line) {
   const cells = new Map();
   for (const read of line) cells.set(read.cell, [...(cells.get(read.cell) ?? []), read]);
   return [...cells.values()].flatMap((same) =>
-    same.map((read, depth) => ({ read, depth, of: same.length, text: indexText(same) })));
+    same.map((read, depth) => ({ read, depth, of: same.length, text: indexText(same) })),
+  );
 }
 
 /** `1,0`, or `1,:` where a whole row reads one cell. @param {import("../layout/reads.js").Read[]} same */
@@ -229,11 +329,17 @@ function bead(uid, handle, read, dtype, at) {
   return h(
     "g",
     {
-      key: `bead ${read.k}`, class: cls("bead", at.writer && "writer", !at.text && !at.under && "plain"), "data-bead": `${uid}:${read.k}`,
-      "data-reads": `${handle.storage}:${read.cell}`, "data-index": read.index.join(","), "data-dtype": dtype,
+      key: `bead ${read.k}`,
+      class: cls("bead", at.writer && "writer", !at.text && !at.under && "plain"),
+      "data-bead": `${uid}:${read.k}`,
+      "data-reads": `${handle.storage}:${read.cell}`,
+      "data-index": read.index.join(","),
+      "data-dtype": dtype,
     },
     h("rect", { key: "box", x: at.x, y: at.y, width: at.w, height: at.h, rx: at.h / 2 }),
-    at.text ? h("text", { key: "text", x: at.x + at.w / 2, y: at.y + at.h / 2 + size * 0.35, "font-size": size }, at.text) : null,
+    at.text
+      ? h("text", { key: "text", x: at.x + at.w / 2, y: at.y + at.h / 2 + size * 0.35, "font-size": size }, at.text)
+      : null,
     h("title", { key: "title" }, `[${read.index.join(", ")}] → ${handle.storage}[${read.cell}]`),
   );
 }
@@ -247,11 +353,25 @@ function gridBeads(scene, uid, shelf, line, list, start, row) {
   const readers = scene.readers.get(shelf.uid) ?? [];
   const turn = readers.indexOf(uid);
   const room = Math.min(7, (line.cw - 6) / Math.max(1, readers.length));
-  const out = [h("path", { key: "wire", class: "wire", d: `M${start} ${row.cy}H${shelf.stripX + 8 + turn * 9}V${shelf.stripY + shelf.strip.h}` })];
+  const out = [
+    h("path", {
+      key: "wire",
+      class: "wire",
+      d: `M${start} ${row.cy}H${shelf.stripX + 8 + turn * 9}V${shelf.stripY + shelf.strip.h}`,
+    }),
+  ];
   for (const read of list) {
     const box = cellBox(line, read.cell);
-    out.push(bead(uid, handle, read, line.dtype, {
-      x: shelf.stripX + box.x + 3 + turn * room, y: shelf.stripY + box.y + box.h - 5, w: Math.max(2, room - 2), h: 3, text: "", writer: false }));
+    out.push(
+      bead(uid, handle, read, line.dtype, {
+        x: shelf.stripX + box.x + 3 + turn * room,
+        y: shelf.stripY + box.y + box.h - 5,
+        w: Math.max(2, room - 2),
+        h: 3,
+        text: "",
+        writer: false,
+      }),
+    );
   }
   return out;
 }
@@ -262,7 +382,15 @@ function extentMark(shelf, start, handle, row) {
   const span = extent(handle);
   const x = shelf.stripX;
   return [
-    h("path", { key: "wire", class: "wire", d: shelf.inline ? `M${start} ${row.cy}H${x}` : `M${start} ${row.cy}H${x + 10}V${shelf.stripY + shelf.strip.h + 4}` }),
-    span && !shelf.inline && h("text", { key: "span", class: "meta", x: x + 20, y: row.cy + 4 }, `${handle.storage}[${span[0]} … ${span[1]}]`),
+    h("path", {
+      key: "wire",
+      class: "wire",
+      d: shelf.inline
+        ? `M${start} ${row.cy}H${x}`
+        : `M${start} ${row.cy}H${x + 10}V${shelf.stripY + shelf.strip.h + 4}`,
+    }),
+    span &&
+      !shelf.inline &&
+      h("text", { key: "span", class: "meta", x: x + 20, y: row.cy + 4 }, `${handle.storage}[${span[0]} … ${span[1]}]`),
   ];
 }

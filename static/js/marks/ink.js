@@ -14,10 +14,18 @@ export function styled(css, tokens, theme, worn) {
   const rules = [];
   for (const [, heads, body] of plain.matchAll(/([^{}]+)\{([^{}]*)\}/g)) {
     if (heads.includes("(")) continue; // of pointing at things
-    const kept = heads.split(",").map((one) => one.trim()).filter((one) => needed(one, worn));
-    const lines = body.split(";").map((one) => one.trim()).filter((one) => one && !NEEDLESS.test(one));
+    const kept = heads
+      .split(",")
+      .map((one) => one.trim())
+      .filter((one) => needed(one, worn));
+    const lines = body
+      .split(";")
+      .map((one) => one.trim())
+      .filter((one) => one && !NEEDLESS.test(one));
     if (kept.length && lines.length)
-      rules.push(`${kept.join(",")}{${lines.join(";").replace(/var\(--([\w-]+)\)/g, (whole, name) => values.get(name) ?? whole)}}`);
+      rules.push(
+        `${kept.join(",")}{${lines.join(";").replace(/var\(--([\w-]+)\)/g, (whole, name) => values.get(name) ?? whole)}}`,
+      );
   }
   return rules.join("\n");
 }

@@ -16,7 +16,10 @@ export function listing(source, told) {
   let y = TOP;
   let widest = 0;
   for (const [k, row] of rows.slice(0, MOST).entries()) {
-    nodes.push(h("text", { class: "listing-number", x: LEFT - 20, y }, String(k + 1)), h("text", { class: "listing-line", x: LEFT, y }, row));
+    nodes.push(
+      h("text", { class: "listing-number", x: LEFT - 20, y }, String(k + 1)),
+      h("text", { class: "listing-line", x: LEFT, y }, row),
+    );
     widest = Math.max(widest, textWidth(row, 14));
     for (const { text } of told.filter(({ line }) => line === k + 1))
       for (const part of wrapped(text, 640, 11.5)) {

@@ -23,12 +23,23 @@ export function fitting(value, w, most = 12.5) {
 /** @param {any} value @param {number} most @param {{x: number, y: number, w: number, h: number}} at @param {string} key */
 export function wash(value, most, at, key) {
   if (typeof value !== "number" || value === 0 || !most) return null;
-  return h("rect", { key, class: cls("wash", value < 0 ? "neg" : "pos"), x: at.x, y: at.y, width: at.w, height: at.h, "fill-opacity": 0.1 + 0.3 * (Math.abs(value) / most) });
+  return h("rect", {
+    key,
+    class: cls("wash", value < 0 ? "neg" : "pos"),
+    x: at.x,
+    y: at.y,
+    width: at.w,
+    height: at.h,
+    "fill-opacity": 0.1 + 0.3 * (Math.abs(value) / most),
+  });
 }
 
 /** @param {any[]} values */
 export function largest(values) {
-  return values.reduce((/** @type {number} */ most, v) => (typeof v === "number" ? Math.max(most, Math.abs(v)) : most), 0);
+  return values.reduce(
+    (/** @type {number} */ most, v) => (typeof v === "number" ? Math.max(most, Math.abs(v)) : most),
+    0,
+  );
 }
 
 /** Many values as stripes; one stripe for several shows the largest of them. @param {any[]} values
@@ -40,8 +51,18 @@ export function stripes(values, at) {
   const out = [];
   for (let i = 0; i < values.length; i += by) {
     const part = values.slice(i, i + by);
-    const told = part.reduce((best, v) => (typeof v === "number" && (typeof best !== "number" || Math.abs(v) > Math.abs(best)) ? v : best), part[0]);
-    out.push(wash(told, most, { x: at.x + i * each, y: at.y, w: Math.min(by, values.length - i) * each, h: at.h }, `stripe ${i}`));
+    const told = part.reduce(
+      (best, v) => (typeof v === "number" && (typeof best !== "number" || Math.abs(v) > Math.abs(best)) ? v : best),
+      part[0],
+    );
+    out.push(
+      wash(
+        told,
+        most,
+        { x: at.x + i * each, y: at.y, w: Math.min(by, values.length - i) * each, h: at.h },
+        `stripe ${i}`,
+      ),
+    );
   }
   return out;
 }
@@ -52,9 +73,11 @@ export function headMarks(plan, snap, words) {
     h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.width, height: HEAD }),
     h("path", { key: "rule", class: "loom-rule", d: `M0 ${HEAD - 0.5}H${plan.width}` }),
   ];
-  if (plan.dots.size) out.push(
-    h("text", { key: "graph", class: "loom-axis", x: plan.graph.x + 6, y: 58 }, words.graph),
-    h("text", { key: "grows", class: "loom-note", x: plan.graph.x + 6, y: 73 }, plan.stacked ? "" : words.grows));
+  if (plan.dots.size)
+    out.push(
+      h("text", { key: "graph", class: "loom-axis", x: plan.graph.x + 6, y: 58 }, words.graph),
+      h("text", { key: "grows", class: "loom-note", x: plan.graph.x + 6, y: 73 }, plan.stacked ? "" : words.grows),
+    );
   for (const [uid, column] of plan.columns) {
     const storage = snap.entities.get(uid) ?? snap.ghosts.get(uid);
     if (!storage) continue;
@@ -75,12 +98,28 @@ function storageMark(plan, snap, uid, storage, column, ghost, words) {
   /** @type {(VNode | false | null)[]} */
   const parts = [
     h("text", { key: "name", class: "loom-uid", x: column.x, y: 22 }, uid),
-    room > 40 && h("text", { key: "facts", class: "loom-note", x: column.x + textWidth(uid, 12) + 8, y: 22 }, cut(said, Math.floor(room / 6))),
+    room > 40 &&
+      h(
+        "text",
+        { key: "facts", class: "loom-note", x: column.x + textWidth(uid, 12) + 8, y: 22 },
+        cut(said, Math.floor(room / 6)),
+      ),
     h("title", { key: "title" }, `${uid} · ${said}`),
   ];
   const box = { x: column.x, y: BOX, w: column.w, h: BOX_H };
   const silent = written && plan.story.rows[plan.story.at[snap.index]]?.writes.get(uid)?.silent;
-  if (written) parts.push(h("rect", { key: "halo", class: "loom-halo", x: box.x - 3, y: box.y - 3, width: box.w + 6, height: box.h + 6, rx: 6 }));
+  if (written)
+    parts.push(
+      h("rect", {
+        key: "halo",
+        class: "loom-halo",
+        x: box.x - 3,
+        y: box.y - 3,
+        width: box.w + 6,
+        height: box.h + 6,
+        rx: 6,
+      }),
+    );
   parts.push(h("rect", { key: "paper", class: "loom-paper", x: box.x, y: box.y, width: box.w, height: box.h }));
   if (column.heat) parts.push(...stripes(values, box));
   else {
@@ -88,32 +127,82 @@ function storageMark(plan, snap, uid, storage, column, ghost, words) {
     values.forEach((value, i) => {
       const at = place(column, dtype, i);
       const { text, size } = fitting(value, at.w);
-      parts.push(h("g", { key: `cell ${i}`, class: "loom-cell", "data-loom-cell": `${uid}:${i}`, "data-value": wireText(value) },
-        wash(value, most, { x: at.x, y: BOX, w: at.w, h: BOX_H }, "wash"),
-        i > 0 && h("path", { key: "rule", class: "loom-rule", d: `M${at.x} ${BOX}v${BOX_H}` }),
-        h("text", { key: "index", class: "loom-index mid", x: at.x + at.w / 2, y: BOX - 6 }, String(i)),
-        h("text", { key: "value", class: "loom-value mid", x: at.x + at.w / 2, y: BOX + BOX_H / 2 + size * 0.35, "font-size": size }, text)));
+      parts.push(
+        h(
+          "g",
+          { key: `cell ${i}`, class: "loom-cell", "data-loom-cell": `${uid}:${i}`, "data-value": wireText(value) },
+          wash(value, most, { x: at.x, y: BOX, w: at.w, h: BOX_H }, "wash"),
+          i > 0 && h("path", { key: "rule", class: "loom-rule", d: `M${at.x} ${BOX}v${BOX_H}` }),
+          h("text", { key: "index", class: "loom-index mid", x: at.x + at.w / 2, y: BOX - 6 }, String(i)),
+          h(
+            "text",
+            {
+              key: "value",
+              class: "loom-value mid",
+              x: at.x + at.w / 2,
+              y: BOX + BOX_H / 2 + size * 0.35,
+              "font-size": size,
+            },
+            text,
+          ),
+        ),
+      );
     });
   }
   if (!storage.cells && storage.summary) {
     const facts = /** @type {any} */ (Object.values(storage.summary)[0] ?? {});
     if (facts.heat) parts.push(...stripes(facts.heat, box));
-    const text = ["min", "max"].map((name) => `${name} ${facts[name] === undefined || facts[name] === null ? "–" : shortNumber(facts[name], 6)}`).join("  ");
-    parts.push(h("text", { key: "summary", class: "loom-note mid", x: box.x + box.w / 2, y: BOX + BOX_H / 2 + 4 }, text));
+    const text = ["min", "max"]
+      .map((name) => `${name} ${facts[name] === undefined || facts[name] === null ? "–" : shortNumber(facts[name], 6)}`)
+      .join("  ");
+    parts.push(
+      h("text", { key: "summary", class: "loom-note mid", x: box.x + box.w / 2, y: BOX + BOX_H / 2 + 4 }, text),
+    );
   }
-  if (silent) for (const layer of ["", "stripes"])
-    parts.push(h("rect", { key: `hazard ${layer}`, class: cls("loom-hazard", layer), x: box.x - 2.500, y: box.y - 2.500, width: box.w + 5, height: box.h + 5, rx: 4 }));
-  parts.push(h("rect", { key: "frame", class: cls("loom-frame", life?.owner && "grad", ghost && "ghost"), x: box.x, y: box.y, width: box.w, height: box.h, rx: 4 }));
+  if (silent)
+    for (const layer of ["", "stripes"])
+      parts.push(
+        h("rect", {
+          key: `hazard ${layer}`,
+          class: cls("loom-hazard", layer),
+          x: box.x - 2.5,
+          y: box.y - 2.5,
+          width: box.w + 5,
+          height: box.h + 5,
+          rx: 4,
+        }),
+      );
+  parts.push(
+    h("rect", {
+      key: "frame",
+      class: cls("loom-frame", life?.owner && "grad", ghost && "ghost"),
+      x: box.x,
+      y: box.y,
+      width: box.w,
+      height: box.h,
+      rx: 4,
+    }),
+  );
   for (const [counter, x] of column.rails) {
     const now = snap.entities.get(counter);
     if (!now) continue;
     const text = `v${now.value}`;
     const w = Math.max(24, textWidth(text, 11) + 11);
     const left = x - Math.min(w / 2, 13);
-    parts.push(h("g", { key: `badge ${counter}`, class: cls("loom-badge", snap.moved.has(counter) && "moved"), "data-loom-badge": counter, "data-version": now.value },
-      h("path", { key: "stem", class: "loom-rail", d: `M${x} ${BOX + BOX_H}V${HEAD}` }),
-      h("rect", { key: "box", x: left, y: BOX + BOX_H / 2 - 10, width: w, height: 20, rx: 10 }),
-      h("text", { key: "text", class: "mid", x: left + w / 2, y: BOX + BOX_H / 2 + 4 }, text)));
+    parts.push(
+      h(
+        "g",
+        {
+          key: `badge ${counter}`,
+          class: cls("loom-badge", snap.moved.has(counter) && "moved"),
+          "data-loom-badge": counter,
+          "data-version": now.value,
+        },
+        h("path", { key: "stem", class: "loom-rail", d: `M${x} ${BOX + BOX_H}V${HEAD}` }),
+        h("rect", { key: "box", x: left, y: BOX + BOX_H / 2 - 10, width: w, height: 20, rx: 10 }),
+        h("text", { key: "text", class: "mid", x: left + w / 2, y: BOX + BOX_H / 2 + 4 }, text),
+      ),
+    );
   }
   return h("g", { key: `head ${uid}`, class: "loom-storage", "data-loom-storage": uid }, parts);
 }

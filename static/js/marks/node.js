@@ -25,7 +25,16 @@ export function nodeMark(scene, uid, node) {
   const names = scene.outputs.get(uid) ?? [];
   const r = accumulates ? M.nodeH / 2 : 7;
   const parts = [
-    scene.snap.fresh.has(uid) && h("rect", { key: "halo", class: "halo", x: box.x - 3, y: box.y - 3, width: box.w + 6, height: box.h + 6, rx: r + 2 }),
+    scene.snap.fresh.has(uid) &&
+      h("rect", {
+        key: "halo",
+        class: "halo",
+        x: box.x - 3,
+        y: box.y - 3,
+        width: box.w + 6,
+        height: box.h + 6,
+        rx: r + 2,
+      }),
     h("rect", { key: "box", class: "node-box", x: box.x, y: box.y, width: box.w, height: box.h, rx: r }),
     h("text", { key: "name", class: "node-name", x: box.x + 12, y: box.cy + 4, "font-size": M.font - 1 }, label(life)),
   ];
@@ -46,10 +55,22 @@ export function nodeMark(scene, uid, node) {
   return h(
     "g",
     {
-      key: `node ${uid}`, "data-node": uid, "data-variable": node.variable ?? null, tabindex: "0", role: "group",
+      key: `node ${uid}`,
+      "data-node": uid,
+      "data-variable": node.variable ?? null,
+      tabindex: "0",
+      role: "group",
       "aria-label": node.name ?? uid,
-      class: cls("node", accumulates && "accumulate", running && "running", done && "done", visit && !running && !done && "waiting",
-        failed && "failed", node.released && "released", scene.snap.fresh.has(uid) && "fresh"),
+      class: cls(
+        "node",
+        accumulates && "accumulate",
+        running && "running",
+        done && "done",
+        visit && !running && !done && "waiting",
+        failed && "failed",
+        node.released && "released",
+        scene.snap.fresh.has(uid) && "fresh",
+      ),
     },
     parts,
   );
@@ -63,16 +84,22 @@ function slotMark(scene, uid, slot, saved, node, at) {
   const version = saved.expected === undefined || saved.expected === null ? "" : `v${saved.expected}`;
   const now = scene.snap.entities.get(saved.counter ?? "")?.value;
   const where = saved.storage ?? (saved.tensor ? saved.tensor : words.none);
-  const text = freed ? `${slot} ${words.released}`
-    : saved.state === "stale" && now !== undefined ? `${slot}  ${where} @ ${version}, ${words.now} v${now}`
-    : saved.state === "changed" ? `${slot}  ${where} @ ${version} ≠`
-    : `${slot}  ${where}${version ? ` @ ${version}` : ""}${saved.state === "ok" ? "" : ` ${saved.state}`}`;
+  const text = freed
+    ? `${slot} ${words.released}`
+    : saved.state === "stale" && now !== undefined
+      ? `${slot}  ${where} @ ${version}, ${words.now} v${now}`
+      : saved.state === "changed"
+        ? `${slot}  ${where} @ ${version} ≠`
+        : `${slot}  ${where}${version ? ` @ ${version}` : ""}${saved.state === "ok" ? "" : ` ${saved.state}`}`;
   const size = Math.min(10.5, (at.w - 12) / (0.603 * Math.max(1, text.length)));
   return h(
     "g",
     {
-      key: `slot ${slot}`, class: cls("slot", freed ? "freed" : saved.state), "data-slot": `${uid}:${slot}`,
-      "data-saved-state": saved.state, "data-saved-in": saved.storage ?? null,
+      key: `slot ${slot}`,
+      class: cls("slot", freed ? "freed" : saved.state),
+      "data-slot": `${uid}:${slot}`,
+      "data-saved-state": saved.state,
+      "data-saved-in": saved.storage ?? null,
     },
     h("rect", { key: "box", x: at.x, y: at.y, width: at.w, height: at.h, rx: 4 }),
     h("text", { key: "text", x: at.x + 7, y: at.y + at.h / 2 + 3.7, "font-size": size }, text),
@@ -86,14 +113,20 @@ export function edgeMark(scene, key, edge) {
   const from = key.slice(0, at);
   const visit = scene.visited.get(from);
   const running = visit && visit.step === scene.snap.index;
-  const carried = visit && visit.step <= scene.snap.index ? scene.steps[visit.step]?.visit?.grad_inputs?.[Number(key.slice(at + 1))] : null;
+  const carried =
+    visit && visit.step <= scene.snap.index
+      ? scene.steps[visit.step]?.visit?.grad_inputs?.[Number(key.slice(at + 1))]
+      : null;
   const [end, y] = edge.points[edge.points.length - 1];
   const [start, y0] = edge.points[0];
   return h(
     "g",
     {
-      key: `edge ${edge.key}`, class: cls("edge", carried && (running ? "flow" : "flowed"), scene.snap.fresh.has(from) && "fresh"),
-      "data-edge": edge.key, "data-from": edge.from, "data-to": edge.to,
+      key: `edge ${edge.key}`,
+      class: cls("edge", carried && (running ? "flow" : "flowed"), scene.snap.fresh.has(from) && "fresh"),
+      "data-edge": edge.key,
+      "data-from": edge.from,
+      "data-to": edge.to,
     },
     h("path", { key: "line", class: "edge-line", d: rounded(edge.points, 9) }),
     h("circle", { key: "dot", class: "edge-dot", cx: end, cy: y, r: 3.2 }),
@@ -109,7 +142,8 @@ export function gradMarks(scene) {
   if (!scene.visits.length) return out;
   const { boxes, edges, carries } = scene.plan.graph;
   const reached = new Set();
-  for (const uid of scene.visited.keys()) for (const edge of scene.plan.lives.nodes.get(uid)?.next ?? []) if (edge) reached.add(edge[0]);
+  for (const uid of scene.visited.keys())
+    for (const edge of scene.plan.lives.nodes.get(uid)?.next ?? []) if (edge) reached.add(edge[0]);
   /** @type {Map<string, import("../svg.js").VNode>} */
   const through = new Map();
   for (const visit of scene.visits) {
@@ -125,17 +159,28 @@ export function gradMarks(scene) {
       if (!grad || !edge || facts.accumulates) return;
       const port = Number(edge.key.slice(edge.key.indexOf(":") + 1));
       // Of what a fold passes on through one edge, the latest.
-      through.set(edge.key, gradChip(fold ? { ...grad, cells: null } : grad, `in ${edge.key}`, box.x - 12, box.ports[port], now, true, key));
+      through.set(
+        edge.key,
+        gradChip(fold ? { ...grad, cells: null } : grad, `in ${edge.key}`, box.x - 12, box.ports[port], now, true, key),
+      );
     });
     const fed = reached.has(visit.node);
     const seed = facts.grad_outputs?.[0];
     if (seed && (fold ? visit === scene.visits[0] && !readBy(scene, visit.node) : !fed || now)) {
       const many = scene.sums.get(visit.node) ?? 0;
-      if (!fed) out.push(h("path", { key: `seed ${visit.node}`, class: cls("seed", now && "now"), d: `M${box.x + box.w + 1} ${box.cy}l8 -4.5v9zm8 4.5h12` }));
+      if (!fed)
+        out.push(
+          h("path", {
+            key: `seed ${visit.node}`,
+            class: cls("seed", now && "now"),
+            d: `M${box.x + box.w + 1} ${box.cy}l8 -4.5v9zm8 4.5h12`,
+          }),
+        );
       if (many > 1 && !fold) out.push(...sum(box));
       const under = facts.accumulates || many > 1 || fed;
       if (!fed) out.push(gradChip(seed, `out ${visit.node}`, box.x + box.w + 20, box.cy, now, false, visit.node));
-      else if (under && (many > 1 || facts.accumulates)) out.push(gradChip(seed, `sum ${visit.node}`, box.x + 6, box.y + box.h + 16, now, false, visit.node));
+      else if (under && (many > 1 || facts.accumulates))
+        out.push(gradChip(seed, `sum ${visit.node}`, box.x + 6, box.y + box.h + 16, now, false, visit.node));
     }
   }
   out.push(...through.values());
@@ -144,7 +189,8 @@ export function gradMarks(scene) {
 
 /** Whether a node is another's input. @param {Scene} scene @param {string} uid */
 function readBy({ plan, snap }, uid) {
-  for (const [reader, life] of plan.lives.nodes) if (snap.entities.has(reader) && life.next.some((edge) => edge?.[0] === uid)) return true;
+  for (const [reader, life] of plan.lives.nodes)
+    if (snap.entities.has(reader) && life.next.some((edge) => edge?.[0] === uid)) return true;
   return false;
 }
 
@@ -162,21 +208,40 @@ function sum(box) {
 function gradChip(grad, key, x, y, now, fromRight, on) {
   const cells = grad.cells ?? null;
   const { texts, shown, widths, width: w } = chip(grad);
-  const most = shown.reduce((/** @type {number} */ m, /** @type {any} */ v) => Math.max(m, typeof v === "number" ? Math.abs(v) : 0), 0);
+  const most = shown.reduce(
+    (/** @type {number} */ m, /** @type {any} */ v) => Math.max(m, typeof v === "number" ? Math.abs(v) : 0),
+    0,
+  );
   let at = fromRight ? x - w : x;
   const left = at;
   const parts = [h("rect", { key: "back", class: "chip-back", x: left, y: y - 10, width: w, height: 20, rx: 3 })];
   texts.forEach((/** @type {string} */ text, /** @type {number} */ i) => {
     const v = shown[i];
     if (typeof v === "number" && v !== 0)
-      parts.push(h("rect", { key: `wash ${i}`, class: `wash ${v < 0 ? "neg" : "pos"}`, x: at, y: y - 10, width: widths[i], height: 20, "fill-opacity": 0.1 + 0.28 * (Math.abs(v) / most) }));
+      parts.push(
+        h("rect", {
+          key: `wash ${i}`,
+          class: `wash ${v < 0 ? "neg" : "pos"}`,
+          x: at,
+          y: y - 10,
+          width: widths[i],
+          height: 20,
+          "fill-opacity": 0.1 + 0.28 * (Math.abs(v) / most),
+        }),
+      );
     if (i) parts.push(h("path", { key: `rule ${i}`, class: "chip-rule", d: `M${at} ${y - 10}v20` }));
     parts.push(h("text", { key: `text ${i}`, x: at + widths[i] / 2, y: y + 3.8 }, text));
     at += widths[i];
   });
   parts.push(h("rect", { key: "frame", class: "chip-frame", x: left, y: y - 10, width: w, height: 20, rx: 3 }));
   const all = cells ? cells.slice(0, 32).map(fullNumber).join(", ") : "";
-  parts.push(h("title", { key: "title" }, `${tuple(grad.shape ?? [])} ${grad.dtype}${all ? `\n[${all}${cells.length > 32 ? ", …" : ""}]` : ""}`));
+  parts.push(
+    h(
+      "title",
+      { key: "title" },
+      `${tuple(grad.shape ?? [])} ${grad.dtype}${all ? `\n[${all}${cells.length > 32 ? ", …" : ""}]` : ""}`,
+    ),
+  );
   return h("g", { key: `grad ${key}`, class: cls("grad-chip", now ? "now" : "past"), "data-grad": on }, parts);
 }
 
@@ -205,7 +270,12 @@ export function leaderMark(scene, node, slot, saved) {
   const key = `${node}:${slot}`;
   const points = scene.plan.graph.leaders.get(pinStay(node, slot, saved));
   if (!points || !ALARMS.has(saved.state)) return null;
-  return h("path", { key: `leader ${key}`, class: cls("leader", saved.state), "data-leader": key, d: rounded(points, 9) });
+  return h("path", {
+    key: `leader ${key}`,
+    class: cls("leader", saved.state),
+    "data-leader": key,
+    d: rounded(points, 9),
+  });
 }
 
 /** The names of what a node made, from its right edge leftwards. @param {string[]} names @param {{x: number, y: number, w: number}} box */

@@ -34,7 +34,12 @@ export function whole(plan, opened, i, words, most = Infinity) {
   const first = Math.min(...news(plan, opened.at(i)), tall);
   const top = first < most * NEAR || first === tall ? 0 : Math.min(first - most / 3, tall - most);
   const { width, nodes } = drawn(plan, opened, i, words, { top, bottom: top + most });
-  return { width, height: most, cut: true, nodes: [h("svg", { width, height: most, viewBox: `0 ${top} ${width} ${most}` }, nodes)] };
+  return {
+    width,
+    height: most,
+    cut: true,
+    nodes: [h("svg", { width, height: most, viewBox: `0 ${top} ${width} ${most}` }, nodes)],
+  };
 }
 
 /** @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").Opened} opened @param {number} i
@@ -51,12 +56,21 @@ function drawn(plan, opened, i, words, band = ALL) {
     width,
     height,
     nodes: [
-      h("defs", {}, h("pattern", { id: "hatch-memory", width: 8, height: 8, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-        h("rect", { class: "hatch-stripe", width: 1.6, height: 8 }))),
-      ...(graph.length ? [
-        h("path", { class: "fence", d: stacked ? `M0 ${dy}H${width}` : `M${dx} 0V${height}` }),
-        h("text", { class: "lane-head", x: dx + 30, y: dy + 22 }, words.graph ?? WORDS.graph),
-      ] : []),
+      h(
+        "defs",
+        {},
+        h(
+          "pattern",
+          { id: "hatch-memory", width: 8, height: 8, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+          h("rect", { class: "hatch-stripe", width: 1.6, height: 8 }),
+        ),
+      ),
+      ...(graph.length
+        ? [
+            h("path", { class: "fence", d: stacked ? `M0 ${dy}H${width}` : `M${dx} 0V${height}` }),
+            h("text", { class: "lane-head", x: dx + 30, y: dy + 22 }, words.graph ?? WORDS.graph),
+          ]
+        : []),
       h("g", {}, between),
       h("g", {}, memory),
       h("g", { transform: dy ? `translate(0 ${Math.round(dy)})` : null }, graph),
@@ -80,7 +94,13 @@ export function paper(kind, { width, height, nodes }, caption, ink) {
     ...lines,
   ];
   const said = caption.sentences.map(({ text }) => text).join(" ");
-  return written(`${kind}-svg`, { width: w, height: foot, nodes: body }, [caption.line, caption.at].filter(Boolean).join(" · "), said, ink);
+  return written(
+    `${kind}-svg`,
+    { width: w, height: foot, nodes: body },
+    [caption.line, caption.at].filter(Boolean).join(" · "),
+    said,
+    ink,
+  );
 }
 
 /** A picture as a file's text, with only the styles that it needs.
@@ -90,8 +110,15 @@ export function written(worn, { width, height, nodes }, title, said, { css, toke
   const file = h(
     "svg",
     {
-      xmlns: SVG, viewBox: `0 0 ${width} ${height}`, width, height, class: worn, role: "img", "xml:lang": language,
-      "aria-labelledby": "picture-title picture-desc", "data-theme": theme,
+      xmlns: SVG,
+      viewBox: `0 0 ${width} ${height}`,
+      width,
+      height,
+      class: worn,
+      role: "img",
+      "xml:lang": language,
+      "aria-labelledby": "picture-title picture-desc",
+      "data-theme": theme,
     },
     h("title", { id: "picture-title" }, title),
     h("desc", { id: "picture-desc" }, said),
@@ -122,7 +149,9 @@ function captioned({ at, line, sentences }, w, top) {
  * @param {string} text @param {number} room @param {number} size @returns {string[]} */
 export function wrapped(text, room, size) {
   const lines = [""];
-  for (const word of text.match(/\s+|[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]+/gu) ?? []) {
+  for (const word of text.match(
+    /\s+|[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]+/gu,
+  ) ?? []) {
     const fits = (/** @type {string} */ more) => textWidth(lines[lines.length - 1] + more, size) <= room;
     if (fits(word)) lines[lines.length - 1] += word;
     else if (!word.trim()) lines.push("");
@@ -160,5 +189,8 @@ function classes(nodes, found) {
 /** XML knows no control characters and no halves of characters. @param {string} text */
 function legal(text) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is these that have to go
-  return text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
+  return text.replace(
+    /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+    "\ufffd",
+  );
 }

@@ -31,14 +31,34 @@ export function pinMark(scene, node, slot, saved) {
     out.push(h("path", { key: "bracket", class: "pin-line", d: `M${x0} ${foot + 2}V${foot - 4}H${x1}V${foot + 2}` }));
     const top = Math.min(Math.max(middle, x0), x1);
     if (state === "stale")
-      out.push(h("path", { key: "stem", class: "pin-line snapped", d: `M${top} ${foot - 4}l4 -4l-6 -1` }),
-        h("path", { key: "stump", class: "pin-line snapped", d: `M${middle + 1} ${cy + 9}l-3 3l5 1` }));
-    else out.push(h("path", { key: "stem", class: "pin-line", d: `M${middle} ${cy + 9}V${foot - 4}${Math.abs(top - middle) > 1 ? `H${top}` : ""}` }));
+      out.push(
+        h("path", { key: "stem", class: "pin-line snapped", d: `M${top} ${foot - 4}l4 -4l-6 -1` }),
+        h("path", { key: "stump", class: "pin-line snapped", d: `M${middle + 1} ${cy + 9}l-3 3l5 1` }),
+      );
+    else
+      out.push(
+        h("path", {
+          key: "stem",
+          class: "pin-line",
+          d: `M${middle} ${cy + 9}V${foot - 4}${Math.abs(top - middle) > 1 ? `H${top}` : ""}`,
+        }),
+      );
   } else if (M.dense) {
-    out.push(h("path", { key: "stem", class: cls("pin-line", state === "stale" && "snapped"), d: `M${x - 8} ${cy}h8` }));
+    out.push(
+      h("path", { key: "stem", class: cls("pin-line", state === "stale" && "snapped"), d: `M${x - 8} ${cy}h8` }),
+    );
   }
   if (state === "changed" && span)
-    out.unshift(h("rect", { key: "hatch", class: "hatch", x: span[0], y: shelf.stripY, width: span[1] - span[0], height: Math.min(shelf.strip.h, span[2]) }));
+    out.unshift(
+      h("rect", {
+        key: "hatch",
+        class: "hatch",
+        x: span[0],
+        y: shelf.stripY,
+        width: span[1] - span[0],
+        height: Math.min(shelf.strip.h, span[2]),
+      }),
+    );
   const head = h(
     "g",
     { key: "head", class: "pin-head", transform: state === "stale" ? `rotate(-14 ${middle} ${cy})` : null },
@@ -48,11 +68,19 @@ export function pinMark(scene, node, slot, saved) {
   return h(
     "g",
     {
-      key: `pin ${key}`, class: cls("pin", state, news && "news"), "data-pin": key, "data-state": state,
-      "data-expected": expected, "data-storage": saved.storage, tabindex: "0", role: "img",
+      key: `pin ${key}`,
+      class: cls("pin", state, news && "news"),
+      "data-pin": key,
+      "data-state": state,
+      "data-expected": expected,
+      "data-storage": saved.storage,
+      tabindex: "0",
+      role: "img",
       "aria-label": `${key} ${saved.storage} v${expected} ${state}`,
     },
-    out, head, h("title", {}, `${scene.nodeName(node)}.${slot}: ${saved.storage} ${text} · ${state}`),
+    out,
+    head,
+    h("title", {}, `${scene.nodeName(node)}.${slot}: ${saved.storage} ${text} · ${state}`),
   );
 }
 
@@ -76,8 +104,9 @@ export function alarmText(scene, storage, pins) {
   if (!shelf || !worst || scene.plan.metrics.dense) return null;
   const now = scene.snap.entities.get(worst.counter ?? "")?.value;
   const { words } = scene;
-  const text = worst.state === "changed"
-    ? `${words.still} v${worst.expected} · ${words.otherBytes}`
-    : `${words.expects} v${worst.expected}${now === undefined ? "" : ` · ${words.now} v${now}`}`;
+  const text =
+    worst.state === "changed"
+      ? `${words.still} v${worst.expected} · ${words.otherBytes}`
+      : `${words.expects} v${worst.expected}${now === undefined ? "" : ` · ${words.now} v${now}`}`;
   return h("text", { key: `alarm ${storage}`, class: "alarm end", x: shelf.stripX - 14, y: shelf.pinY + 4 }, text);
 }

@@ -34,13 +34,29 @@ export function preview(picture, worn, title, { line, at, sentences }) {
     nodes: [
       h("rect", { class: "paper", width, height }),
       h("rect", { class: "card-edge", width: 12, height }),
-      ...heading.map((text, i) => h("text", { class: "card-title", x: EDGE, y: EDGE + TITLE * 0.55 + i * (TITLE + 8) }, text)),
-      h("svg", { x: EDGE + across, y: top, width: w * k, height: t * k, viewBox: `0 0 ${w} ${t}`, class: worn }, picture.nodes),
-      ...(faded ? [
-        h("defs", {}, h("linearGradient", { id: "card-fade", x1: 0, y1: 0, x2: 0, y2: 1 },
-          h("stop", { class: "card-clear", offset: 0 }), h("stop", { class: "card-full", offset: 1 }))),
-        h("rect", { x: EDGE, y: top + tall - 60, width: room, height: 60, fill: "url(#card-fade)" }),
-      ] : []),
+      ...heading.map((text, i) =>
+        h("text", { class: "card-title", x: EDGE, y: EDGE + TITLE * 0.55 + i * (TITLE + 8) }, text),
+      ),
+      h(
+        "svg",
+        { x: EDGE + across, y: top, width: w * k, height: t * k, viewBox: `0 0 ${w} ${t}`, class: worn },
+        picture.nodes,
+      ),
+      ...(faded
+        ? [
+            h(
+              "defs",
+              {},
+              h(
+                "linearGradient",
+                { id: "card-fade", x1: 0, y1: 0, x2: 0, y2: 1 },
+                h("stop", { class: "card-clear", offset: 0 }),
+                h("stop", { class: "card-full", offset: 1 }),
+              ),
+            ),
+            h("rect", { x: EDGE, y: top + tall - 60, width: room, height: 60, fill: "url(#card-fade)" }),
+          ]
+        : []),
       h("path", { class: "paper-rule", d: `M${EDGE} ${height - FOOT + 0.5}H${width - EDGE}` }),
       h("text", { class: "card-line", x: EDGE, y: height - FOOT + 48 }, clipped(wrapped(line, room, 22), 1)[0] ?? ""),
       h("text", { class: `card-note ${sentences[0]?.tone ?? ""}`, x: EDGE, y: height - FOOT + 88 }, said[0] ?? ""),

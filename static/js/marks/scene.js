@@ -62,7 +62,10 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
       }
       if (!sees(row) && !sees(shelves.get(entity.storage ?? ""), view.memory)) continue;
       wires.push(placed(beadsMark(s, uid, entity, row), uid, entity.storage));
-      cards.push(placed(tagsMark(s, uid, row), uid, entity.storage), placed(cardMark(s, uid, entity, row), uid, entity.storage));
+      cards.push(
+        placed(tagsMark(s, uid, row), uid, entity.storage),
+        placed(cardMark(s, uid, entity, row), uid, entity.storage),
+      );
     }
   }
   for (const [uid, storage] of snap.ghosts) sees(shelves.get(uid)) && memory.push(ghostMark(s, uid, storage));
@@ -101,7 +104,8 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
       const seen = !pin || within(view.memory, pin.y - 40, pin.y + 40);
       if (seen) memory.push(pinMark(s, uid, slot, saved));
       if (seen) pinned.set(saved.storage, [...(pinned.get(saved.storage) ?? []), saved]);
-      if (!plan.stacked && passes(view.memory, plan.graph.leaders.get(key) ?? [])) between.push(leaderMark(s, uid, slot, saved));
+      if (!plan.stacked && passes(view.memory, plan.graph.leaders.get(key) ?? []))
+        between.push(leaderMark(s, uid, slot, saved));
     }
     const variable = node.variable ? entities.get(node.variable) : undefined;
     const row = variable && rowOf(plan, node.variable, variable);
@@ -109,7 +113,8 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
   }
   for (const [storage, pins] of pinned) memory.push(alarmText(s, storage, pins));
   for (const rim of plan.graph.rims) if (sees(rim, view.graph)) graph.push(rimMark(s, rim));
-  for (const fold of plan.graph.cards) if (sees(plan.graph.boxes.get(fold.uid), view.graph)) nodes.push(foldMark(s, fold));
+  for (const fold of plan.graph.cards)
+    if (sees(plan.graph.boxes.get(fold.uid), view.graph)) nodes.push(foldMark(s, fold));
   graph.push(...ways.values(), ...nodes, ...gradMarks(s));
   const kept = (/** @type {(VNode | null)[]} */ list) => /** @type {VNode[]} */ (list.filter(Boolean));
   return { memory: kept(memory), between: kept(between), graph: kept(graph) };
@@ -118,7 +123,12 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
 /** What a step did something to. @param {import("../state.js").Snapshot} snap @returns {Set<string>} */
 function touches(snap) {
   const visit = snap.step?.visit;
-  return new Set([...snap.fresh, ...snap.written.keys(), ...snap.moved, ...(visit ? [visit.node, visit.accumulates ?? ""] : [])]);
+  return new Set([
+    ...snap.fresh,
+    ...snap.written.keys(),
+    ...snap.moved,
+    ...(visit ? [visit.node, visit.accumulates ?? ""] : []),
+  ]);
 }
 
 /** In a crowd, what the step left alone stands back. @param {VNode | null} mark @returns {VNode | null} */
@@ -183,8 +193,21 @@ function facts(plan, opened, snap, words, peeks = new Map()) {
     if (entry.event === "written" && entry.by) writers.add(entry.by);
   }
   return {
-    plan, snap, words, peeks, names: called, previous: opened.state(index - 1), steps, grads: /** @type {Set<string>} */ (grads), readers,
-    writers: /** @type {Set<string>} */ (writers), outputs, visits, visited, sums, events: /** @type {Set<string>} */ (events),
+    plan,
+    snap,
+    words,
+    peeks,
+    names: called,
+    previous: opened.state(index - 1),
+    steps,
+    grads: /** @type {Set<string>} */ (grads),
+    readers,
+    writers: /** @type {Set<string>} */ (writers),
+    outputs,
+    visits,
+    visited,
+    sums,
+    events: /** @type {Set<string>} */ (events),
     nodeName: (uid) => entities.get(uid)?.name ?? uid,
   };
 }
@@ -193,7 +216,9 @@ function facts(plan, opened, snap, words, peeks = new Map()) {
 function heads(s) {
   const { lanes } = s.plan.memory;
   const list = /** @type {[keyof import("./words.js").Words, number][]} */ ([
-    ["names", lanes.names.x], ["handles", lanes.handles.x], ["storages", lanes.storages.x],
+    ["names", lanes.names.x],
+    ["handles", lanes.handles.x],
+    ["storages", lanes.storages.x],
   ]);
   return list.map(([word, x]) => h("text", { key: `head ${word}`, class: "lane-head", x, y: 22 }, s.words[word]));
 }
@@ -214,15 +239,33 @@ function placeholders(s, sees) {
     const target = grad ? rowOf(s.plan, t.grad, grad) : null;
     const x = memory.lanes.handles.x;
     if (grad && target && target.cy > row.cy)
-      out.push(h("path", { key: `to grad ${uid}`, class: "grad-wire", "data-grad-wire": uid, d: `M${x + 26} ${row.cy + M.cardH / 2}V${target.cy - M.cardH / 2}` }));
+      out.push(
+        h("path", {
+          key: `to grad ${uid}`,
+          class: "grad-wire",
+          "data-grad-wire": uid,
+          d: `M${x + 26} ${row.cy + M.cardH / 2}V${target.cy - M.cardH / 2}`,
+        }),
+      );
     else if (!owners.has(t.storage) && !t.grad) {
       const y = shelf.stripY;
       const text = `${s.names.paths.get(uid) ?? ""}.grad`;
-      out.push(h("g", { key: `none ${uid}`, class: "placeholder" },
-        h("path", { d: `M${x + 26} ${row.cy + M.cardH / 2}V${y}` }),
-        h("rect", { x: shelf.stripX, y, width: Math.max(56, Math.min(shelf.strip.w, 160)), height: Math.min(M.cellH, 26), rx: 3 }),
-        h("text", { class: "meta end", x: shelf.stripX - 14, y: y + 17 }, text),
-        h("text", { class: "meta", x: shelf.stripX + 12, y: y + 17 }, s.words.none)));
+      out.push(
+        h(
+          "g",
+          { key: `none ${uid}`, class: "placeholder" },
+          h("path", { d: `M${x + 26} ${row.cy + M.cardH / 2}V${y}` }),
+          h("rect", {
+            x: shelf.stripX,
+            y,
+            width: Math.max(56, Math.min(shelf.strip.w, 160)),
+            height: Math.min(M.cellH, 26),
+            rx: 3,
+          }),
+          h("text", { class: "meta end", x: shelf.stripX - 14, y: y + 17 }, text),
+          h("text", { class: "meta", x: shelf.stripX + 12, y: y + 17 }, s.words.none),
+        ),
+      );
     }
   }
   return out;
@@ -241,10 +284,25 @@ function meeting(s, uid, node) {
   // In one line with its card, a strip has its pins and its name at its right: the line begins after them.
   const label = textWidth(inlineLabel(shelf.uid, s.snap.entities.get(shelf.uid) ?? {}), 8.5);
   const start = shelf.inline ? right + 14 + shelf.side + label : right;
-  if (Math.abs(box.cy - row.cy) < 1) out.push(h("path", { key: "line", class: "leaf-line", d: `M${start} ${row.cy}H${box.x}` }));
+  if (Math.abs(box.cy - row.cy) < 1)
+    out.push(h("path", { key: "line", class: "leaf-line", d: `M${start} ${row.cy}H${box.x}` }));
   else {
     const x = s.plan.memory.width + 6;
-    out.push(h("path", { key: "line", class: "leaf-line", d: rounded([[start, row.cy], [x, row.cy], [x, box.cy], [box.x, box.cy]], 9) }));
+    out.push(
+      h("path", {
+        key: "line",
+        class: "leaf-line",
+        d: rounded(
+          [
+            [start, row.cy],
+            [x, row.cy],
+            [x, box.cy],
+            [box.x, box.cy],
+          ],
+          9,
+        ),
+      }),
+    );
   }
   const visit = s.snap.step?.visit;
   const grad = visit?.node === uid && variable.grad ? s.snap.entities.get(variable.grad) : null;
@@ -253,7 +311,20 @@ function meeting(s, uid, node) {
     const x = box.x + 16;
     const y = to.stripY + Math.min(to.strip.h, 44) / 2;
     const end = to.stripX + to.strip.w + 6;
-    out.push(h("path", { key: "into", class: "into-grad", d: rounded([[x, box.y + box.h], [x, y], [end + 8, y]], 9) }));
+    out.push(
+      h("path", {
+        key: "into",
+        class: "into-grad",
+        d: rounded(
+          [
+            [x, box.y + box.h],
+            [x, y],
+            [end + 8, y],
+          ],
+          9,
+        ),
+      }),
+    );
     out.push(h("path", { key: "tip", class: "arrow", d: `M${end} ${y}l9 -5v10z` }));
   }
   return h("g", { key: `meeting ${uid}`, class: "meeting", "data-meets": `${node.variable} ${uid}` }, out);

@@ -27,8 +27,15 @@ function title(scene, shelf, storage) {
   if (several)
     return [
       h("text", { key: "name", class: "shelf-name end", x: x - 66, y: shelf.labelY + 4 }, `${shelf.uid}  ${second}`),
-      shelf.strip.rows.filter((r) => storage.cells?.[r.dtype]).map((r) =>
-        h("text", { key: `dtype ${r.dtype}`, class: "meta end", x, y: shelf.stripY + r.y + Math.min(r.ch, 44) / 2 + 4 }, dtypeText(r.dtype))),
+      shelf.strip.rows
+        .filter((r) => storage.cells?.[r.dtype])
+        .map((r) =>
+          h(
+            "text",
+            { key: `dtype ${r.dtype}`, class: "meta end", x, y: shelf.stripY + r.y + Math.min(r.ch, 44) / 2 + 4 },
+            dtypeText(r.dtype),
+          ),
+        ),
     ];
   return M.dense && shelf.strip.h < 30
     ? h("text", { class: "shelf-name end", x, y: shelf.labelY + 4 }, `${shelf.uid}  ${second}`)
@@ -40,7 +47,9 @@ function title(scene, shelf, storage) {
 
 /** What stands right of a strip that shares its line with its card. @param {string} uid @param {any} storage */
 export function inlineLabel(uid, storage) {
-  return `${uid} ${Object.keys(storage.cells ?? {}).map(dtypeText).join(" ")}`;
+  return `${uid} ${Object.keys(storage.cells ?? {})
+    .map(dtypeText)
+    .join(" ")}`;
 }
 
 /** @param {Scene} scene @param {string} uid @param {any} storage @returns {VNode} */
@@ -54,22 +63,54 @@ export function shelfMark(scene, uid, storage) {
   const { stripX: x, stripY: y, strip: s } = shelf;
   const now = Object.keys(storage.cells ?? {});
   const rows = s.rows.filter((r) => now.includes(r.dtype));
-  const whole = fresh || rows.every((row) => storage.cells[row.dtype].length === [...(scene.snap.written.get(uid) ?? [])].filter((k) => k.startsWith(`${row.dtype}:`)).length);
-  const frames = s.mode === "summary" ? [] : rows.map((row) => {
-    const n = storage.cells[row.dtype].length;
-    const w = Math.max(1, Math.min(n, row.cols)) * row.cw;
-    const hgt = Math.max(1, Math.ceil(n / row.cols)) * row.ch;
-    return [
-      (fresh || written) && whole && h("rect", { key: `halo ${row.dtype}`, class: cls("halo", written && "pulse"), x: x - 3.5, y: y + row.y - 3.5, width: w + 7, height: hgt + 7, rx: 6 }),
-      h("rect", { key: `frame ${row.dtype}`, class: cls("strip-frame", grad && "grad"), x, y: y + row.y, width: w, height: hgt, rx: 3 }),
-    ];
-  });
-  const board = !shelf.inline && s.mode === "cells" && rows.length
-    ? h("path", { key: "board", class: "board", d: `M${x - 10} ${y + bottom(s, storage) + 5}H${x + s.w + 10}` }) : null;
+  const whole =
+    fresh ||
+    rows.every(
+      (row) =>
+        storage.cells[row.dtype].length ===
+        [...(scene.snap.written.get(uid) ?? [])].filter((k) => k.startsWith(`${row.dtype}:`)).length,
+    );
+  const frames =
+    s.mode === "summary"
+      ? []
+      : rows.map((row) => {
+          const n = storage.cells[row.dtype].length;
+          const w = Math.max(1, Math.min(n, row.cols)) * row.cw;
+          const hgt = Math.max(1, Math.ceil(n / row.cols)) * row.ch;
+          return [
+            (fresh || written) &&
+              whole &&
+              h("rect", {
+                key: `halo ${row.dtype}`,
+                class: cls("halo", written && "pulse"),
+                x: x - 3.5,
+                y: y + row.y - 3.5,
+                width: w + 7,
+                height: hgt + 7,
+                rx: 6,
+              }),
+            h("rect", {
+              key: `frame ${row.dtype}`,
+              class: cls("strip-frame", grad && "grad"),
+              x,
+              y: y + row.y,
+              width: w,
+              height: hgt,
+              rx: 3,
+            }),
+          ];
+        });
+  const board =
+    !shelf.inline && s.mode === "cells" && rows.length
+      ? h("path", { key: "board", class: "board", d: `M${x - 10} ${y + bottom(s, storage) + 5}H${x + s.w + 10}` })
+      : null;
   return h(
     "g",
     { key: `shelf ${uid}`, class: cls("shelf", fresh && "fresh"), "data-storage-strip": uid },
-    title(scene, shelf, storage), board, body, frames,
+    title(scene, shelf, storage),
+    board,
+    body,
+    frames,
   );
 }
 
@@ -84,13 +125,32 @@ function strip(scene, shelf, storage) {
     values.forEach((/** @type {any} */ value, /** @type {number} */ i) => {
       const box = cellBox(row, i);
       const key = `${row.dtype}:${i}`;
-      out.push(cell(scene, shelf.uid, row.dtype, i, value, {
-        x: shelf.stripX + box.x, y: shelf.stripY + box.y, w: box.w, h: box.h, most, mode: row.mode,
-        written: Boolean(written?.has(key)), whole: written?.size === values.length, was: scene.snap.was.get(`${shelf.uid}:${key}`), inline: shelf.inline,
-      }));
+      out.push(
+        cell(scene, shelf.uid, row.dtype, i, value, {
+          x: shelf.stripX + box.x,
+          y: shelf.stripY + box.y,
+          w: box.w,
+          h: box.h,
+          most,
+          mode: row.mode,
+          written: Boolean(written?.has(key)),
+          whole: written?.size === values.length,
+          was: scene.snap.was.get(`${shelf.uid}:${key}`),
+          inline: shelf.inline,
+        }),
+      );
     });
     if (!values.length)
-      out.push(h("rect", { key: `void ${row.dtype}`, class: "void", x: shelf.stripX, y: shelf.stripY + row.y, width: row.cw, height: row.ch }));
+      out.push(
+        h("rect", {
+          key: `void ${row.dtype}`,
+          class: "void",
+          x: shelf.stripX,
+          y: shelf.stripY + row.y,
+          width: row.cw,
+          height: row.ch,
+        }),
+      );
   }
   return out;
 }
@@ -138,18 +198,51 @@ export function cell(scene, uid, dtype, i, value, at) {
   return h(
     "g",
     {
-      key: `${dtype} ${i}`, class: cls("cell", at.written && "written", heat && "heat"), "data-cell": `${uid}:${i}`,
-      "data-dtype": dtype, "data-value": wireText(value), tabindex: heat ? null : "-1",
-      role: "img", "aria-label": `${uid}[${i}] ${fullNumber(value)}`,
+      key: `${dtype} ${i}`,
+      class: cls("cell", at.written && "written", heat && "heat"),
+      "data-cell": `${uid}:${i}`,
+      "data-dtype": dtype,
+      "data-value": wireText(value),
+      tabindex: heat ? null : "-1",
+      role: "img",
+      "aria-label": `${uid}[${i}] ${fullNumber(value)}`,
     },
     h("rect", { class: "cell-box", x: at.x, y: at.y, width: at.w, height: at.h }),
-    tint && h("rect", { key: "wash", class: `wash ${tint.sign}`, x: at.x, y: at.y, width: at.w, height: at.h, "fill-opacity": tint.opacity }),
-    at.written && !at.whole && h("rect", { key: "written", class: "cell-written", x: at.x + 1.5, y: at.y + 1.5, width: at.w - 3, height: at.h - 3 }),
-    heat && value?.$f && h("path", { key: "nonfinite", class: "nonfinite", d: `M${at.x + 3} ${at.y + 3}l${at.w - 6} ${at.h - 6}` }),
+    tint &&
+      h("rect", {
+        key: "wash",
+        class: `wash ${tint.sign}`,
+        x: at.x,
+        y: at.y,
+        width: at.w,
+        height: at.h,
+        "fill-opacity": tint.opacity,
+      }),
+    at.written &&
+      !at.whole &&
+      h("rect", {
+        key: "written",
+        class: "cell-written",
+        x: at.x + 1.5,
+        y: at.y + 1.5,
+        width: at.w - 3,
+        height: at.h - 3,
+      }),
+    heat &&
+      value?.$f &&
+      h("path", { key: "nonfinite", class: "nonfinite", d: `M${at.x + 3} ${at.y + 3}l${at.w - 6} ${at.h - 6}` }),
     roomy && h("text", { key: "at", class: "index", x: at.x + 4, y: at.y + 10 }, String(i)),
-    h("text", { key: "val", class: cls("val", !fits && "tight"), x: cx, y: cy - (was && roomy ? 3 : 0), "font-size": size }, text),
+    h(
+      "text",
+      { key: "val", class: cls("val", !fits && "tight"), x: cx, y: cy - (was && roomy ? 3 : 0), "font-size": size },
+      text,
+    ),
     was && roomy && h("text", { key: "was", class: "was", x: cx, y: at.y + at.h - 5 }, was),
-    h("title", { key: "title" }, `${uid}[${i}] = ${fullNumber(value)} · ${dtypeText(dtype)}${at.was === undefined ? "" : ` (← ${fullNumber(at.was)})`}`),
+    h(
+      "title",
+      { key: "title" },
+      `${uid}[${i}] = ${fullNumber(value)} · ${dtypeText(dtype)}${at.was === undefined ? "" : ` (← ${fullNumber(at.was)})`}`,
+    ),
   );
 }
 
@@ -163,7 +256,15 @@ function summary(scene, shelf, storage) {
   const cells = known(storage.windows?.[dtype] ?? []);
   const at = (/** @type {number} */ i) => x + HEAT.x + (i / Math.max(1, n)) * HEAT.w;
   return [
-    h("rect", { key: "frame", class: cls("strip-frame", scene.grads.has(shelf.uid) && "grad"), x, y, width: s.w, height: s.h, rx: 3 }),
+    h("rect", {
+      key: "frame",
+      class: cls("strip-frame", scene.grads.has(shelf.uid) && "grad"),
+      x,
+      y,
+      width: s.w,
+      height: s.h,
+      rx: 3,
+    }),
     ...heat(shelf, dtype, facts, n, at),
     ...ticks(shelf, dtype, cells, at),
     ...writes(scene, shelf, n, at),
@@ -183,12 +284,41 @@ function heat({ uid, stripX: x, stripY: y }, dtype, facts, n, at) {
     const from = Math.floor((k * n) / means.length);
     const to = Math.floor(((k + 1) * n) / means.length);
     const tint = wash(mean, most);
-    return h("g", { key: `stretch ${k}`, class: "stretch", "data-open": `${uid}:${from}`, "data-span": String(to - from), "data-dtype": dtype, "data-mean": mean === null ? null : wireText(mean) },
-      h("rect", { key: "ground", class: "stretch-ground", x: at(from), y: y + HEAT.y, width: at(to) - at(from), height: HEAT.h }),
-      tint && h("rect", { key: "wash", class: `wash ${tint.sign}`, x: at(from), y: y + HEAT.y, width: at(to) - at(from), height: HEAT.h, "fill-opacity": tint.opacity * 2 }),
-      h("title", { key: "title" }, `${uid}[${from} … ${to - 1}]${mean === null ? "" : `  mean ${fullNumber(mean)}`}`));
+    return h(
+      "g",
+      {
+        key: `stretch ${k}`,
+        class: "stretch",
+        "data-open": `${uid}:${from}`,
+        "data-span": String(to - from),
+        "data-dtype": dtype,
+        "data-mean": mean === null ? null : wireText(mean),
+      },
+      h("rect", {
+        key: "ground",
+        class: "stretch-ground",
+        x: at(from),
+        y: y + HEAT.y,
+        width: at(to) - at(from),
+        height: HEAT.h,
+      }),
+      tint &&
+        h("rect", {
+          key: "wash",
+          class: `wash ${tint.sign}`,
+          x: at(from),
+          y: y + HEAT.y,
+          width: at(to) - at(from),
+          height: HEAT.h,
+          "fill-opacity": tint.opacity * 2,
+        }),
+      h("title", { key: "title" }, `${uid}[${from} … ${to - 1}]${mean === null ? "" : `  mean ${fullNumber(mean)}`}`),
+    );
   });
-  return [...stretches, h("rect", { key: "heat", class: "heat-frame", x: x + HEAT.x, y: y + HEAT.y, width: HEAT.w, height: HEAT.h })];
+  return [
+    ...stretches,
+    h("rect", { key: "heat", class: "heat-frame", x: x + HEAT.x, y: y + HEAT.y, width: HEAT.w, height: HEAT.h }),
+  ];
 }
 
 /** Where cells are known. @param {import("../layout/memory.js").Shelf} shelf @param {string} dtype @param {{i: number}[]} cells
@@ -198,21 +328,38 @@ function ticks({ uid, stripY: y }, dtype, cells, at) {
   return cells.flatMap(({ i }, k) => {
     if ((k && cells[k - 1].i === i - 1) || at(i) - last < 9) return [];
     last = at(i);
-    return h("path", { key: `tick ${i}`, class: "tick", "data-open": `${uid}:${i}`, "data-dtype": dtype, d: `M${at(i)} ${y + HEAT.y + HEAT.h + 4}l-3 5h6z` });
+    return h("path", {
+      key: `tick ${i}`,
+      class: "tick",
+      "data-open": `${uid}:${i}`,
+      "data-dtype": dtype,
+      d: `M${at(i)} ${y + HEAT.y + HEAT.h + 4}l-3 5h6z`,
+    });
   });
 }
 
 /** What this step wrote of it. @param {Scene} scene @param {import("../layout/memory.js").Shelf} shelf @param {number} n
  * @param {(i: number) => number} at */
 function writes({ snap }, { uid, stripY: y }, n, at) {
-  const log = /** @type {any[]} */ (snap.step?.log ?? []).filter((entry) => entry.event === "written" && entry.storage === uid);
+  const log = /** @type {any[]} */ (snap.step?.log ?? []).filter(
+    (entry) => entry.event === "written" && entry.storage === uid,
+  );
   return log.flatMap((entry, k) => {
     const by = snap.entities.get(entry.by) ?? snap.step.set?.[entry.by];
     const region = entry.region ? { kind: "tensor", ...entry.region, storage: uid } : by;
     const span = entry.changed >= n ? [0, n - 1] : region?.shape ? extent(region) : null;
     if (!span) return [];
     const width = Math.max(4, at(span[1] + 1) - at(span[0]));
-    return h("rect", { key: `wrote ${k}`, class: "cell-written", "data-wrote": `${span[0]}:${span[1]}`, x: Math.min(at(span[0]), at(n) - width), y: y + HEAT.y - 3, width, height: HEAT.h + 6, rx: 2 });
+    return h("rect", {
+      key: `wrote ${k}`,
+      class: "cell-written",
+      "data-wrote": `${span[0]}:${span[1]}`,
+      x: Math.min(at(span[0]), at(n) - width),
+      y: y + HEAT.y - 3,
+      width,
+      height: HEAT.h + 6,
+      rx: 2,
+    });
   });
 }
 
@@ -222,12 +369,24 @@ function numbers(facts, x, y) {
   const top = Math.max(1, ...bins);
   const barW = bins.length ? 112 / bins.length : 0;
   return [
-    ...bins.map((n, k) => h("rect", { key: `bin ${k}`, class: "bin", x: x + 10 + k * barW, y: y + 22 - (n / top) * 22, width: Math.max(0.5, barW - 1), height: (n / top) * 22 })),
+    ...bins.map((n, k) =>
+      h("rect", {
+        key: `bin ${k}`,
+        class: "bin",
+        x: x + 10 + k * barW,
+        y: y + 22 - (n / top) * 22,
+        width: Math.max(0.5, barW - 1),
+        height: (n / top) * 22,
+      }),
+    ),
     h("path", { key: "rule", class: "rule", d: `M${x + 10} ${y + 22.5}h112` }),
     ...["min", "mean", "max"].flatMap((name, k) => [
       h("text", { key: name, class: "meta", x: x + 138 + k * 100, y: y + 18 }, name),
-      h("text", { key: `${name} value`, class: "meta strong", x: x + 138 + textWidth(name, 10.5) + 6 + k * 100, y: y + 18 },
-        facts[name] === undefined || facts[name] === null ? "–" : shortNumber(facts[name], 9)),
+      h(
+        "text",
+        { key: `${name} value`, class: "meta strong", x: x + 138 + textWidth(name, 10.5) + 6 + k * 100, y: y + 18 },
+        facts[name] === undefined || facts[name] === null ? "–" : shortNumber(facts[name], 9),
+      ),
     ]),
   ];
 }
@@ -244,20 +403,53 @@ function glimpse(scene, shelf, dtype, cells, n, at) {
   const most = largest(shown.map(({ cell }) => cell.value));
   const low = shown[0].cell.i;
   const high = shown[shown.length - 1].cell.i;
-  const turn = (/** @type {string} */ key, /** @type {number} */ to, /** @type {number} */ left, /** @type {string} */ d) =>
-    h("g", { key, class: "turn", "data-open": `${uid}:${to}`, "data-dtype": dtype, tabindex: "0", role: "button", "aria-label": `${uid}[${to}]` },
-      h("rect", { key: "ground", x: left, y: top, width: 12, height: HEAT.ch, rx: 2 }), h("path", { key: "arrow", class: "tick", d }));
+  const turn = (
+    /** @type {string} */ key,
+    /** @type {number} */ to,
+    /** @type {number} */ left,
+    /** @type {string} */ d,
+  ) =>
+    h(
+      "g",
+      {
+        key,
+        class: "turn",
+        "data-open": `${uid}:${to}`,
+        "data-dtype": dtype,
+        tabindex: "0",
+        role: "button",
+        "aria-label": `${uid}[${to}]`,
+      },
+      h("rect", { key: "ground", x: left, y: top, width: 12, height: HEAT.ch, rx: 2 }),
+      h("path", { key: "arrow", class: "tick", d }),
+    );
   return [
-    h("rect", { key: "window", class: "window-place", x: Math.min(at(low), at(n) - 5), y: y + HEAT.y - 1, width: Math.max(5, at(high + 1) - at(low)), height: HEAT.h + 2, rx: 1.5 }),
+    h("rect", {
+      key: "window",
+      class: "window-place",
+      x: Math.min(at(low), at(n) - 5),
+      y: y + HEAT.y - 1,
+      width: Math.max(5, at(high + 1) - at(low)),
+      height: HEAT.h + 2,
+      rx: 1.5,
+    }),
     low > 0 && turn("before", Math.max(0, low - HEAT.most), x + 8, `M${x + 16} ${top + 6}v10l-5 -5z`),
     ...shown.flatMap(({ cell: { i, value }, x: left, first }) => [
       first && h("text", { key: `w${i}`, class: "index", x: x + left, y: top - 4 }, String(i)),
       cell(scene, uid, dtype, i, value, {
-        x: x + left, y: top, w: HEAT.cw, h: HEAT.ch, most, mode: "grid", written: Boolean(written?.has(`${dtype}:${i}`)),
-        was: scene.snap.was.get(`${uid}:${dtype}:${i}`), inline: false,
+        x: x + left,
+        y: top,
+        w: HEAT.cw,
+        h: HEAT.ch,
+        most,
+        mode: "grid",
+        written: Boolean(written?.has(`${dtype}:${i}`)),
+        was: scene.snap.was.get(`${uid}:${dtype}:${i}`),
+        inline: false,
       }),
     ]),
-    high < n - 1 && turn("after", high + 1, x + HEAT.x + HEAT.w - 12, `M${x + HEAT.x + HEAT.w - 8} ${top + 6}v10l5 -5z`),
+    high < n - 1 &&
+      turn("after", high + 1, x + HEAT.x + HEAT.w - 12, `M${x + HEAT.x + HEAT.w - 8} ${top + 6}v10l5 -5z`),
   ];
 }
 
@@ -273,6 +465,10 @@ export function ghostMark(scene, uid, storage) {
     { key: `ghost ${uid}`, class: "ghost", "data-ghost": uid },
     h("rect", { x, y, width: w, height: hgt, rx: 3 }),
     h("text", { x: x + w / 2, y: y + hgt / 2 + 4 }, scene.words.freed),
-    h("text", { class: "meta end", x: x - 14, y: y + hgt / 2 + 4 }, storage.nbytes === undefined ? uid : `${uid} · ${bytesText(storage.nbytes)}`),
+    h(
+      "text",
+      { class: "meta end", x: x - 14, y: y + hgt / 2 + 4 },
+      storage.nbytes === undefined ? uid : `${uid} · ${bytesText(storage.nbytes)}`,
+    ),
   );
 }

@@ -7,7 +7,13 @@ import { SCRIPT } from "../../bundle.mjs";
 /** @param {"pictureOf" | "loomOf"} [draws] @returns {Promise<(trace: any, step?: number | null, look?: any) => string>} */
 export async function bare(draws = "pictureOf") {
   const { outputFiles } = await build({
-    ...SCRIPT, entryPoints: ["static/js/picture.js"], bundle: true, write: false, format: "iife", globalName: "picture", logLevel: "silent",
+    ...SCRIPT,
+    entryPoints: ["static/js/picture.js"],
+    bundle: true,
+    write: false,
+    format: "iife",
+    globalName: "picture",
+    logLevel: "silent",
   });
   const context = vm.createContext(Object.create(null));
   vm.runInContext(outputFiles[0].text, context);

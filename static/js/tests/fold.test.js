@@ -12,7 +12,14 @@ import { trace } from "./traces.js";
 /** @typedef {import("../svg.js").VNode} VNode */
 
 /** @param {string} name @param {(string | null)[]} next @param {any} [rest] */
-const node = (name, next, rest = {}) => ({ kind: "node", name, next: next.map((uid) => uid && [uid, 0]), saved: {}, attrs: {}, ...rest });
+const node = (name, next, rest = {}) => ({
+  kind: "node",
+  name,
+  next: next.map((uid) => uid && [uid, 0]),
+  saved: {},
+  attrs: {},
+  ...rest,
+});
 
 /** Layers of Linear and ReLU, as torch records them, then what no layer is: born in one step, gone in another, visited in between.
  * @param {number} layers @param {number} [times] the same graph over and over, with the same leaves */
@@ -22,10 +29,19 @@ function deep(layers, times = 1) {
   /** @type {any[]} */
   const steps = [];
   for (let k = 0; k < layers; k++) {
-    leaves[`o${k + 2}`] = { kind: "object", type: "Linear", attrs: { weight: { ref: `t${2 * k + 1}` }, bias: { ref: `t${2 * k + 2}` } } };
-    for (const i of [1, 2]) leaves[`n${2 * k + i}`] = node("torch::autograd::AccumulateGrad", [], { variable: `t${2 * k + i}` });
+    leaves[`o${k + 2}`] = {
+      kind: "object",
+      type: "Linear",
+      attrs: { weight: { ref: `t${2 * k + 1}` }, bias: { ref: `t${2 * k + 2}` } },
+    };
+    for (const i of [1, 2])
+      leaves[`n${2 * k + i}`] = node("torch::autograd::AccumulateGrad", [], { variable: `t${2 * k + i}` });
   }
-  leaves.o1 = { kind: "object", type: "Sequential", attrs: Object.fromEntries([...Array(layers).keys()].map((k) => [String(k), { ref: `o${k + 2}` }])) };
+  leaves.o1 = {
+    kind: "object",
+    type: "Sequential",
+    attrs: Object.fromEntries([...Array(layers).keys()].map((k) => [String(k), { ref: `o${k + 2}` }])),
+  };
   steps.push({ set: { f1: { kind: "frame", name: "<module>", line: 1, state: "running", vars: {} }, ...leaves } });
   let uid = 2 * layers;
   for (let turn = 0; turn < times; turn++) {
@@ -47,7 +63,8 @@ function deep(layers, times = 1) {
     add(node("SumBackward0", [last]));
     const order = Object.keys(set).reverse();
     steps.push({ set });
-    for (const uid of order) steps.push({ kind: "visit", visit: { backward: `b${turn + 1}`, node: uid, grad_outputs: [], grad_inputs: [] } });
+    for (const uid of order)
+      steps.push({ kind: "visit", visit: { backward: `b${turn + 1}`, node: uid, grad_outputs: [], grad_inputs: [] } });
     steps.push({ gone: order });
   }
   return trace("", steps);
@@ -60,7 +77,10 @@ const all = (/** @type {import("../layout/fold.js").Part[]} */ parts) =>
 
 test("layers that come again are one fold, named after their module, and what follows stands by itself", () => {
   const [parts] = folds(lifetimes(openTrace(deep(8))));
-  assert.deepEqual(parts.map((part) => (typeof part === "string" ? part : title(part))), ["Linear · Relu × 8", "n41"]);
+  assert.deepEqual(
+    parts.map((part) => (typeof part === "string" ? part : title(part))),
+    ["Linear · Relu × 8", "n41"],
+  );
 });
 
 test("every node is in exactly one part, at every depth", () => {
@@ -121,7 +141,10 @@ test("at every step a card stands for the living nodes of its fold, and says whi
   for (let i = 0; i < opened.count; i++) {
     const { entities, step } = opened.at(i);
     const { graph } = scene(p, opened, i);
-    const shown = [...having(graph, "data-node").map((v) => v.attrs["data-node"]), ...having(graph, "data-members").flatMap((v) => v.attrs["data-members"].split(" "))];
+    const shown = [
+      ...having(graph, "data-node").map((v) => v.attrs["data-node"]),
+      ...having(graph, "data-members").flatMap((v) => v.attrs["data-members"].split(" ")),
+    ];
     const alive = [...entities].filter(([, e]) => e.kind === "node").map(([uid]) => uid);
     if (alive.length > 24) assert.deepEqual(shown.sort(), alive.sort(), `step ${i}`);
     if (!step.visit) continue;
@@ -135,7 +158,11 @@ test("at every step a card stands for the living nodes of its fold, and says whi
 test("a broken slot is told by the fold that it is in", () => {
   const told = deep(12);
   const broken = { storage: "s1", dtype: "float32", expected: 0, state: "stale" };
-  told.steps.splice(2, 0, { set: { s1: { kind: "storage", nbytes: 4, cells: { float32: [1] } }, n27: { saved: { result: broken } } }, gone: [], log: [] });
+  told.steps.splice(2, 0, {
+    set: { s1: { kind: "storage", nbytes: 4, cells: { float32: [1] } }, n27: { saved: { result: broken } } },
+    gone: [],
+    log: [],
+  });
   const { graph } = scene(plan(openTrace(told), { room: 1200 }), openTrace(told), 2);
   const card = having(graph, "data-members").filter((v) => /\bbroken\b/.test(v.attrs.class ?? ""));
   assert.equal(card.length, 1);
@@ -143,7 +170,9 @@ test("a broken slot is told by the fold that it is in", () => {
 });
 
 test("a long chain with nothing in common is folded by neighbours", () => {
-  const set = Object.fromEntries([...Array(200).keys()].map((k) => [`n${k + 1}`, node(`Op${k * k}Backward0`, k ? [`n${k}`] : [null])]));
+  const set = Object.fromEntries(
+    [...Array(200).keys()].map((k) => [`n${k + 1}`, node(`Op${k * k}Backward0`, k ? [`n${k}`] : [null])]),
+  );
   const p = plan(openTrace(trace("", [{ set }])), { room: 1200 });
   assert.ok(p.graph.boxes.size <= 6, String(p.graph.boxes.size));
 });

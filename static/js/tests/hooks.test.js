@@ -11,12 +11,23 @@ function opened({ arrives, edges = 1, hooks = 1 }) {
     n1: node("MulBackward0", [null]),
     n2: node("SumBackward0", [["n1", 0]]),
     ...(edges > 1 && { n3: node("NegBackward0", [["n1", 0]]) }),
-    t1: { kind: "tensor", shape: [2], stride: [1], offset: 0, dtype: "torch.float32", grad_fn: "n1", ...(hooks && { hooks }) },
+    t1: {
+      kind: "tensor",
+      shape: [2],
+      stride: [1],
+      offset: 0,
+      dtype: "torch.float32",
+      grad_fn: "n1",
+      ...(hooks && { hooks }),
+    },
     b1: { kind: "backward", api: "backward" },
   };
   const step = { frame: "f1", line: 2, gone: [], log: [] };
   const visit = (/** @type {string} */ uid, /** @type {number[]} */ from, /** @type {number[]} */ to) => ({
-    kind: "visit", set: {}, ...step, visit: { backward: "b1", node: uid, grad_outputs: [{ cells: from }], grad_inputs: [{ cells: to }] },
+    kind: "visit",
+    set: {},
+    ...step,
+    visit: { backward: "b1", node: uid, grad_outputs: [{ cells: from }], grad_inputs: [{ cells: to }] },
   });
   const steps = [
     { i: 0, kind: "statement", set, ...step },
@@ -27,7 +38,10 @@ function opened({ arrives, edges = 1, hooks = 1 }) {
 }
 
 /** @param {Parameters<typeof opened>[0]} how */
-const told = (how) => notes(opened(how), 2).filter(({ key }) => key === "hooked").map(({ args }) => args);
+const told = (how) =>
+  notes(opened(how), 2)
+    .filter(({ key }) => key === "hooked")
+    .map(({ args }) => args);
 
 test("a gradient that arrives as another one than was sent was changed by the hook", () => {
   assert.deepEqual(told({ arrives: [10, 10] }), [{ tensor: "y", from: "[1, 1]", to: "[10, 10]" }]);

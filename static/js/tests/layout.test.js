@@ -32,7 +32,8 @@ for (const [name, make] of Object.entries(TRACES))
           if (card) bands.push({ ...card });
           const row = e.kind === "tensor" || e.kind === "array" ? rowOf(p, uid, e) : undefined;
           if (e.kind === "tensor" || e.kind === "array") assert.ok(row, `${uid} has a row`);
-          if (row) cards.push({ uid, x: p.memory.lanes.handles.x, w: p.memory.lanes.handles.w, y: row.y, h: p.metrics.cardH });
+          if (row)
+            cards.push({ uid, x: p.memory.lanes.handles.x, w: p.memory.lanes.handles.w, y: row.y, h: p.metrics.cardH });
           const box = p.graph.boxes.get(uid);
           if (e.kind === "node") assert.ok(box, `${uid} has a box`);
           if (box) boxes.push(box);
@@ -41,9 +42,13 @@ for (const [name, make] of Object.entries(TRACES))
           for (const a of list)
             for (const b of list)
               if (a.uid < b.uid)
-                assert.ok(a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y, `step ${i}: ${a.uid} on ${b.uid}`);
+                assert.ok(
+                  a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y,
+                  `step ${i}: ${a.uid} on ${b.uid}`,
+                );
         }
-        for (const b of [...bands, ...cards]) assert.ok(b.x + b.w <= p.memory.width && b.y + b.h <= p.memory.height, `${b.uid} is inside`);
+        for (const b of [...bands, ...cards])
+          assert.ok(b.x + b.w <= p.memory.width && b.y + b.h <= p.memory.height, `${b.uid} is inside`);
       }
     });
 
@@ -74,8 +79,13 @@ test("edges run through no box that lives with them", () => {
       edge.points.slice(1).forEach(([x1, y1], k) => {
         const [x0, y0] = edge.points[k];
         for (const box of p.graph.boxes.values()) {
-          if (box.uid === edge.from || box.uid === edge.to || box.birth > life.death || box.death < life.birth) continue;
-          const hit = Math.max(x0, x1) > box.x && Math.min(x0, x1) < box.x + box.w && Math.max(y0, y1) > box.y && Math.min(y0, y1) < box.y + box.h;
+          if (box.uid === edge.from || box.uid === edge.to || box.birth > life.death || box.death < life.birth)
+            continue;
+          const hit =
+            Math.max(x0, x1) > box.x &&
+            Math.min(x0, x1) < box.x + box.w &&
+            Math.max(y0, y1) > box.y &&
+            Math.min(y0, y1) < box.y + box.h;
           assert.ok(!hit, `${edge.key} through ${box.uid}`);
         }
       });
@@ -102,9 +112,17 @@ test("slots are first fit and respect lifetimes", () => {
 });
 
 test("packing puts what lives longest first and lets no two lives meet", () => {
-  const things = [{ birth: 0, death: 1 }, { birth: 0, death: 9 }, { birth: 2, death: 9 }, { birth: 3, death: 4 }];
+  const things = [
+    { birth: 0, death: 1 },
+    { birth: 0, death: 9 },
+    { birth: 2, death: 9 },
+    { birth: 3, death: 4 },
+  ];
   const { places, height } = pack(things, () => 10);
-  assert.deepEqual(things.map((t) => places.get(t)), [10, 0, 10, 20]);
+  assert.deepEqual(
+    things.map((t) => places.get(t)),
+    [10, 0, 10, 20],
+  );
   assert.equal(height, 30);
 });
 
@@ -115,7 +133,10 @@ test("reads of a transposed, an offset, an expanded, a scalar and an empty handl
   assert.deepEqual(cells({ shape: [2, 3], stride: [1, 0] }), [0, 0, 0, 1, 1, 1]);
   assert.deepEqual(cells({ shape: [], stride: [], offset: 2 }), [2]);
   assert.deepEqual(cells({ shape: [0, 3], stride: [3, 1] }), []);
-  assert.deepEqual(reads({ kind: "array", dtype: "float32", storage: "s1", shape: [3], at: 8, steps: [-4] }).map((r) => r.cell), [2, 1, 0]);
+  assert.deepEqual(
+    reads({ kind: "array", dtype: "float32", storage: "s1", shape: [3], at: 8, steps: [-4] }).map((r) => r.cell),
+    [2, 1, 0],
+  );
   assert.deepEqual(extent({ kind: "array", dtype: "float32", storage: "s1", shape: [3], at: 8, steps: [-4] }), [0, 2]);
 });
 
@@ -127,9 +148,20 @@ test("memory read forwards is one line, anything else a line for each logical ro
 
 test("names reach tensors through variables, containers and .grad", () => {
   const { tags } = names(openTrace(ALL.objects()).at(2).entities);
-  assert.deepEqual((tags.get("t1") ?? []).map((t) => [t.kind, t.text, t.of]), [["var", "a", ""], ["var", "constructor", ""], ["var", "x", "f"], ["item", "xs[0]", ""]]);
+  assert.deepEqual(
+    (tags.get("t1") ?? []).map((t) => [t.kind, t.text, t.of]),
+    [
+      ["var", "a", ""],
+      ["var", "constructor", ""],
+      ["var", "x", "f"],
+      ["item", "xs[0]", ""],
+    ],
+  );
   const later = names(openTrace(ALL.backward()).at(7).entities).tags;
-  assert.deepEqual((later.get("t5") ?? []).map((t) => t.text), ["a.grad"]);
+  assert.deepEqual(
+    (later.get("t5") ?? []).map((t) => t.text),
+    ["a.grad"],
+  );
 });
 
 test("numbers are exact where they fit and look rounded where they are", () => {
@@ -157,5 +189,16 @@ test("a rounded number never looks like an integer", () => {
 });
 
 test("round corners keep both ends", () => {
-  assert.match(rounded([[0, 0], [10, 0], [10, 20], [30, 20]], 9), /^M0 0.*L30 20$/);
+  assert.match(
+    rounded(
+      [
+        [0, 0],
+        [10, 0],
+        [10, 20],
+        [30, 20],
+      ],
+      9,
+    ),
+    /^M0 0.*L30 20$/,
+  );
 });

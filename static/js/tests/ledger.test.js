@@ -5,7 +5,10 @@ import { alive, modes, spelled } from "../ledger.js";
 test("bytes come and go with their storages, and a part counts with its whole", () => {
   const steps = [
     { set: { s1: { kind: "storage", nbytes: 12 }, t1: { kind: "tensor" } }, gone: [] },
-    { set: { s2: { kind: "storage", nbytes: 100 }, s3: { kind: "storage", nbytes: 8, within: { storage: "s2" } } }, gone: [] },
+    {
+      set: { s2: { kind: "storage", nbytes: 100 }, s3: { kind: "storage", nbytes: 8, within: { storage: "s2" } } },
+      gone: [],
+    },
     { set: { s1: { nbytes: 20 }, s2: { cells: {} } }, gone: [] },
     { set: {}, gone: ["s2", "s3", "t1"] },
   ];
@@ -13,7 +16,14 @@ test("bytes come and go with their storages, and a part counts with its whole", 
 });
 
 test("only modes that are not torch's own at the start are named", () => {
-  const mode = { kind: "mode", grad: true, inference: false, anomaly: false, default_dtype: "float32", saved_hooks: false };
+  const mode = {
+    kind: "mode",
+    grad: true,
+    inference: false,
+    anomaly: false,
+    default_dtype: "float32",
+    saved_hooks: false,
+  };
   const told = (/** @type {any} */ change) => modes(new Map([["m1", { ...mode, ...change }]]));
   assert.deepEqual(told({}), []);
   assert.deepEqual(told({ grad: false }), ["no_grad"]);
@@ -23,5 +33,13 @@ test("only modes that are not torch's own at the start are named", () => {
 });
 
 test("sizes are read at a glance", () => {
-  assert.deepEqual([0, 12, 1024, 1536, 12 * 1024, 3 * 2 ** 20, 2 ** 31].map(spelled), ["0 B", "12 B", "1.0 KiB", "1.5 KiB", "12 KiB", "3.0 MiB", "2.0 GiB"]);
+  assert.deepEqual([0, 12, 1024, 1536, 12 * 1024, 3 * 2 ** 20, 2 ** 31].map(spelled), [
+    "0 B",
+    "12 B",
+    "1.0 KiB",
+    "1.5 KiB",
+    "12 KiB",
+    "3.0 MiB",
+    "2.0 GiB",
+  ]);
 });

@@ -28,9 +28,11 @@ function drawn(document, i, options = {}) {
 }
 
 /** @param {VNode[]} list @param {string} name @param {string} [value] */
-const having = (list, name, value) => list.filter((v) => name in v.attrs && (value === undefined || v.attrs[name] === value));
+const having = (list, name, value) =>
+  list.filter((v) => name in v.attrs && (value === undefined || v.attrs[name] === value));
 /** @param {VNode} mark @param {RegExp} name */
-const texts = (mark, name) => mark.children.filter((c) => c.tag === "text" && name.test(c.attrs.class)).map((c) => c.text);
+const texts = (mark, name) =>
+  mark.children.filter((c) => c.tag === "text" && name.test(c.attrs.class)).map((c) => c.text);
 
 for (const [name, make] of Object.entries(ALL))
   for (const options of [{ room: 1400 }, { room: 390, stacked: true }])
@@ -44,21 +46,38 @@ for (const [name, make] of Object.entries(ALL))
           assert.equal(having(head, "data-loom-storage", uid).length, 1);
           const [row] = /** @type {any[][]} */ (Object.values(e.cells ?? {}));
           if (!plan.columns.get(uid)?.heat)
-            row?.forEach((value, k) => assert.equal(having(head, "data-loom-cell", `${uid}:${k}`)[0].attrs["data-value"], wireText(value)));
+            row?.forEach((value, k) =>
+              assert.equal(having(head, "data-loom-cell", `${uid}:${k}`)[0].attrs["data-value"], wireText(value)),
+            );
         }
-        for (const badge of having(head, "data-loom-badge")) assert.equal(badge.attrs["data-version"], String(opened.state(i).get(badge.attrs["data-loom-badge"])?.value));
+        for (const badge of having(head, "data-loom-badge"))
+          assert.equal(badge.attrs["data-version"], String(opened.state(i).get(badge.attrs["data-loom-badge"])?.value));
         assert.equal(having(body, "data-loom-now")[0].attrs["data-loom-now"], String(plan.story.at[i]));
         assert.doesNotMatch([...head, ...body].map(render).join(""), /NaN|undefined|Infinity/);
       }
       const { body } = drawn(document, undefined, options);
-      for (const [uid, bolt] of plan.story.bolts) if (bolt.death > bolt.birth || !bolt.freed) assert.equal(having(body, "data-loom-column", uid).length, 1);
-      for (const key of plan.story.pins.keys()) if (plan.columns.has(plan.story.pins.get(key)?.storage ?? "")) assert.equal(having(body, "data-loom-pin", key).length, 1);
-      for (const row of plan.story.rows) for (const { uid, entity } of row.readers) if (plan.columns.has(entity.storage)) assert.ok(having(body, "data-loom-handle", uid).length);
+      for (const [uid, bolt] of plan.story.bolts)
+        if (bolt.death > bolt.birth || !bolt.freed) assert.equal(having(body, "data-loom-column", uid).length, 1);
+      for (const key of plan.story.pins.keys())
+        if (plan.columns.has(plan.story.pins.get(key)?.storage ?? ""))
+          assert.equal(having(body, "data-loom-pin", key).length, 1);
+      for (const row of plan.story.rows)
+        for (const { uid, entity } of row.readers)
+          if (plan.columns.has(entity.storage)) assert.ok(having(body, "data-loom-handle", uid).length);
     });
 
 test("a row is a statement, with the visits of its backward", () => {
   const told = story(openTrace(backward()));
-  assert.deepEqual(told.rows.map((row) => [row.first, row.last, row.visits.length]), [[0, 0, 0], [1, 1, 0], [2, 2, 0], [3, 8, 5], [9, 9, 0]]);
+  assert.deepEqual(
+    told.rows.map((row) => [row.first, row.last, row.visits.length]),
+    [
+      [0, 0, 0],
+      [1, 1, 0],
+      [2, 2, 0],
+      [3, 8, 5],
+      [9, 9, 0],
+    ],
+  );
   assert.deepEqual(told.at, [0, 1, 2, 3, 3, 3, 3, 3, 3, 4]);
 });
 
@@ -68,12 +87,19 @@ test("windows stand under the cells that the handle reads, a line for each logic
     if (e.kind !== "tensor") continue;
     const mark = having(body, "data-loom-handle", uid)[0];
     const windows = having(flat([mark]), "data-loom-reads");
-    assert.deepEqual(windows.map((v) => [v.attrs["data-index"], v.attrs["data-loom-reads"]]).sort(), reads(e).map((r) => [r.index.join(","), `${e.storage}:${r.cell}`]).sort());
+    assert.deepEqual(
+      windows.map((v) => [v.attrs["data-index"], v.attrs["data-loom-reads"]]).sort(),
+      reads(e)
+        .map((r) => [r.index.join(","), `${e.storage}:${r.cell}`])
+        .sort(),
+    );
     const column = plan.columns.get(e.storage);
     for (const w of windows) {
       const cell = Number(w.attrs["data-loom-reads"].split(":")[1]);
       const box = w.children[0].attrs;
-      assert.ok(Math.abs(Number(box.x) + Number(box.width) / 2 - ((column?.x ?? 0) + (cell + 0.5) * (column?.cell ?? 0))) < 0.1);
+      assert.ok(
+        Math.abs(Number(box.x) + Number(box.width) / 2 - ((column?.x ?? 0) + (cell + 0.5) * (column?.cell ?? 0))) < 0.1,
+      );
     }
     assert.equal(new Set(windows.map((v) => v.children[0].attrs.y)).size, e.shape[0]);
   }
@@ -89,14 +115,29 @@ test("what shares memory shares columns, what has its own stands beside them", (
 test("a write is yellow windows with the new value, the old one struck, and a tick on its counter", () => {
   const { body } = drawn(saved("stale"));
   const writes = having(body, "data-loom-write");
-  assert.deepEqual(writes.map((v) => [v.attrs["data-loom-write"], v.attrs["data-value"]]), [["s2:0", "0"], ["s2:1", "0"], ["s2:2", "0"]]);
-  assert.deepEqual(writes.map((v) => [texts(v, /loom-new/)[0], texts(v, /loom-old/)[0]]), [["0", ".731059"], ["0", ".880797"], ["0", ".952574"]]);
+  assert.deepEqual(
+    writes.map((v) => [v.attrs["data-loom-write"], v.attrs["data-value"]]),
+    [
+      ["s2:0", "0"],
+      ["s2:1", "0"],
+      ["s2:2", "0"],
+    ],
+  );
+  assert.deepEqual(
+    writes.map((v) => [texts(v, /loom-new/)[0], texts(v, /loom-old/)[0]]),
+    [
+      ["0", ".731059"],
+      ["0", ".880797"],
+      ["0", ".952574"],
+    ],
+  );
   const bump = having(body, "data-loom-bump", "c2")[0];
   assert.deepEqual([bump.attrs["data-from"], bump.attrs["data-to"], bump.children[1].text], ["0", "1", "0→1"]);
 });
 
 test("a pin holds its rail until its write, and tells apart what raises from what is silent", () => {
-  const state = (/** @type {any} */ document, /** @type {number} */ i) => having(drawn(document, i).body, "data-loom-pin", "n2:result")[0];
+  const state = (/** @type {any} */ document, /** @type {number} */ i) =>
+    having(drawn(document, i).body, "data-loom-pin", "n2:result")[0];
   assert.equal(state(saved("stale"), 1).attrs["data-state"], "held");
   assert.equal(state(saved("stale"), 4).attrs["data-state"], "broken");
   assert.equal(state(saved("changed"), 4).attrs["data-state"], "silent");
@@ -109,7 +150,17 @@ test("a pin holds its rail until its write, and tells apart what raises from wha
 
 test("gradients stand at the nodes that they reached, and the edges that carry them are lit", () => {
   const { body, plan } = drawn(backward(), 6);
-  assert.deepEqual(having(body, "data-loom-grad").map((v) => [v.attrs["data-loom-grad"], v.attrs["data-value"]]).sort(), [["n2", "[1,2,3]"], ["n3", "[-3,-2,-1]"], ["n4", "[1,1,1]"], ["n5", "[1]"]]);
+  assert.deepEqual(
+    having(body, "data-loom-grad")
+      .map((v) => [v.attrs["data-loom-grad"], v.attrs["data-value"]])
+      .sort(),
+    [
+      ["n2", "[1,2,3]"],
+      ["n3", "[-3,-2,-1]"],
+      ["n4", "[1,1,1]"],
+      ["n5", "[1]"],
+    ],
+  );
   assert.match(having(body, "data-loom-edge", "n4:1")[0].attrs.class, /flows/);
   assert.equal(plan.dots.get("n1")?.row, 0);
   const { plan: later } = drawn(backward());
@@ -117,12 +168,26 @@ test("gradients stand at the nodes that they reached, and the edges that carry t
 });
 
 test("nothing moves between steps", () => {
-  const places = (/** @type {number} */ i) => new Map(drawn(backward(), i).body.filter((v) => v.attrs["data-loom-handle"] || v.attrs["data-loom-column"]).map((v) => [v.key, render(v).replace(/ class="[^"]*"/g, "")]));
+  const places = (/** @type {number} */ i) =>
+    new Map(
+      drawn(backward(), i)
+        .body.filter((v) => v.attrs["data-loom-handle"] || v.attrs["data-loom-column"])
+        .map((v) => [v.key, render(v).replace(/ class="[^"]*"/g, "")]),
+    );
   assert.deepEqual(places(0), places(9));
 });
 
 test("of a tall picture only the rows in sight are drawn", () => {
-  const steps = Array.from({ length: 1000 }, (_, i) => ({ set: i ? { s1: { cells_at: { float32: { 0: i } } } } : { f1: { kind: "frame", name: "<module>", line: 1, state: "running", vars: { a: { ref: "t1" } } }, s1: storage([1, 2]), c1: { kind: "counter", value: 0 }, t1: tensor({ shape: [2] }) } }));
+  const steps = Array.from({ length: 1000 }, (_, i) => ({
+    set: i
+      ? { s1: { cells_at: { float32: { 0: i } } } }
+      : {
+          f1: { kind: "frame", name: "<module>", line: 1, state: "running", vars: { a: { ref: "t1" } } },
+          s1: storage([1, 2]),
+          c1: { kind: "counter", value: 0 },
+          t1: tensor({ shape: [2] }),
+        },
+  }));
   const { plan, body, code } = drawn(trace("", steps), 500, { band: { top: 30000, bottom: 31000 } });
   assert.equal(plan.boxes.length, 1000);
   assert.ok(having(body, "data-loom-write").length < 20);
@@ -163,10 +228,32 @@ test("what a row is still to do stands back until its step", () => {
 test("of a storage too big to list a handle and a write cover the part that they touch", () => {
   const big = { kind: "storage", device: "cpu", nbytes: 16384, summary: { float32: { min: 0, max: 1, mean: 0.5 } } };
   const names = { a: { ref: "t1" }, k: { ref: "t2" } };
-  const { body, plan } = drawn(trace("", [
-    { set: { f1: { kind: "frame", name: "<module>", line: 1, state: "running", vars: names }, s1: big, c1: { kind: "counter", value: 0 }, t1: tensor({ shape: [4096] }), t2: tensor({ shape: [1024], offset: 1024 }) } },
-    { set: { c1: { value: 1 } }, log: [{ kind: "event", event: "written", storage: "s1", changed: null, by: "t2", region: { offset: 1024, shape: [1024], stride: [1], dtype: "float32" } }] },
-  ]));
+  const { body, plan } = drawn(
+    trace("", [
+      {
+        set: {
+          f1: { kind: "frame", name: "<module>", line: 1, state: "running", vars: names },
+          s1: big,
+          c1: { kind: "counter", value: 0 },
+          t1: tensor({ shape: [4096] }),
+          t2: tensor({ shape: [1024], offset: 1024 }),
+        },
+      },
+      {
+        set: { c1: { value: 1 } },
+        log: [
+          {
+            kind: "event",
+            event: "written",
+            storage: "s1",
+            changed: null,
+            by: "t2",
+            region: { offset: 1024, shape: [1024], stride: [1], dtype: "float32" },
+          },
+        ],
+      },
+    ]),
+  );
   const column = /** @type {any} */ (plan.columns.get("s1"));
   const whole = flat([having(body, "data-loom-shot", "s1")[0]]).find((v) => v.key === "whole");
   assert.deepEqual([Number(whole?.attrs.x) - column.x, Number(whole?.attrs.width)], [column.w / 4, column.w / 4]);

@@ -29,7 +29,8 @@ function marks(document, i, stacked = false) {
 }
 
 /** @param {VNode[]} list @param {string} name @param {string} [value] */
-const having = (list, name, value) => list.filter((v) => name in v.attrs && (value === undefined || v.attrs[name] === value));
+const having = (list, name, value) =>
+  list.filter((v) => name in v.attrs && (value === undefined || v.attrs[name] === value));
 /** @param {VNode[]} list @param {string} name @param {string} value */
 const one = (list, name, value) => {
   const found = having(list, name, value);
@@ -97,7 +98,12 @@ for (const [name, make] of Object.entries(ALL))
           }
         }
         assert.equal(having(list, "data-cell").length, cells);
-        assert.deepEqual(having(list, "data-ghost").map((v) => v.attrs["data-ghost"]).sort(), [...ghosts.keys()].sort());
+        assert.deepEqual(
+          having(list, "data-ghost")
+            .map((v) => v.attrs["data-ghost"])
+            .sort(),
+          [...ghosts.keys()].sort(),
+        );
       }
     });
 
@@ -124,23 +130,94 @@ test("a backward's visit shows the gradients that it passes on", () => {
 });
 
 test("big storages are told in numbers with their windows", () => {
-  const list = marks(trace("", [{ set: {
-    s1: { kind: "storage", nbytes: 8000, summary: { float32: { min: 0, max: 5, mean: 0.1, bins: [3, 0, 1] } }, windows: { float32: [[0, [1, 2]], [1998, [3, { $f: "inf" }]]] } },
-    t1: tensor({ shape: [2000] }), c1: { kind: "counter", value: 0 } } }]), 0);
-  assert.deepEqual(having(list, "data-cell").map((v) => [v.attrs["data-cell"], v.attrs["data-value"]]), [["s1:0", "1"], ["s1:1", "2"], ["s1:1998", "3"], ["s1:1999", '{"$f":"inf"}']]);
+  const list = marks(
+    trace("", [
+      {
+        set: {
+          s1: {
+            kind: "storage",
+            nbytes: 8000,
+            summary: { float32: { min: 0, max: 5, mean: 0.1, bins: [3, 0, 1] } },
+            windows: {
+              float32: [
+                [0, [1, 2]],
+                [1998, [3, { $f: "inf" }]],
+              ],
+            },
+          },
+          t1: tensor({ shape: [2000] }),
+          c1: { kind: "counter", value: 0 },
+        },
+      },
+    ]),
+    0,
+  );
+  assert.deepEqual(
+    having(list, "data-cell").map((v) => [v.attrs["data-cell"], v.attrs["data-value"]]),
+    [
+      ["s1:0", "1"],
+      ["s1:1", "2"],
+      ["s1:1998", "3"],
+      ["s1:1999", '{"$f":"inf"}'],
+    ],
+  );
   assert.equal(having(list, "data-bead").length, 0);
 });
 
 test("a big storage's strip says the mean of every stretch, what was written, and opens any place", () => {
   const means = [...Array(64).keys()].map((k) => k - 32);
   const told = trace("", [
-    { set: { s1: { kind: "storage", nbytes: 25600, summary: { float32: { min: 0, max: 5, mean: 1, bins: null, heat: means } }, windows: { float32: [[0, [1, 2]], [3000, [7]]] } }, t1: tensor({ shape: [6400] }) } },
-    { set: { s1: { windows: { float32: [[0, [1, 2]], [3000, [8]]] } } }, log: [{ kind: "event", event: "written", storage: "s1", changed: 1, region: { offset: 3000, shape: [1], stride: [1] } }] },
+    {
+      set: {
+        s1: {
+          kind: "storage",
+          nbytes: 25600,
+          summary: { float32: { min: 0, max: 5, mean: 1, bins: null, heat: means } },
+          windows: {
+            float32: [
+              [0, [1, 2]],
+              [3000, [7]],
+            ],
+          },
+        },
+        t1: tensor({ shape: [6400] }),
+      },
+    },
+    {
+      set: {
+        s1: {
+          windows: {
+            float32: [
+              [0, [1, 2]],
+              [3000, [8]],
+            ],
+          },
+        },
+      },
+      log: [
+        {
+          kind: "event",
+          event: "written",
+          storage: "s1",
+          changed: 1,
+          region: { offset: 3000, shape: [1], stride: [1] },
+        },
+      ],
+    },
   ]);
   const list = marks(told, 1);
   const stretches = having(list, "data-mean");
-  assert.deepEqual(stretches.map((v) => v.attrs["data-mean"]), means.map(wireText));
-  assert.deepEqual(stretches.slice(0, 2).map((v) => [v.attrs["data-open"], v.attrs["data-span"]]), [["s1:0", "100"], ["s1:100", "100"]]);
+  assert.deepEqual(
+    stretches.map((v) => v.attrs["data-mean"]),
+    means.map(wireText),
+  );
+  assert.deepEqual(
+    stretches.slice(0, 2).map((v) => [v.attrs["data-open"], v.attrs["data-span"]]),
+    [
+      ["s1:0", "100"],
+      ["s1:100", "100"],
+    ],
+  );
   assert.equal(having(list, "data-wrote")[0].attrs["data-wrote"], "3000:3000");
   const box = stretches[30].children[0].attrs;
   const wrote = having(list, "data-wrote")[0].attrs;
@@ -148,15 +225,33 @@ test("a big storage's strip says the mean of every stretch, what was written, an
 });
 
 test("a window shows the known cells from where it was opened, neighbours side by side", () => {
-  const cells = known([[0, [1, 2]], [50, [3]], [100, Array(40).fill(4)]]);
-  assert.deepEqual(windowed(cells, 50).slice(0, 3).map(({ cell, first }) => [cell.i, first]), [[50, true], [100, true], [101, false]]);
+  const cells = known([
+    [0, [1, 2]],
+    [50, [3]],
+    [100, Array(40).fill(4)],
+  ]);
+  assert.deepEqual(
+    windowed(cells, 50)
+      .slice(0, 3)
+      .map(({ cell, first }) => [cell.i, first]),
+    [
+      [50, true],
+      [100, true],
+      [101, false],
+    ],
+  );
   assert.equal(windowed(cells, 139).at(-1)?.cell.i, 139);
   assert.deepEqual(windowed([], 0), []);
 });
 
 test("long and wide storages keep every cell and every bead", () => {
   for (const n of [13, 24, 25, 100, 128, 600]) {
-    const list = marks(trace("", [{ set: { s1: storage([...Array(n).keys()]), t1: tensor({ shape: [n] }), c1: { kind: "counter", value: 0 } } }]), 0);
+    const list = marks(
+      trace("", [
+        { set: { s1: storage([...Array(n).keys()]), t1: tensor({ shape: [n] }), c1: { kind: "counter", value: 0 } } },
+      ]),
+      0,
+    );
     assert.equal(having(list, "data-cell").length, n);
     assert.equal(having(list, "data-bead").length, n <= 128 ? n : 0);
   }
@@ -187,7 +282,13 @@ test("siblings have keys of their own, so that no element is taken for another",
 
 test("a version fits its window, however often it moved", () => {
   for (const room of [26, 30])
-    for (const [before, value] of [[0, 1], [9, 10], [535, 2000], [841352, 841353], [2 ** 31, 2 ** 31 + 1]]) {
+    for (const [before, value] of [
+      [0, 1],
+      [9, 10],
+      [535, 2000],
+      [841352, 841353],
+      [2 ** 31, 2 ** 31 + 1],
+    ]) {
       for (const bumped of [true, false]) {
         const { text, size } = version(before, value, bumped, room);
         assert.ok(textWidth(text, size) <= room + 0.1 && size >= 6.5, `${text} at ${size} in ${room}`);

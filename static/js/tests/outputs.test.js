@@ -11,31 +11,64 @@ const out = (/** @type {string} */ text) => ({ kind: "out", stream: "stdout", te
  */
 function trace(notices, ran, outcome = { status: "finished" }, source = "a\nb\nc\nd\ne") {
   const statements = source.split("\n").map((text, k) => ({
-    line: k + 1, col: 0, end_line: k + 1, end_col: text.length, kind: "Expr", parent: null,
+    line: k + 1,
+    col: 0,
+    end_line: k + 1,
+    end_col: text.length,
+    kind: "Expr",
+    parent: null,
   }));
   const steps = ran.map(([line, shown, text], i) => ({
-    i, kind: "statement", stmt: line - 1, line, frame: "f1", depth: 0, ...(shown === null ? {} : { shown }), log: text ? [out(text)] : [],
+    i,
+    kind: "statement",
+    stmt: line - 1,
+    line,
+    frame: "f1",
+    depth: 0,
+    ...(shown === null ? {} : { shown }),
+    log: text ? [out(text)] : [],
   }));
   return { program: { source, statements, notices }, steps, outcome };
 }
-const printed = (/** @type {number} */ line, /** @type {string} */ text, more = {}) => ({ line, kind: "printed", args: { text, from: line, ...more } });
-const claimed = (/** @type {number} */ line, /** @type {string} */ text, more = {}) => ({ line, kind: "claimed", args: { text, from: line, ...more } });
+const printed = (/** @type {number} */ line, /** @type {string} */ text, more = {}) => ({
+  line,
+  kind: "printed",
+  args: { text, from: line, ...more },
+});
+const claimed = (/** @type {number} */ line, /** @type {string} */ text, more = {}) => ({
+  line,
+  kind: "claimed",
+  args: { text, from: line, ...more },
+});
 const brief = (/** @type {any} */ told) => outputs(told).map((row) => [row.line, row.verdict, row.step]);
 
 test("a session's outputs beside what torch shows and prints", () => {
   const told = trace(
     [printed(1, "tensor([ 0., 1.])\n"), printed(2, "x 1\n2"), printed(3, "tensor(2.)")],
-    [[1, "tensor([0., 1.])", ""], [2, null, "x 1\n"], [2, "2", ""], [3, "tensor(2., requires_grad=True)", ""]],
+    [
+      [1, "tensor([0., 1.])", ""],
+      [2, null, "x 1\n"],
+      [2, "2", ""],
+      [3, "tensor(2., requires_grad=True)", ""],
+    ],
   );
-  assert.deepEqual(brief(told), [[1, "same", 0], [2, "same", 2], [3, "different", 3]]);
+  assert.deepEqual(brief(told), [
+    [1, "same", 0],
+    [2, "same", 2],
+    [3, "different", 3],
+  ]);
   assert.equal(outputs(told)[2].got, "tensor(2., requires_grad=True)");
 });
 
 test("what was not run is not reached, and no verdict is given", () => {
   const told = trace([printed(1, "1"), printed(2, "2"), printed(1, "0", { orphan: true })], [[1, "1", ""]], {
-    status: "raised", error: { type: "ValueError", message: "", step: 0 },
+    status: "raised",
+    error: { type: "ValueError", message: "", step: 0 },
   });
-  assert.deepEqual(outputs(told).map((row) => row.verdict), ["different", "not reached", "not reached"]);
+  assert.deepEqual(
+    outputs(told).map((row) => row.verdict),
+    ["different", "not reached", "not reached"],
+  );
   assert.deepEqual(outputs({ ...told, steps: [] }), []);
   const stopped = trace([printed(1, "1\n2")], [[1, null, "1\n"]], { status: "stopped" });
   assert.deepEqual(brief(stopped), [[1, "not reached", 0]]);
@@ -45,14 +78,24 @@ test("what was not run is not reached, and no verdict is given", () => {
 });
 
 test("an error is held against the one that was raised", () => {
-  const error = { type: "RuntimeError", message: "one of the variables needed for gradient computation has been modified by an inplace operation", step: 0 };
+  const error = {
+    type: "RuntimeError",
+    message: "one of the variables needed for gradient computation has been modified by an inplace operation",
+    step: 0,
+  };
   const raised = { status: "raised", error };
   const verdict = (/** @type {string} */ text) => {
     const [row] = outputs(trace([printed(1, text)], [[1, null, ""]], raised));
     return [row.verdict, row.partly];
   };
-  assert.deepEqual(verdict(`Traceback (most recent call last):\n  File "<stdin>", line 1\nRuntimeError: ${error.message}`), ["same", false]);
-  assert.deepEqual(verdict("RuntimeError: one of the variables needed for gradient\ncomputation has been modified by an"), ["same", true]);
+  assert.deepEqual(
+    verdict(`Traceback (most recent call last):\n  File "<stdin>", line 1\nRuntimeError: ${error.message}`),
+    ["same", false],
+  );
+  assert.deepEqual(
+    verdict("RuntimeError: one of the variables needed for gradient\ncomputation has been modified by an"),
+    ["same", true],
+  );
   assert.deepEqual(verdict("RuntimeError: other words"), ["different", false]);
   assert.deepEqual(verdict(`ValueError: ${error.message}`), ["different", false]);
   assert.deepEqual(verdict("tensor(1.)"), ["different", false]);
@@ -61,30 +104,66 @@ test("an error is held against the one that was raised", () => {
 });
 
 test("a notebook shows the last value of a cell only", () => {
-  const ran = /** @type {[number, string | null, string][]} */ ([[1, "1", ""], [2, null, "p\n"], [3, "3", ""]]);
+  const ran = /** @type {[number, string | null, string][]} */ ([
+    [1, "1", ""],
+    [2, null, "p\n"],
+    [3, "3", ""],
+  ]);
   assert.deepEqual(brief(trace([printed(3, "p\nOut[2]: 3", { from: 1, cell: true })], ran)), [[3, "same", 2]]);
   assert.deepEqual(brief(trace([printed(3, "1\np\n3", { from: 1, cell: true })], ran)), [[3, "different", 2]]);
 });
 
 test("a comment's claim: labels, None, numbers that stand for tensors", () => {
   const ran = /** @type {[number, string | null, string][]} */ ([
-    [1, null, "Original: tensor([99.,  2.])\n"], [2, "", ""], [3, "", "tensor(2.)\n"], [4, "", "2.5\n"], [5, "", "None\n"],
+    [1, null, "Original: tensor([99.,  2.])\n"],
+    [2, "", ""],
+    [3, "", "tensor(2.)\n"],
+    [4, "", "2.5\n"],
+    [5, "", "None\n"],
   ]);
   const told = trace(
-    [claimed(1, "tensor([99.0, 2.])", { label: "Original:" }), claimed(2, "None"), claimed(3, "2"), claimed(4, "2.50"), claimed(5, "None")],
+    [
+      claimed(1, "tensor([99.0, 2.])", { label: "Original:" }),
+      claimed(2, "None"),
+      claimed(3, "2"),
+      claimed(4, "2.50"),
+      claimed(5, "None"),
+    ],
     ran,
   );
-  assert.deepEqual(brief(told), [[1, "same", 0], [2, "same", 1], [4, "different", 3], [5, "same", 4]]);
+  assert.deepEqual(brief(told), [
+    [1, "same", 0],
+    [2, "same", 1],
+    [4, "different", 3],
+    [5, "same", 4],
+  ]);
 });
 
 test("a text that stands alone holds all outputs since the last one", () => {
-  const ran = /** @type {[number, string | null, string][]} */ ([[1, "", "1\n"], [2, "9", "True False\n"], [3, null, ""], [4, "", "[1, 2]\n"], [5, null, ""]]);
+  const ran = /** @type {[number, string | null, string][]} */ ([
+    [1, "", "1\n"],
+    [2, "9", "True False\n"],
+    [3, null, ""],
+    [4, "", "[1, 2]\n"],
+    [5, null, ""],
+  ]);
   const told = trace([claimed(3, "1 True\nFalse", { block: true }), claimed(5, "[1,2]", { block: true })], ran);
-  assert.deepEqual(brief(told), [[3, "same", 1], [5, "same", 3]]);
+  assert.deepEqual(brief(told), [
+    [3, "same", 1],
+    [5, "same", 3],
+  ]);
 });
 
 test("what a function prints belongs to who called it", () => {
-  const told = trace([printed(2, "in\n2")], [[2, "2", ""], [3, "3", ""]], { status: "finished" }, "def f(): print('in')\nf()\n3");
+  const told = trace(
+    [printed(2, "in\n2")],
+    [
+      [2, "2", ""],
+      [3, "3", ""],
+    ],
+    { status: "finished" },
+    "def f(): print('in')\nf()\n3",
+  );
   told.steps.unshift({ i: 0, kind: "statement", stmt: 0, line: 1, frame: "f2", depth: 1, log: [out("in\n")] });
   told.steps.unshift({ i: 0, kind: "call", stmt: 1, line: 2, frame: "f1", depth: 0, log: [] });
   assert.deepEqual(brief(told), [[2, "same", 2]]);

@@ -15,20 +15,28 @@ import { ALL, storage, tensor, trace } from "./traces.js";
 
 const pictureOf = await bare();
 const loomOf = await bare("loomOf");
-const goldens = readdirSync("tests/golden").filter((name) => name.endsWith(".json")).map((name) => [name, JSON.parse(readFileSync(`tests/golden/${name}`, "utf8"))]);
+const goldens = readdirSync("tests/golden")
+  .filter((name) => name.endsWith(".json"))
+  .map((name) => [name, JSON.parse(readFileSync(`tests/golden/${name}`, "utf8"))]);
 
 /** The elements of a well-formed file, or a failure that says where it is not. @param {string} svg */
 function elements(svg) {
   const found = /** @type {{tag: string, attrs: Map<string, string>}[]} */ ([]);
   const open = /** @type {string[]} */ ([]);
-  const plain = (/** @type {string} */ text) => text.replace(/&(amp|lt|gt|quot);/g, (_, name) => ({ amp: "&", lt: "<", gt: ">", quot: '"' })[name] ?? "");
+  const plain = (/** @type {string} */ text) =>
+    text.replace(/&(amp|lt|gt|quot);/g, (_, name) => ({ amp: "&", lt: "<", gt: ">", quot: '"' })[name] ?? "");
   let at = svg.indexOf("?>") + 2;
-  for (const [whole, close, tag, attrs, text] of svg.slice(at).matchAll(/\s*<(\/?)([a-z]+)((?: [\w:-]+="[^"<]*")*)>([^<]*)/gi)) {
+  for (const [whole, close, tag, attrs, text] of svg
+    .slice(at)
+    .matchAll(/\s*<(\/?)([a-z]+)((?: [\w:-]+="[^"<]*")*)>([^<]*)/gi)) {
     at += whole.length;
     if (close) assert.equal(open.pop(), tag);
     else {
       open.push(tag);
-      found.push({ tag, attrs: new Map([...attrs.matchAll(/ ([\w:-]+)="([^"]*)"/g)].map(([, k, v]) => [k, plain(v)])) });
+      found.push({
+        tag,
+        attrs: new Map([...attrs.matchAll(/ ([\w:-]+)="([^"]*)"/g)].map(([, k, v]) => [k, plain(v)])),
+      });
     }
     assert.doesNotMatch(text, /&(?!(amp|lt|gt|quot);)/);
   }
@@ -42,20 +50,31 @@ for (const [name, made] of [...goldens, ...Object.entries(ALL).map(([name, make]
     const opened = openTrace(made);
     for (let i = 0; i < opened.count; i++) {
       const found = elements(pictureOf(made, i, { theme: i % 2 ? "dark" : "light", language: i % 3 ? "en" : "zh" }));
-      const cells = found.filter((e) => e.attrs.has("data-cell")).map((e) => `${e.attrs.get("data-cell")} ${e.attrs.get("data-dtype")} ${e.attrs.get("data-value")}`);
-      const said = [...opened.at(i).entities].flatMap(([uid, e]) => Object.entries(e.cells ?? {}).flatMap(([dtype, row]) =>
-        row.map((/** @type {any} */ value, /** @type {number} */ k) => `${uid}:${k} ${dtype} ${wireText(value)}`)));
+      const cells = found
+        .filter((e) => e.attrs.has("data-cell"))
+        .map((e) => `${e.attrs.get("data-cell")} ${e.attrs.get("data-dtype")} ${e.attrs.get("data-value")}`);
+      const said = [...opened.at(i).entities].flatMap(([uid, e]) =>
+        Object.entries(e.cells ?? {}).flatMap(([dtype, row]) =>
+          row.map((/** @type {any} */ value, /** @type {number} */ k) => `${uid}:${k} ${dtype} ${wireText(value)}`),
+        ),
+      );
       assert.deepEqual(cells.sort(), said.sort());
     }
   });
 
 test("the run as a file is well-formed at its every step", () => {
-  for (const [, made] of goldens) for (let i = 0; i < made.steps.length; i++) assert.ok(elements(loomOf(made, i)).length > 10);
+  for (const [, made] of goldens)
+    for (let i = 0; i < made.steps.length; i++) assert.ok(elements(loomOf(made, i)).length > 10);
 });
 
 test("a file needs no other: no variable, address, script or handler", () => {
   for (const [, made] of goldens)
-    for (const [draw, theme] of [[pictureOf, "light"], [pictureOf, "dark"], [loomOf, "light"], [loomOf, "dark"]]) {
+    for (const [draw, theme] of [
+      [pictureOf, "light"],
+      [pictureOf, "dark"],
+      [loomOf, "light"],
+      [loomOf, "dark"],
+    ]) {
       const svg = draw(made, null, { theme });
       assert.doesNotMatch(svg, /var\(|light-dark|@import|@media|<script|<foreignObject|\son\w+=|tabindex|javascript:/i);
       assert.doesNotMatch(svg.replace('xmlns="http://www.w3.org/2000/svg"', ""), /https?:|url\((?!&quot;#)/);
@@ -79,22 +98,53 @@ test("light and dark are the tokens' own colours", () => {
   assert.match(light, /\.paper\{fill: #ffffff\}/);
   assert.match(dark, /\.paper\{fill: #16191f\}/);
   assert.equal(resolved(":root { --a: light-dark(#fff, #000); --b: 1px; }", "dark").get("a"), "#000");
-  assert.equal(styled(".a:hover, .b { cursor: pointer; fill: var(--c); } @media print { .b { fill: red; } } .a { fill: blue; }", "--c: light-dark(red, green);", "dark", new Set(["b"])), ".b{fill: green}");
+  assert.equal(
+    styled(
+      ".a:hover, .b { cursor: pointer; fill: var(--c); } @media print { .b { fill: red; } } .a { fill: blue; }",
+      "--c: light-dark(red, green);",
+      "dark",
+      new Set(["b"]),
+    ),
+    ".b{fill: green}",
+  );
 });
 
 test("hostile names and texts stay texts, and what XML can't hold is replaced", () => {
-  const evil = '</text><script>alert(1)</script>&amp;"\'<!--]]>\u0007\ud800';
-  const made = trace(`${evil}\n`, [{
-    set: {
-      f1: { kind: "frame", name: evil, line: 1, state: "running", vars: { [evil]: { ref: "t1" }, note: evil, o: { ref: "o1" } } },
-      s1: storage([1, 2]), c1: { kind: "counter", value: 0 }, t1: tensor({ shape: [2] }),
-      o1: { kind: "object", type: evil, len: 1, items: [[evil, 1]] }, n1: { kind: "node", name: evil, next: [], saved: {}, attrs: { [evil]: evil } },
+  const evil = "</text><script>alert(1)</script>&amp;\"'<!--]]>\u0007\ud800";
+  const made = trace(`${evil}\n`, [
+    {
+      set: {
+        f1: {
+          kind: "frame",
+          name: evil,
+          line: 1,
+          state: "running",
+          vars: { [evil]: { ref: "t1" }, note: evil, o: { ref: "o1" } },
+        },
+        s1: storage([1, 2]),
+        c1: { kind: "counter", value: 0 },
+        t1: tensor({ shape: [2] }),
+        o1: { kind: "object", type: evil, len: 1, items: [[evil, 1]] },
+        n1: { kind: "node", name: evil, next: [], saved: {}, attrs: { [evil]: evil } },
+      },
+      log: [{ kind: "event", event: "warning", category: evil, text: evil }],
     },
-    log: [{ kind: "event", event: "warning", category: evil, text: evil }],
-  }]);
+  ]);
   elements(loomOf(made, 0));
   const svg = pictureOf(made, 0);
-  assert.deepEqual([...new Set(elements(svg).map((e) => e.tag))].sort(), ["circle", "defs", "desc", "g", "path", "pattern", "rect", "style", "svg", "text", "title"]);
+  assert.deepEqual([...new Set(elements(svg).map((e) => e.tag))].sort(), [
+    "circle",
+    "defs",
+    "desc",
+    "g",
+    "path",
+    "pattern",
+    "rect",
+    "style",
+    "svg",
+    "text",
+    "title",
+  ]);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be there
   assert.doesNotMatch(svg, /[\0-\x08\x0b\x0c\x0e-\x1f]|[\ud800-\udbff](?![\udc00-\udfff])/);
   assert.match(svg, /\ufffd/);
@@ -104,8 +154,14 @@ test("hostile names and texts stay texts, and what XML can't hold is replaced", 
 test("an offline file's texts stay texts", () => {
   const evil = "</script><!-- <script>alert(1)</script> ]]>\u2028";
   const html = standalone({
-    title: evil, language: "en", theme: "dark", body: "<main></main>", style: "a{}", nonce: "ab",
-    script: 'const a = "</script><!--";', data: { trace: evil, title: evil },
+    title: evil,
+    language: "en",
+    theme: "dark",
+    body: "<main></main>",
+    style: "a{}",
+    nonce: "ab",
+    script: 'const a = "</script><!--";',
+    data: { trace: evil, title: evil },
   });
   assert.equal(html.match(/<script/g)?.length, 2);
   assert.equal(html.match(/<\/script/g)?.length, 2);
@@ -126,5 +182,8 @@ test("a caption is broken where lines may be broken", () => {
 test("a picture reaches as far as its marks", () => {
   assert.deepEqual(extent([h("rect", { x: 1, y: 2, width: 3, height: 4 })]), { x: 4, y: 6 });
   assert.deepEqual(extent([h("g", {}, h("path", { d: "M10 10h5v-20H40V30l1 1" }))]), { x: 41, y: 31 });
-  assert.deepEqual(extent([h("g", { class: "tag tucked" }, h("rect", { x: 1, y: 2, width: 300, height: 4 }))]), { x: 0, y: 0 });
+  assert.deepEqual(extent([h("g", { class: "tag tucked" }, h("rect", { x: 1, y: 2, width: 300, height: 4 }))]), {
+    x: 0,
+    y: 0,
+  });
 });

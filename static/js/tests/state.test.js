@@ -6,7 +6,8 @@ import { openTrace, walk } from "../state.js";
 import { ALL, crowd, saved, sharing, storage, tensor, trace } from "./traces.js";
 
 /** @param {Map<string, any>} entities */
-const plain = (entities) => [...entities].map(([uid, e]) => [uid, { ...e, vars: e.vars && [...e.vars] }]).sort((a, b) => (a[0] < b[0] ? -1 : 1));
+const plain = (entities) =>
+  [...entities].map(([uid, e]) => [uid, { ...e, vars: e.vars && [...e.vars] }]).sort((a, b) => (a[0] < b[0] ? -1 : 1));
 
 /** A small generator of numbers that are the same every time. @param {number} seed */
 function random(seed) {
@@ -44,11 +45,19 @@ test("cells_at patches one dtype and tells what was there", () => {
 });
 
 test("null takes a field away, unset takes a name away, gone takes an entity away", () => {
-  const opened = openTrace(trace("", [
-    { set: { f1: { kind: "frame", name: "m", vars: { a: { ref: "t1" }, b: null } }, t1: tensor({ grad: "t2" }), s1: storage([1]) } },
-    { set: { t1: { grad: null }, f1: { unset: ["a"] } } },
-    { gone: ["t1", "s1"] },
-  ]));
+  const opened = openTrace(
+    trace("", [
+      {
+        set: {
+          f1: { kind: "frame", name: "m", vars: { a: { ref: "t1" }, b: null } },
+          t1: tensor({ grad: "t2" }),
+          s1: storage([1]),
+        },
+      },
+      { set: { t1: { grad: null }, f1: { unset: ["a"] } } },
+      { gone: ["t1", "s1"] },
+    ]),
+  );
   const middle = opened.at(1);
   assert.equal("grad" in (middle.entities.get("t1") ?? {}), false);
   assert.deepEqual([...middle.entities.get("f1")?.vars], [["b", null]]);
@@ -59,37 +68,62 @@ test("null takes a field away, unset takes a name away, gone takes an entity awa
 });
 
 test("splice edits items in order", () => {
-  const opened = openTrace(trace("", [
-    { set: { o1: { kind: "object", type: "list", len: 3, items: [1, 2, 3] } } },
-    { set: { o1: { splice: [[0, 1, []], [1, 0, [9, 8]]], len: 4 } } },
-  ]));
+  const opened = openTrace(
+    trace("", [
+      { set: { o1: { kind: "object", type: "list", len: 3, items: [1, 2, 3] } } },
+      {
+        set: {
+          o1: {
+            splice: [
+              [0, 1, []],
+              [1, 0, [9, 8]],
+            ],
+            len: 4,
+          },
+        },
+      },
+    ]),
+  );
   assert.deepEqual(opened.at(1).entities.get("o1")?.items, [2, 9, 8, 3]);
 });
 
 test("names that are also properties of objects are names", () => {
   const vars = JSON.parse('{"__proto__": 1, "constructor": 2, "toString": 3}');
-  const opened = openTrace(trace("", [
-    { set: { f1: { kind: "frame", name: "m", vars } } },
-    { set: { f1: { unset: ["constructor"] } } },
-  ]));
-  assert.deepEqual([...opened.at(0).entities.get("f1")?.vars], [["__proto__", 1], ["constructor", 2], ["toString", 3]]);
+  const opened = openTrace(
+    trace("", [{ set: { f1: { kind: "frame", name: "m", vars } } }, { set: { f1: { unset: ["constructor"] } } }]),
+  );
+  assert.deepEqual(
+    [...opened.at(0).entities.get("f1")?.vars],
+    [
+      ["__proto__", 1],
+      ["constructor", 2],
+      ["toString", 3],
+    ],
+  );
   assert.deepEqual([...opened.at(1).entities.get("f1")?.vars.keys()], ["__proto__", "toString"]);
 });
 
 test("unknown kinds, fields and events are ignored", () => {
-  const opened = openTrace(trace("", [
-    { set: { z9: { kind: "zebra", a: 1 }, s1: { ...storage([1]), stripes: 4 } }, log: [{ kind: "event", event: "sneeze" }] },
-    { set: { z9: { a: 2 } } },
-  ]));
+  const opened = openTrace(
+    trace("", [
+      {
+        set: { z9: { kind: "zebra", a: 1 }, s1: { ...storage([1]), stripes: 4 } },
+        log: [{ kind: "event", event: "sneeze" }],
+      },
+      { set: { z9: { a: 2 } } },
+    ]),
+  );
   assert.deepEqual([...opened.at(1).entities.keys()], ["s1"]);
 });
 
 test("a dtype that is read for the first time is not a write", () => {
-  const opened = openTrace(trace("", [
-    { set: { s1: storage([1, 2]) } },
-    { set: { s1: { cells: { float32: [1, 2], int32: [5, 6] } } } },
-    { set: { s1: { cells: { float32: [1, { $f: "nan" }], int32: [5, 7] } } } },
-  ]));
+  const opened = openTrace(
+    trace("", [
+      { set: { s1: storage([1, 2]) } },
+      { set: { s1: { cells: { float32: [1, 2], int32: [5, 6] } } } },
+      { set: { s1: { cells: { float32: [1, { $f: "nan" }], int32: [5, 7] } } } },
+    ]),
+  );
   assert.equal(opened.at(1).written.size, 0);
   assert.deepEqual([...(opened.at(2).written.get("s1") ?? [])], ["float32:1", "int32:1"]);
 });

@@ -65,11 +65,15 @@ for (const [name, make] of Object.entries(TRACES)) {
       for (let i = 1; i < opened.count; i++) {
         const now = places(p, opened, i);
         const moved = touched(opened.at(i), opened.state(i - 1));
-        const renames = Object.keys(opened.trace.steps[i].set).some((uid) => /^[fo]/.test(uid)) || opened.trace.steps[i].gone.length;
+        const renames =
+          Object.keys(opened.trace.steps[i].set).some((uid) => /^[fo]/.test(uid)) || opened.trace.steps[i].gone.length;
         for (const [path, at] of now) {
           if (!past.has(path) || past.get(path) === at || PASSING.test(path)) continue;
           if (/#tags /.test(path) && renames) continue;
-          assert.ok(owners(path).some((uid) => moved.has(uid)), `step ${i}: ${path} from ${past.get(path)} to ${at}`);
+          assert.ok(
+            owners(path).some((uid) => moved.has(uid)),
+            `step ${i}: ${path} from ${past.get(path)} to ${at}`,
+          );
         }
         past = now;
       }
@@ -90,7 +94,10 @@ for (const [name, make] of Object.entries(TRACES)) {
         for (const a of boxes)
           for (const b of boxes)
             if (a.key < b.key && a.side === b.side)
-              assert.ok(a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y, `step ${i}: ${a.key} on ${b.key}`);
+              assert.ok(
+                a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y,
+                `step ${i}: ${a.key} on ${b.key}`,
+              );
       }
     });
 
@@ -100,7 +107,8 @@ for (const [name, make] of Object.entries(TRACES)) {
       for (let i = 0; i < opened.count; i++)
         for (const [path, at] of places(p, opened, i)) {
           if (!/beads .*#wire|tags .*#stem|edge .*#line|#leader/.test(path)) continue;
-          for (const piece of at.replace(/^d=/, "").split("M").slice(1)) assert.ok(runsRight(piece), `step ${i}: ${path} ${at}`);
+          for (const piece of at.replace(/^d=/, "").split("M").slice(1))
+            assert.ok(runsRight(piece), `step ${i}: ${path} ${at}`);
         }
     });
   }
@@ -114,16 +122,21 @@ function cards(p, { entities }) {
   const out = [];
   for (const [uid, e] of entities) {
     const shelf = e.kind === "storage" ? p.memory.shelves.get(uid) : undefined;
-    if (shelf) out.push({ key: uid, side: "memory", x: shelf.stripX, y: shelf.stripY, w: shelf.strip.w, h: shelf.strip.h });
+    if (shelf)
+      out.push({ key: uid, side: "memory", x: shelf.stripX, y: shelf.stripY, w: shelf.strip.w, h: shelf.strip.h });
     const card = p.memory.cards.get(uid);
     if (card) out.push({ key: uid, side: "memory", x: card.x, y: card.y, w: card.w, h: card.h });
     const row = e.kind === "tensor" || e.kind === "array" ? rowOf(p, uid, e) : undefined;
-    if (row) out.push({ key: row.key, side: "memory", x: lanes.handles.x, y: row.y, w: lanes.handles.w, h: p.metrics.cardH });
+    if (row)
+      out.push({ key: row.key, side: "memory", x: lanes.handles.x, y: row.y, w: lanes.handles.w, h: p.metrics.cardH });
     const box = p.graph.boxes.get(uid);
     if (box) out.push({ key: uid, side: "graph", x: box.x, y: box.y, w: box.w, h: box.h });
-    for (const [slot, saved] of Object.entries(/** @type {Record<string, any>} */ (e.kind === "node" ? (e.saved ?? {}) : {}))) {
+    for (const [slot, saved] of Object.entries(
+      /** @type {Record<string, any>} */ (e.kind === "node" ? (e.saved ?? {}) : {}),
+    )) {
       const pin = saved.state === "freed" ? undefined : p.memory.pins.get(`${uid}:${slot}|${saved.storage}`);
-      if (pin) out.push({ key: `${uid}:${slot}|${saved.storage}`, side: "memory", x: pin.x, y: pin.y - 9, w: 38, h: 18 });
+      if (pin)
+        out.push({ key: `${uid}:${slot}|${saved.storage}`, side: "memory", x: pin.x, y: pin.y - 9, w: 38, h: 18 });
     }
   }
   return out;

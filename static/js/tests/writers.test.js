@@ -10,8 +10,32 @@ const opened = openTrace({
     { set: { s2: { kind: "storage", nbytes: 4, cells: { float32: [0] } } } },
     { set: { s1: { cells: { float32: [5, 9, 3] } } } },
     { set: { s1: { held_by: ["t1"] } } },
-    { set: { s3: { kind: "storage", nbytes: 8000, windows: { float32: [[0, [1, 1]], [90, [7]]] } } } },
-    { set: { s3: { windows: { float32: [[0, [1, 4]], [90, [7]]] } } } },
+    {
+      set: {
+        s3: {
+          kind: "storage",
+          nbytes: 8000,
+          windows: {
+            float32: [
+              [0, [1, 1]],
+              [90, [7]],
+            ],
+          },
+        },
+      },
+    },
+    {
+      set: {
+        s3: {
+          windows: {
+            float32: [
+              [0, [1, 4]],
+              [90, [7]],
+            ],
+          },
+        },
+      },
+    },
   ],
 });
 
