@@ -12,8 +12,9 @@ const FRAME = { width: 960, height: 560 };
 export function startSharing(menu, now, { copied, failed }) {
   menu.addEventListener("beforetoggle", () => {
     const none = now() === null;
-    for (const button of menu.querySelectorAll("[data-share]"))
-      /** @type {HTMLButtonElement} */ (button).disabled = none;
+    for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (menu.querySelectorAll("[data-share]"))) {
+      button.disabled = none;
+    }
   });
   menu.addEventListener("click", async (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-share]") : null;

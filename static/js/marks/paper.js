@@ -189,8 +189,6 @@ function classes(nodes, found) {
 /** XML knows no control characters and no halves of characters. @param {string} text */
 function legal(text) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is these that have to go
-  return text.replace(
-    /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
-    "\ufffd",
-  );
+  const visible = text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, "\ufffd");
+  return visible.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
 }
