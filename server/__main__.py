@@ -11,10 +11,10 @@ from pathlib import Path
 
 import uvicorn
 
-from server import __version__, manual, scenarios
+from server import __version__, saved_programs, settings_docs
 from server.app import create_app
-from server.connection import Connection
 from server.doctor import examine
+from server.http_protocol import Connection
 from server.pool.local import Pool
 from server.pool.zygote import ROOT, Down
 from server.pretty import pretty
@@ -44,7 +44,7 @@ def arguments() -> argparse.ArgumentParser:
     trace.add_argument("files", nargs="+", metavar="FILE", help="a program; - is the standard input")
     trace.add_argument("--seed", type=int, default=0)
     trace.add_argument("--pretty", action="store_true", help="for reading: each statement and what it changed")
-    scenarios.arguments(commands)
+    saved_programs.arguments(commands)
     commands.add_parser("doctor", help="say what a visitor will get on this host")
     commands.add_parser("settings", help="print the page of all settings, in Markdown")
     commands.add_parser("schema", help="print the JSON Schema of a trace")
@@ -82,11 +82,11 @@ def obey(told: argparse.Namespace, settings: Settings) -> int:
         uvicorn.Server(config).run()
         return 0
     if told.command == "scenarios":
-        return asyncio.run(scenarios.obey(told, settings))
+        return asyncio.run(saved_programs.obey(told, settings))
     if told.command == "doctor":
         return examine(settings)
     if told.command == "settings":
-        print(manual.page(), end="")
+        print(settings_docs.page(), end="")
         return 0
     if told.command == "schema":
         print(json.dumps(document(), indent=2))

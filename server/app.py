@@ -12,22 +12,22 @@ from urllib.parse import urlsplit
 from fastapi import FastAPI, Response
 from fastapi.staticfiles import StaticFiles
 
-from server import __version__, clients, contradictions, errors, log
-from server.gate import Door, Gate
-from server.headers import Headers
-from server.language import shelf
+from server import __version__, clients, errors, log, settings_checks
+from server.authentication import Door, Gate
+from server.language import scenarios
 from server.metrics import Metrics
-from server.pictures.drawing import Drawings
+from server.pictures.renderer_client import Drawings
 from server.pool.cache import Cache
 from server.pool.local import Pool
 from server.pool.runs import Result, Runs
 from server.pool.turns import Busy
 from server.pool.zygote import ENTRY, Down
-from server.rates import Rates
-from server.routes import api, embeds, health, pages, scenarios, session, status, twins
+from server.rate_limits import Rates
+from server.routes import api, embeds, exports, health, pages, saved_programs, session, status
+from server.security import Headers
 from server.settings import Settings
 from server.store.database import Database, Unreachable
-from server.store.figures import Watch
+from server.store.health import Watch
 from server.store.repository import Repository
 from server.wire.api import Job
 from server.wire.trace import text
@@ -72,7 +72,7 @@ async def warm(app: FastAPI) -> None:
 def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
     """The server. entry: another function than the recorder for the workers to run, for tests."""
     settings = settings or Settings()
-    contradictions.refuse(settings)
+    settings_checks.refuse(settings)
     log.configure()
 
     @asynccontextmanager
@@ -91,7 +91,7 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
             log.ran(job, result, settings.log_programs)
 
         runs = app.state.runs = Runs(pool, cache, settings.cache, ended)
-        for setting, wrong in contradictions.doubts(settings):
+        for setting, wrong in settings_checks.doubts(settings):
             log.doubt(setting, wrong)
         await pool.start()
         beginning = [asyncio.create_task(warm(app)), asyncio.create_task(open_store(store))]
@@ -117,7 +117,7 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
         openapi_url="/api/openapi.json",
     )
     app.state.settings = settings
-    app.state.shelf = shelf.scenarios(ROOT / "scenarios")
+    app.state.shelf = scenarios.scenarios(ROOT / "scenarios")
     app.state.traces = {}
     app.state.secret = clients.secret(settings.secret)
     app.state.proxies = clients.networks(settings.trusted_proxies)
@@ -130,7 +130,7 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
     )
     door = app.state.door = Door(settings, app.state.secret)
     errors.install(app)
-    routers = [routes.router for routes in (health, status, api, twins, embeds, scenarios, pages)]
+    routers = [routes.router for routes in (health, status, api, exports, embeds, saved_programs, pages)]
     if settings.password:
         routers.append(session.router)
     app.state.addresses = [route for router in routers for route in router.routes]

@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from server.contradictions import doubts, refuse
-from server.manual import about
-from server.pictures.drawing import Drawings, Undrawable
+from server.pictures.renderer_client import Drawings, Undrawable
 from server.pool.cache import packed
 from server.pool.local import Pool
 from server.pool.machine import disk, memory, room
 from server.pool.turns import Busy
 from server.pool.zygote import Down
 from server.settings import Settings
+from server.settings_checks import doubts, refuse
+from server.settings_docs import about
 from server.store.database import Database, Unreachable
 from server.store.repository import Repository
 from server.wire.api import Job

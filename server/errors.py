@@ -9,14 +9,14 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from server.headers import policy
-from server.pictures.drawing import NoStep, Undrawable
+from server.pictures.renderer_client import NoStep, Undrawable
 from server.pool.turns import Busy
 from server.pool.zygote import Down
-from server.rates import Limited
-from server.rendering import render
+from server.rate_limits import Limited
+from server.security import policy
 from server.store.database import Unreachable
 from server.store.repository import Full, Removed, TooBig
+from server.templating import render
 from server.wire.api import Problem, ProblemReply
 
 CODES = {

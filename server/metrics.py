@@ -5,7 +5,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from server.pool.cache import Cache
 from server.pool.local import Pool
 from server.pool.runs import Result
-from server.store.figures import Watch
+from server.store.health import Watch
 from server.store.repository import Held
 from server.wire.api import Job
 

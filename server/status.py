@@ -9,9 +9,9 @@ from typing import Any
 from fastapi import FastAPI
 
 from server import __version__, log
-from server.contradictions import doubts
 from server.pool import machine
-from server.store.figures import Watch
+from server.settings_checks import doubts
+from server.store.health import Watch
 
 
 async def facts(app: FastAPI) -> dict[str, Any]:

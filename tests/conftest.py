@@ -20,7 +20,7 @@ os.environ.pop("DATABASE_URL", None)  # nobody's database is for tests
 pytest.register_assert_rewrite(
     *(
         f"tests.{name}"
-        for name in ("places", "traps", "traps_autograd", "traps_memory", "traps_python", "traps_runtime")
+        for name in ("databases", "traps", "traps_autograd", "traps_memory", "traps_python", "traps_runtime")
     )
 )
 

@@ -62,7 +62,7 @@ print(sum(state == "Z" for state, _ in found.values()))
 """
 
 LETTERS = """
-from server.pictures.drawer import Fonts, family, png
+from server.pictures.renderer_process import Fonts, family, png
 fonts = Fonts(family("sans-serif", ""), family("monospace", ""))
 svg = '<svg xmlns="http://www.w3.org/2000/svg" width="99" height="99"><text y="50" font-family="{}">{}</text></svg>'
 drawn = {(name, text): png(svg.format(name, text), fonts) for name in ("sans-serif", "monospace") for text in ("", "ab", "\u5f20\u91cf")}

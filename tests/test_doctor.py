@@ -14,11 +14,11 @@ from server import doctor
 from server.pool import machine
 from server.settings import Settings
 from server.wire.trace import Trace
-from tests.places import Places
+from tests.databases import Places
 from tests.test_store import MADE, content
 from tests.tracing import trace
 
-pytest_plugins = ["tests.places"]
+pytest_plugins = ["tests.databases"]
 
 ROOT = Path(__file__).parent.parent
 
@@ -91,13 +91,13 @@ def test_settings_that_are_doubtful_are_told() -> None:
 
 def test_pictures_that_are_not_drawn_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = Trace.model_validate(trace("x = 1\n"))
-    monkeypatch.setattr("server.pictures.drawing.PROGRAM", (sys.executable, "-c", "raise SystemExit"))
+    monkeypatch.setattr("server.pictures.renderer_client.PROGRAM", (sys.executable, "-c", "raise SystemExit"))
     assert asyncio.run(doctor.picture(recorded, Settings({}))) == (
         "pictures",
         "none",
         "pictures can't be drawn here now",
     )
-    monkeypatch.setattr("server.pictures.drawing.ROOT", Path("/nowhere"))
+    monkeypatch.setattr("server.pictures.renderer_client.ROOT", Path("/nowhere"))
     assert asyncio.run(doctor.picture(recorded, Settings({})))[2].startswith("the page is not built")
 
 

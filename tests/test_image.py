@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from server import alive
+from server import healthcheck
 from server.settings import TABLE
 from tests.engines import HARDENED
 
@@ -93,7 +93,7 @@ def test_its_files_are_enough(tree: Path, tmp_path_factory: pytest.TempPathFacto
     server = subprocess.Popen(command, cwd=tree, env=environment, stderr=subprocess.PIPE, text=True)
     try:
         for _ in range(300):
-            if alive.alive(port, "localhost"):
+            if healthcheck.alive(port, "localhost"):
                 break
             assert server.poll() is None, server.stderr and server.stderr.read()
             time.sleep(0.1)
@@ -129,7 +129,7 @@ def host() -> Iterator[int]:
 def test_the_health_check_asks_by_a_name_that_is_answered(host: int) -> None:
     def status(hosts: str, port: int) -> int:
         environment = {**os.environ, "GRADBOX_HOSTS": hosts}
-        command = [sys.executable, "-m", "server.alive", str(port)]
+        command = [sys.executable, "-m", "server.healthcheck", str(port)]
         return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
     assert status(" gradbox.example.org, www.example.org", host) == 0

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from tests.places import Places
-from tests.test_scenarios import code, saved, visiting
-from tests.test_twins import Tags
+from tests.databases import Places
+from tests.test_exports import Tags
+from tests.test_saved_programs import code, saved, visiting
 
-pytest_plugins = ["tests.places"]
+pytest_plugins = ["tests.databases"]
 
 PERSON = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 

@@ -11,7 +11,7 @@ from server.language.paste import normalise
 from server.language.policy import check
 from server.language.repairs import offered, on_cpu
 from server.wire.trace import Edit
-from tests.test_claims import verdicts
+from tests.test_expected_output import verdicts
 from tests.test_paste import SEEDS
 from tests.tracing import printed, trace
 

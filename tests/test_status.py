@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 
 from server import log
 from server.app import create_app
-from server.manual import about, lasting
 from server.pool import machine
 from server.settings import Settings
+from server.settings_docs import about, lasting
 
 ROOT = Path(__file__).parent.parent
 HERE = "127.0.0.1"

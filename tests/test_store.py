@@ -23,14 +23,14 @@ from server.__main__ import main
 from server.settings import SettingError
 from server.store import repository as module
 from server.store.database import Database, Unreachable
-from server.store.names import ALPHABET, canonical, digest, names, plausible
+from server.store.ids import ALPHABET, canonical, digest, names, plausible
 from server.store.repository import Full, Removed, Repository, TooBig
 from server.store.tables import metadata, scenarios
-from server.wire.scenarios import Content, Record, Versions
-from tests.places import Place, Places
+from server.wire.saved_programs import Content, Record, Versions
+from tests.databases import Place, Places
 from tests.tracing import trace
 
-pytest_plugins = ["tests.places"]
+pytest_plugins = ["tests.databases"]
 
 ROOT = Path(__file__).parent.parent
 KINDS = ("sqlite", "postgresql")

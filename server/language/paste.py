@@ -12,10 +12,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from server.language.claims import claims
+from server.language.expected_output import claims
 from server.language.names import FORGOTTEN, bound, forgotten, top
-from server.language.session import cells, transcript
 from server.language.text import Line, Scan, parses, split
+from server.language.transcript import cells, transcript
 from server.language.tree import walk
 from server.wire.trace import Edit, Notice, Repair
 

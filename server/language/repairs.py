@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from server.language.cuda import Cuda
 from server.language.edits import Edits, edited, moved
-from server.language.files import Opened
+from server.language.file_repairs import Opened
 from server.language.names import Modules, bound
 from server.language.paste import Pasted
 from server.language.policy import CLOSED, ELSEWHERE, check

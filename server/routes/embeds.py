@@ -11,9 +11,9 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from markupsafe import Markup
 
 from server.errors import Refused
-from server.headers import policy
-from server.rendering import language, show
-from server.routes.scenarios import AGE, NONE, address, found, fresh, kept, public
+from server.routes.saved_programs import AGE, NONE, address, found, fresh, kept, public
+from server.security import policy
+from server.templating import language, show
 from server.wire.api import ProblemReply
 from server.wire.embeds import OEmbed
 from server.wire.pictures import Theme

@@ -13,8 +13,8 @@ from fastapi.responses import HTMLResponse
 
 from server.errors import Refused
 from server.pool.runs import Result, Run
-from server.rendering import language, render
 from server.routes.runs import awaited, begun, found
+from server.templating import language, render
 from server.wire.api import RunRequest
 
 SOON = 0.4

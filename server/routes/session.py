@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter, Request, Response
 
+from server.authentication import SESSION, Door
 from server.errors import Refused
-from server.gate import SESSION, Door
 from server.wire.api import Password
 
 router = APIRouter(include_in_schema=False)

@@ -7,9 +7,9 @@ from fastapi.responses import HTMLResponse
 
 from server.clients import networks, within
 from server.errors import Refused
-from server.manual import about, lasting
-from server.rendering import render, templates
+from server.settings_docs import about, lasting
 from server.status import facts
+from server.templating import render, templates
 
 PACE = 15
 """Seconds, where the page is to renew itself."""

@@ -13,9 +13,9 @@ from sqlalchemy import text as sql
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from server.store.database import Database
-from server.store.names import digest, names, plausible
+from server.store.ids import digest, names, plausible
 from server.store.tables import scenarios
-from server.wire.scenarios import Content, Record, Versions
+from server.wire.saved_programs import Content, Record, Versions
 from server.wire.trace import Trace
 
 PAGE = 20

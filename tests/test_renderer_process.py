@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from server.pictures.drawer import Fonts, family, png
-from server.pictures.drawing import Drawings, NoStep, Undrawable
+from server.pictures.renderer_client import Drawings, NoStep, Undrawable
+from server.pictures.renderer_process import Fonts, family, png
 from server.wire.pictures import Drawing
-from tests.places import Places
-from tests.test_scenarios import code, saved, visiting
-from tests.test_twins import FREE, PROGRAM, PUBLIC, needs_page, size
+from tests.databases import Places
+from tests.test_exports import FREE, PROGRAM, PUBLIC, needs_page, size
+from tests.test_saved_programs import code, saved, visiting
 
-pytest_plugins = ["tests.places"]
+pytest_plugins = ["tests.databases"]
 
 ROOT = Path(__file__).parent.parent
 pytestmark = needs_page
@@ -91,7 +91,7 @@ def test_a_drawing_that_is_cut_short_leaves_no_answer_for_the_next() -> None:
 
 ALONE = """
 import asyncio
-from server.pictures.drawing import Drawings
+from server.pictures.renderer_client import Drawings
 
 async def whole():
     print((await Drawings(1)._ready()).pid, flush=True)
@@ -141,7 +141,7 @@ def test_the_same_picture_is_drawn_once_however_many_ask() -> None:
 
 
 def test_where_no_v8_is_there_the_pictures_alone_are_missing(monkeypatch: pytest.MonkeyPatch, places: Places) -> None:
-    monkeypatch.setattr("server.pictures.drawing.PROGRAM", ("/bin/false",))
+    monkeypatch.setattr("server.pictures.renderer_client.PROGRAM", ("/bin/false",))
     with visiting(places("sqlite"), public_url=PUBLIC, **FREE) as client:
         there = saved(client, source=PROGRAM)
         answer = client.get(f"/s/{there.id}.svg")
@@ -178,7 +178,7 @@ def test_letters_of_a_family_that_is_not_there_are_drawn(generic: str, language:
 
 
 def test_however_many_ask_for_one_picture_there_is_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.pictures.drawing.WAITING", 2)
+    monkeypatch.setattr("server.pictures.renderer_client.WAITING", 2)
 
     async def whole() -> None:
         drawings = Drawings(10**7)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from server.contradictions import doubts, refuse
 from server.settings import SettingError, Settings
+from server.settings_checks import doubts, refuse
 
 ROOT = Path(__file__).parent.parent
 

@@ -13,13 +13,13 @@ from sqlalchemy import text
 from starlette.testclient import TestClient
 
 from server.store.database import Database
-from server.store.figures import FRESH, Watch
+from server.store.health import FRESH, Watch
 from server.store.repository import Held, Repository
-from tests.places import Place, Places
-from tests.test_scenarios import visiting
+from tests.databases import Place, Places
+from tests.test_saved_programs import visiting
 from tests.test_store import MADE, content
 
-pytest_plugins = ["tests.places"]
+pytest_plugins = ["tests.databases"]
 
 BACKENDS = {"sqlite": "embedded", "postgresql": "postgresql"}
 
@@ -137,7 +137,7 @@ def figures(client: TestClient) -> dict[str, float]:
 
 
 def test_the_servers_own_figures(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.store.figures.FRESH", 0.0)
+    monkeypatch.setattr("server.store.health.FRESH", 0.0)
     told: dict[str, Any] = {"sandbox": "off", "quota": 900, "scenario": 700, "save_limit": "5/minute"}
     with visiting(places("sqlite"), "tests.entries:act", **told) as client:
         assert client.get("/healthz").json()["store"] == {"backend": "embedded", "reachable": True}

@@ -15,7 +15,7 @@ from server.pool.cache import Cache
 from server.wire.pictures import Drawing, Drawn
 
 ROOT = Path(__file__).parent.parent.parent
-PROGRAM = (sys.executable, "-m", "server.pictures.drawer")
+PROGRAM = (sys.executable, "-m", "server.pictures.renderer_process")
 PATIENCE = 20.0
 """Seconds for a drawing, a new process's start included."""
 

@@ -7,7 +7,7 @@ import pytest
 
 from server.language.paste import normalise
 from server.language.policy import check
-from server.language.shelf import LANGUAGES, WORDS, Scenario, ShelfError, scenarios
+from server.language.scenarios import LANGUAGES, WORDS, Scenario, ShelfError, scenarios
 from tests.tracing import trace
 
 FOLDER = Path(__file__).parent.parent / "scenarios"

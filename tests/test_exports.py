@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from server.pictures import drawing
-from server.pictures.drawer import Fonts, png
-from server.pictures.drawing import Drawings
-from tests.places import Places
-from tests.test_scenarios import code, saved, visiting
+from server.pictures import renderer_client
+from server.pictures.renderer_client import Drawings
+from server.pictures.renderer_process import Fonts, png
+from tests.databases import Places
+from tests.test_saved_programs import code, saved, visiting
 
-pytest_plugins = ["tests.places"]
+pytest_plugins = ["tests.databases"]
 
 ROOT = Path(__file__).parent.parent
 PUBLIC = "https://gradbox.example.org/box"
@@ -280,7 +280,7 @@ def test_a_version_is_of_all_that_is_shown(tmp_path: Path, monkeypatch: pytest.M
     """Else a reader would have the old frame for good: it is told that nothing changed."""
     shutil.copytree(ROOT / "templates", tmp_path / "templates")
     (tmp_path / "static/dist").mkdir(parents=True)
-    monkeypatch.setattr(drawing, "ROOT", tmp_path)
+    monkeypatch.setattr(renderer_client, "ROOT", tmp_path)
     versions = [Drawings(1).version]
     for name in ("twins.js", "offline.js", "style.css"):
         shutil.copy(ROOT / "static/dist" / name, tmp_path / "static/dist")

@@ -4,7 +4,7 @@ import gzip
 import json
 from typing import Any, Literal
 
-from server.wire.scenarios import Versions
+from server.wire.saved_programs import Versions
 
 Part = Literal["steps", "printed", "outcome"]
 

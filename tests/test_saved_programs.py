@@ -17,12 +17,12 @@ from benchmarks.load import Site
 from server.app import create_app
 from server.settings import Settings
 from server.store.tables import scenarios
-from server.wire.scenarios import Rerun, Scenario
+from server.wire.saved_programs import Rerun, Scenario
 from server.wire.trace import Trace
 from tests import chaos
-from tests.places import Place, Places
+from tests.databases import Place, Places
 
-pytest_plugins = ["tests.places"]
+pytest_plugins = ["tests.databases"]
 
 JSON = {"content-type": "application/json"}
 PROGRAM = (

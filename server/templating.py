@@ -9,7 +9,7 @@ from fastapi.templating import Jinja2Templates
 from markupsafe import Markup
 
 from server.clients import greeting
-from server.language.shelf import LANGUAGES
+from server.language.scenarios import LANGUAGES
 
 ROOT = Path(__file__).parent.parent
 templates = Jinja2Templates(directory=ROOT / "templates")

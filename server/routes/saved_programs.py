@@ -16,14 +16,14 @@ from server.errors import Refused
 from server.pool.cache import fixed
 from server.pool.runs import Result
 from server.pool.zygote import Down
-from server.rendering import render
 from server.routes.api import ANSWERS
 from server.routes.runs import awaited, begun, sent
-from server.store.names import canonical
+from server.store.comparison import differs, opened, versions
+from server.store.ids import canonical
 from server.store.repository import Repository, Saved
-from server.store.results import differs, opened, versions
+from server.templating import render
 from server.wire.api import ProblemReply, RunRequest
-from server.wire.scenarios import Content, Rerun, Scenario
+from server.wire.saved_programs import Content, Rerun, Scenario
 from server.wire.trace import Trace
 
 AGE = 60

@@ -18,7 +18,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.app import create_app
-from server.gate import ASSETS, MONTH, NAME, OPEN, SESSION, Door, credential
+from server.authentication import ASSETS, MONTH, NAME, OPEN, SESSION, Door, credential
 from server.settings import Settings
 
 ROOT = Path(__file__).parent.parent

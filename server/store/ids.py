@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from server.wire.scenarios import Content
+from server.wire.saved_programs import Content
 
 ALPHABET = "256789dfhjkmnprtvwx"
 """No vowel, no digit that stands for one (0, 1, 3, 4), and one of each group of look-alikes."""

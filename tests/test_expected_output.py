@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from server.language.claims import claims
+from server.language.expected_output import claims
 from server.language.paste import normalise
 from tests.tracing import ROOT, trace
 

@@ -5,7 +5,7 @@ import asyncio
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from server.headers import FIXED
+from server.security import FIXED
 from server.wire.api import Problem, ProblemReply
 
 WHOLE = 30.0

@@ -5,9 +5,9 @@ from collections import deque
 
 import pytest
 
-from server import rates as module
+from server import rate_limits as module
 from server.pool.turns import Who
-from server.rates import Limited, Rates, Windows
+from server.rate_limits import Limited, Rates, Windows
 from server.settings import SettingError
 
 ANN, BOB = Who("ann", "1.1.1.1"), Who("bob", "1.1.1.1")

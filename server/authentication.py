@@ -17,11 +17,11 @@ from starlette.types import Scope
 
 from server.clients import address, encrypted, networks, signed, within
 from server.errors import reply
-from server.headers import App, Message, Receive, Send
 from server.pool.turns import Who
-from server.rates import Limited, Rates
-from server.rendering import render
+from server.rate_limits import Limited, Rates
+from server.security import App, Message, Receive, Send
 from server.settings import Settings
+from server.templating import render
 from server.wire.api import Problem
 
 NAME = "gradbox_session"

@@ -1,4 +1,4 @@
-"""`python -m server.alive PORT`: whether a server on this machine answers; what the image's health check runs."""
+"""`python -m server.healthcheck PORT`: whether a server on this machine answers; what the image's health check runs."""
 
 import http.client
 import sys

@@ -5,13 +5,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from server.clients import who
-from server.pictures.drawing import Drawings
-from server.rendering import rendered
-from server.routes.scenarios import NONE, found, fresh, kept
+from server.pictures.renderer_client import Drawings
+from server.routes.saved_programs import NONE, found, fresh, kept
 from server.store.repository import Saved
+from server.templating import rendered
 from server.wire.api import ProblemReply
 from server.wire.pictures import Drawing, Kind, Theme
-from server.wire.scenarios import Language
+from server.wire.saved_programs import Language
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 OFFLINE = (

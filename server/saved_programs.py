@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from server.settings import Settings
 from server.store.database import Database, Unreachable
 from server.store.repository import PAGE, Removed, Repository
-from server.wire.scenarios import Record
+from server.wire.saved_programs import Record
 
 
 def arguments(commands: Any) -> None:

@@ -1,4 +1,4 @@
-"""The process that draws: V8 with the page's own marks, and resvg for PNG. `python -m server.pictures.drawer`.
+"""The process that draws: V8 with the page's own marks, and resvg for PNG. `python -m server.pictures.renderer_process`.
 
 It asks nobody for anything: drawings come on the standard input, one after another, what was made goes out again.
 """
