@@ -11,8 +11,8 @@ def rebind(n: int) -> str:
     return "import torch\nx = torch.ones(4)\n" + "x = x + 1\n" * n
 
 
-def beside(living: int, n: int) -> str:
-    """`rebind` while other tensors live."""
+def beside_living_tensors(living: int, n: int) -> str:
+    """The statements of `rebind` while other tensors live."""
     return f"import torch\nkept = [torch.ones(4) for _ in range({living})]\nx = torch.ones(4)\n" + "x = x + 1\n" * n
 
 
@@ -62,7 +62,7 @@ class Chain(torch.nn.Module):
         self.n = n
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        kept = [x]
+        results = [x]
         for _ in range(self.n):
-            kept.append(kept[-1] * 2)
-        return kept[-1]
+            results.append(results[-1] * 2)
+        return results[-1]

@@ -1,8 +1,8 @@
-"""What sharing costs: saving and opening a scenario with a trace of 97 KiB on both databases, and its pictures.
+"""The cost of sharing: saving and opening a program with a trace of 97 KiB on both databases, and its pictures.
 
-`python -m benchmarks.share [--count 60]`. It starts a PostgreSQL and, for each database, a server of its own on free ports of
-this machine; the clients, one after another, live in this process and keep their connection. Saving is measured with a
-result that is there already, which is what a visitor has who saves what he sees, and with one that has to be run first.
+`python -m benchmarks.share [--count 60]` starts a PostgreSQL and, for each database, a server on free ports of this machine.
+The requests come from this process, one after another, over one connection. Saving is measured twice: with a cached
+result, as for a visitor who saves what is on the screen, and with a program that has to be run first.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from benchmarks.load import Site
+from benchmarks.measured_server import MeasuredServer
 from tests import postgres
 
 KIB = 97
@@ -34,42 +34,42 @@ MANY = "1000000/minute"
 JSON = {"Content-Type": "application/json"}
 
 
-class Asker:
-    """A connection that is kept."""
+class HttpClient:
+    """One connection, kept open."""
 
     def __init__(self, port: int) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
     def __call__(self, path: str, body: Any = None) -> bytes:
-        """Raises AssertionError for what is no success."""
+        """The body of the response. Raises AssertionError unless the status is 200 or 201."""
         method = "GET" if body is None else "POST"
         headers = {"Accept-Encoding": "gzip", **(JSON if body is not None else {})}
         self._connection.request(method, path, json.dumps(body) if body is not None else None, headers)
-        answer = self._connection.getresponse()
-        told = answer.read()
-        assert answer.status in (200, 201), (path, answer.status, told[:300])
-        return told
+        response = self._connection.getresponse()
+        content = response.read()
+        assert response.status in (200, 201), (path, response.status, content[:300])
+        return content
 
 
-def timed(work: Callable[[int], object], count: int) -> list[float]:
+def milliseconds(work: Callable[[int], object], count: int) -> list[float]:
     """Milliseconds of each call."""
-    found = []
+    durations = []
     for number in range(count):
         began = time.perf_counter()
         work(number)
-        found.append((time.perf_counter() - began) * 1000)
-    return found
+        durations.append((time.perf_counter() - began) * 1000)
+    return durations
 
 
-def row(name: str, found: list[float]) -> None:
-    ordered = sorted(found)
+def print_row(name: str, durations: list[float]) -> None:
+    ordered = sorted(durations)
     last = ordered[min(len(ordered) - 1, round(len(ordered) * 0.95))]
     print(f"  {name:46} {statistics.median(ordered):8.1f} {last:8.1f} {len(ordered):6}")
 
 
 @contextlib.contextmanager
 def database(kind: str, server: str) -> Iterator[None]:
-    """The setting of a new database, where it is not the embedded one."""
+    """Set DATABASE_URL to a new database, unless the embedded one is asked for."""
     if kind == "postgresql":
         os.environ["DATABASE_URL"] = postgres.database(server, "share")
     try:
@@ -78,10 +78,10 @@ def database(kind: str, server: str) -> Iterator[None]:
         os.environ.pop("DATABASE_URL", None)
 
 
-def measured(kind: str, count: int) -> None:
+def measure(kind: str, count: int) -> None:
     limits = dict.fromkeys(("rate_limit", "address_limit", "save_limit", "save_address_limit", "picture_limit"), MANY)
-    with Site(**limits) as site:
-        ask = Asker(site.port)
+    with MeasuredServer(**limits) as server:
+        ask = HttpClient(server.port)
         source = PROGRAM.format(turns=TURNS)
         trace = ask("/api/runs", {"source": source})
         size = len(trace) / 1024
@@ -97,16 +97,18 @@ def measured(kind: str, count: int) -> None:
             ask("/api/scenarios", {"source": f"{source}# {number}\n"})
 
         save(-1)  # the database is made
-        row("save, its result is there", timed(save, count))
-        row(
+        print_row("save, its result is there", milliseconds(save, count))
+        print_row(
             "save again, the same content",
-            timed(lambda _: ask("/api/scenarios", {"source": source, "title": "0"}), count),
+            milliseconds(lambda _: ask("/api/scenarios", {"source": source, "title": "0"}), count),
         )
-        row("save, run first", timed(run_and_save, max(5, count // 4)))
-        row("open: the page with its trace", timed(lambda k: ask(f"/s/{ids[k]}"), count))
-        row("open: .trace.json", timed(lambda k: ask(f"/s/{ids[k]}.trace.json"), count))
-        row("the frame: /embed/{id}", timed(lambda k: ask(f"/embed/{ids[k]}"), count))
-        row("the first picture, a process started for it", timed(lambda _: ask(f"/s/{ids[0]}.card.png"), 1))
+        print_row("save, run first", milliseconds(run_and_save, max(5, count // 4)))
+        print_row("open: the page with its trace", milliseconds(lambda k: ask(f"/s/{ids[k]}"), count))
+        print_row("open: .trace.json", milliseconds(lambda k: ask(f"/s/{ids[k]}.trace.json"), count))
+        print_row("the frame: /embed/{id}", milliseconds(lambda k: ask(f"/embed/{ids[k]}"), count))
+        print_row(
+            "the first picture, a process started for it", milliseconds(lambda _: ask(f"/s/{ids[0]}.card.png"), 1)
+        )
         for name, path in (
             ("preview .card.png", "/s/{}.card.png"),
             (".svg?step=", "/s/{}.svg?step=200"),
@@ -114,22 +116,24 @@ def measured(kind: str, count: int) -> None:
             (f".svg, the loom of {steps} steps", "/s/{}.svg"),
             (".html", "/s/{}.html"),
         ):
-            row(f"{name}, cold", timed(lambda k, path=path: ask(path.format(ids[k + 1])), max(5, count // 4)))
-            row(f"{name}, warm", timed(lambda _, path=path: ask(path.format(ids[1])), count))
+            print_row(
+                f"{name}, cold", milliseconds(lambda k, path=path: ask(path.format(ids[k + 1])), max(5, count // 4))
+            )
+            print_row(f"{name}, warm", milliseconds(lambda _, path=path: ask(path.format(ids[1])), count))
 
 
 def main(count: int) -> None:
     where = postgres.programs()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before; the client beside the server")
-    measured("sqlite", count)
+    measure("sqlite", count)
     if where is None:
         print("\nno PostgreSQL on this machine")
         return
     with postgres.running(where) as server, database("postgresql", server):
-        measured("postgresql", count)
+        measure("postgresql", count)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser("python -m benchmarks.share")
-    parser.add_argument("--count", type=int, default=60, help="of each measurement")
+    parser = argparse.ArgumentParser("python -m benchmarks.share", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--count", type=int, default=60, help="repetitions of each measurement (default %(default)s)")
     main(max(10, parser.parse_args().count))

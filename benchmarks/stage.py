@@ -1,8 +1,8 @@
-"""What the picture costs in a browser, against the bars: a step, the first picture, the first load, the memory.
+"""The cost of the picture in a browser, against the targets: a step, the first picture, the first load, memory.
 
-`python -m benchmarks.stage [--minutes M]`: needs a built page and Chromium. A step is what happens between the slider's
-event and a page that is laid out anew; the frame itself is the browser's. Beside it, in the same browser, Graphviz draws
-the same steps anew; it is given its text, so that only its own work is counted.
+`python -m benchmarks.stage [--minutes M]` needs a built page and Chromium. The time of a step is from the slider's event
+until the page is laid out again; painting is not counted. In the same browser, Graphviz draws the same steps: it is given
+their text, so that only its own work is counted.
 """
 
 import argparse
@@ -117,7 +117,7 @@ REDRAW = """async texts => {
 }"""
 
 
-def served() -> tuple[subprocess.Popen[bytes], str]:
+def start_server() -> tuple[subprocess.Popen[bytes], str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -135,21 +135,21 @@ def served() -> tuple[subprocess.Popen[bytes], str]:
     raise RuntimeError("the server does not get ready")
 
 
-def traced(address: str, source: str) -> str:
-    asked = urllib.request.Request(
+def fetch_trace(address: str, source: str) -> str:
+    request = urllib.request.Request(
         f"{address}/api/runs", json.dumps({"source": source}).encode(), {"Content-Type": "application/json"}
     )
-    return urllib.request.urlopen(asked).read().decode()
+    return urllib.request.urlopen(request).read().decode()
 
 
-def load(page: Any, address: str) -> tuple[float, list[str]]:
+def measure_first_load(page: Any, address: str) -> tuple[float, list[str]]:
     """KB gzipped of everything that the first page fetches, and what that is."""
-    answers: list[Any] = []
-    page.on("response", lambda answer: answers.append(answer))
+    responses: list[Any] = []
+    page.on("response", responses.append)
     page.goto(address)
     page.wait_for_selector("#workbench[data-steps]")
     page.wait_for_load_state("networkidle")
-    bodies = {answer.url.removeprefix(address): answer.body() for answer in answers if answer.status == 200}
+    bodies = {response.url.removeprefix(address): response.body() for response in responses if response.status == 200}
     sizes = {url: len(gzip.compress(body)) / 1000 for url, body in bodies.items()}
     return sum(sizes.values()), [f"{url.split('?')[0]} {size:.0f}" for url, size in sizes.items()]
 
@@ -188,7 +188,7 @@ def dot(state: dict[str, dict[str, Any]]) -> str:
     return "\n".join((*lines, "}"))
 
 
-def redrawn(browser: Any, trace: dict[str, Any]) -> float:
+def measure_graphviz(browser: Any, trace: dict[str, Any]) -> float:
     """Milliseconds of Graphviz for a step in the middle, over some steps of the whole."""
     steps = len(trace["steps"])
     every = {k * (steps - 1) // (SAMPLES - 1) for k in range(SAMPLES)}
@@ -202,80 +202,82 @@ def redrawn(browser: Any, trace: dict[str, Any]) -> float:
     return median(took)
 
 
-def heap(page: Any) -> tuple[float, int]:
+def measure_heap(page: Any) -> tuple[float, int]:
     """MB of the page's heap and its elements, once what is let go of is collected."""
-    told = page.context.new_cdp_session(page)
+    session = page.context.new_cdp_session(page)
     for _ in range(2):
-        told.send("HeapProfiler.collectGarbage")
-    megabytes = told.send("Runtime.getHeapUsage")["usedSize"] / 1e6
-    return megabytes, told.send("Memory.getDOMCounters")["nodes"]
+        session.send("HeapProfiler.collectGarbage")
+    megabytes = session.send("Runtime.getHeapUsage")["usedSize"] / 1e6
+    return megabytes, session.send("Memory.getDOMCounters")["nodes"]
 
 
-def figures(browser: Any, address: str, minutes: float) -> dict[str, float]:
-    found = {}
+def measure(browser: Any, address: str, minutes: float) -> dict[str, float]:
+    figures = {}
     page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
     for name, source in PROGRAMS.items():
-        text = traced(address, source)
+        text = fetch_trace(address, source)
         trace = json.loads(text)
         page.goto(address)
         page.wait_for_selector("#workbench[data-steps]")
-        page.evaluate(PICTURE, traced(address, "import torch\na = torch.ones(2)\n"))  # the code is compiled
-        found[f"{name}: first picture, ms"] = page.evaluate(PICTURE, text)
-        steps = found[f"{name}: steps"] = len(trace["steps"])
+        page.evaluate(PICTURE, fetch_trace(address, "import torch\na = torch.ones(2)\n"))  # the code is compiled
+        figures[f"{name}: first picture, ms"] = page.evaluate(PICTURE, text)
+        steps = figures[f"{name}: steps"] = len(trace["steps"])
         took = page.evaluate(STEP, [0, steps, 1])
-        found[f"{name}: a step in the middle, ms"] = took[len(took) // 2]
-        found[f"{name}: 95 of 100 steps, ms"] = took[len(took) * 95 // 100]
+        figures[f"{name}: a step in the middle, ms"] = took[len(took) // 2]
+        figures[f"{name}: 95 of 100 steps, ms"] = took[len(took) * 95 // 100]
         jumps = page.evaluate(STEP, [0, steps, 37])
-        found[f"{name}: a jump in the middle, ms"] = jumps[len(jumps) // 2]
-        found[f"{name}: elements in the stage"] = page.evaluate("document.querySelectorAll('#stage *').length")
+        figures[f"{name}: a jump in the middle, ms"] = jumps[len(jumps) // 2]
+        figures[f"{name}: elements in the stage"] = page.evaluate("document.querySelectorAll('#stage *').length")
         if GRAPHVIZ.exists():
-            found[f"{name}: redrawn by Graphviz, ms"] = redrawn(browser, trace)
+            figures[f"{name}: redrawn by Graphviz, ms"] = measure_graphviz(browser, trace)
         if name == "crowd":
             page.evaluate(SCRUB, [steps, 3000])
-            before, nodes = heap(page)
-            found["scrubbed: steps shown"] = page.evaluate(SCRUB, [steps, minutes * 60_000])
-            after, more = heap(page)
-            found |= {"scrubbed: heap before, MB": before, "scrubbed: heap after, MB": after}
-            found |= {"scrubbed: nodes before": nodes, "scrubbed: nodes after": more}
+            before, nodes = measure_heap(page)
+            figures["scrubbed: steps shown"] = page.evaluate(SCRUB, [steps, minutes * 60_000])
+            after, more = measure_heap(page)
+            figures |= {"scrubbed: heap before, MB": before, "scrubbed: heap after, MB": after}
+            figures |= {"scrubbed: nodes before": nodes, "scrubbed: nodes after": more}
     page.context.close()
-    return found
+    return figures
 
 
 def main() -> int:
     from playwright.sync_api import sync_playwright
 
-    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("--minutes", type=float, default=0.25, help="of scrubbing, for the memory (default %(default)s)")
-    minutes = asked.parse_args().minutes
+    parser = argparse.ArgumentParser("python -m benchmarks.stage", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "--minutes", type=float, default=0.25, help="minutes of stepping for the memory figures (default %(default)s)"
+    )
+    minutes = parser.parse_args().minutes
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    server, address = served()
+    server, address = start_server()
     try:
         with sync_playwright() as play:
             browser = play.chromium.launch(executable_path=path, args=list(FLAGS))
-            first, parts = load(browser.new_page(), address)
-            found = {"first load, KB gzipped": first, **figures(browser, address, minutes)}
+            first, parts = measure_first_load(browser.new_page(), address)
+            figures = {"first load, KB gzipped": first, **measure(browser, address, minutes)}
             browser.close()
     finally:
         server.terminate()
         server.wait()
-    for name, value in found.items():
+    for name, value in figures.items():
         print(f"{name:36} {value:9.1f}")
     print("first load:", ", ".join(parts))
-    print(f"load of this machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors\n\nbar")
-    held = found["scrubbed: heap after, MB"] / found["scrubbed: heap before, MB"]
-    bars = [
-        (f"a step at {TENSORS} tensors, ms", found["crowd: a step in the middle, ms"], 16.0),
-        ("a step of a graph of 500 nodes, ms", found["chain: a step in the middle, ms"], 16.0),
-        ("a step at a million elements, ms", found["million: a step in the middle, ms"], 16.0),
-        *((f"first picture of {name}, ms", found[f"{name}: first picture, ms"], 300.0) for name in PROGRAMS),
-        ("first load, KB gzipped", found["first load, KB gzipped"], 300.0),
-        (f"heap after {minutes:g} min / before", held, 1.1),
+    print(f"load of this machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors\n\ntarget")
+    growth = figures["scrubbed: heap after, MB"] / figures["scrubbed: heap before, MB"]
+    targets = [
+        (f"a step at {TENSORS} tensors, ms", figures["crowd: a step in the middle, ms"], 16.0),
+        ("a step of a graph of 500 nodes, ms", figures["chain: a step in the middle, ms"], 16.0),
+        ("a step at a million elements, ms", figures["million: a step in the middle, ms"], 16.0),
+        *((f"first picture of {name}, ms", figures[f"{name}: first picture, ms"], 300.0) for name in PROGRAMS),
+        ("first load, KB gzipped", figures["first load, KB gzipped"], 300.0),
+        (f"heap after {minutes:g} min / before", growth, 1.1),
     ]
     for name in BIG if GRAPHVIZ.exists() else ():
-        ours = found[f"{name}: a step in the middle, ms"]
-        bars.append((f"a step of {name} / Graphviz", ours / found[f"{name}: redrawn by Graphviz, ms"], 1.0))
-    for what, value, bar in bars:
-        print(f"{what:36} {value:9.2f} <= {bar:5g}  {'holds' if value <= bar else 'missed'}")
+        ours = figures[f"{name}: a step in the middle, ms"]
+        targets.append((f"a step of {name} / Graphviz", ours / figures[f"{name}: redrawn by Graphviz, ms"], 1.0))
+    for what, value, target in targets:
+        print(f"{what:36} {value:9.2f} <= {target:5g}  {'holds' if value <= target else 'missed'}")
     return 0
 
 

@@ -1,14 +1,14 @@
-"""What tracing costs: programs at growing length, plain and traced, beside torchlens and torchviz, and against the bars.
+"""The cost of tracing: programs of growing length, plain and traced, beside torchlens and torchviz, against the targets.
 
-`python -m benchmarks.trace [50 200 1000]`. Everything is measured in one run: ours in forked children, the others in
-fresh processes (`benchmarks/others.py` says how to install them), best of three each; the loops of 10,000 iterations,
-with the limits that a visitor's program has, run once. KB are those of the trace before gzip.
+`python -m benchmarks.trace [50 200 1000]` measures everything in one run: our recorder in forked children, the other tools
+in fresh processes (`benchmarks/other_tracers.py` says how to install them), the best of three each. The loops of 10,000
+iterations run once, with the limits of a visitor's program. KB are those of the trace before gzip.
 """
 
+import argparse
 import gc
 import json
 import os
-import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import torch
 import torch._dynamo  # or the first optimizer pays for it
 
-from benchmarks.others import TOOLS, WORK, measured
-from benchmarks.programs import STEPS, adam, adam_loop, beside, chain, loop, rebind
+from benchmarks.other_tracers import MODULES, TOOLS, measure
+from benchmarks.programs import STEPS, adam, adam_loop, beside_living_tensors, chain, loop, rebind
 from server.worker.probes import ops
 from server.worker.run import run
 
@@ -45,30 +45,30 @@ class Cost(NamedTuple):
         return (self.traced - self.plain) / statements * 1e6
 
 
-def child(work: Work) -> dict[str, Any]:
-    """Seconds of work done in a fork of this process, and how many bytes and steps it wrote, to which end."""
+def run_in_child(work: Work) -> dict[str, Any]:
+    """Do the work in a fork of this process. Returns its seconds, the bytes and steps that it wrote and how it ended."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reading)
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 2)
-        told = {"bytes": 0, "steps": 0, "status": "died"}
+        totals = {"bytes": 0, "steps": 0, "status": "died"}
 
         def write(data: bytes) -> None:
-            told["bytes"] += len(data)
+            totals["bytes"] += len(data)
             for line in data.splitlines():
-                told["steps"] += line.startswith(b'{"step"')
+                totals["steps"] += line.startswith(b'{"step"')
                 if line.startswith(b'{"outcome"'):
-                    told["status"] = status(json.loads(line)["outcome"])
-                    tell()
+                    totals["status"] = status(json.loads(line)["outcome"])
+                    report()
 
-        def tell() -> None:
-            os.write(writing, json.dumps({"seconds": time.perf_counter() - began, **told}).encode())
+        def report() -> None:
+            os.write(writing, json.dumps({"seconds": time.perf_counter() - began, **totals}).encode())
 
         began = time.perf_counter()
         work(write)
-        tell()
+        report()
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
@@ -76,8 +76,8 @@ def child(work: Work) -> dict[str, Any]:
     os.waitpid(pid, 0)
     if not data:
         raise RuntimeError("a measured program died")
-    found: dict[str, Any] = json.loads(data)
-    return found
+    result: dict[str, Any] = json.loads(data)
+    return result
 
 
 def status(outcome: dict[str, Any]) -> str:
@@ -87,27 +87,27 @@ def status(outcome: dict[str, Any]) -> str:
 
 
 def cost(source: str, limits: dict[str, int], times: int = 3) -> Cost:
-    """Of the fastest of so many runs."""
+    """The cost of a program: the fastest of so many runs, plain and traced."""
     code = compile(source, "<program>", "exec")
-    plain = min(child(lambda _: exec(code, {}))["seconds"] for _ in range(times))
+    plain = min(run_in_child(lambda _: exec(code, {}))["seconds"] for _ in range(times))
     job = {"source": source, "limits": limits}
-    traced = min((child(lambda write: run(job, write)) for _ in range(times)), key=lambda told: told["seconds"])
+    traced = min((run_in_child(lambda write: run(job, write)) for _ in range(times)), key=lambda run: run["seconds"])
     return Cost(plain, traced["seconds"], traced["steps"], traced["bytes"], traced["status"])
 
 
-def lengths(sizes: list[int]) -> dict[str, dict[int, Cost]]:
+def measure_lengths(sizes: list[int]) -> dict[str, dict[int, Cost]]:
     """The three programs at each length."""
     print(f"{'program':10} {'n':>6} {'plain':>10} {'traced':>10} {'a statement':>12} {'steps':>7} {'KB':>7}")
-    found: dict[str, dict[int, Cost]] = {}
+    costs: dict[str, dict[int, Cost]] = {}
     for program in (rebind, chain, adam):
         for n in sizes:
-            now = found.setdefault(program.__name__, {})[n] = cost(program(n), LIMITS)
+            now = costs.setdefault(program.__name__, {})[n] = cost(program(n), LIMITS)
             times = f"{now.plain * 1e3:8.1f}ms {now.traced * 1e3:8.1f}ms {now.each(n):9.0f} us"
             print(f"{program.__name__:10} {n:6} {times} {now.steps:7} {now.size / 1e3:7.0f}", flush=True)
-    return found
+    return costs
 
 
-def loops() -> None:
+def measure_loops() -> None:
     print(f"\n{'loop':10} {'n':>6} {'plain':>10} {'traced':>10} {'steps':>7} {'KB':>7}  outcome")
     for program in (loop, adam_loop):
         now = cost(program(STEPS), VISITOR, times=1)
@@ -115,62 +115,64 @@ def loops() -> None:
         print(f"{program.__name__:10} {STEPS:6} {row}", flush=True)
 
 
-def standing() -> dict[int, float]:
+def measure_living_tensors() -> dict[int, float]:
     """µs that tracing adds to a statement of `rebind`, by how many other tensors live."""
     print(f"\n{'living tensors':>14} {'a statement':>12}")
-    found = {}
+    costs = {}
     for living in LIVING:
-        without, with_them = (cost(beside(living, n), LIMITS) for n in (0, STATEMENTS))
-        found[living] = with_them.each(STATEMENTS) - without.each(STATEMENTS)
-        print(f"{living:14} {found[living]:9.0f} us", flush=True)
-    return found
+        without, with_them = (cost(beside_living_tensors(living, n), LIMITS) for n in (0, STATEMENTS))
+        costs[living] = with_them.each(STATEMENTS) - without.each(STATEMENTS)
+        print(f"{living:14} {costs[living]:9.0f} us", flush=True)
+    return costs
 
 
-def others(sizes: list[int]) -> dict[tuple[str, str, int], float]:
+def measure_others(sizes: list[int]) -> dict[tuple[str, str, int], float]:
     """µs an operation, by tool, program and length, where the tool is installed and does not fail."""
     print(f"\n{'tool':10} {'program':8} {'n':>6} {'an operation':>13}")
-    found = {}
+    costs = {}
     for tool in TOOLS:
-        for program in WORK:
+        for program in MODULES:
             if (tool, program) == ("torchviz", "rebind"):
                 continue  # without a graph it has nothing to draw
             for n in sizes:
-                told = measured(tool, program, n)
-                if "seconds" in told:
-                    found[tool, program, n] = told["seconds"] / n * 1e6
-                row = f"{found[tool, program, n]:10.0f} us" if "seconds" in told else f"   {told['error']}"
+                result = measure(tool, program, n)
+                if "seconds" in result:
+                    costs[tool, program, n] = result["seconds"] / n * 1e6
+                row = f"{costs[tool, program, n]:10.0f} us" if "seconds" in result else f"   {result['error']}"
                 print(f"{tool:10} {program:8} {n:6} {row}", flush=True)
-    return found
+    return costs
 
 
 def summary(
-    costs: dict[str, dict[int, Cost]], flat: dict[int, float], tools: dict[tuple[str, str, int], float]
+    costs: dict[str, dict[int, Cost]], by_living: dict[int, float], tools: dict[tuple[str, str, int], float]
 ) -> None:
-    """Each bar of the design, and whether it holds."""
-    print("\nbar")
-    for program in ("rebind", "chain"):
+    """Print each target of the design and whether it holds."""
+    print("\ntarget")
+    for program, most in (("rebind", 150), ("chain", 200)):
         for n, now in costs[program].items():
-            said(f"{program} {n}: at most 200 us a statement", now.each(n), now.each(n) <= 200, "us")
-    few, many = flat[LIVING[0]], flat[LIVING[-1]]
-    said(f"{LIVING[-1]} living tensors cost what {LIVING[0]} do, within a quarter", many / few, many <= few * 1.25, "x")
-    for program in WORK:
+            print_target(f"{program} {n}: at most {most} us a statement", now.each(n), now.each(n) <= most, "us")
+    few, many = by_living[LIVING[0]], by_living[LIVING[-1]]
+    print_target(
+        f"{LIVING[-1]} living tensors cost what {LIVING[0]} do, within a quarter", many / few, many <= few * 1.25, "x"
+    )
+    for program in MODULES:
         for n, now in costs[program].items():
             theirs = tools.get(("torchlens", program, n))
             if theirs is None:
                 print(f"  not measured  {program} {n}: at least 8x less than torchlens")
             else:
                 ratio = theirs / now.each(n)
-                said(f"{program} {n}: at least 8x less than torchlens", ratio, ratio >= 8, "x")
+                print_target(f"{program} {n}: at least 8x less than torchlens", ratio, ratio >= 8, "x")
     for n, now in costs["rebind"].items():
-        said(f"rebind {n}: at most 1 KB a step", now.size / now.steps / 1e3, now.size <= now.steps * 1000, "KB")
+        print_target(f"rebind {n}: at most 1 KB a step", now.size / now.steps / 1e3, now.size <= now.steps * 1000, "KB")
     for n, now in costs["adam"].items():
         for what, count in (("recorded steps, visits included", now.steps), ("statements", n)):
             size = now.size / count / 1e3
-            said(f"adam {n}: 1000 {what}, at most 5 MB", size, size <= 5, "MB")
+            print_target(f"adam {n}: 1000 {what}, at most 5 MB", size, size <= 5, "MB")
 
 
-def said(bar: str, value: float, holds: bool, unit: str) -> None:
-    print(f"  {'holds' if holds else 'missed':12}  {bar}: {value:.3g} {unit}")
+def print_target(target: str, value: float, holds: bool, unit: str) -> None:
+    print(f"  {'holds' if holds else 'missed':12}  {target}: {value:.3g} {unit}")
 
 
 def main(sizes: list[int]) -> None:
@@ -179,11 +181,13 @@ def main(sizes: list[int]) -> None:
     ops.listen()
     gc.collect()
     gc.freeze()  # as the workers' first process does
-    costs = lengths(sizes)
-    loops()
-    flat = standing()
-    summary(costs, flat, others(sizes))
+    costs = measure_lengths(sizes)
+    measure_loops()
+    by_living = measure_living_tensors()
+    summary(costs, by_living, measure_others(sizes))
 
 
 if __name__ == "__main__":
-    main([int(word) for word in sys.argv[1:]] or [50, 200, 1000])
+    parser = argparse.ArgumentParser("python -m benchmarks.trace", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("sizes", type=int, nargs="*", default=[50, 200, 1000], help="numbers of statements")
+    main(parser.parse_args().sizes)

@@ -22,7 +22,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.load import MIB, Figures, Site, kilobytes, program, stat, wrong
+from benchmarks.load import mistake, program
+from benchmarks.measured_server import MIB, MeasuredServer, ResourceUsage, proc_bytes, proc_stat
 from tests import postgres
 
 MANY = "1000000/minute"
@@ -67,10 +68,10 @@ class Answer:
         return str((self.body.get("outcome") or {}).get("status") or self.body["error"]["code"])
 
 
-def asked(site: Site, source: str, number: int = 0, timeout: float = 120.0) -> Answer:
+def post_program(server: MeasuredServer, source: str, number: int = 0, timeout: float = 120.0) -> Answer:
     """The answer to a program, asked for from the address of that number. Raises OSError and HTTPException."""
     began = time.perf_counter()
-    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout, (address(number), 0))
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout, (address(number), 0))
     try:
         connection.request("POST", "/api/runs", json.dumps({"source": source}), {"Content-Type": "application/json"})
         answer = connection.getresponse()
@@ -84,7 +85,9 @@ def address(number: int) -> str:
     return f"127.0.{1 + number // 250 % 250}.{1 + number % 250}"
 
 
-def begun(site: Site, source: str, number: int = 0, size: int | None = None, buffer: int = 4096) -> socket.socket:
+def start_post(
+    server: MeasuredServer, source: str, number: int = 0, size: int | None = None, buffer: int = 4096
+) -> socket.socket:
     """A connection over which a program was asked for, and nothing read; `size`: only so many bytes of the request.
 
     buffer: bytes of the answer that its kernel takes; the rest stays with the server.
@@ -97,35 +100,35 @@ def begun(site: Site, source: str, number: int = 0, size: int | None = None, buf
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
     connection.settimeout(60)
     connection.bind((address(number), 0))
-    connection.connect(("127.0.0.1", site.port))
+    connection.connect(("127.0.0.1", server.port))
     connection.sendall(f"{head}\r\n\r\n{body}".encode()[:size])
     return connection
 
 
-def vanish(connection: socket.socket, rudely: bool = False) -> None:
+def close_connection(connection: socket.socket, rudely: bool = False) -> None:
     """Close it. rudely: with a reset."""
     if rudely:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()
 
 
-def right(n: int, answer: Answer) -> None:
+def assert_correct(n: int, answer: Answer) -> None:
     """It is the trace of `program(n)`."""
     assert answer.status == 200, (answer.status, answer.body.get("error"))
-    assert not wrong(n, answer.body), (wrong(n, answer.body), answer.body["outcome"])
+    assert not mistake(n, answer.body), (mistake(n, answer.body), answer.body["outcome"])
 
 
-def honest(site: Site, numbers: range, patience: float = 60.0) -> str:
+def run_honest_programs(server: MeasuredServer, numbers: range, patience: float = 60.0) -> str:
     """Have these programs run, one after the other, and each be right; how long they took."""
     seconds = []
     for n in numbers:
-        answer = asked(site, program(n), n, patience)
-        right(n, answer)
+        answer = post_program(server, program(n), n, patience)
+        assert_correct(n, answer)
         seconds.append(answer.seconds)
     return f"{min(seconds) * 1000:.0f} to {max(seconds) * 1000:.0f} ms"
 
 
-def until(what: str, holds: Callable[[], object], patience: float) -> float:
+def wait_until(what: str, holds: Callable[[], object], patience: float) -> float:
     """Wait for it; the seconds that took."""
     began = time.monotonic()
     while not holds():
@@ -134,198 +137,200 @@ def until(what: str, holds: Callable[[], object], patience: float) -> float:
     return time.monotonic() - began
 
 
-def gone(site: Site, pids: set[int], patience: float) -> float:
+def wait_until_gone(server: MeasuredServer, pids: set[int], patience: float) -> float:
     """Wait until these workers of it are gone; the seconds that took."""
-    return until(f"the workers {sorted(pids)} are gone", lambda: not pids & set(site.workers()), patience)
+    return wait_until(f"the workers {sorted(pids)} are gone", lambda: not pids & set(server.workers()), patience)
 
 
-def runs(site: Site, running: int, waiting: int = 0) -> None:
+def wait_until_running(server: MeasuredServer, running: int, waiting: int = 0) -> None:
     """Wait until so many run, each with a child, and so many wait."""
     names = ("gradbox_running", "gradbox_waiting", "gradbox_spare_children")
 
     def holds() -> bool:
-        told = site.metrics()
-        facts = *(told[name] for name in names), len(site.children())
+        metrics = server.metrics()
+        facts = *(metrics[name] for name in names), len(server.children())
         return facts == (running, waiting, 2, running + 2)
 
-    until(f"{running} run and {waiting} wait", holds, 30)
+    wait_until(f"{running} run and {waiting} wait", holds, 30)
 
 
-def busy(site: Site, ticks: int = 50) -> list[int]:
+def busy_workers(server: MeasuredServer, ticks: int = 50) -> list[int]:
     """The children that have used so many hundredths of a second of their processor."""
-    found = []
-    for pid in site.children():
+    workers = []
+    for pid in server.children():
         with suppress(OSError):
-            if int(stat(pid)[11]) >= ticks:
-                found.append(pid)
-    return found
+            if int(proc_stat(pid)[11]) >= ticks:
+                workers.append(pid)
+    return workers
 
 
 @contextmanager
-def asking(site: Site, source: str, count: int) -> Iterator[list[Future[Answer]]]:
+def posting(server: MeasuredServer, source: str, count: int) -> Iterator[list[Future[Answer]]]:
     """So many programs asked for at once, `source` with a number of its own each; left when all are answered."""
     with ThreadPoolExecutor(count) as threads:
-        yield [threads.submit(asked, site, source.replace("{n}", str(k)), k) for k in range(count)]
+        yield [threads.submit(post_program, server, source.replace("{n}", str(k)), k) for k in range(count)]
 
 
-def killed_child(site: Site, times: int = 2) -> str:
+def kill_child(server: MeasuredServer, times: int = 2) -> str:
     """Its run ends as a crash, at once; spare ones are replaced."""
     waits = []
     for _ in range(times):
-        with asking(site, SPIN, 1) as (answer,):
-            until("the program runs", lambda: busy(site), 30)
-            os.kill(busy(site)[0], signal.SIGKILL)
+        with posting(server, SPIN, 1) as (answer,):
+            wait_until("the program runs", lambda: busy_workers(server), 30)
+            os.kill(busy_workers(server)[0], signal.SIGKILL)
             began = time.monotonic()
-            found = answer.result(30)
+            crashed = answer.result(30)
             waits.append(time.monotonic() - began)
-        assert found.ending == "crashed" and found.body["outcome"].get("signal") == signal.SIGKILL, found.body[
+        assert crashed.ending == "crashed" and crashed.body["outcome"].get("signal") == signal.SIGKILL, crashed.body[
             "outcome"
         ]
-        site.settle()
-        spare = set(site.children())
+        server.wait_until_idle()
+        spare = set(server.children())
         for pid in spare:
             os.kill(pid, signal.SIGKILL)
-        gone(site, spare, 30)
-        site.settle()
-        honest(site, range(3))
+        wait_until_gone(server, spare, 30)
+        server.wait_until_idle()
+        run_honest_programs(server, range(3))
     return (
         f"{times} killed under their programs, told after {max(waits) * 1000:.0f} ms; {2 * times} spare ones replaced"
     )
 
 
-def killed_zygote(site: Site, times: int = 1) -> str:
+def kill_zygote(server: MeasuredServer, times: int = 1) -> str:
     """Its runs are lost, those that wait are served by the next one."""
     waits = []
     for _ in range(times):
-        with asking(site, SLEEP, 2) as lost, ThreadPoolExecutor(4) as threads:
-            runs(site, 2)
-            waiting = [threads.submit(asked, site, program(n), 10 + n) for n in range(4)]
-            runs(site, 2, 4)
-            old = site.workers()
-            os.kill(site.zygote(), signal.SIGKILL)
+        with posting(server, SLEEP, 2) as lost, ThreadPoolExecutor(4) as threads:
+            wait_until_running(server, 2)
+            waiting = [threads.submit(post_program, server, program(n), 10 + n) for n in range(4)]
+            wait_until_running(server, 2, 4)
+            old = server.workers()
+            os.kill(server.zygote(), signal.SIGKILL)
             began = time.monotonic()
-            assert [one.result(30).ending for one in lost] == ["lost"] * 2
-            gone(site, set(old), 10)
-            for n, one in enumerate(waiting):
-                right(n, one.result(90))
+            assert [answer.result(30).ending for answer in lost] == ["lost"] * 2
+            wait_until_gone(server, set(old), 10)
+            for n, answer in enumerate(waiting):
+                assert_correct(n, answer.result(90))
             waits.append(time.monotonic() - began)
-        site.settle()
-        honest(site, range(3))
+        server.wait_until_idle()
+        run_honest_programs(server, range(3))
     return f"{times} killed: 2 runs lost each, 4 that waited were right after {max(waits):.1f} s"
 
 
-def stopped_zygote(site: Site, seconds: float = 2.0) -> str:
+def stop_zygote(server: MeasuredServer, seconds: float = 2.0) -> str:
     """While it stands still the server answers; then every run that was asked for meanwhile is right.
 
     Where that takes long it may be given up and its runs lost, but nothing is said that did not happen.
     """
-    zygote = site.zygote()
+    zygote = server.zygote()
     with ThreadPoolExecutor(6) as threads:
         os.kill(zygote, signal.SIGSTOP)
         try:
-            waiting = [threads.submit(asked, site, program(n), n) for n in range(6)]
+            waiting = [threads.submit(post_program, server, program(n), n) for n in range(6)]
             time.sleep(seconds)
             began = time.monotonic()
-            site.metrics()
-            told = time.monotonic() - began
+            server.metrics()
+            took = time.monotonic() - began
         finally:
             with suppress(ProcessLookupError):  # it was given up
                 os.kill(zygote, signal.SIGCONT)
-        answers = [one.result(60) for one in waiting]
+        answers = [answer.result(60) for answer in waiting]
     lost = [n for n, answer in enumerate(answers) if answer.ending == "lost"]
     assert not lost or seconds > 5, f"lost: {lost}"
     for n, answer in enumerate(answers):
         if n not in lost:
-            right(n, answer)
-    site.settle()
+            assert_correct(n, answer)
+    server.wait_until_idle()
     return (
-        f"{seconds:.0f} s: /metrics took {told * 1000:.0f} ms, of 6 runs {6 - len(lost)} right afterwards and {len(lost)} "
-        f"lost, next {honest(site, range(6, 9))}"
+        f"{seconds:.0f} s: /metrics took {took * 1000:.0f} ms, of 6 runs {6 - len(lost)} right afterwards and {len(lost)} "
+        f"lost, next {run_honest_programs(server, range(6, 9))}"
     )
 
 
-def frozen_zygote(site: Site, patience: float = 60.0) -> str:
+def freeze_zygote(server: MeasuredServer, patience: float = 60.0) -> str:
     """One that stands still for good is replaced."""
-    frozen = site.zygote()
+    frozen = server.zygote()
     os.kill(frozen, signal.SIGSTOP)
     try:
-        with asking(site, SLEEP, 2) as answers:
-            took = until("another one", lambda: site.workers().get(frozen) is None, patience)
+        with posting(server, SLEEP, 2) as answers:
+            took = wait_until("another one", lambda: server.workers().get(frozen) is None, patience)
             endings = Counter(answer.result(90).ending for answer in answers)
     finally:
         with suppress(ProcessLookupError):
             os.kill(frozen, signal.SIGCONT)
-    site.settle()
-    return f"replaced after {took:.1f} s, its runs {dict(endings)}, next {honest(site, range(3))}"
+    server.wait_until_idle()
+    return f"replaced after {took:.1f} s, its runs {dict(endings)}, next {run_honest_programs(server, range(3))}"
 
 
 @contextmanager
-def crowd(site: Site, source: str = SLEEP) -> Iterator[list[socket.socket]]:
+def crowd(server: MeasuredServer, source: str = SLEEP) -> Iterator[list[socket.socket]]:
     """Two programs run and four wait; their clients read nothing."""
     with ExitStack() as stack:
-        clients = [begun(site, source.replace("{n}", str(k)), k) for k in range(6)]
+        clients = [start_post(server, source.replace("{n}", str(k)), k) for k in range(6)]
         for client in clients:
             stack.callback(client.close)
-        runs(site, 2, 4)
+        wait_until_running(server, 2, 4)
         yield clients
 
 
-def killed_server(site: Site, times: int = 1, within: float = 10.0) -> str:
+def kill_server(server: MeasuredServer, times: int = 1, within: float = 10.0) -> str:
     """SIGKILL leaves nothing of it, and another one starts on its port at once."""
     waits = []
     for _ in range(times):
-        with crowd(site):
-            assert site.server is not None and len(site.workers()) >= 3
-            site.server.kill()
-            site.server.wait()
-            waits.append(until("nothing of it is left", lambda: not site.workers(), within))
-            site.start()
-            site.settle()
-        honest(site, range(3))
+        with crowd(server):
+            assert server.process is not None and len(server.workers()) >= 3
+            server.process.kill()
+            server.process.wait()
+            waits.append(wait_until("nothing of it is left", lambda: not server.workers(), within))
+            server.start()
+            server.wait_until_idle()
+        run_honest_programs(server, range(3))
     return f"{times} killed: nothing left after {max(waits):.2f} s; the next one served on the same port"
 
 
-def killed_saving(site: Site, saves: int = 1000, at_once: int = 1000, kills: int = 3, postgresql: bool = False) -> str:
+def kill_while_saving(
+    server: MeasuredServer, saves: int = 1000, at_once: int = 1000, kills: int = 3, postgresql: bool = False
+) -> str:
     """SIGKILL while so many save, so often: every save that was answered is there, whole, and the next server goes on."""
     if postgresql:
-        return elsewhere(site, saves, at_once, kills)
+        return kill_while_saving_on_postgresql(server, saves, at_once, kills)
     answered: dict[str, str] = {}  # id -> title
     unanswered = 0
-    right(0, asked(site, program(0)))
+    assert_correct(0, post_program(server, program(0)))
     for turn in range(kills):
         goal = len(answered) + saves // 3
         with ThreadPoolExecutor(at_once) as threads:
-            tries = [threads.submit(saving, site, f"{turn} {k}", answered) for k in range(saves)]
-            until(f"{goal} are saved", lambda goal=goal: len(answered) >= goal, 60)  # type: ignore[misc]
-            assert site.server is not None
-            site.server.kill()
-            site.server.wait()
-            unanswered += sum(not one.result() for one in tries)
-        until("nothing of it is left", lambda: not site.workers(), 10)
-        site.start()
-        site.settle()
+            tries = [threads.submit(save_program, server, f"{turn} {k}", answered) for k in range(saves)]
+            wait_until(f"{goal} are saved", lambda goal=goal: len(answered) >= goal, 60)  # type: ignore[misc]
+            assert server.process is not None
+            server.process.kill()
+            server.process.wait()
+            unanswered += sum(not save.result() for save in tries)
+        wait_until("nothing of it is left", lambda: not server.workers(), 10)
+        server.start()
+        server.wait_until_idle()
         for id_, title in answered.items():
-            status, told = fetched(site, f"/s/{id_}.json")
-            assert (status, told.get("title")) == (200, title), (id_, status, told)
-            status, trace = fetched(site, f"/s/{id_}.trace.json")
-            assert status == 200 and not wrong(0, trace), (id_, status)
+            status, content = fetch(server, f"/s/{id_}.json")
+            assert (status, content.get("title")) == (200, title), (id_, status, content)
+            status, trace = fetch(server, f"/s/{id_}.trace.json")
+            assert status == 200 and not mistake(0, trace), (id_, status)
     assert unanswered, "it was killed after the last save"
     return f"{len(answered)} of {kills * saves} saves were answered and are whole after {kills} kills; {unanswered} were not"
 
 
-def saving(site: Site, title: str, answered: dict[str, str]) -> bool:
+def save_program(server: MeasuredServer, title: str, answered: dict[str, str]) -> bool:
     """Save a scenario of this title; whether that was answered."""
     try:
-        status, told = fetched(site, "/api/scenarios", json.dumps({"source": program(0), "title": title}))
+        status, content = fetch(server, "/api/scenarios", json.dumps({"source": program(0), "title": title}))
     except (OSError, http.client.HTTPException):
         return False
-    assert status == 201, (status, told)
-    answered[told["id"]] = title
+    assert status == 201, (status, content)
+    answered[content["id"]] = title
     return True
 
 
-def fetched(site: Site, path: str, body: str | None = None) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", site.port, 60)
+def fetch(server: MeasuredServer, path: str, body: str | None = None) -> tuple[int, Any]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, 60)
     try:
         connection.request("POST" if body else "GET", path, body, {"Content-Type": "application/json"})
         answer = connection.getresponse()
@@ -334,7 +339,7 @@ def fetched(site: Site, path: str, body: str | None = None) -> tuple[int, Any]:
         connection.close()
 
 
-def elsewhere(site: Site, saves: int, at_once: int, kills: int) -> str:
+def kill_while_saving_on_postgresql(server: MeasuredServer, saves: int, at_once: int, kills: int) -> str:
     """The same with a PostgreSQL, where there is one."""
     where = postgres.programs()
     if where is None:
@@ -342,148 +347,150 @@ def elsewhere(site: Site, saves: int, at_once: int, kills: int) -> str:
     with postgres.running(where) as address:
         os.environ["DATABASE_URL"] = postgres.database(address, "chaos")
         try:
-            site.stop()
-            site.start()
-            site.settle()
-            return "PostgreSQL: " + killed_saving(site, saves, at_once, kills)
+            server.stop()
+            server.start()
+            server.wait_until_idle()
+            return "PostgreSQL: " + kill_while_saving(server, saves, at_once, kills)
         finally:
             del os.environ["DATABASE_URL"]
-            site.stop()
+            server.stop()
 
 
-def killed_at_boot(site: Site, within: float = 2.0) -> str:
+def kill_at_boot(server: MeasuredServer, within: float = 2.0) -> str:
     """SIGKILL while the first worker still boots leaves nothing, either."""
     waits = []
     for k in range(4):
-        site.stop()
-        site.start()
-        until("a worker boots", site.workers, 30)
+        server.stop()
+        server.start()
+        wait_until("a worker boots", server.workers, 30)
         time.sleep(0.4 * k)
-        assert site.server is not None
-        site.server.kill()
-        site.server.wait()
+        assert server.process is not None
+        server.process.kill()
+        server.process.wait()
         waits.append(
-            until(
-                f"nothing is left of what was killed {0.4 * k:.1f} s into its boot", lambda: not site.workers(), within
+            wait_until(
+                f"nothing is left of what was killed {0.4 * k:.1f} s into its boot",
+                lambda: not server.workers(),
+                within,
             )
         )
     return f"4 killed: nothing left after {max(waits):.2f} s"
 
 
-def asked_to_end(site: Site, within: float, what: str) -> list[str]:
+def terminate(server: MeasuredServer, within: float, what: str) -> list[str]:
     """SIGTERM, and after another start SIGINT, end the whole server, whatever its clients do."""
-    said = []
+    rows = []
     for number in (signal.SIGTERM, signal.SIGINT):
-        with crowded(site, what):
-            assert site.server is not None
-            site.server.send_signal(number)
+        with under_load(server, what):
+            assert server.process is not None
+            server.process.send_signal(number)
             began = time.monotonic()
             with suppress(subprocess.TimeoutExpired):
-                site.server.wait(within)
+                server.process.wait(within)
             took = time.monotonic() - began
-            assert site.server.poll() is not None, f"{number.name} under {what}: it still runs after {within:.0f} s"
-            until("its workers are gone", lambda: not site.workers(), 2)
-        said.append(f"{number.name} {took:.1f} s")
-        site.start()
-        site.settle()
-        honest(site, range(2))
-    return said
+            assert server.process.poll() is not None, f"{number.name} under {what}: it still runs after {within:.0f} s"
+            wait_until("its workers are gone", lambda: not server.workers(), 2)
+        rows.append(f"{number.name} {took:.1f} s")
+        server.start()
+        server.wait_until_idle()
+        run_honest_programs(server, range(2))
+    return rows
 
 
 @contextmanager
-def crowded(site: Site, what: str) -> Iterator[None]:
+def under_load(server: MeasuredServer, what: str) -> Iterator[None]:
     """Clients of a kind, at whatever they do."""
     with ExitStack() as stack:
         if what == "quick programs":
             threads = stack.enter_context(ThreadPoolExecutor(8))
-            futures = [threads.submit(asked, site, program(n), n) for n in range(200)]
+            futures = [threads.submit(post_program, server, program(n), n) for n in range(200)]
             stack.callback(lambda: [future.cancel() or future.exception() for future in futures])
-            until("some are answered", lambda: sum(future.done() for future in futures) >= 8, 60)
+            wait_until("some are answered", lambda: sum(future.done() for future in futures) >= 8, 60)
         elif what == "long programs":
-            stack.enter_context(crowd(site))
+            stack.enter_context(crowd(server))
         elif what == "a client that never reads":
-            stack.callback(begun(site, BIG.replace("{n}", "1")).close)
+            stack.callback(start_post(server, BIG.replace("{n}", "1")).close)
             time.sleep(1)
-            site.settle()
+            server.wait_until_idle()
         elif what == "half a request":
-            stack.callback(begun(site, program(1), size=-10).close)
+            stack.callback(start_post(server, program(1), size=-10).close)
         else:
-            stack.callback(listening(site, SLEEP.replace("{n}", "0")).close)
+            stack.callback(open_event_stream(server, SLEEP.replace("{n}", "0")).close)
         time.sleep(0.3)
         yield
 
 
-def ended_server(site: Site) -> str:
+def terminate_server(server: MeasuredServer) -> str:
     """Ctrl-C and SIGTERM while programs run and wait leave nothing."""
-    return ", ".join(asked_to_end(site, 30, "quick programs"))
+    return ", ".join(terminate(server, 30, "quick programs"))
 
 
-def ended_against(what: str) -> Callable[[Site], str]:
-    def check(site: Site) -> str:
-        return ", ".join(asked_to_end(site, 30, what))
+def terminate_under(what: str) -> Callable[[MeasuredServer], str]:
+    def check(server: MeasuredServer) -> str:
+        return ", ".join(terminate(server, 30, what))
 
     check.__name__ = f"ended_against_{what.replace(' ', '_')}"
     check.__doc__ = f"Ctrl-C and SIGTERM against {what} leave nothing."
     return check
 
 
-def flood(site: Site, posts: int = 200, at_once: int = 200) -> str:
+def flood(server: MeasuredServer, posts: int = 200, at_once: int = 200) -> str:
     """Each of hundreds of programs gets its trace or a 429 that says when to come back."""
-    site.settle()
-    before, began, counts = site.figures(), time.monotonic(), Counter[str]()
+    server.wait_until_idle()
+    before, began, counts = server.usage(), time.monotonic(), Counter[str]()
     with ThreadPoolExecutor(at_once) as threads:
-        for n, answer in enumerate(threads.map(lambda n: asked(site, program(n), n), range(posts))):
+        for n, answer in enumerate(threads.map(lambda n: post_program(server, program(n), n), range(posts))):
             if answer.status == 429:
                 assert int(answer.headers.get("retry-after", 0)) >= 1 and answer.ending == "busy", answer.body
             else:
-                right(n, answer)
+                assert_correct(n, answer)
             counts[answer.ending] += 1
     took = time.monotonic() - began
     assert counts["busy"] and counts["finished"] > 2, counts
-    site.settle()
-    same(before, site.figures())
-    return f"{posts} posts in {took:.1f} s: {counts['finished']} traces, {counts['busy']} told to come back; next {honest(site, range(3))}"
+    server.wait_until_idle()
+    assert_same_usage(before, server.usage())
+    return f"{posts} posts in {took:.1f} s: {counts['finished']} traces, {counts['busy']} told to come back; next {run_honest_programs(server, range(3))}"
 
 
-def same(before: Figures, after: Figures) -> None:
+def assert_same_usage(before: ResourceUsage, after: ResourceUsage) -> None:
     """The server has as many processes and descriptors as before."""
     counts = [(figures.processes, figures.descriptors) for figures in (before, after)]
     assert counts[0] == counts[1], f"processes and descriptors before and after: {counts}"
 
 
-def vanished_clients(site: Site, times: int = 15) -> str:
+def vanished_clients(server: MeasuredServer, times: int = 15) -> str:
     """Their programs are ended, whether they run or wait, and their turns are free."""
-    site.settle()
-    before, waits = site.figures(), []
+    server.wait_until_idle()
+    before, waits = server.usage(), []
     for rudely in (False, True):
-        with crowd(site) as clients:
+        with crowd(server) as clients:
             for client in clients:
-                vanish(client, rudely)
-            waits.append(until("their programs are gone", lambda: len(site.children()) == 2, 10))
-        honest(site, range(2))
+                close_connection(client, rudely)
+            waits.append(wait_until("their programs are gone", lambda: len(server.children()) == 2, 10))
+        run_honest_programs(server, range(2))
     for k in range(times):  # at any moment of a run
-        client = begun(site, program(k), k)
+        client = start_post(server, program(k), k)
         time.sleep(0.002 * (k % 40))
-        vanish(client, bool(k % 2))
-    site.settle()
-    same(before, site.figures())
-    return f"6 at once, gone after {max(waits):.2f} s; {times} more at any moment; next {honest(site, range(2))}"
+        close_connection(client, bool(k % 2))
+    server.wait_until_idle()
+    assert_same_usage(before, server.usage())
+    return f"6 at once, gone after {max(waits):.2f} s; {times} more at any moment; next {run_honest_programs(server, range(2))}"
 
 
-def slow_readers(site: Site, never: int = 3) -> str:
+def slow_readers(server: MeasuredServer, never: int = 3) -> str:
     """Clients that read slowly, never, or send half a request hold up nobody; the slow one gets all of it."""
-    site.settle()
-    before = site.figures()
+    server.wait_until_idle()
+    before = server.usage()
     with ExitStack() as stack:
         for k in range(never):
-            stack.callback(begun(site, BIG.replace("{n}", str(k)), k).close)
-            stack.callback(begun(site, program(k), k, size=60 + k).close)
-        slow = begun(site, BIG.replace("{n}", str(never)), never, buffer=1 << 16)
+            stack.callback(start_post(server, BIG.replace("{n}", str(k)), k).close)
+            stack.callback(start_post(server, program(k), k, size=60 + k).close)
+        slow = start_post(server, BIG.replace("{n}", str(never)), never, buffer=1 << 16)
         stack.callback(slow.close)
         data = slow.recv(2048)
-        site.settle()  # all of these programs have run
-        resident = site.figures().resident
-        took = honest(site, range(10), 20)
+        server.wait_until_idle()  # all of these programs have run
+        resident = server.usage().resident
+        took = run_honest_programs(server, range(10), 20)
         while chunk := slow.recv(1 << 16):
             data += chunk
             if data.endswith(b"}"):
@@ -492,28 +499,28 @@ def slow_readers(site: Site, never: int = 3) -> str:
                     break
             time.sleep(0.001)
         assert trace["outcome"]["stopped"]["limit"] == "trace", trace["outcome"]
-    until("their connections are gone", lambda: site.figures().descriptors == before.descriptors, 10)
-    sizes = "/".join(f"{size / MIB:.0f}" for size in (before.resident, resident, site.figures().resident))
+    wait_until("their connections are gone", lambda: server.usage().descriptors == before.descriptors, 10)
+    sizes = "/".join(f"{size / MIB:.0f}" for size in (before.resident, resident, server.usage().resident))
     return (
         f"{never} that never read, {never} with half a request: others {took}; the slow one read "
         f"{len(data) / 1e6:.1f} MB; the server has {sizes} MiB (before/during/after)"
     )
 
 
-def no_descriptors(site: Site) -> str:
+def no_descriptors(server: MeasuredServer) -> str:
     """While the server can open nothing more some are sent away; afterwards it serves as before."""
-    before, limits = site.figures(), resource.prlimit(site.pid, resource.RLIMIT_NOFILE)
+    before, limits = server.usage(), resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
     endings: Counter[str] = Counter()
     with ExitStack() as stack:
-        connections = [http.client.HTTPConnection("127.0.0.1", site.port, 20) for _ in range(4)]
+        connections = [http.client.HTTPConnection("127.0.0.1", server.port, 20) for _ in range(4)]
         for connection in connections:
             stack.callback(connection.close)
             connection.connect()
-        until("they are connected", lambda: site.figures().descriptors >= before.descriptors + 4, 10)
-        resource.prlimit(site.pid, resource.RLIMIT_NOFILE, (site.figures().descriptors + 1, limits[1]))
-        stack.callback(resource.prlimit, site.pid, resource.RLIMIT_NOFILE, limits)
+        wait_until("they are connected", lambda: server.usage().descriptors >= before.descriptors + 4, 10)
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (server.usage().descriptors + 1, limits[1]))
+        stack.callback(resource.prlimit, server.pid, resource.RLIMIT_NOFILE, limits)
         for _ in range(8):
-            stack.callback(socket.create_connection(("127.0.0.1", site.port), 10).close)
+            stack.callback(socket.create_connection(("127.0.0.1", server.port), 10).close)
         for n, connection in enumerate(connections):
             try:
                 connection.request(
@@ -524,52 +531,52 @@ def no_descriptors(site: Site) -> str:
                 answer.read()
             except OSError as error:
                 endings[type(error).__name__] += 1
-    site.settle(30)
-    same(before, site.figures())
-    return f"4 programs meanwhile: {dict(endings)}; afterwards {honest(site, range(5))}"
+    server.wait_until_idle(30)
+    assert_same_usage(before, server.usage())
+    return f"4 programs meanwhile: {dict(endings)}; afterwards {run_honest_programs(server, range(5))}"
 
 
-def listening(site: Site, source: str) -> socket.socket:
+def open_event_stream(server: MeasuredServer, source: str) -> socket.socket:
     """A connection that hears of a run, whose first event has come."""
-    connection = http.client.HTTPConnection("127.0.0.1", site.port, 30)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, 30)
     try:
         headers = {"Content-Type": "application/json", "Prefer": "respond-async"}
         connection.request("POST", "/api/runs", json.dumps({"source": source}), headers)
-        place = json.loads(connection.getresponse().read())["events"]
+        path = json.loads(connection.getresponse().read())["events"]
     finally:
         connection.close()
-    listener = socket.create_connection(("127.0.0.1", site.port), 30)
-    listener.sendall(f"GET {place} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+    listener = socket.create_connection(("127.0.0.1", server.port), 30)
+    listener.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
     data = b""
     while b"data: " not in data:
         data += listener.recv(1 << 12)
     return listener
 
 
-def gone_listener(site: Site, patience: float = 30.0) -> str:
+def drop_event_stream(server: MeasuredServer, patience: float = 30.0) -> str:
     """When the last one who listens to a run has gone, it is ended; one who only left for a moment finds it running."""
-    site.settle()
-    before = site.figures()
+    server.wait_until_idle()
+    before = server.usage()
     for rudely in (False, True):
-        listener = listening(site, SLEEP.replace("{n}", str(int(rudely))))
-        runs(site, 1)
-        vanish(listener, rudely)
-        took = until("its program is gone", lambda: len(site.children()) == 2, patience)
-        site.settle()
-    same(before, site.figures())
+        listener = open_event_stream(server, SLEEP.replace("{n}", str(int(rudely))))
+        wait_until_running(server, 1)
+        close_connection(listener, rudely)
+        took = wait_until("its program is gone", lambda: len(server.children()) == 2, patience)
+        server.wait_until_idle()
+    assert_same_usage(before, server.usage())
     return f"its program is gone after {took:.1f} s"
 
 
-def many_runs(site: Site, count: int = 200, room: int = 24 * MIB) -> str:
+def many_runs(server: MeasuredServer, count: int = 200, room: int = 24 * MIB) -> str:
     """So many quick runs, and the server is what it was before. room: bytes by which it may have grown."""
 
-    def measured() -> tuple[Figures, int, int]:
-        site.settle()
-        zygote = site.zygote()
-        return site.figures(), kilobytes(zygote, "status", "VmRSS:"), len(os.listdir(f"/proc/{zygote}/fd"))
+    def measured() -> tuple[ResourceUsage, int, int]:
+        server.wait_until_idle()
+        zygote = server.zygote()
+        return server.usage(), proc_bytes(zygote, "status", "VmRSS:"), len(os.listdir(f"/proc/{zygote}/fd"))
 
     def several(numbers: range) -> None:
-        for _ in threads.map(lambda n: honest(site, range(n, n + 1)), numbers):
+        for _ in threads.map(lambda n: run_honest_programs(server, range(n, n + 1)), numbers):
             pass
 
     with ThreadPoolExecutor(4) as threads:
@@ -578,46 +585,46 @@ def many_runs(site: Site, count: int = 200, room: int = 24 * MIB) -> str:
         began, sizes = time.monotonic(), [before.resident]
         for start in range(1000, 1000 + count, 1000):
             several(range(start, min(start + 1000, 1000 + count)))
-            sizes.append(kilobytes(site.pid, "status", "VmRSS:"))
+            sizes.append(proc_bytes(server.pid, "status", "VmRSS:"))
         took = time.monotonic() - began
     after, last, holds = measured()
-    same(before, after)
+    assert_same_usage(before, after)
     assert holds == held, f"descriptors of the zygote: {held}, then {holds}"
-    told = " ".join(f"{size / MIB:.0f}" for size in sizes)
-    assert after.resident - before.resident <= room, f"the server grew: {told} MiB"
+    growth = " ".join(f"{size / MIB:.0f}" for size in sizes)
+    assert after.resident - before.resident <= room, f"the server grew: {growth} MiB"
     assert last - first <= 8 * MIB, f"the zygote grew from {first / MIB:.0f} to {last / MIB:.0f} MiB"
     return (
-        f"{count} in {took:.0f} s, {count / took:.0f}/s; the server {told} MiB, the zygote {first / MIB:.0f} to "
+        f"{count} in {took:.0f} s, {count / took:.0f}/s; the server {growth} MiB, the zygote {first / MIB:.0f} to "
         f"{last / MIB:.0f} MiB; {after.processes} processes, {after.descriptors} + {holds} descriptors as before"
     )
 
 
-def hostile_programs(site: Site, rounds: int = 1) -> str:
+def hostile_programs(server: MeasuredServer, rounds: int = 1) -> str:
     """Every program that does its worst gets its ending, and every honest one beside it is right."""
     over = threading.Event()
 
     def reap() -> None:
         """As the kernel would where memory runs out."""
         while not over.wait(0.1):
-            for pid in busy(site, 500):
+            for pid in busy_workers(server, 500):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
 
-    site.settle()
-    before, served, endings = site.figures(), 0, Counter[str]()
+    server.wait_until_idle()
+    before, served, endings = server.usage(), 0, Counter[str]()
     reaper = threading.Thread(target=reap)
     reaper.start()
     try:
         with ThreadPoolExecutor(6) as threads:
             for turn in range(rounds):
                 worst = {
-                    name: threads.submit(asked, site, source.replace("{n}", str(turn)), k)
+                    name: threads.submit(post_program, server, source.replace("{n}", str(turn)), k)
                     for k, (name, (source, _)) in enumerate(HOSTILE.items())
                     for _ in range(2)
                 }
-                good = [threads.submit(honest, site, range(n, n + 3)) for n in range(8)]
-                for name, one in worst.items():
-                    answer = one.result(120)
+                good = [threads.submit(run_honest_programs, server, range(n, n + 3)) for n in range(8)]
+                for name, future in worst.items():
+                    answer = future.result(120)
                     assert answer.ending == HOSTILE[name][1], f"a program that {name}: {answer.body['outcome']}"
                     endings[answer.ending] += 1
                 for done in good:
@@ -626,69 +633,69 @@ def hostile_programs(site: Site, rounds: int = 1) -> str:
     finally:
         over.set()
         reaper.join()
-    site.settle()
-    same(before, site.figures())
+    server.wait_until_idle()
+    assert_same_usage(before, server.usage())
     return f"{served} honest ones right beside {dict(endings)}"
 
 
 Check = Callable[..., str]
 
 ALL: tuple[tuple[Check, dict[str, Any], dict[str, Any]], ...] = (
-    (killed_child, {"times": 10}, {}),
-    (killed_zygote, {"times": 3}, {}),
-    (stopped_zygote, {"seconds": 5}, {}),
-    (stopped_zygote, {"seconds": 14}, {"wall": 10}),
-    (frozen_zygote, {}, {"wall": 3, "boot": 10}),
-    (killed_server, {"times": 3, "within": 2}, {}),
-    (killed_at_boot, {}, {}),
-    (killed_saving, {}, SAVING),
-    (killed_saving, {"postgresql": True}, SAVING),
-    (ended_server, {}, {}),
-    (ended_against("long programs"), {}, {}),
-    (ended_against("a client that never reads"), {}, {}),
-    (ended_against("half a request"), {}, {}),
-    (ended_against("a listener"), {}, {}),
+    (kill_child, {"times": 10}, {}),
+    (kill_zygote, {"times": 3}, {}),
+    (stop_zygote, {"seconds": 5}, {}),
+    (stop_zygote, {"seconds": 14}, {"wall": 10}),
+    (freeze_zygote, {}, {"wall": 3, "boot": 10}),
+    (kill_server, {"times": 3, "within": 2}, {}),
+    (kill_at_boot, {}, {}),
+    (kill_while_saving, {}, SAVING),
+    (kill_while_saving, {"postgresql": True}, SAVING),
+    (terminate_server, {}, {}),
+    (terminate_under("long programs"), {}, {}),
+    (terminate_under("a client that never reads"), {}, {}),
+    (terminate_under("half a request"), {}, {}),
+    (terminate_under("a listener"), {}, {}),
     (flood, {"posts": 2000, "at_once": 400}, {}),
     (vanished_clients, {"times": 200}, {}),
     (slow_readers, {"never": 20}, {}),
     (no_descriptors, {}, {}),
-    (gone_listener, {}, {}),
+    (drop_event_stream, {}, {}),
     (hostile_programs, {"rounds": 5}, {}),
     (many_runs, {"count": 10_000, "room": 32 * MIB}, {}),
 )
 """Each check, at the size and under the settings that `make chaos` has."""
 
 
-def done(check: Check, size: dict[str, Any], settings: dict[str, Any]) -> bool:
+def run_check(check: Check, size: dict[str, Any], settings: dict[str, Any]) -> bool:
     """Do it to a server of its own and print what came of it; whether it holds."""
     print(f"{check.__name__:44} ", end="", flush=True)
     began, log = time.monotonic(), ""
     try:
-        with Site(**{**FREE, **settings}) as site:
+        with MeasuredServer(**{**FREE, **settings}) as server:
             try:
-                said = check(site, **size)
+                result = check(server, **size)
             finally:
-                log = site.log()
+                log = server.log()
         held = True
     except Exception as error:
-        said, held = f"{type(error).__name__}: {error}".splitlines()[0], False
-    print(f"{'held' if held else 'BROKEN':7} {time.monotonic() - began:5.0f} s  {said}", flush=True)
-    for line in complaints(log):
+        result, held = f"{type(error).__name__}: {error}".splitlines()[0], False
+    print(f"{'held' if held else 'BROKEN':7} {time.monotonic() - began:5.0f} s  {result}", flush=True)
+    for line in log_errors(log):
         print(f"{'':53} {line}", flush=True)
     return held
 
 
-def complaints(log: str) -> list[str]:
+def log_errors(log: str) -> list[str]:
     """What a server wrote that it should not have to: failures that nobody caught, how often each."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     lines = log.splitlines()
     for k, line in enumerate(lines):
         if line.startswith("Traceback"):
             last = next((after for after in lines[k + 1 :] if after and not after.startswith(" ")), "")
-            found[last[:150]] += 1
+            counts[last[:150]] += 1
         elif "never retrieved" in line or "was destroyed" in line:
-            found[line[:150]] += 1
-    return [f"{count} x in its log: {what}" for what, count in found.most_common(5)]
+            counts[line[:150]] += 1
+    return [f"{count} x in its log: {what}" for what, count in counts.most_common(5)]
 
 
 def main(names: list[str]) -> int:
@@ -696,9 +703,9 @@ def main(names: list[str]) -> int:
     if unknown:
         print(f"no such check: {', '.join(sorted(unknown))}; there are {', '.join(row[0].__name__ for row in ALL)}")
         return 2
-    found = [done(*row) for row in ALL if not names or row[0].__name__ in names]
-    print(f"{sum(found)} of {len(found)} held")
-    return 0 if all(found) else 1
+    held = [run_check(*row) for row in ALL if not names or row[0].__name__ in names]
+    print(f"{sum(held)} of {len(held)} held")
+    return 0 if all(held) else 1
 
 
 if __name__ == "__main__":

@@ -4,40 +4,40 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from benchmarks.load import Site
+from benchmarks.measured_server import MeasuredServer
 from tests import chaos
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
+def server() -> Iterator[MeasuredServer]:
     """One whose listeners may be away for a second, not fifteen."""
-    with Site(before="import server.pool.runs as runs; runs.GRACE = 1.0", **chaos.FREE) as site:
-        yield site
+    with MeasuredServer(before="import server.pool.runs as runs; runs.GRACE = 1.0", **chaos.FREE) as server:
+        yield server
 
 
 CHECKS = (
     chaos.many_runs,
     chaos.flood,
     chaos.vanished_clients,
-    chaos.gone_listener,
+    chaos.drop_event_stream,
     chaos.slow_readers,
     chaos.hostile_programs,
-    chaos.killed_child,
-    chaos.stopped_zygote,
-    chaos.killed_zygote,
-    chaos.killed_server,
-    chaos.ended_server,
+    chaos.kill_child,
+    chaos.stop_zygote,
+    chaos.kill_zygote,
+    chaos.kill_server,
+    chaos.terminate_server,
 )
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_the_next_one_notices_nothing(check: Callable[[Site], str], site: Site) -> None:
-    before = chaos.complaints(site.log())
+def test_the_next_one_notices_nothing(check: Callable[[MeasuredServer], str], server: MeasuredServer) -> None:
+    before = chaos.log_errors(server.log())
     try:
-        check(site)
-        assert chaos.complaints(site.log()) == before
+        check(server)
+        assert chaos.log_errors(server.log()) == before
     except BaseException:  # the next one is to find a server
-        site.stop()
-        site.start()
-        site.settle()
+        server.stop()
+        server.start()
+        server.wait_until_idle()
         raise

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import update
 from starlette.testclient import TestClient
 
-from benchmarks.load import Site
+from benchmarks.measured_server import MeasuredServer
 from server.app import create_app
 from server.settings import Settings
 from server.store.tables import scenarios
@@ -279,5 +279,5 @@ def test_a_killed_server_has_every_save_that_it_answered(
 ) -> None:
     place = places(kind)
     monkeypatch.setenv("DATABASE_URL", place.url)
-    with Site(**{**chaos.SAVING, "data": place.folder}) as site:
+    with MeasuredServer(**{**chaos.SAVING, "data": place.folder}) as site:
         chaos.killed_saving(site, saves=100, at_once=50, kills=1)
