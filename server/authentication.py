@@ -28,7 +28,7 @@ NAME = "gradbox_session"
 MONTH = 30 * 24 * 3600
 
 OPEN = ("/healthz", "/readyz")
-ASSETS = ("/static/dist/style.css", "/static/dist/door.js")
+ASSETS = ("/static/dist/style.css", "/static/dist/sign_in.js")
 """All that the page which asks for the password needs."""
 
 SESSION = "/session"

@@ -22,10 +22,16 @@ await Promise.all([
     entryPoints: {
       main: "static/js/main.js",
       gallery: "static/js/gallery.js",
-      marks: "static/js/sheet.js",
-      door: "static/js/door.js",
+      marks: "static/js/specimen_sheet.js",
+      sign_in: "static/js/sign_in.js",
     },
   }),
   build({ ...both, ...SCRIPT, entryPoints: { offline: "static/js/offline.js" }, format: "iife" }),
-  build({ ...both, ...SCRIPT, entryPoints: { twins: "static/js/twins.js" }, format: "iife", globalName: "twins" }),
+  build({
+    ...both,
+    ...SCRIPT,
+    entryPoints: { exports: "static/js/exports.js" },
+    format: "iife",
+    globalName: "exports",
+  }),
 ]);

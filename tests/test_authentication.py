@@ -211,9 +211,9 @@ def test_behind_a_prefix_and_https(tmp_path_factory: pytest.TempPathFactory) -> 
         for start in ("", "/box"):
             client.cookies.clear()
             page = client.get(f"{start}/gallery", headers=HTML)
-            assert page.status_code == 401 and 'src="/box/static/dist/door.js"' in page.text
+            assert page.status_code == 401 and 'src="/box/static/dist/sign_in.js"' in page.text
             assert (
-                client.get(f"{start}/static/dist/door.js").status_code
+                client.get(f"{start}/static/dist/sign_in.js").status_code
                 == client.get(f"{start}/healthz").status_code
                 == 200
             )
@@ -260,7 +260,7 @@ def test_where_nobody_is_asked_there_is_nothing_to_sign_in_to(tmp_path_factory: 
     with visiting(data=str(tmp_path_factory.mktemp("data"))) as client:
         assert code(sign_in(client, "")) == (404, "not_found")
         page = client.get("/", headers=HTML)
-        assert page.status_code == 200 and "sign-out" not in page.text and "door.js" not in page.text
+        assert page.status_code == 200 and "sign-out" not in page.text and "sign_in.js" not in page.text
 
 
 @pytest.fixture

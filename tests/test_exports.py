@@ -29,7 +29,7 @@ PROGRAM = "a = torch.tensor([1., 2.], requires_grad=True)\nb = a.clone()\nb.sum(
 SVG = "{http://www.w3.org/2000/svg}"
 FREE = {"picture_limit": "100000/minute", "hosts": "127.0.0.1,gradbox.example.org"}
 
-needs_page = pytest.mark.skipif(not (ROOT / "static/dist/twins.js").exists(), reason="the page is not built")
+needs_page = pytest.mark.skipif(not (ROOT / "static/dist/exports.js").exists(), reason="the page is not built")
 pytestmark = needs_page
 
 
@@ -282,10 +282,10 @@ def test_a_version_is_of_all_that_is_shown(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "static/dist").mkdir(parents=True)
     monkeypatch.setattr(renderer_client, "ROOT", tmp_path)
     versions = [Drawings(1).version]
-    for name in ("twins.js", "offline.js", "style.css"):
+    for name in ("exports.js", "offline.js", "style.css"):
         shutil.copy(ROOT / "static/dist" / name, tmp_path / "static/dist")
     for name in (
-        "static/dist/twins.js",
+        "static/dist/exports.js",
         "static/dist/style.css",
         "templates/partials/_offline.html",
         "templates/embed.html",

@@ -30,7 +30,7 @@ log = logging.getLogger("gradbox.pictures")
 
 def version() -> str:
     """Of all that a picture, the file or the frame is made of."""
-    parts = [ROOT / "static/dist" / name for name in ("twins.js", "offline.js", "style.css")]
+    parts = [ROOT / "static/dist" / name for name in ("exports.js", "offline.js", "style.css")]
     if not all(part.exists() for part in parts):
         return ""
     parts += [ROOT / "templates" / name for name in ("embed.html", "partials/_offline.html", "partials/_controls.html")]

@@ -52,7 +52,7 @@ def main() -> None:
     os.dup2(2, 1)  # whatever prints may not speak for us
     fonts = Fonts(family("sans-serif", "DejaVu Sans"), family("monospace", "DejaVu Sans Mono"))
     v8 = MiniRacer()
-    v8.eval((DIST / "twins.js").read_text("utf-8"))
+    v8.eval((DIST / "exports.js").read_text("utf-8"))
     parts = {
         "style": (DIST / "style.css").read_text("utf-8"),
         "script": (DIST / "offline.js").read_text("utf-8"),
@@ -90,7 +90,7 @@ def made(v8: MiniRacer, asked: Drawing, trace: bytes, parts: dict[str, str], fon
     told: dict[str, Any] = {**asked.model_dump(), "tallest": tallest, **parts, "nonce": secrets.token_hex(16)}
     try:
         text = gzip.decompress(trace).decode()
-        answer = v8.call("twins.make", text, told, timeout_sec=SECONDS, max_memory=HEAP)
+        answer = v8.call("exports.render", text, told, timeout_sec=SECONDS, max_memory=HEAP)
         if "steps" in answer:
             return Drawn(steps=answer["steps"]), b""
         body = png(answer["made"], fonts) if asked.png else answer["made"].encode()

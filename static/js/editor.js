@@ -1,4 +1,4 @@
-/** The program's editor: CodeMirror with Python, the running line lit, messages under the lines that they are about. */
+/** The program's editor: CodeMirror for Python, with the step's line highlighted, breakpoints, and messages at lines. */
 
 import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
@@ -21,60 +21,62 @@ import { isShape } from "./repair.js";
  * @typedef {{why: string, label: string, shape?: string, shapeLabel: string, run: (shape?: string) => void}} Offer
  *   shape: what the reader may change before
  * @typedef {{line: number, kind: "error" | "notice" | "output", text: string, offers?: Offer[], inline?: boolean,
- *   make?: () => HTMLElement}} Message   make: draws what `text` stands for; inline: behind the line, not under it
+ *   render?: () => HTMLElement}} Message   render: draws what `text` stands for; inline: at the end of the line, not under it
  */
 
 /** @type {import("@codemirror/state").StateEffectType<{line: number, tone: string} | null>} */
-const setCurrent = StateEffect.define();
+const setStepLine = StateEffect.define();
 /** @type {import("@codemirror/state").StateEffectType<Message[]>} */
 const setMessages = StateEffect.define();
 
 /** @type {import("@codemirror/state").StateEffectType<number>} the beginning of a line */
-const toggled = StateEffect.define({ map: (at, changes) => changes.mapPos(at) });
+const toggleBreakpointAt = StateEffect.define({ map: (at, changes) => changes.mapPos(at) });
 
-class Break extends GutterMarker {
+class BreakpointMarker extends GutterMarker {
   toDOM() {
     return document.createTextNode("●");
   }
 }
-const stop = new Break();
+const breakpoint = new BreakpointMarker();
 
 /** @type {StateField<RangeSet<GutterMarker>>} where the reader wants to stop; they move with their lines */
-const breaks = StateField.define({
+const breakpoints = StateField.define({
   create: () => RangeSet.empty,
   update(set, transaction) {
     let next = set.map(transaction.changes);
     for (const effect of transaction.effects) {
-      if (!effect.is(toggled)) continue;
-      let there = false;
+      if (!effect.is(toggleBreakpointAt)) continue;
+      let exists = false;
       next.between(effect.value, effect.value, () => {
-        there = true;
+        exists = true;
       });
-      next = next.update(there ? { filter: (from) => from !== effect.value } : { add: [stop.range(effect.value)] });
+      next = next.update(
+        exists ? { filter: (from) => from !== effect.value } : { add: [breakpoint.range(effect.value)] },
+      );
     }
     return next;
   },
 });
 
-class Words extends WidgetType {
+class MessageWidget extends WidgetType {
   /** @param {Message} message */
   constructor(message) {
     super();
     this.message = message;
   }
 
-  /** @param {Words} other */
+  /** @param {MessageWidget} other */
   eq(other) {
     return other.message.text === this.message.text && other.message.kind === this.message.kind;
   }
 
   toDOM() {
-    if (this.message.make) return this.message.make();
+    if (this.message.render) return this.message.render();
     const box = document.createElement("div");
     box.className = `message ${this.message.kind}`;
     box.setAttribute("role", this.message.kind === "error" ? "alert" : "note");
     box.append(this.message.text);
-    for (const offer of this.message.offers ?? []) box.append(offered(offer));
+    for (const offer of this.message.offers ?? []) box.append(offerForm(offer));
     return box;
   }
 
@@ -84,7 +86,7 @@ class Words extends WidgetType {
 }
 
 /** A sentence, a field for the shape and the button. @param {Offer} offer */
-function offered({ why, label, shape, shapeLabel, run }) {
+function offerForm({ why, label, shape, shapeLabel, run }) {
   const row = document.createElement("form");
   row.className = "offer";
   const button = document.createElement("button");
@@ -108,45 +110,48 @@ function offered({ why, label, shape, shapeLabel, run }) {
   return row;
 }
 
-const current = StateField.define({
+const stepLine = StateField.define({
   create: () => Decoration.none,
   update(marks, transaction) {
     let next = transaction.docChanged ? Decoration.none : marks;
-    for (const effect of transaction.effects) if (effect.is(setCurrent)) next = lit(transaction.state, effect.value);
+    for (const effect of transaction.effects)
+      if (effect.is(setStepLine)) next = lineDecoration(transaction.state, effect.value);
     return next;
   },
   provide: (field) => EditorView.decorations.from(field),
 });
 
-const messages = StateField.define({
+const messageField = StateField.define({
   create: () => Decoration.none,
   update(marks, transaction) {
     let next = transaction.docChanged ? Decoration.none : marks;
     for (const effect of transaction.effects)
-      if (effect.is(setMessages)) next = written(transaction.state, effect.value);
+      if (effect.is(setMessages)) next = messageDecorations(transaction.state, effect.value);
     return next;
   },
   provide: (field) => EditorView.decorations.from(field),
 });
 
 /** @param {EditorState} state @param {{line: number, tone: string} | null} at */
-function lit(state, at) {
+function lineDecoration(state, at) {
   if (!at || at.line < 1 || at.line > state.doc.lines) return Decoration.none;
   return Decoration.set([Decoration.line({ class: `cm-now ${at.tone}` }).range(state.doc.line(at.line).from)]);
 }
 
 /** @param {EditorState} state @param {Message[]} list */
-function written(state, list) {
+function messageDecorations(state, list) {
   const ranges = [];
   for (const message of list) {
     const line = state.doc.line(Math.max(1, Math.min(message.line, state.doc.lines)));
     if (message.kind !== "output") ranges.push(Decoration.line({ class: `cm-${message.kind}` }).range(line.from));
-    ranges.push(Decoration.widget({ widget: new Words(message), block: !message.inline, side: 1 }).range(line.to));
+    ranges.push(
+      Decoration.widget({ widget: new MessageWidget(message), block: !message.inline, side: 1 }).range(line.to),
+    );
   }
   return Decoration.set(ranges, true);
 }
 
-const colours = HighlightStyle.define([
+const highlightStyle = HighlightStyle.define([
   {
     tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword],
     class: "sx-word",
@@ -159,11 +164,11 @@ const colours = HighlightStyle.define([
 
 /**
  * @param {HTMLElement} host
- * @param {{source: string, label: string, leave: string, nonce: string, onRun: () => void, onChange: () => void, onLine: (line: number) => void}} how
+ * @param {{source: string, label: string, leaveHint: string, nonce: string, onRun: () => void, onChange: () => void, onLine: (line: number) => void}} how
  */
-export function createEditor(host, { source, label, leave, nonce, onRun, onChange, onLine }) {
-  let quiet = false;
-  const running = () => {
+export function createEditor(host, { source, label, leaveHint, nonce, onRun, onChange, onLine }) {
+  let silent = false;
+  const runKey = () => {
     onRun();
     return true;
   };
@@ -173,14 +178,14 @@ export function createEditor(host, { source, label, leave, nonce, onRun, onChang
       doc: source,
       extensions: [
         EditorView.cspNonce.of(nonce),
-        breaks,
+        breakpoints,
         gutter({
           class: "cm-breaks",
-          markers: (editor) => editor.state.field(breaks),
-          initialSpacer: () => stop,
+          markers: (editor) => editor.state.field(breakpoints),
+          initialSpacer: () => breakpoint,
           domEventHandlers: {
             mousedown(editor, block) {
-              editor.dispatch({ effects: toggled.of(editor.state.doc.lineAt(block.from).from) });
+              editor.dispatch({ effects: toggleBreakpointAt.of(editor.state.doc.lineAt(block.from).from) });
               return true;
             },
           },
@@ -200,18 +205,18 @@ export function createEditor(host, { source, label, leave, nonce, onRun, onChang
         indentUnit.of("    "),
         bracketMatching(),
         python(),
-        syntaxHighlighting(colours),
-        current,
-        messages,
-        keymap.of([{ key: "Mod-Enter", run: running }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
+        syntaxHighlighting(highlightStyle),
+        stepLine,
+        messageField,
+        keymap.of([{ key: "Mod-Enter", run: runKey }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
         EditorView.contentAttributes.of({
           "aria-label": label,
-          "aria-description": leave,
+          "aria-description": leaveHint,
           spellcheck: "false",
           autocapitalize: "off",
         }),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged && !quiet) onChange();
+          if (update.docChanged && !silent) onChange();
         }),
       ],
     }),
@@ -219,18 +224,18 @@ export function createEditor(host, { source, label, leave, nonce, onRun, onChang
   return {
     text: () => view.state.doc.toString(),
     /** Replaces the text as one change that can be undone. @param {string} text */
-    set(text) {
+    setText(text) {
       if (text === view.state.doc.toString()) return;
-      quiet = true;
+      silent = true;
       view.dispatch({
         changes: { from: 0, to: view.state.doc.length, insert: text },
         annotations: isolateHistory.of("full"),
       });
-      quiet = false;
+      silent = false;
     },
     /** Lights the line that the step is at. @param {number | null} line @param {string} [tone] */
-    now(line, tone = "") {
-      view.dispatch({ effects: setCurrent.of(line === null ? null : { line, tone }) });
+    setStepLine(line, tone = "") {
+      view.dispatch({ effects: setStepLine.of(line === null ? null : { line, tone }) });
       if (line === null || line > view.state.doc.lines || line < 1) return;
       view.requestMeasure({
         key: "now", // measured with the next frame: asked for at once, the browser would lay out the page for each step
@@ -246,21 +251,21 @@ export function createEditor(host, { source, label, leave, nonce, onRun, onChang
       });
     },
     /** @param {Message[]} list */
-    say(list) {
+    setMessages(list) {
       view.dispatch({ effects: setMessages.of(list) });
     },
     /** The lines where the reader wants to stop. @returns {Set<number>} */
-    breaks() {
+    breakpoints() {
       const lines = new Set();
-      view.state.field(breaks).between(0, view.state.doc.length, (from) => {
+      view.state.field(breakpoints).between(0, view.state.doc.length, (from) => {
         lines.add(view.state.doc.lineAt(from).number);
       });
       return lines;
     },
     /** @param {number} line */
-    toggleBreak(line) {
+    toggleBreakpoint(line) {
       if (line >= 1 && line <= view.state.doc.lines)
-        view.dispatch({ effects: toggled.of(view.state.doc.line(line).from) });
+        view.dispatch({ effects: toggleBreakpointAt.of(view.state.doc.line(line).from) });
     },
     focused: () => view.hasFocus,
   };

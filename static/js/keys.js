@@ -1,11 +1,11 @@
-/** The keys of the workbench, where no field has them for itself. */
+/** The page's keyboard shortcuts; a key that is typed into a field stays the field's. */
 
 /**
  * @param {{focused: () => boolean}} editor
- * @param {Record<string, () => void>} deeds by key
- * @param {{run: () => void, key: (name: string, shift: boolean) => boolean}} others run: Ctrl or Command with Enter; key: told of what is in no deed, and says whether it was for it
+ * @param {Record<string, () => void>} shortcuts by key
+ * @param {{run: () => void, key: (name: string, shift: boolean) => boolean}} handlers run: Ctrl or Command with Enter; key: called with a key that is no shortcut; returns whether it was handled
  */
-export function startKeys(editor, deeds, { run, key }) {
+export function startKeys(editor, shortcuts, { run, key }) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey) {
       if (event.key === "Enter" && !event.defaultPrevented) {
@@ -23,7 +23,7 @@ export function startKeys(editor, deeds, { run, key }) {
       return;
     if (target?.closest("button, a") && event.key === " ") return;
     if (target?.id === "slider" && event.key !== " ") return;
-    if (deeds[event.key]) deeds[event.key]();
+    if (shortcuts[event.key]) shortcuts[event.key]();
     else if (key(event.key, event.shiftKey)) event.preventDefault();
   });
 }

@@ -1,4 +1,4 @@
-/** The loom on the page: the whole run in one scrolled picture, its heads always in sight; and on paper, in slices. */
+/** The loom view: the whole run in one scrolling picture with fixed heads, and cut into pages for printing. */
 
 import { HEAD, loom as makeLoom, SMALLEST } from "./layout/loom.js";
 import { ALL, band, TALL } from "./layout/view.js";
@@ -6,22 +6,22 @@ import { corner, LOOM, loomMarks } from "./marks/loom.js";
 import { patch, SVG } from "./svg.js";
 
 /** @typedef {import("./state.js").Opened} Opened */
-/** @typedef {{show: (opened: Opened, i: number) => void, print: (opened: Opened) => void, printed: () => void}} LoomView */
+/** @typedef {{show: (opened: Opened, i: number) => void, print: (opened: Opened) => void, clearPrint: () => void}} LoomView */
 
 const NARROW = 680;
-/** Height over width of what a sheet of paper has room for. */
-const SHEET = { upright: 1.3, across: 0.64 };
-/** Wider pictures are printed across. */
-const WIDE = 1350;
-const GRAIN = 40;
+/** Height over width of a printed page. */
+const PAGE_RATIO = { portrait: 1.3, landscape: 0.64 };
+/** Plans that are wider than this are printed in landscape. */
+const LANDSCAPE_FROM = 1350;
+const WIDTH_STEP = 40;
 
 /**
  * @param {HTMLElement} host
  * @param {Document} document
- * @param {{words?: Partial<import("./marks/loom.js").Words>, go: (i: number) => void}} how go: called with the step of a row that was chosen
+ * @param {{labels?: Partial<import("./marks/loom.js").Words>, go: (i: number) => void}} options go: called with the step of a row that was chosen
  * @returns {LoomView}
  */
-export function createLoom(host, document, { words = {}, go }) {
+export function createLoom(host, document, { labels = {}, go }) {
   const root = document.createElement("div");
   root.className = "loom";
   root.tabIndex = 0;
@@ -31,26 +31,26 @@ export function createLoom(host, document, { words = {}, go }) {
     code: surface(document, "code"),
     body: surface(document, "body"),
   };
-  const paper = document.createElement("div");
-  paper.className = "loom-sheets";
-  root.append(...Object.values(layers).map((one) => one.svg));
-  host.append(root, paper);
+  const printArea = document.createElement("div");
+  printArea.className = "loom-sheets";
+  root.append(...Object.values(layers).map((layer) => layer.svg));
+  host.append(root, printArea);
   /** @type {WeakMap<Opened, Map<string, import("./layout/loom.js").Loom>>} */
   const plans = new WeakMap();
   /** @type {{opened: Opened, i: number} | null} */
   let shown = null;
-  let seen = ALL;
+  let visible = ALL;
   let k = 1;
 
   /** @param {Opened} opened @param {number} width @param {boolean} stacked */
   function planFor(opened, width, stacked) {
-    const known = plans.get(opened) ?? /** @type {Map<string, import("./layout/loom.js").Loom>} */ (new Map());
-    plans.set(opened, known);
-    const room = Math.floor(width / GRAIN) * GRAIN;
+    const cached = plans.get(opened) ?? /** @type {Map<string, import("./layout/loom.js").Loom>} */ (new Map());
+    plans.set(opened, cached);
+    const room = Math.floor(width / WIDTH_STEP) * WIDTH_STEP;
     const key = `${room} ${stacked}`;
-    const plan = known.get(key) ?? makeLoom(opened, { room, stacked });
-    if (known.size > 3) known.clear();
-    known.set(key, plan);
+    const plan = cached.get(key) ?? makeLoom(opened, { room, stacked });
+    if (cached.size > 3) cached.clear();
+    cached.set(key, plan);
     return plan;
   }
 
@@ -66,37 +66,37 @@ export function createLoom(host, document, { words = {}, go }) {
     k = Math.min(1, (host.clientWidth - 1) / plan.width);
     if (k < SMALLEST) k = 1;
     root.classList.toggle("stacked", plan.stacked);
-    seen = sight(plan);
-    const { head, code, body } = loomMarks(plan, opened, i, words, seen);
+    visible = visibleRange(plan);
+    const { head, code, body } = loomMarks(plan, opened, i, labels, visible);
     const side = plan.stacked ? host.clientWidth / k : plan.code;
-    place(layers.corner, k, 0, plan.stacked ? 0 : plan.code, HEAD);
-    place(layers.head, k, 0, plan.width, HEAD);
-    place(layers.code, k, HEAD, side, plan.height - HEAD);
-    place(layers.body, k, HEAD, plan.width, plan.height - HEAD);
+    setViewport(layers.corner, k, 0, plan.stacked ? 0 : plan.code, HEAD);
+    setViewport(layers.head, k, 0, plan.width, HEAD);
+    setViewport(layers.code, k, HEAD, side, plan.height - HEAD);
+    setViewport(layers.body, k, HEAD, plan.width, plan.height - HEAD);
     layers.body.svg.setAttribute(
       "aria-label",
       opened.trace.program.source.split("\n")[opened.trace.steps[i].line - 1]?.trim() ?? "",
     );
-    patch(document, layers.corner.group, corner(plan, { ...LOOM, ...words }));
+    patch(document, layers.corner.group, corner(plan, { ...LOOM, ...labels }));
     patch(document, layers.head.group, head);
     patch(document, layers.code.group, code);
     patch(document, layers.body.group, body);
   }
 
-  /** What is in sight, in the plan's heights. @param {import("./layout/loom.js").Loom} plan */
-  function sight(plan) {
+  /** The heights of the plan that are scrolled into view. @param {import("./layout/loom.js").Loom} plan */
+  function visibleRange(plan) {
     return plan.height <= TALL ? ALL : band(root.scrollTop / k, (root.scrollTop + root.clientHeight) / k);
   }
 
   function scrolled() {
     const plan = current();
-    if (!plan || seen === ALL) return;
-    const now = sight(plan);
-    if (now.top !== seen.top || now.bottom !== seen.bottom) draw();
+    if (!plan || visible === ALL) return;
+    const now = visibleRange(plan);
+    if (now.top !== visible.top || now.bottom !== visible.bottom) draw();
   }
 
-  /** Scroll the row of the step into sight. */
-  function bring() {
+  /** Scroll the row of the step into view. */
+  function scrollToStep() {
     const plan = current();
     const box = plan && shown ? plan.boxes[plan.story.at[shown.i]] : null;
     if (!box || !plan) return;
@@ -109,7 +109,7 @@ export function createLoom(host, document, { words = {}, go }) {
   }
 
   /** @param {MouseEvent} event */
-  function choose(event) {
+  function onClick(event) {
     const plan = current();
     const target = event.target instanceof Element ? event.target : null;
     if (!plan || !shown || !target || target.closest(".loom-head, .loom-corner")) return;
@@ -120,8 +120,8 @@ export function createLoom(host, document, { words = {}, go }) {
     if (r >= 0) go(plan.story.rows[r].last);
   }
 
-  /** A cell, and all that reads it, in every row. @param {Event} event */
-  function over(event) {
+  /** Highlight the cell under the pointer and everything that reads it, in every row. @param {Event} event */
+  function onPointer(event) {
     const target = event.target instanceof Element ? event.target.closest("[data-loom-reads], [data-loom-cell]") : null;
     const cell = target?.getAttribute("data-loom-reads") ?? target?.getAttribute("data-loom-cell");
     for (const el of root.querySelectorAll(".lit")) el.classList.remove("lit");
@@ -130,48 +130,48 @@ export function createLoom(host, document, { words = {}, go }) {
         el.classList.add("lit");
   }
 
-  root.addEventListener("click", choose);
-  root.addEventListener("pointerover", over);
-  root.addEventListener("pointerleave", over);
+  root.addEventListener("click", onClick);
+  root.addEventListener("pointerover", onPointer);
+  root.addEventListener("pointerleave", onPointer);
   root.addEventListener("scroll", scrolled, { passive: true });
   if (typeof ResizeObserver !== "undefined")
     new ResizeObserver(() => {
       draw();
-      bring();
+      scrollToStep();
     }).observe(host);
 
   return {
     show(opened, i) {
-      const again = shown?.opened === opened;
+      const sameRun = shown?.opened === opened;
       shown = { opened, i };
       draw();
-      if (!again) root.scrollTo(0, 0);
-      bring();
+      if (!sameRun) root.scrollTo(0, 0);
+      scrollToStep();
     },
-    /** The whole run as it ended, a slice of rows for every sheet. @param {Opened} opened */
+    /** Lay out the whole run, as it ended, for printing: a slice of rows for every page. @param {Opened} opened */
     print(opened) {
       const plan = makeLoom(opened, { room: 1180, scrolls: false });
-      const across = plan.width > WIDE;
-      const most = plan.width * (across ? SHEET.across : SHEET.upright) - HEAD;
+      const landscape = plan.width > LANDSCAPE_FROM;
+      const tallest = plan.width * (landscape ? PAGE_RATIO.landscape : PAGE_RATIO.portrait) - HEAD;
       const slices = [];
       for (let from = 0; from < plan.boxes.length; ) {
         let to = from;
         while (
           to + 1 < plan.boxes.length &&
-          plan.boxes[to + 1].y + plan.boxes[to + 1].h - plan.boxes[from].foldY <= most
+          plan.boxes[to + 1].y + plan.boxes[to + 1].h - plan.boxes[from].foldY <= tallest
         )
           to++;
         slices.push([from, to]);
         from = to + 1;
       }
-      paper.replaceChildren(
+      printArea.replaceChildren(
         ...slices.map(([from, to]) => {
           const top = plan.boxes[from].foldY;
           const tall = plan.boxes[to].y + plan.boxes[to].h - top;
-          const { head, code, body } = loomMarks(plan, opened, opened.count, words, { top, bottom: top + tall });
-          const sheet = document.createElementNS(SVG, "svg");
-          sheet.setAttribute("class", `loom-svg loom-sheet${across ? " across" : ""}`);
-          sheet.setAttribute("viewBox", `0 0 ${plan.width} ${HEAD + tall}`);
+          const { head, code, body } = loomMarks(plan, opened, opened.count, labels, { top, bottom: top + tall });
+          const page = document.createElementNS(SVG, "svg");
+          page.setAttribute("class", `loom-svg loom-sheet${landscape ? " across" : ""}`);
+          page.setAttribute("viewBox", `0 0 ${plan.width} ${HEAD + tall}`);
           const rows = document.createElementNS(SVG, "svg");
           for (const [name, value] of Object.entries({
             y: HEAD,
@@ -182,14 +182,14 @@ export function createLoom(host, document, { words = {}, go }) {
             rows.setAttribute(name, String(value));
           patch(document, rows, [...body, ...code]);
           const heads = document.createElementNS(SVG, "g");
-          patch(document, heads, [...head, ...corner(plan, { ...LOOM, ...words })]);
-          sheet.append(rows, heads);
-          return sheet;
+          patch(document, heads, [...head, ...corner(plan, { ...LOOM, ...labels })]);
+          page.append(rows, heads);
+          return page;
         }),
       );
     },
-    printed() {
-      paper.replaceChildren();
+    clearPrint() {
+      printArea.replaceChildren();
     },
   };
 }
@@ -204,7 +204,7 @@ function surface(document, name) {
 }
 
 /** @param {ReturnType<typeof surface>} to @param {number} k its scale @param {number} y @param {number} w @param {number} h */
-function place({ svg }, k, y, w, h) {
+function setViewport({ svg }, k, y, w, h) {
   svg.setAttribute("width", String(w * k));
   svg.setAttribute("height", String(h * k));
   svg.setAttribute("viewBox", `0 ${y} ${Math.max(w, 1)} ${Math.max(h, 1)}`);

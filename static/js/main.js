@@ -1,10 +1,10 @@
 /** The page: brings the parts together. The only module that knows the world. */
 
-import { beside, summary } from "./beside.js";
+import { outputMessages, showOutputSummary } from "./output_diff.js";
 import { createEditor } from "./editor.js";
 import { alive, modes, spelled } from "./ledger.js";
 import { startKeys } from "./keys.js";
-import { listed } from "./listed.js";
+import { captionItems } from "./caption_list.js";
 import { locale } from "./locale.js";
 import { createLoom } from "./loom.js";
 import { messages, remarks } from "./messages.js";
@@ -15,16 +15,24 @@ import { ROOT } from "./root.js";
 import { startRerun } from "./rerun.js";
 import { createRunning, known } from "./running.js";
 import { startSaving } from "./saving.js";
-import { startBorder } from "./panes.js";
+import { startPaneBorder } from "./pane_border.js";
 import { createSettings } from "./settings.js";
 import { startSharing } from "./sharing.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
-import { startTakeaway } from "./takeaway.js";
-import { ending, loomWords, nextRun, sentences, stageWords, telling, where } from "./telling.js";
+import { startDownloads } from "./download.js";
+import {
+  outcomeSentence,
+  loomLabels,
+  nextRunOfLine,
+  sentences,
+  stageLabels,
+  openingStep,
+  stepHeading,
+} from "./captions.js";
 import { startTheme } from "./theme.js";
 import { createTimeline } from "./timeline.js";
-import * as unseen from "./unseen.js";
+import * as unseen from "./skipped_iterations.js";
 import * as url from "./url.js";
 import { createViews } from "./views.js";
 import { writeBefore } from "./writers.js";
@@ -52,7 +60,7 @@ let asked = "";
 let instead = null;
 /** @type {{loop: number, iteration: number[]} | null} the iteration that the run in flight is to show */
 let opening = null;
-/** @type {{at: number, focus: ReturnType<typeof unseen.elements>} | null} the elements that the run in flight is to show */
+/** @type {{at: number, focus: ReturnType<typeof unseen.elementsFocus>} | null} the elements that the run in flight is to show */
 let looking = null;
 
 /** @type {{source: string, focus: object} | null} what a link's program is to show besides, as long as it is that program */
@@ -65,14 +73,14 @@ startTheme(part("theme"));
 const editor = createEditor(part("editor"), {
   source: first.source ?? "",
   label: say("program"),
-  leave: `Esc Tab: ${say("help_leave")}`,
+  leaveHint: `Esc Tab: ${say("help_leave")}`,
   nonce: document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "",
   onRun: () => run(),
   onChange: changed,
   onLine: toLine,
 });
 const stage = createStage(part("stage"), document, {
-  words: stageWords(say),
+  words: stageLabels(say),
   cell: toWriter,
   elements: toElements,
   selected(key) {
@@ -93,7 +101,7 @@ const settings = createSettings(
   changed,
 );
 const loom = createLoom(part("loom"), document, {
-  words: loomWords(say),
+  labels: loomLabels(say),
   go,
 });
 const printed = createPrinted({ pane: part("printed-box"), text: part("printed") }, say);
@@ -106,21 +114,21 @@ const views = createViews(part("views"), (name) => {
 part("closer").addEventListener("click", () => stage.zoom(CLOSER));
 part("further").addEventListener("click", () => stage.zoom(1 / CLOSER));
 part("scale").addEventListener("click", () => stage.whole());
-startBorder(part("border"), { least: 240, most: () => Math.max(320, innerWidth * 0.6) });
+startPaneBorder(part("border"), { least: 240, most: () => Math.max(320, innerWidth * 0.6) });
 const timeline = createTimeline(
   { root: part("timeline"), slider: part("slider"), marks: part("marks"), label: part("where") },
-  { go, describe, halts, calm: matchMedia("(prefers-reduced-motion: reduce)").matches },
+  { go, describe, stopsAt, reducedMotion: matchMedia("(prefers-reduced-motion: reduce)").matches },
 );
 
 /** Whether the step is at a line where the reader wants to stop. @param {number} i */
-function halts(i) {
-  return opened !== null && current() && editor.breaks().has(opened.trace.steps[i].line);
+function stopsAt(i) {
+  return opened !== null && current() && editor.breakpoints().has(opened.trace.steps[i].line);
 }
 
 /** @param {number} i @returns {string} */
 function describe(i) {
   if (!opened?.count) return say("no_steps");
-  const { at, line } = where(opened.trace, i, say);
+  const { at, line } = stepHeading(opened.trace, i, say);
   return `${at} · ${line}`;
 }
 
@@ -162,11 +170,11 @@ function request() {
 /** @param {any} trace */
 function arrived(trace) {
   const first = opening || looking ? opened?.trace : null;
-  const at = opening ? unseen.begins(trace, opening) : looking ? step : -1;
+  const at = opening ? unseen.findIteration(trace, opening) : looking ? step : -1;
   show(trace, at >= 0 ? at : wanted, editor.text() === asked);
   if (looking) stage.peek(looking.focus.storage, looking.at);
   if (opening && at < 0) problem(say("unseen_none", { turn: opening.iteration.at(-1) }));
-  else if (first && !unseen.alike(first, trace)) problem(say("not_repeatable"));
+  else if (first && !unseen.sameOutput(first, trace)) problem(say("not_repeatable"));
 }
 
 /** A sentence about the server, not the program. @param {string | null} text @param {HTMLElement[]} more what helps */
@@ -184,11 +192,11 @@ function show(trace, at, replace = true) {
   part("timeline").hidden = false;
   bytes = alive(trace.steps);
   printed.open(trace.steps);
-  if (replace) editor.set(trace.program.source);
+  if (replace) editor.setText(trace.program.source);
   laid = outputs(trace);
   head();
   remark();
-  summary(part("outputs"), laid, say, { at: () => step, go });
+  showOutputSummary(part("outputs"), laid, say, { current: () => step, go });
   part("edited").hidden = as();
   outcome(trace);
   timeline.open(trace.steps);
@@ -199,9 +207,9 @@ function show(trace, at, replace = true) {
   part("empty").hidden = opened.count > 0;
   part("empty").textContent = say(trace.outcome.status === "refused" ? "refused" : "no_steps");
   part("workbench").dataset.steps = String(opened.count);
-  if (opened.count) go(at ?? telling(trace));
+  if (opened.count) go(at ?? openingStep(trace));
   else {
-    editor.now(null);
+    editor.setStepLine(null);
     part("sentences").replaceChildren();
     timeline.show(0);
     address();
@@ -210,13 +218,14 @@ function show(trace, at, replace = true) {
 
 /** What stands at the lines, while the editor shows the program that it is about. */
 function remark() {
-  if (opened) editor.say(current() ? [...messages(opened.trace, say, mend), ...beside(laid, say, go)] : []);
+  if (opened)
+    editor.setMessages(current() ? [...messages(opened.trace, say, mend), ...outputMessages(laid, say, go)] : []);
 }
 
 /** The step, in the picture that is shown. */
 function draw() {
   if (!opened) return;
-  if (views.now() === "loom") loom.show(opened, step);
+  if (views.current() === "loom") loom.show(opened, step);
   else stage.show(opened, step);
 }
 
@@ -228,7 +237,7 @@ function go(i) {
   timeline.show(step);
   light();
   standing();
-  part("sentences").replaceChildren(...listed(sentences(opened, step, say)));
+  part("sentences").replaceChildren(...captionItems(sentences(opened, step, say)));
   passed();
   printed.show(step);
   part("workbench").dataset.step = String(step);
@@ -241,9 +250,9 @@ function current() {
 }
 
 function light() {
-  if (!opened?.count || !current()) return editor.now(null);
+  if (!opened?.count || !current()) return editor.setStepLine(null);
   const at = opened.trace.steps[step];
-  editor.now(at.line, at.kind === "raise" ? "raised" : at.kind === "visit" ? "visit" : "");
+  editor.setStepLine(at.line, at.kind === "raise" ? "raised" : at.kind === "visit" ? "visit" : "");
 }
 
 /** What is in force at this step, and how much is alive. */
@@ -280,7 +289,7 @@ part("unseen").addEventListener("submit", (event) => {
   event.preventDefault();
   const found = opened && unseen.gap(opened.trace, step);
   if (!found || !opened) return;
-  opening = unseen.focus(found, Number(/** @type {HTMLInputElement} */ (part("unseen-at")).value));
+  opening = unseen.iterationFocus(found, Number(/** @type {HTMLInputElement} */ (part("unseen-at")).value));
   instead = kept();
   run();
 });
@@ -309,7 +318,7 @@ function outcome(trace) {
       link,
       ` ${error.line ? error.type : say("raised", { type: error.type, message: error.message.split("\n")[0] })}`,
     );
-  } else line.textContent = ending(trace, say).text;
+  } else line.textContent = outcomeSentence(trace, say).text;
 }
 
 /** Go to the step that made a cell what it is; from that step, to the one before. @param {string} storage @param {number} index @param {string} dtype */
@@ -322,7 +331,7 @@ function toWriter(storage, index, dtype) {
 /** Show elements of a big storage that the trace left out. @param {string} storage @param {number} at */
 function toElements(storage, at) {
   if (!opened || !current()) return;
-  looking = { at, focus: unseen.elements(storage, at, step) };
+  looking = { at, focus: unseen.elementsFocus(storage, at, step) };
   instead = kept();
   run();
 }
@@ -330,7 +339,7 @@ function toElements(storage, at) {
 /** Go to where a line next ran. @param {number} line */
 function toLine(line) {
   if (!opened || !current()) return;
-  const found = nextRun(opened.trace.steps, line, step);
+  const found = nextRunOfLine(opened.trace.steps, line, step);
   if (found >= 0) go(found);
 }
 
@@ -338,7 +347,7 @@ function toLine(line) {
 
 /** Whether the picture is of what would be run now. */
 function as() {
-  return opened === null || (current() && settings.made(opened.trace));
+  return opened === null || (current() && settings.matchesTrace(opened.trace));
 }
 
 function changed() {
@@ -370,7 +379,7 @@ function saved() {
   return (
     first.saved &&
     ours() &&
-    JSON.stringify(shownFocus()) === JSON.stringify(unseen.asked(first.saved.settings.focus)) &&
+    JSON.stringify(shownFocus()) === JSON.stringify(unseen.requestedFocus(first.saved.settings.focus)) &&
     settings.read().seed === first.saved.settings.seed &&
     settings.read().device === (document.getElementById("device") ? first.saved.settings.device : undefined)
   );
@@ -403,10 +412,10 @@ async function start() {
   settings.write(place.source === null ? (first.saved?.settings ?? place) : place);
   if (place.broken) problem(say("broken_link"));
   stage.select(place.selection);
-  link(first.source, unseen.asked(first.saved?.settings.focus));
+  link(first.source, unseen.requestedFocus(first.saved?.settings.focus));
   if (
     place.source !== null &&
-    (place.source !== first.source || !first.trace || place.focus || !settings.made(first.trace))
+    (place.source !== first.source || !first.trace || place.focus || !settings.matchesTrace(first.trace))
   )
     return came(place);
   if (first.trace) show(first.trace, place.step);
@@ -414,16 +423,16 @@ async function start() {
 }
 
 /** A program came with a link: it is shown, and run when its reader says so; a result that is there already comes at once.
- * @param {import("./url.js").Place} place */
+ * @param {import("./url.js").AddressState} place */
 async function came(place) {
   anew();
-  editor.set(place.source ?? "");
+  editor.setText(place.source ?? "");
   settings.write(place);
   stage.select(place.selection);
   wanted = place.step;
   opened = null;
-  editor.say([]);
-  editor.now(null);
+  editor.setMessages([]);
+  editor.setStepLine(null);
   for (const id of ["sentences", "outcome", "notices"]) part(id).replaceChildren();
   printed.open([]);
   for (const id of ["edited", "outputs", "stage", "loom", "views", "timeline"]) part(id).hidden = true;
@@ -445,10 +454,10 @@ function anew() {
   problem(null);
 }
 
-/** The program that the page came with, and its trace. @param {import("./url.js").Place} place */
+/** The program that the page came with, and its trace. @param {import("./url.js").AddressState} place */
 function back(place) {
   anew();
-  editor.set(first.source);
+  editor.setText(first.source);
   settings.write(first.saved.settings);
   show(first.trace, place.step);
 }
@@ -459,7 +468,9 @@ window.addEventListener("hashchange", async ({ newURL }) => {
   if (place.broken) problem(say("broken_link"));
   else if (
     place.source !== null &&
-    (place.source !== kept() || !settings.same(place) || JSON.stringify(place.focus) !== JSON.stringify(shownFocus()))
+    (place.source !== kept() ||
+      !settings.matchesFragment(place) ||
+      JSON.stringify(place.focus) !== JSON.stringify(shownFocus()))
   )
     came(place);
   else if (place.source === null && first.saved && !saved()) back(place);
@@ -499,11 +510,11 @@ startSaving(
         ...(parent && { parent }),
       };
     },
-    words: () =>
+    initial: () =>
       first.saved
         ? { title: first.saved.title, description: first.saved.description, note: first.saved.note }
         : { title: called({ source: editor.text() }).title },
-    saved: (id) =>
+    onSaved: (id) =>
       location.assign(
         `${ROOT}/s/${id}?lang=${document.documentElement.lang}${url.at(opened?.count && current() ? step : null)}`,
       ),
@@ -518,7 +529,7 @@ function link(source, focus) {
 /** What the run was asked to show, where it was asked for something; where nothing is shown yet, what it will be asked. */
 function shownFocus() {
   if (!opened) return linked?.source === editor.text() ? linked.focus : null;
-  return as() ? unseen.asked(opened.trace.focus) : null;
+  return as() ? unseen.requestedFocus(opened.trace.focus) : null;
 }
 
 /** A button that saves. */
@@ -552,12 +563,12 @@ startSharing(
 
 if (first.saved)
   startRerun(
-    { button: /** @type {HTMLButtonElement} */ (part("rerun")), told: part("rerun-told") },
+    { button: /** @type {HTMLButtonElement} */ (part("rerun")), status: part("rerun-told") },
     say,
     first.saved.id,
   );
 
-startTakeaway(
+startDownloads(
   { button: part("takeaway"), menu: part("takeaway-menu"), body: /** @type {HTMLTemplateElement} */ (part("offline")) },
   () => (opened?.count ? { opened, plan: stage.plan(opened), step, ...called(opened.trace.program) } : null),
   () => problem(say("take_failed")),
@@ -579,12 +590,12 @@ startKeys(
   editor,
   {
     "?": () => help.showModal(),
-    b: () => opened?.count && current() && editor.toggleBreak(opened.trace.steps[step].line),
+    b: () => opened?.count && current() && editor.toggleBreakpoint(opened.trace.steps[step].line),
     "+": () => stage.zoom(CLOSER),
     "=": () => stage.zoom(CLOSER),
     "-": () => stage.zoom(1 / CLOSER),
     0: () => stage.whole(),
-    l: () => views.other(),
+    l: () => views.toggle(),
   },
   { run, key: timeline.key },
 );
@@ -601,7 +612,7 @@ for (const link of document.querySelectorAll("a[data-keep]"))
   });
 
 window.addEventListener("beforeprint", () => opened && loom.print(opened));
-window.addEventListener("afterprint", () => loom.printed());
+window.addEventListener("afterprint", () => loom.clearPrint());
 
 views.start();
 start();

@@ -1,14 +1,22 @@
 /** The page of one trace that is only looked at: an offline file, where there is no server, and the frame in another's page. */
 
 import { startKeys } from "./keys.js";
-import { listed } from "./listed.js";
+import { captionItems } from "./caption_list.js";
 import { locale } from "./locale.js";
 import { createLoom } from "./loom.js";
 import { messages } from "./messages.js";
 import { createPrinted } from "./printed.js";
 import { createStage } from "./stage.js";
 import { openTrace } from "./state.js";
-import { ending, loomWords, nextRun, sentences, stageWords, telling, where } from "./telling.js";
+import {
+  outcomeSentence,
+  loomLabels,
+  nextRunOfLine,
+  sentences,
+  stageLabels,
+  openingStep,
+  stepHeading,
+} from "./captions.js";
 import { startTheme } from "./theme.js";
 import { createTimeline } from "./timeline.js";
 import * as url from "./url.js";
@@ -44,14 +52,14 @@ const rows = trace.program.source
 part("listing").replaceChildren(...rows);
 
 const stage = createStage(part("stage"), document, {
-  words: stageWords(say),
+  words: stageLabels(say),
   cell: toWriter,
   selected(key) {
     selection = key;
     onward();
   },
 });
-const loom = createLoom(part("loom"), document, { words: loomWords(say), go });
+const loom = createLoom(part("loom"), document, { labels: loomLabels(say), go });
 const printed = createPrinted({ pane: part("printed-box"), text: part("printed") }, say);
 const views = createViews(part("views"), (name) => {
   part("stage").classList.toggle("aside", name !== "stage");
@@ -60,20 +68,20 @@ const views = createViews(part("views"), (name) => {
 });
 const timeline = createTimeline(
   { root: part("timeline"), slider: part("slider"), marks: part("marks"), label: part("where") },
-  { go, describe, halts: () => false, calm: matchMedia("(prefers-reduced-motion: reduce)").matches },
+  { go, describe, stopsAt: () => false, reducedMotion: matchMedia("(prefers-reduced-motion: reduce)").matches },
 );
 
 /** @param {number} i */
 function describe(i) {
   if (!opened.count) return say("no_steps");
-  const { at, line } = where(trace, i, say);
+  const { at, line } = stepHeading(trace, i, say);
   return `${at} · ${line}`;
 }
 
 /** @param {number} i */
 function go(i) {
   step = Math.max(0, Math.min(i, opened.count - 1));
-  if (views.now() === "loom") loom.show(opened, step);
+  if (views.current() === "loom") loom.show(opened, step);
   else stage.show(opened, step);
   timeline.show(step);
   const { line, kind } = steps[step];
@@ -83,7 +91,7 @@ function go(i) {
     else row.removeAttribute("aria-current");
   });
   beside(rows[line - 1]);
-  part("sentences").replaceChildren(...listed(sentences(opened, step, say)));
+  part("sentences").replaceChildren(...captionItems(sentences(opened, step, say)));
   printed.show(step);
   part("workbench").dataset.step = String(step);
   onward();
@@ -109,14 +117,14 @@ function nothing() {
   const wrong = messages(trace, say, () => {}).filter(({ kind }) => kind === "error");
   for (const { line } of wrong) if (rows[line - 1]) rows[line - 1].className = "cm-now raised";
   part("sentences").replaceChildren(
-    ...listed([ending(trace, say), ...wrong.map(({ text }) => ({ text, tone: "bad" }))]),
+    ...captionItems([outcomeSentence(trace, say), ...wrong.map(({ text }) => ({ text, tone: "bad" }))]),
   );
   timeline.show(0);
 }
 
 /** Go to where a line next ran. @param {number} line */
 function toLine(line) {
-  const found = nextRun(steps, line, step);
+  const found = nextRunOfLine(steps, line, step);
   if (found >= 0) go(found);
 }
 
@@ -134,17 +142,17 @@ startKeys(
     "=": () => stage.zoom(CLOSER),
     "-": () => stage.zoom(1 / CLOSER),
     0: () => stage.whole(),
-    l: () => opened.count && views.other(),
+    l: () => opened.count && views.toggle(),
   },
   { run() {}, key: timeline.key },
 );
 window.addEventListener("beforeprint", () => opened.count && loom.print(opened));
-window.addEventListener("afterprint", () => loom.printed());
+window.addEventListener("afterprint", () => loom.clearPrint());
 
 timeline.open(steps);
 printed.open(steps);
 part("views").hidden = !opened.count;
-if (opened.count) step = url.step(location.hash) ?? first ?? telling(trace);
+if (opened.count) step = url.step(location.hash) ?? first ?? openingStep(trace);
 else nothing();
 stage.select(url.selection(location.hash));
 views.start();

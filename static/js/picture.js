@@ -12,7 +12,7 @@ import { loomPicture } from "./marks/loom.js";
 import { paper, whole, written } from "./marks/paper.js";
 import { messages } from "./messages.js";
 import { openTrace } from "./state.js";
-import { ending, loomWords, sentences, stageWords, telling, where } from "./telling.js";
+import { outcomeSentence, loomLabels, sentences, stageLabels, openingStep, stepHeading } from "./captions.js";
 
 /** @typedef {{theme: "light" | "dark", language: string, tallest?: number}} Look tallest: a higher picture is cut, and says so */
 /** @typedef {import("./state.js").Opened} Opened */
@@ -71,16 +71,16 @@ export function loomAs(opened, i, look) {
   const instead = () =>
     paper("stage", stagePicture(null, opened, i, say, look.tallest), noted(told, say("cut_wide")), ink(look));
   if (bounded && storages(opened.trace) > STORAGES) return instead();
-  const words = loomWords(say);
+  const words = loomLabels(say);
   const picture = loomPicture(opened, i, words, bounded ? { rows: Math.floor((look.tallest ?? 0) / ROW) } : {});
   if (bounded && picture.width > WIDEST) return instead();
   return paper("loom", picture, picture.cut ? noted(told, say("cut_rows")) : told, ink(look));
 }
 
 /** The step, or the program's text where there is none. @param {import("./layout/plan.js").Plan | null} plan
- * @param {Opened} opened @param {number} i @param {import("./telling.js").Say} say @param {number} [tallest] */
+ * @param {Opened} opened @param {number} i @param {import("./captions.js").Say} say @param {number} [tallest] */
 function stagePicture(plan, opened, i, say, tallest) {
-  if (opened.count) return whole(plan ?? makePlan(opened, { room: ROOM }), opened, i, stageWords(say), tallest);
+  if (opened.count) return whole(plan ?? makePlan(opened, { room: ROOM }), opened, i, stageLabels(say), tallest);
   return listing(
     opened.trace.program.source,
     messages(opened.trace, say, () => {}).filter(({ kind }) => kind === "error"),
@@ -109,11 +109,11 @@ function ink({ theme, language }) {
 /** @param {any} trace @param {number | null} step */
 function at(trace, step) {
   const opened = openTrace(trace);
-  return { opened, i: Math.max(0, Math.min(step ?? telling(trace), opened.count - 1)) };
+  return { opened, i: Math.max(0, Math.min(step ?? openingStep(trace), opened.count - 1)) };
 }
 
-/** @param {Opened} opened @param {number} i @param {import("./telling.js").Say} say */
+/** @param {Opened} opened @param {number} i @param {import("./captions.js").Say} say */
 function caption(opened, i, say) {
-  if (!opened.count) return { at: say("no_steps"), line: "", sentences: [ending(opened.trace, say)] };
-  return { ...where(opened.trace, i, say), sentences: sentences(opened, i, say) };
+  if (!opened.count) return { at: say("no_steps"), line: "", sentences: [outcomeSentence(opened.trace, say)] };
+  return { ...stepHeading(opened.trace, i, say), sentences: sentences(opened, i, say) };
 }

@@ -1,13 +1,13 @@
-/** What the program printed: up to a step, what that step printed standing out, very long output from its end. */
+/** The pane of printed output: all up to a step, the step's own marked, of very long output its last part. */
 
 /** @typedef {{step: number, text: string, stream: string}} Piece */
 
 /** Characters that are shown unless the reader asks for all. */
-const SHOWN = 20_000;
+const SHOWN_CHARACTERS = 20_000;
 
 /** The last pieces, the first of them cut where need be, and how many characters stand before them.
  * @param {Piece[]} pieces @param {number} [most] @returns {{before: number, pieces: Piece[]}} */
-export function tail(pieces, most = SHOWN) {
+export function tail(pieces, most = SHOWN_CHARACTERS) {
   let room = most;
   let at = pieces.length;
   while (at > 0 && room > 0) room -= pieces[--at].text.length;
@@ -23,38 +23,38 @@ export function tail(pieces, most = SHOWN) {
  */
 export function createPrinted({ pane, text }, say) {
   /** @type {Piece[]} */
-  let outs = [];
-  /** all that was printed is shown, however much */
-  let whole = false;
-  let told = "";
+  let printed = [];
+  /** all that was printed is shown, however long */
+  let complete = false;
+  let shownKey = "";
 
   /** @param {number} i */
   function show(i) {
-    const all = outs.filter((out) => out.step <= i);
-    const now = all.filter((out) => out.step === i).length;
-    const key = `${all.length} ${now} ${whole}`;
-    if (told === key) return;
-    told = key;
-    const { before, pieces } = tail(all, whole ? Infinity : undefined);
+    const all = printed.filter((piece) => piece.step <= i);
+    const now = all.filter((piece) => piece.step === i).length;
+    const key = `${all.length} ${now} ${complete}`;
+    if (shownKey === key) return;
+    shownKey = key;
+    const { before, pieces } = tail(all, complete ? Infinity : undefined);
     const nodes = pieces.map(({ text, step, stream }) => {
       const span = document.createElement("span");
       span.className = `${stream}${step === i ? " now" : ""}`;
       span.textContent = text;
       return span;
     });
-    text.replaceChildren(...(before ? [earlier(before, i)] : []), ...nodes);
+    text.replaceChildren(...(before ? [showAllButton(before, i)] : []), ...nodes);
     pane.classList.toggle("none", !all.length);
     text.scrollTop = text.scrollHeight;
   }
 
-  /** What brings back the text that is left out. @param {number} n its characters @param {number} i */
-  function earlier(n, i) {
+  /** A button that shows the text that is left out. @param {number} n its characters @param {number} i */
+  function showAllButton(n, i) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "link";
     button.textContent = `${say("printed_before", { n })}\n`;
     button.addEventListener("click", () => {
-      whole = true;
+      complete = true;
       show(i);
     });
     return button;
@@ -64,13 +64,13 @@ export function createPrinted({ pane, text }, say) {
     show,
     /** The output of another run, none of it shown yet. @param {any[]} steps */
     open(steps) {
-      outs = steps.flatMap((s, k) =>
+      printed = steps.flatMap((s, k) =>
         s.log.flatMap((/** @type {any} */ e) =>
           e.kind === "out" ? [{ step: k, text: e.text, stream: e.stream ?? "stdout" }] : [],
         ),
       );
-      whole = false;
-      told = "";
+      complete = false;
+      shownKey = "";
       text.replaceChildren();
       pane.classList.add("none");
     },

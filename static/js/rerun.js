@@ -3,30 +3,32 @@
 import { ROOT } from "./root.js";
 
 /**
- * @param {{button: HTMLButtonElement, told: HTMLElement}} parts
+ * @param {{button: HTMLButtonElement, status: HTMLElement}} parts
  * @param {import("./locale.js").Locale["say"]} say
  * @param {string} id the scenario's
  */
-export function startRerun({ button, told }, say, id) {
+export function startRerun({ button, status }, say, id) {
   button.addEventListener("click", async () => {
     button.disabled = true;
-    told.textContent = say("running");
+    status.textContent = say("running");
     try {
-      const answer = await fetch(`${ROOT}/api/scenarios/${id}/rerun`, {
+      const response = await fetch(`${ROOT}/api/scenarios/${id}/rerun`, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
       });
-      const found = await answer.json();
-      told.textContent = answer.ok ? verdict(found, say) : say("error_server", { message: found.error.message });
+      const comparison = await response.json();
+      status.textContent = response.ok
+        ? verdict(comparison, say)
+        : say("error_server", { message: comparison.error.message });
     } catch {
-      told.textContent = say("error_network");
+      status.textContent = say("error_network");
     } finally {
       button.disabled = false;
     }
   });
 }
 
-/** @param {any} found @param {import("./locale.js").Locale["say"]} say @returns {string} */
+/** @param {any} comparison @param {import("./locale.js").Locale["say"]} say @returns {string} */
 export function verdict({ changed, differs, step, repeatable, now }, say) {
   if (!changed) return say("rerun_same", { torch: now.torch });
   const parts = differs.map((/** @type {string} */ part) => say(`rerun_${part}`)).join(", ");

@@ -1,7 +1,7 @@
 /** Running a program: the form, the wait, the Stop button, and what the server answers. */
 
 import htmx from "htmx.org";
-import { hear } from "./hearing.js";
+import { followRun } from "./run_events.js";
 import { ROOT } from "./root.js";
 
 /** The trace of a program, where the server has it from before; null where it would have to be run.
@@ -24,7 +24,7 @@ export async function known(wanted) {
  * @returns {{run: () => void, leave: () => void}} run: runs what `request` says; leave: nobody waits any more for what goes on
  */
 export function createRunning({ form, result, word, stop }, { say, request, began, arrived, failed }) {
-  /** @type {ReturnType<typeof hear> | null} the run that goes on without the request that began it */
+  /** @type {ReturnType<typeof followRun> | null} the run that goes on without the request that began it */
   let hearing = null;
 
   htmx.defineExtension("json-body", {
@@ -90,7 +90,7 @@ export function createRunning({ form, result, word, stop }, { say, request, bega
       hearing = null;
       over(say("error_network"));
     };
-    hearing = hear(id, {
+    hearing = followRun(id, {
       queued: (ahead) => busy(say(ahead ? "queued" : "queued_next", { ahead })),
       running: () => busy(say("running")),
       done: () => {

@@ -1,4 +1,4 @@
-/** How a program is run: its seed and its device, as the page has them and as an address says them. */
+/** How a program is run: the form fields of its seed and its device, and the same in the address. */
 
 const LARGEST = 2 ** 32 - 1;
 
@@ -19,28 +19,29 @@ export function createSettings({ seed, device }, changed) {
 
   return {
     read,
-    /** @param {{seed?: number | string | null, device?: string | null}} asked what is not said is as it is by itself */
-    write(asked) {
-      seed.value = String(number(asked.seed ?? 0));
+    /** @param {{seed?: number | string | null, device?: string | null}} values what is not said is as it is by itself */
+    write(values) {
+      seed.value = String(number(values.seed ?? 0));
       if (device)
-        device.value = [...device.options].some(({ value }) => value === asked.device)
-          ? (asked.device ?? "cpu")
+        device.value = [...device.options].some(({ value }) => value === values.device)
+          ? (values.device ?? "cpu")
           : "cpu";
     },
-    /** Whether this is what an address says. @param {{seed?: string | null, device?: string | null}} asked */
-    same: (asked) => number(asked.seed ?? 0) === read().seed && (!device || (asked.device ?? "cpu") === device.value),
+    /** Whether this is what an address says. @param {{seed?: string | null, device?: string | null}} values */
+    matchesFragment: (values) =>
+      number(values.seed ?? 0) === read().seed && (!device || (values.device ?? "cpu") === device.value),
     /** Whether a trace was made so. @param {any} trace */
-    made: ({ runtime }) => runtime.seed === read().seed && (!device || runtime.device.startsWith(device.value)),
+    matchesTrace: ({ runtime }) => runtime.seed === read().seed && (!device || runtime.device.startsWith(device.value)),
     /** What an address says of it: what is not so by itself. */
     fragment() {
-      const now = read();
-      return `${now.seed ? `&seed=${now.seed}` : ""}${now.device && now.device !== "cpu" ? `&device=${now.device}` : ""}`;
+      const current = read();
+      return `${current.seed ? `&seed=${current.seed}` : ""}${current.device && current.device !== "cpu" ? `&device=${current.device}` : ""}`;
     },
   };
 }
 
 /** @param {number | string} text */
 function number(text) {
-  const found = Math.trunc(Number(text));
-  return found >= 0 && found <= LARGEST ? found : 0;
+  const value = Math.trunc(Number(text));
+  return value >= 0 && value <= LARGEST ? value : 0;
 }

@@ -2,25 +2,25 @@
 
 const FRAME = { width: 960, height: 560 };
 
-/** @typedef {{url: string, title: string, step: number | null, fragment: string}} Shared url: the permalink, absolute; fragment: of the step and the view */
+/** @typedef {{url: string, title: string, step: number | null, fragment: string}} Shareable url: the permalink, absolute; fragment: of the step and the view */
 
 /**
  * @param {HTMLElement} menu its buttons carry `data-share`
- * @param {() => Shared | null} now null where what the page shows is not what was saved
- * @param {{copied: (name: string) => void, failed: () => void}} told
+ * @param {() => Shareable | null} current null where what the page shows is not what was saved
+ * @param {{copied: (name: string) => void, failed: () => void}} handlers
  */
-export function startSharing(menu, now, { copied, failed }) {
+export function startSharing(menu, current, { copied, failed }) {
   menu.addEventListener("beforetoggle", () => {
-    const none = now() === null;
+    const unavailable = current() === null;
     for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (menu.querySelectorAll("[data-share]"))) {
-      button.disabled = none;
+      button.disabled = unavailable;
     }
   });
   menu.addEventListener("click", async (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-share]") : null;
-    const shared = button && now();
-    if (!shared) return;
-    const text = button.getAttribute("data-share") === "frame" ? frame(shared) : picture(shared);
+    const subject = button && current();
+    if (!subject) return;
+    const text = button.getAttribute("data-share") === "frame" ? frameCode(subject) : pictureUrl(subject);
     menu.hidePopover();
     try {
       await navigator.clipboard.writeText(text);
@@ -31,14 +31,14 @@ export function startSharing(menu, now, { copied, failed }) {
   });
 }
 
-/** @param {Shared} shared */
-export function frame({ url, title, fragment }) {
-  const quoted = title.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+/** @param {Shareable} subject */
+export function frameCode({ url, title, fragment }) {
+  const escapedTitle = title.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
   const source = url.replace(/\/s\/([^/]+)$/, "/embed/$1") + fragment;
-  return `<iframe src="${source.replaceAll("&", "&amp;")}" width="${FRAME.width}" height="${FRAME.height}" title="${quoted}" loading="lazy" style="border:0"></iframe>`;
+  return `<iframe src="${source.replaceAll("&", "&amp;")}" width="${FRAME.width}" height="${FRAME.height}" title="${escapedTitle}" loading="lazy" style="border:0"></iframe>`;
 }
 
-/** @param {Shared} shared */
-export function picture({ url, step }) {
+/** @param {Shareable} subject */
+export function pictureUrl({ url, step }) {
   return `${url}.svg${step === null ? "" : `?step=${step}`}`;
 }

@@ -3,7 +3,7 @@
 import { news, plan as makePlan, turned } from "./layout/plan.js";
 import { ALL, band, TALL } from "./layout/view.js";
 import { scene } from "./marks/scene.js";
-import { createLights, LIGHTS } from "./light.js";
+import { createLights, LIGHTS } from "./highlight.js";
 import { h, patch, SVG } from "./svg.js";
 
 /** @typedef {import("./state.js").Opened} Opened */
@@ -33,7 +33,7 @@ const EDGE = 24;
  *   elements?: (storage: string, from: number) => void, scaled?: (k: number, chosen: boolean) => void,
  *   selected?: (key: string | null) => void}} [options]
  *   cell: called with the cell that was chosen by a click or by Enter; elements: with those of a big storage that the
- *   trace does not know; scaled: with the scale that is drawn; selected: with what stays lit, see `light.js`
+ *   trace does not know; scaled: with the scale that is drawn; selected: with what stays lit, see `highlight.js`
  * @returns {Stage}
  */
 export function createStage(host, document, { words = {}, cell, elements, scaled, selected } = {}) {

@@ -1,13 +1,13 @@
-/** The timeline under the stage: a slider over the steps, marks where something happened, and playing. */
+/** The timeline: a slider over the steps, marks for the events of the run, playback, and the keys that step. */
 
-import { depths, out, over, turns } from "./course.js";
-import { recall, remember } from "./remembered.js";
+import { callDepths, loopIterations, stepOut, stepOver } from "./stepping.js";
+import { readPreference, writePreference } from "./preferences.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const PACE = 900;
-const CALM = 1400;
+const STEP_MS = 900;
+const STEP_MS_REDUCED = 1400;
 const SPEEDS = [0.5, 1, 2, 4];
-const SPEED = "gradbox-speed";
+const SPEED_KEY = "gradbox-speed";
 
 /** What a step is remembered for, the gravest first. @param {any} step @returns {string | null} */
 export function mark(step) {
@@ -27,30 +27,30 @@ const SHAPES = { raised: [0, 10], broken: [0, 8], visit: [5, 5], written: [3, 7]
 
 /**
  * @param {{root: HTMLElement, slider: HTMLInputElement, marks: HTMLElement, label: HTMLElement}} parts
- * @param {{go: (i: number) => void, describe: (i: number) => string, halts: (i: number) => boolean, calm: boolean}} how
- *   halts: whether the reader wants to stop there
+ * @param {{go: (i: number) => void, describe: (i: number) => string, stopsAt: (i: number) => boolean, reducedMotion: boolean}} how
+ *   stopsAt: whether a step is at a breakpoint
  */
-export function createTimeline({ root, slider, marks, label }, { go, describe, halts, calm }) {
+export function createTimeline({ root, slider, marks, label }, { go, describe, stopsAt, reducedMotion }) {
   let count = 0;
   let at = 0;
   let timer = 0;
-  let speed = SPEEDS.includes(Number(recall(SPEED))) ? Number(recall(SPEED)) : 1;
+  let speed = SPEEDS.includes(Number(readPreference(SPEED_KEY))) ? Number(readPreference(SPEED_KEY)) : 1;
   /** @type {Set<number>} the steps that have a mark */
   let marked = new Set();
-  /** @type {number[]} how deep in calls each step is */
-  let deep = [];
+  /** @type {number[]} call depth of each step */
+  let depths = [];
   const button = (/** @type {string} */ name) =>
     /** @type {HTMLButtonElement} */ (root.querySelector(`[data-go="${name}"]`));
   const play = button("play");
 
   /** @param {number} i */
-  function to(i) {
+  function goTo(i) {
     go(Math.max(0, Math.min(i, count - 1)));
   }
 
-  /** The next step, that way, that has a mark or where the reader wants to stop. @param {1 | -1} way */
-  function telling(way) {
-    for (let i = at + way; i >= 0 && i < count; i += way) if (marked.has(i) || halts(i)) return i;
+  /** The next step in that direction that has a mark or a breakpoint. @param {1 | -1} direction */
+  function nextMarked(direction) {
+    for (let i = at + direction; i >= 0 && i < count; i += direction) if (marked.has(i) || stopsAt(i)) return i;
     return at;
   }
 
@@ -64,48 +64,48 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, h
   function toggle() {
     if (timer) return pause();
     if (!count) return;
-    if (at >= count - 1) to(0);
-    beat();
+    if (at >= count - 1) goTo(0);
+    startTicking();
     play.dataset.playing = "true";
     play.setAttribute("aria-pressed", "true");
   }
 
-  function beat() {
+  function startTicking() {
     clearInterval(timer);
     timer = window.setInterval(
       () => {
-        if (at < count - 1) to(at + 1);
-        if (at >= count - 1 || halts(at)) pause();
+        if (at < count - 1) goTo(at + 1);
+        if (at >= count - 1 || stopsAt(at)) pause();
       },
-      (calm ? CALM : PACE) / speed,
+      (reducedMotion ? STEP_MS_REDUCED : STEP_MS) / speed,
     );
   }
 
-  const pace = button("speed");
-  function tellPace() {
-    pace.textContent = `${speed}×`;
-    pace.setAttribute("aria-label", `${speed}×, ${pace.title}`);
+  const speedButton = button("speed");
+  function showSpeed() {
+    speedButton.textContent = `${speed}×`;
+    speedButton.setAttribute("aria-label", `${speed}×, ${speedButton.title}`);
   }
   /** @param {number} by */
-  function quicken(by) {
+  function changeSpeed(by) {
     const next = SPEEDS.indexOf(speed) + by;
     speed = SPEEDS[by === 1 && next === SPEEDS.length ? 0 : Math.max(0, Math.min(next, SPEEDS.length - 1))];
-    remember(SPEED, String(speed));
-    tellPace();
-    if (timer) beat();
+    writePreference(SPEED_KEY, String(speed));
+    showSpeed();
+    if (timer) startTicking();
   }
-  tellPace();
-  pace.addEventListener("click", () => quicken(1));
+  showSpeed();
+  speedButton.addEventListener("click", () => changeSpeed(1));
 
   slider.addEventListener("input", () => {
     pause();
-    to(Number(slider.value));
+    goTo(Number(slider.value));
   });
   for (const [name, move] of /** @type {[string, () => void][]} */ ([
-    ["first", () => to(0)],
-    ["previous", () => to(at - 1)],
-    ["next", () => to(at + 1)],
-    ["last", () => to(count - 1)],
+    ["first", () => goTo(0)],
+    ["previous", () => goTo(at - 1)],
+    ["next", () => goTo(at + 1)],
+    ["last", () => goTo(count - 1)],
   ]))
     button(name).addEventListener("click", () => {
       pause();
@@ -120,7 +120,7 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, h
       count = steps.length;
       slider.max = String(Math.max(count - 1, 0));
       slider.disabled = !count;
-      deep = depths(steps);
+      depths = callDepths(steps);
       marked = new Set(steps.flatMap((step, i) => (mark(step) ? [i] : [])));
       for (const name of ["first", "previous", "next", "last", "play"]) button(name).disabled = !count;
       draw(marks, steps);
@@ -133,24 +133,24 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, h
       label.textContent = describe(i);
       root.style.setProperty("--at", count > 1 ? String(i / (count - 1)) : "0");
     },
-    /** A key pressed outside of any field. @param {string} key @param {boolean} [shift] @returns {boolean} whether it was ours */
+    /** A key pressed outside of any field. @param {string} key @param {boolean} [shift] @returns {boolean} whether the timeline handled it */
     key(key, shift = false) {
       if (key === " ") toggle();
       else {
         /** @type {Record<string, () => number>} */
         const moves = {
-          ArrowRight: () => (shift ? over(deep, at, 1) : at + 1),
-          ArrowLeft: () => (shift ? over(deep, at, -1) : at - 1),
+          ArrowRight: () => (shift ? stepOver(depths, at, 1) : at + 1),
+          ArrowLeft: () => (shift ? stepOver(depths, at, -1) : at - 1),
           Home: () => 0,
           End: () => count - 1,
-          n: () => telling(1),
-          p: () => telling(-1),
-          o: () => out(deep, at),
+          n: () => nextMarked(1),
+          p: () => nextMarked(-1),
+          o: () => stepOut(depths, at),
         };
         const step = moves[key]?.();
         if (step === undefined) return false;
         pause();
-        to(step);
+        goTo(step);
       }
       return true;
     },
@@ -164,17 +164,17 @@ function draw(host, steps) {
   svg.setAttribute("viewBox", `0 0 ${Math.max(steps.length - 1, 1)} 10`);
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("aria-hidden", "true");
-  for (const { from, to, odd } of turns(steps)) {
-    const turn = document.createElementNS(SVG, "rect");
+  for (const { from, to, odd } of loopIterations(steps)) {
+    const band = document.createElementNS(SVG, "rect");
     for (const [name, value] of Object.entries({ x: from - 0.5, width: to - from + 1, y: 0, height: 10 }))
-      turn.setAttribute(name, String(value));
-    turn.setAttribute("class", odd ? "turn odd" : "turn");
-    svg.append(turn);
+      band.setAttribute(name, String(value));
+    band.setAttribute("class", odd ? "turn odd" : "turn");
+    svg.append(band);
   }
   /** @type {Record<string, string>} */
   const paths = {};
-  const deep = depths(steps);
-  const inside = deep
+  const depths = callDepths(steps);
+  const inside = depths
     .map((d, i) => (d && !steps[i].visit ? `M${i - 0.5} ${Math.max(0, 11 - d * 1.5)}h1` : ""))
     .join("");
   if (inside) paths.inside = inside;

@@ -1,17 +1,17 @@
 /** The address says everything: the program and the step live in its fragment, `#p=…&i=…`. */
 
 /** @typedef {{source: string | null, step: number | null, selection: string | null, seed: string | null, device: string | null,
- *   focus: object | null, broken: boolean}} Place   focus: what of the run is shown besides, as a request names it */
+ *   focus: object | null, broken: boolean}} AddressState   focus: what of the run is shown besides, as a request names it */
 
 /** Characters of a fragment that forums, chats and mail still carry whole. */
 export const LONGEST = 8000;
 
-/** @param {string} fragment as `location.hash` gives it @returns {Promise<Place>} */
+/** @param {string} fragment as `location.hash` gives it @returns {Promise<AddressState>} */
 export async function read(fragment) {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
   const packed = fields.get("p");
   const step = number(fields.get("i"));
-  const place = {
+  const state = {
     source: null,
     step,
     selection: fields.get("at"),
@@ -20,11 +20,11 @@ export async function read(fragment) {
     focus: focus(fields.get("focus")),
     broken: false,
   };
-  if (packed === null) return place;
+  if (packed === null) return state;
   try {
-    return { ...place, source: await unpack(packed) };
+    return { ...state, source: await unpack(packed) };
   } catch {
-    return { ...place, step: null, selection: null, broken: true };
+    return { ...state, step: null, selection: null, broken: true };
   }
 }
 
@@ -41,8 +41,8 @@ export function selection(fragment) {
 /** @param {string | null} text @returns {object | null} */
 function focus(text) {
   try {
-    const found = JSON.parse(text ?? "null");
-    return typeof found === "object" && !Array.isArray(found) ? found : null;
+    const value = JSON.parse(text ?? "null");
+    return typeof value === "object" && !Array.isArray(value) ? value : null;
   } catch {
     return null;
   }
@@ -50,8 +50,8 @@ function focus(text) {
 
 /** @param {string | null} text @returns {number | null} */
 function number(text) {
-  const found = Number.parseInt(text ?? "", 10);
-  return Number.isSafeInteger(found) && found >= 0 ? found : null;
+  const value = Number.parseInt(text ?? "", 10);
+  return Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
 /** @param {string} source @param {number | null} step @returns {Promise<string>} */

@@ -1,6 +1,6 @@
-/** Which picture is shown, the stage or the loom: two buttons, remembered here and in the address. */
+/** The choice between stage and loom: two buttons; the choice is kept as a preference and in the address. */
 
-import { recall, remember } from "./remembered.js";
+import { readPreference, writePreference } from "./preferences.js";
 
 const KEY = "gradbox-view";
 const NAMES = ["stage", "loom"];
@@ -11,38 +11,39 @@ const NAMES = ["stage", "loom"];
  */
 export function createViews(root, change) {
   const buttons = [...root.querySelectorAll("button")];
-  let now = [asked(location.hash), recall(KEY)].find((name) => name && NAMES.includes(name)) ?? NAMES[0];
+  let current =
+    [requestedView(location.hash), readPreference(KEY)].find((name) => name && NAMES.includes(name)) ?? NAMES[0];
 
   /** @param {string} name */
   function show(name) {
-    now = name;
+    current = name;
     for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.view === name));
     change(name);
   }
 
   /** @param {string} name */
   function choose(name) {
-    remember(KEY, name);
+    writePreference(KEY, name);
     show(name);
   }
 
-  for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.view ?? now));
+  for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.view ?? current));
   return {
-    start: () => show(now),
+    start: () => show(current),
     /** Show what an address asks for. @param {string} fragment */
     read(fragment) {
-      const name = asked(fragment);
-      if (name && NAMES.includes(name) && name !== now) show(name);
+      const name = requestedView(fragment);
+      if (name && NAMES.includes(name) && name !== current) show(name);
     },
-    now: () => now,
-    other: () => choose(NAMES[1 - NAMES.indexOf(now)]),
+    current: () => current,
+    toggle: () => choose(NAMES[1 - NAMES.indexOf(current)]),
     /** What an address says of it. */
-    fragment: () => (now === NAMES[0] ? "" : `&v=${now}`),
+    fragment: () => (current === NAMES[0] ? "" : `&v=${current}`),
   };
 }
 
 /** What an address asks for: a step without a view is one of the stage. @param {string} fragment */
-function asked(fragment) {
+function requestedView(fragment) {
   const fields = new URLSearchParams(fragment.slice(1));
   return fields.get("v") ?? (fields.has("i") ? NAMES[0] : null);
 }

@@ -1,4 +1,4 @@
-/** The sheet of marks: every mark in every state, drawn from small true traces by the same code as the stage. */
+/** The page of specimens: every mark in every state, drawn from small traces by the same code as the stage. */
 
 import { plan } from "./layout/plan.js";
 import { locale } from "./locale.js";
@@ -6,16 +6,16 @@ import { whole } from "./marks/paper.js";
 import { openTrace } from "./state.js";
 import { STATES } from "./states.js";
 import { patch, SVG } from "./svg.js";
-import { sentences, where } from "./telling.js";
+import { sentences, stepHeading } from "./captions.js";
 import { startTheme } from "./theme.js";
 
-const AROUND = 14;
+const PADDING = 14;
 const SCALE = 0.84;
 const { say } = locale(document.documentElement.lang);
 const host = /** @type {HTMLElement} */ (document.getElementById("sheet"));
 
 /** @template {keyof HTMLElementTagNameMap} T @param {T} tag @param {string} text @returns {HTMLElementTagNameMap[T]} */
-function made(tag, text) {
+function createElement(tag, text) {
   const element = document.createElement(tag);
   element.textContent = text;
   return element;
@@ -29,37 +29,40 @@ function draw({ trace, step, find }, figure) {
   const opened = openTrace(trace);
   patch(document, svg, whole(plan(opened), opened, step, {}).nodes);
   for (const element of svg.querySelectorAll("[tabindex]")) element.removeAttribute("tabindex");
-  const sought = [...svg.querySelectorAll(find)];
-  if (!sought.length) throw new Error(`nothing to look at: ${find}`);
-  const boxes = sought.map((element) => /** @type {SVGGraphicsElement} */ (element).getBBox());
-  const x = Math.min(...boxes.map((box) => box.x)) - AROUND;
-  const y = Math.min(...boxes.map((box) => box.y)) - AROUND;
-  const w = Math.max(...boxes.map((box) => box.x + box.width)) + AROUND - x;
-  const h = Math.max(...boxes.map((box) => box.y + box.height)) + AROUND - y;
+  const matches = [...svg.querySelectorAll(find)];
+  if (!matches.length) throw new Error(`nothing matches: ${find}`);
+  const boxes = matches.map((element) => /** @type {SVGGraphicsElement} */ (element).getBBox());
+  const x = Math.min(...boxes.map((box) => box.x)) - PADDING;
+  const y = Math.min(...boxes.map((box) => box.y)) - PADDING;
+  const w = Math.max(...boxes.map((box) => box.x + box.width)) + PADDING - x;
+  const h = Math.max(...boxes.map((box) => box.y + box.height)) + PADDING - y;
   for (const element of svg.querySelectorAll(":scope > :not(g, defs), :scope > g > *")) {
     const box = /** @type {SVGGraphicsElement} */ (element).getBBox();
     const inside = box.x >= x && box.y >= y && box.x + box.width <= x + w && box.y + box.height <= y + h;
-    if (!inside && !sought.some((one) => element.contains(one))) element.remove(); // a scrap of something else
+    if (!inside && !matches.some((match) => element.contains(match))) element.remove(); // a scrap of something else
   }
   svg.setAttribute("viewBox", [x, y, w, h].join(" "));
   svg.setAttribute("width", String(w * SCALE));
   svg.setAttribute("height", String(h * SCALE));
 }
 
-for (const mark of new Set(STATES.map((one) => one.mark))) {
+for (const mark of new Set(STATES.map((specimen) => specimen.mark))) {
   const section = document.createElement("section");
   const list = document.createElement("div");
   list.className = "specimens";
-  section.append(made("h2", say(`sheet_${mark}`)), list);
+  section.append(createElement("h2", say(`sheet_${mark}`)), list);
   host.append(section);
-  for (const specimen of STATES.filter((one) => one.mark === mark)) {
+  for (const specimen of STATES.filter((specimen) => specimen.mark === mark)) {
     const { state, trace, step } = specimen;
     const figure = document.createElement("figure");
     figure.dataset.specimen = `${mark} ${state}`;
     const caption = document.createElement("figcaption");
-    caption.append(made("strong", say(`sheet_${mark}_${state}`)), made("code", where(trace, step, say).line));
-    const grave = sentences(openTrace(trace), step, say).find(({ tone }) => tone !== "plain");
-    if (grave) caption.append(made("span", grave.text));
+    caption.append(
+      createElement("strong", say(`sheet_${mark}_${state}`)),
+      createElement("code", stepHeading(trace, step, say).line),
+    );
+    const warning = sentences(openTrace(trace), step, say).find(({ tone }) => tone !== "plain");
+    if (warning) caption.append(createElement("span", warning.text));
     figure.append(caption);
     list.append(figure);
     draw(specimen, figure);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alike, begins, elements, focus, gap } from "../unseen.js";
+import { sameOutput, findIteration, elementsFocus, gap, iterationFocus } from "../skipped_iterations.js";
 
 const statements = [
   { kind: "Assign" },
@@ -36,7 +36,7 @@ test("a gap of an inner loop keeps the counts around it, and ends where nobody s
   ]);
   const found = gap(told, 2);
   assert.deepEqual(found, { skipped: 40, loop: 2, around: [3], from: 8, to: null });
-  assert.deepEqual(focus(/** @type {any} */ (found), 20), { loop: 2, iteration: [3, 20] });
+  assert.deepEqual(iterationFocus(/** @type {any} */ (found), 20), { loop: 2, iteration: [3, 20] });
 });
 
 test("what a called function did lies between, and is passed over", () => {
@@ -53,16 +53,16 @@ test("the opened iteration is found", () => {
     { kind: "head", stmt: 2, iter: [3, 7] },
     { kind: "head", stmt: 2, iter: [3, 20] },
   ]);
-  assert.equal(begins(told, { loop: 2, iteration: [3, 20] }), 1);
-  assert.equal(begins(told, { loop: 1, iteration: [3, 20] }), -1);
+  assert.equal(findIteration(told, { loop: 2, iteration: [3, 20] }), 1);
+  assert.equal(findIteration(told, { loop: 1, iteration: [3, 20] }), -1);
 });
 
 test("runs that printed something else are not alike", () => {
-  assert.ok(alike(trace([{}], "a"), trace([{}], "a")));
-  assert.ok(!alike(trace([{}], "a"), trace([{}], "b")));
+  assert.ok(sameOutput(trace([{}], "a"), trace([{}], "a")));
+  assert.ok(!sameOutput(trace([{}], "a"), trace([{}], "b")));
 });
 
 test("elements that were asked for are opened with some before them, and never before the first", () => {
-  assert.deepEqual(elements("s1", 5000, 3), { storage: "s1", step: 3, from: 4872, to: 5384 });
-  assert.equal(elements("s1", 5, 3).from, 0);
+  assert.deepEqual(elementsFocus("s1", 5000, 3), { storage: "s1", step: 3, from: 4872, to: 5384 });
+  assert.equal(elementsFocus("s1", 5, 3).from, 0);
 });

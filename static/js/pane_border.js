@@ -1,32 +1,32 @@
 /** The border between two panes: dragged, moved by arrow keys, remembered; a double click puts it back. */
 
-import { recall, remember } from "./remembered.js";
+import { readPreference, writePreference } from "./preferences.js";
 
 const KEY = "gradbox-pane";
-const BY = 24;
+const KEY_STEP = 24;
 
 /**
  * @param {HTMLElement} border a separator between two columns of its parent
  * @param {{least: number, most: () => number}} how widths of the first pane, in pixels
  */
-export function startBorder(border, { least, most }) {
-  const home = /** @type {HTMLElement} */ (border.parentElement);
+export function startPaneBorder(border, { least, most }) {
+  const container = /** @type {HTMLElement} */ (border.parentElement);
   const first = /** @type {HTMLElement} */ (border.previousElementSibling);
 
   /** @param {number | null} width null: as the page would have it */
-  function put(width) {
+  function setWidth(width) {
     if (width === null) {
-      home.style.removeProperty("--first");
-      remember(KEY, null);
+      container.style.removeProperty("--first");
+      writePreference(KEY, null);
     } else {
-      const kept = Math.round(Math.max(least, Math.min(width, most())));
-      home.style.setProperty("--first", `${kept}px`);
-      remember(KEY, String(kept));
+      const clamped = Math.round(Math.max(least, Math.min(width, most())));
+      container.style.setProperty("--first", `${clamped}px`);
+      writePreference(KEY, String(clamped));
     }
-    tell();
+    updateAria();
   }
 
-  function tell() {
+  function updateAria() {
     border.setAttribute("aria-valuemin", String(least));
     border.setAttribute("aria-valuemax", String(Math.round(most())));
     border.setAttribute("aria-valuenow", String(Math.round(first.getBoundingClientRect().width)));
@@ -36,23 +36,23 @@ export function startBorder(border, { least, most }) {
     event.preventDefault();
     border.setPointerCapture(event.pointerId);
     const from = first.getBoundingClientRect().left;
-    const move = (/** @type {PointerEvent} */ now) => put(now.clientX - from);
+    const move = (/** @type {PointerEvent} */ now) => setWidth(now.clientX - from);
     border.addEventListener("pointermove", move);
     border.addEventListener("lostpointercapture", () => border.removeEventListener("pointermove", move), {
       once: true,
     });
   });
-  border.addEventListener("dblclick", () => put(null));
+  border.addEventListener("dblclick", () => setWidth(null));
   border.addEventListener("keydown", (event) => {
     const now = first.getBoundingClientRect().width;
-    const next = { ArrowLeft: now - BY, ArrowRight: now + BY, Home: least, End: most() }[event.key];
+    const next = { ArrowLeft: now - KEY_STEP, ArrowRight: now + KEY_STEP, Home: least, End: most() }[event.key];
     if (next === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    put(next);
+    setWidth(next);
   });
 
-  const kept = Number(recall(KEY));
-  if (kept) put(kept);
-  else tell();
+  const saved = Number(readPreference(KEY));
+  if (saved) setWidth(saved);
+  else updateAria();
 }

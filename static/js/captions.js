@@ -1,4 +1,4 @@
-/** What is told beside a picture and in it: the step to begin with, where a step stands, its sentences, the stage's words. */
+/** Texts around the pictures: the opening step, a step's heading and sentences, the outcome, and the pictures' labels. */
 
 import { LOOM } from "./marks/loom.js";
 import { WORDS } from "./marks/words.js";
@@ -9,27 +9,28 @@ const SENTENCES = 6;
 /** @typedef {import("./locale.js").Locale["say"]} Say */
 /** @typedef {{text: string, tone: string}} Sentence */
 
-/** The step to begin with: where it raised, else the first slot that broke, write or cut. @param {any} trace @returns {number} */
-export function telling(trace) {
+/** The step that a reader is shown first: where it raised, else the first slot that broke, write or cut, else the last.
+ * @param {any} trace @returns {number} -1 where there are no steps */
+export function openingStep(trace) {
   const error = trace.outcome.error?.step;
   if (typeof error === "number" && error < trace.steps.length) return error;
   for (const event of ["saved_changed_silently", "saved_stale", "written", "path_cut"]) {
-    const found = trace.steps.findIndex((/** @type {any} */ s) =>
+    const first = trace.steps.findIndex((/** @type {any} */ s) =>
       s.log.some((/** @type {any} */ e) => e.event === event),
     );
-    if (found >= 0) return found;
+    if (first >= 0) return first;
   }
   return trace.steps.length - 1;
 }
 
-/** Where a step stands: its number with its line and turn, and the line's text.
+/** A step's number with its line and loop iteration (`at`), and the text of that line.
  * @param {any} trace @param {number} i @param {Say} say @returns {{at: string, line: string}} */
-export function where(trace, i, say) {
+export function stepHeading(trace, i, say) {
   const step = trace.steps[i];
-  const turn = step.iter?.length ? ` [${step.iter.join(", ")}]` : "";
+  const iteration = step.iter?.length ? ` [${step.iter.join(", ")}]` : "";
   const line = trace.program.source.split("\n")[step.line - 1]?.trim() ?? "";
   return {
-    at: `${say("step_of", { i: i + 1, n: trace.steps.length })} · ${say("line", { line: step.line })}${turn}`,
+    at: `${say("step_of", { i: i + 1, n: trace.steps.length })} · ${say("line", { line: step.line })}${iteration}`,
     line,
   };
 }
@@ -47,8 +48,8 @@ function weight(note) {
   return note.tone === "bad" ? 0 : note.tone === "cut" ? 2 : ["saved", "bumped", "released"].includes(note.key) ? 3 : 1;
 }
 
-/** How a program ended. @param {any} trace @param {Say} say @returns {Sentence} */
-export function ending(trace, say) {
+/** The sentence that says how a program ended. @param {any} trace @param {Say} say @returns {Sentence} */
+export function outcomeSentence(trace, say) {
   const { status, error, stopped } = trace.outcome;
   const key = stopped ? `stopped_${stopped.limit}` : "";
   const text = {
@@ -59,20 +60,20 @@ export function ending(trace, say) {
   return { text: text ? text() : say(status), tone: status === "finished" ? "plain" : "bad" };
 }
 
-/** What the stage itself says, as far as the reader's language has it. @param {Say} say @returns {Partial<import("./marks/words.js").Words>} */
-export function stageWords(say) {
-  const told = Object.keys(WORDS).map((key) => [key, say(`stage_${key}`)]);
-  return Object.fromEntries(told.filter(([key, text]) => text !== `stage_${key}`));
+/** The stage's labels, those that the reader's language has. @param {Say} say @returns {Partial<import("./marks/words.js").Words>} */
+export function stageLabels(say) {
+  const labels = Object.keys(WORDS).map((key) => [key, say(`stage_${key}`)]);
+  return Object.fromEntries(labels.filter(([key, text]) => text !== `stage_${key}`));
 }
 
-/** What the loom itself says. @param {Say} say @returns {import("./marks/loom.js").Words} */
-export function loomWords(say) {
+/** The loom's labels. @param {Say} say @returns {import("./marks/loom.js").Words} */
+export function loomLabels(say) {
   return /** @type {any} */ (Object.fromEntries(Object.keys(LOOM).map((word) => [word, say(`loom_${word}`)])));
 }
 
 /** The step at which a line runs next, from the beginning again where it does not; -1 where it never ran.
  * @param {any[]} steps @param {number} line @param {number} step */
-export function nextRun(steps, line, step) {
+export function nextRunOfLine(steps, line, step) {
   const at = steps.findIndex((s, i) => i > step && s.line === line);
   return at >= 0 ? at : steps.findIndex((s) => s.line === line);
 }

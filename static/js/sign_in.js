@@ -1,4 +1,4 @@
-/** Where a host asks for a password: the form that asks, and the button that ends the session. */
+/** Signing in and out, where a host asks for a password. */
 
 import { ROOT } from "./root.js";
 import { startTheme } from "./theme.js";
@@ -15,28 +15,28 @@ if (document.querySelector("main.door")) startTheme(/** @type {HTMLElement} */ (
 
 if (form) {
   const field = /** @type {HTMLInputElement} */ (form.elements.namedItem("password"));
-  const send = /** @type {HTMLButtonElement} */ (form.querySelector("button"));
-  const fault = /** @type {HTMLElement} */ (form.querySelector("[role=alert]"));
-  send.disabled = false;
+  const submit = /** @type {HTMLButtonElement} */ (form.querySelector("button"));
+  const alert = /** @type {HTMLElement} */ (form.querySelector("[role=alert]"));
+  submit.disabled = false;
   for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("a[data-keep]")))
     link.addEventListener("click", () => {
-      const here = new URL(location.href);
-      here.searchParams.set("lang", new URL(link.href).searchParams.get("lang") ?? "");
-      link.href = here.href;
+      const target = new URL(location.href);
+      target.searchParams.set("lang", new URL(link.href).searchParams.get("lang") ?? "");
+      link.href = target.href;
     });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    send.disabled = true;
-    fault.textContent = await refusal(field.value);
-    fault.hidden = fault.textContent === "";
-    send.disabled = false;
-    if (fault.hidden)
+    submit.disabled = true;
+    alert.textContent = await refusal(field.value);
+    alert.hidden = alert.textContent === "";
+    submit.disabled = false;
+    if (alert.hidden)
       location.reload(); // what was asked for is at this address
     else field.select();
   });
 }
 
-/** Ask for a session; what is wrong, if anything. @param {string} password */
+/** Ask for a session. @param {string} password @returns {Promise<string>} the sentence that says what is wrong, empty where nothing is */
 async function refusal(password) {
   const { wrong = "", later = "", lost = "" } = form?.dataset ?? {};
   try {

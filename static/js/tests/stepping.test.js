@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { depths, out, over, turns } from "../course.js";
+import { callDepths, loopIterations, stepOut, stepOver } from "../stepping.js";
 
 const frame = (/** @type {string | undefined} */ caller) => ({ kind: "frame", ...(caller && { caller }) });
 /** f is called at step 1 and calls g at step 2; a backward of two visits stands at its end. */
@@ -17,25 +17,25 @@ const STEPS = [
 ];
 
 test("a function's steps are one deeper than the call, and so are a backward's", () => {
-  assert.deepEqual(depths(STEPS), [0, 0, 1, 2, 1, 0, 1, 1, 0]);
+  assert.deepEqual(callDepths(STEPS), [0, 0, 1, 2, 1, 0, 1, 1, 0]);
 });
 
 test("over a call and a backward, both ways, and out", () => {
-  const deep = depths(STEPS);
-  assert.equal(over(deep, 1, 1), 5);
-  assert.equal(over(deep, 5, 1), 8);
-  assert.equal(over(deep, 5, -1), 1);
-  assert.equal(over(deep, 2, 1), 4);
-  assert.equal(over(deep, 8, 1), 8);
-  assert.equal(over(deep, 0, -1), 0);
-  assert.equal(out(deep, 3), 4);
-  assert.equal(out(deep, 6), 8);
-  assert.equal(out(deep, 0), 0);
+  const deep = callDepths(STEPS);
+  assert.equal(stepOver(deep, 1, 1), 5);
+  assert.equal(stepOver(deep, 5, 1), 8);
+  assert.equal(stepOver(deep, 5, -1), 1);
+  assert.equal(stepOver(deep, 2, 1), 4);
+  assert.equal(stepOver(deep, 8, 1), 8);
+  assert.equal(stepOver(deep, 0, -1), 0);
+  assert.equal(stepOut(deep, 3), 4);
+  assert.equal(stepOut(deep, 6), 8);
+  assert.equal(stepOut(deep, 0), 0);
 });
 
 test("an outermost iteration is one stretch, whatever runs inside", () => {
   const steps = [{}, { iter: [0] }, { iter: [0, 0] }, { iter: [0, 1] }, { iter: [1] }, {}, { iter: [0] }];
-  assert.deepEqual(turns(steps), [
+  assert.deepEqual(loopIterations(steps), [
     { from: 1, to: 3, odd: false },
     { from: 4, to: 4, odd: true },
     { from: 6, to: 6, odd: false },

@@ -1,0 +1,28 @@
+/** What the server draws from a stored trace: pictures, the card that a link is shown by, the offline file. */
+
+import { cardOf, loomOf, pictureOf } from "./picture.js";
+import { standalone } from "./standalone.js";
+import { openingStep } from "./captions.js";
+
+/**
+ * @typedef {{kind: "stage" | "loom" | "card" | "file", step: number | null, title: string, theme: "light" | "dark", language: string,
+ *   tallest: number, body: string, style: string, script: string, nonce: string}} ExportRequest
+ *   step: null is the one that a reader would be shown first; body, style, script, nonce: the offline file's
+ */
+
+/** @param {string} text the trace @param {ExportRequest} request @returns {{made: string} | {steps: number}} steps: how many there are, where the one request for is not among them */
+export function render(text, request) {
+  const trace = JSON.parse(text);
+  const { kind, step, title } = request;
+  if (step !== null && step >= trace.steps.length) return { steps: trace.steps.length };
+  if (kind === "stage") return { made: pictureOf(trace, step, request) };
+  if (kind === "loom") return { made: loomOf(trace, step, request) };
+  if (kind === "card") return { made: cardOf(trace, step, title, request) };
+  return {
+    made: standalone({
+      ...request,
+      theme: null,
+      data: { trace, step: step ?? Math.max(0, openingStep(trace)), title },
+    }),
+  };
+}

@@ -1,0 +1,35 @@
+/** Follows a run that goes on after its request was answered: its position in the queue, that it runs, that it ended. */
+
+import { ROOT } from "./root.js";
+
+/** @typedef {{ queued: (ahead: number) => void, running: () => void, done: () => void, lost: () => void }} RunHandlers
+ *   ahead: how many runs wait before this one; lost: the connection to the server is gone */
+
+/**
+ * @param {string} id the run's
+ * @param {RunHandlers} handlers
+ * @returns {{ stop: () => void, leave: () => void }} stop: ends the run, and `done` follows with the trace as far as it
+ *   got; leave: ends the run and calls no handler any more
+ */
+export function followRun(id, handlers) {
+  const address = `${ROOT}/api/runs/${encodeURIComponent(id)}`;
+  const source = new EventSource(`${address}/events`);
+  const read = (/** @type {Event} */ event) => JSON.parse(/** @type {MessageEvent} */ (event).data);
+  source.addEventListener("queued", (event) => handlers.queued(read(event).ahead ?? 0));
+  source.addEventListener("running", () => handlers.running());
+  source.addEventListener("done", () => {
+    source.close();
+    handlers.done();
+  });
+  source.addEventListener("error", () => {
+    if (source.readyState === EventSource.CLOSED) handlers.lost(); // else it connects again by itself
+  });
+  const end = () => fetch(address, { method: "DELETE", keepalive: true }).catch(() => handlers.lost());
+  return {
+    stop: end,
+    leave() {
+      source.close();
+      end();
+    },
+  };
+}
