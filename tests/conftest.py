@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.serving import serving
+from tests.running_server import running_server
 
 torch.set_num_threads(1)  # a pool of threads does not survive a fork, and whoever waits for one waits for ever
 
@@ -43,7 +43,7 @@ FLAGS = [
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running server whose workers are up and whose scenarios have been run."""
-    with serving(tmp_path_factory.mktemp("site"), **UNLIMITED) as address:
+    with running_server(tmp_path_factory.mktemp("site"), **UNLIMITED) as address:
         for _ in range(600):
             with urllib.request.urlopen(address) as page:
                 if '"trace":null' not in page.read().decode():

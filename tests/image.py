@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.attacks import ATTACKS, ENDS, PROGRAMS
-from tests.engines import Engine, engine, finished, run
+from tests.container_engines import Engine, engine, finished, run
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "var/image"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.plain import plain
+from tests.plain_python import run_plain
 from tests.tracing import ROOT, events, trace
 
 PROGRAMS = [
@@ -23,7 +23,7 @@ ADDRESS = re.compile(r"0x[0-9a-f]+|\b\d{11,}\b")
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_a_program_prints_and_ends_as_plain_python_says(path: Path) -> None:
-    told, truth = trace(path.read_text()), plain(path.read_text())
+    told, truth = trace(path.read_text()), run_plain(path.read_text())
     out = "".join(e["text"] for s in told["steps"] for e in s["log"] if e["kind"] == "out" and e["stream"] == "stdout")
     assert ADDRESS.sub("~", out) == ADDRESS.sub("~", truth["printed"])
     error = told["outcome"].get("error")

@@ -1,6 +1,6 @@
 """The picture in a real browser against the trace, for every seed program and scenario, at every step.
 
-What has to be there is worked out in `tests.drawn`, from the trace alone; what holds between two steps is stillness.
+What has to be there is worked out in `tests.expected_picture`, from the trace alone; what holds between two steps is stillness.
 """
 
 import json
@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests import drawn
+from tests import expected_picture
 from tests.conftest import ROOT
-from tests.drawn import State, of_kind, ref
+from tests.expected_picture import State, of_kind, ref
 from tests.test_page import paste, run
 
 SEEDS = ROOT.parent / "shared/seeds/snippets.json"
@@ -44,9 +44,9 @@ def open_page(chromium: Any, site: str) -> Any:
 def test_every_step_shows_what_the_trace_says(open_page: Any, source: str) -> None:
     paste(open_page, source)
     trace = run(open_page)
-    pictures: list[Picture] = open_page.evaluate(drawn.ALL_STEPS, len(trace["steps"]))
+    pictures: list[Picture] = open_page.evaluate(expected_picture.ALL_STEPS, len(trace["steps"]))
     previous: Picture | None = None
-    for step, picture, (before, state) in zip(trace["steps"], pictures, drawn.states(trace), strict=True):
+    for step, picture, (before, state) in zip(trace["steps"], pictures, expected_picture.states(trace), strict=True):
         assert picture["step"] == step["i"]
         storages(picture, before, state, step)
         handles(picture, state)
@@ -90,14 +90,14 @@ def storages(picture: Picture, before: State, state: State, step: dict[str, Any]
     for key, (value, written) in expected.items():
         cell = cells[key]
         assert json.loads(cell["value"]) == value or value != value
-        assert drawn.says(cell["text"], value), (key, cell["text"], value)
+        assert expected_picture.says(cell["text"], value), (key, cell["text"], value)
         assert cell["written"] == written, (key, "written")
     for uid in big:
         for dtype, parts in living[uid]["windows"].items():
             told = {start + k: value for start, row in parts for k, value in enumerate(row)}
             for key, cell in cells.items():
                 if key[0].startswith(f"{uid}:") and key[1] == dtype:
-                    assert drawn.says(cell["text"], told[int(key[0].split(":")[1])])
+                    assert expected_picture.says(cell["text"], told[int(key[0].split(":")[1])])
     freed = {uid for uid in step["gone"] if (before.get(uid) or step["set"].get(uid, {})).get("kind") == "storage"}
     assert {*picture["ghosts"]} == freed
 
@@ -163,9 +163,11 @@ def wires(picture: Picture, state: State) -> None:
         assert (uid in sets) == bool(storage)
         if not storage:
             continue
-        elements = drawn.reads(handle) if handle.get("stride") is not None or handle["kind"] == "array" else []
+        elements = (
+            expected_picture.reads(handle) if handle.get("stride") is not None or handle["kind"] == "array" else []
+        )
         row = (storage.get("cells") or {}).get(handle["dtype"])
-        if len(elements) > drawn.MOST or row is None or any(cell >= len(row) for _, cell in elements):
+        if len(elements) > expected_picture.MOST or row is None or any(cell >= len(row) for _, cell in elements):
             span = [int(n) for n in re.findall(r"-?\d+(?=[ \]])", sets[uid]["span"] or "")]
             assert not elements or span in ([], [min(c for _, c in elements), max(c for _, c in elements)]), sets[uid][
                 "span"
@@ -202,7 +204,7 @@ def named(picture: Picture, state: State) -> None:
         if tag["path"] == ".grad":  # of a tensor that no name leads to
             assert tag["ref"] in {e.get("grad") for e in of_kind(state, "tensor").values()}
         elif tag["path"] is not None:
-            assert tag["ref"] in drawn.resolve(state, tag["path"]), (tag["path"], tag["ref"])
+            assert tag["ref"] in expected_picture.resolve(state, tag["path"]), (tag["path"], tag["ref"])
     values = {
         (frame, name): value
         for frame, e in of_kind(state, "frame").items()
@@ -220,8 +222,10 @@ def containers(picture: Picture, state: State) -> None:
     assert {row["uid"] for row in picture["objects"]} == {*of_kind(state, "object")}
     for uid, e in of_kind(state, "object").items():
         rows = [row for row in picture["items"] if row["key"].startswith(f"{uid}:")]
-        items = [item[1] if isinstance(item, list) else item for item in (e.get("items") or [])[: drawn.SHOWN]]
-        items += list((e.get("attrs") or {}).values())[: drawn.SHOWN]
+        items = [
+            item[1] if isinstance(item, list) else item for item in (e.get("items") or [])[: expected_picture.SHOWN]
+        ]
+        items += list((e.get("attrs") or {}).values())[: expected_picture.SHOWN]
         assert [json.loads(row["value"]) for row in rows][: len(items)] == items, uid
         assert [row["to"] for row in rows][: len(items)] == [ref(item) for item in items]
 
@@ -290,7 +294,7 @@ def saved(picture: Picture, state: State) -> None:
         assert ("≠" in pin["text"]) == (slot["state"] == "changed")
         mine = [
             cells.get((f"{slot['storage']}:{cell}", slot["dtype"]))
-            for _, cell in drawn.reads({"kind": "tensor", **slot})
+            for _, cell in expected_picture.reads({"kind": "tensor", **slot})
         ]
         bracket = re.match(r"M([\d.]+) [\d.]+V[\d.]+H([\d.]+)V", pin["bracket"] or "")
         if bracket and mine and all(mine):
@@ -312,7 +316,7 @@ def gradients(picture: Picture, state: State, step: dict[str, Any]) -> None:
     for texts in picture["none"]:
         assert texts[1] == "None"
         assert texts[0] == ".grad" or [
-            uid for uid in drawn.resolve(state, texts[0].removesuffix(".grad")) if uid not in owned
+            uid for uid in expected_picture.resolve(state, texts[0].removesuffix(".grad")) if uid not in owned
         ]
     now = [chip for chip in picture["grads"] if chip["now"]]
     visit = step.get("visit")
@@ -336,7 +340,7 @@ def carries(chip: dict[str, Any], grad: dict[str, Any]) -> bool:
         return False
     cells = grad.get("cells")
     shown = [text for text in chip["texts"] if text not in ("…", "∅")]
-    return cells is None or all(drawn.says(text, value) for text, value in zip(shown, cells, strict=False))
+    return cells is None or all(expected_picture.says(text, value) for text, value in zip(shown, cells, strict=False))
 
 
 def apart(picture: Picture) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.plain import plain
+from tests.plain_python import run_plain
 from tests.tracing import Replay, at, events, printed, trace
 
 IMPORT = "import torch\nimport numpy as np\nx = torch.tensor([1., 2.], requires_grad=True)\n"
@@ -181,7 +181,7 @@ def test_grad_accumulates_nothing() -> None:
 def test_autograd_still_adds_up_in_place(program: str) -> None:
     """A Python object for a gradient's storage would make the engine add out of place; the version shows it."""
     source = IMPORT + program
-    assert printed(trace(source)) == plain(source)["printed"] != ""
+    assert printed(trace(source)) == run_plain(source)["printed"] != ""
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ import yaml
 
 from server import healthcheck
 from server.settings import TABLE
-from tests.engines import HARDENED
+from tests.container_engines import HARDENED
 
 ROOT = Path(__file__).parent.parent
 DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")

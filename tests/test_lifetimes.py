@@ -7,10 +7,10 @@ import pytest
 import torch._dynamo  # noqa: F401 or the first optimizer in each fork pays for it
 
 from tests import random_programs
-from tests.plain import plain
+from tests.lifetime_log import LOG_LIFETIMES, LifetimeLog, with_lifetime_log
+from tests.plain_python import run_plain
 from tests.test_agreement import PROGRAMS
 from tests.tracing import ROOT, events, trace
-from tests.witness import DIED, Witness, witnessed
 
 FILES = {path.stem: path.read_text() for path in PROGRAMS if path.parent.name != "programs"}
 LIVES = {path.stem: path.read_text() for path in sorted((ROOT / "tests/programs").glob("lives_*.py"))}
@@ -26,9 +26,9 @@ def deaths(printed: str) -> str:
 
 def both(source: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
     """What the witness says of a program under plain CPython, and under the recorder."""
-    monkeypatch.setattr(builtins, DIED, Witness(), raising=False)
-    path.write_text(witnessed(source))
-    truth, told = plain(path.read_text()), trace(path.read_text(), limits=LIMITS)
+    monkeypatch.setattr(builtins, LOG_LIFETIMES, LifetimeLog(), raising=False)
+    path.write_text(with_lifetime_log(source))
+    truth, told = run_plain(path.read_text()), trace(path.read_text(), limits=LIMITS)
     assert told["outcome"]["status"] == ("finished" if truth["error"] is None else "raised")
     assert events(told, "tracer_fault") == []
     out = [entry for step in told["steps"] for entry in step["log"] if entry["kind"] == "out"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests import random_programs
-from tests.full_looks import missed
+from tests.full_observation import unobserved
 from tests.test_agreement import PROGRAMS
 
 SEEDS = range(5000, 5080)
@@ -13,12 +13,12 @@ SEEDS = range(5000, 5080)
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_a_step_misses_nothing(path: Path) -> None:
-    assert missed(path.read_text()) == []
+    assert unobserved(path.read_text()) == []
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_step_of_a_random_program_misses_nothing(seed: int) -> None:
-    assert missed(random_programs.program(seed)) == []
+    assert unobserved(random_programs.program(seed)) == []
 
 
 HIDDEN = [
@@ -61,9 +61,9 @@ HIDDEN = [
 
 @pytest.mark.parametrize("source", HIDDEN)
 def test_hidden_ways_are_followed(source: str) -> None:
-    assert missed(f"import torch\nx = torch.ones(2)\nitems = []\n{source}\nlast = 0\n") == []
+    assert unobserved(f"import torch\nx = torch.ones(2)\nitems = []\n{source}\nlast = 0\n") == []
 
 
 def test_a_look_that_misses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("server.worker.probes.frames.Frames.step", lambda *_: True)
-    assert missed("x = 1\nx = 2\n") != []
+    assert unobserved("x = 1\nx = 2\n") != []

@@ -20,7 +20,7 @@ import torch._dynamo
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from server.worker.run import Run
-from tests.tracing import written
+from tests.tracing import write_all
 
 RUNS, WARM = 2000, 200
 PROGRAMS = {
@@ -139,7 +139,7 @@ def told() -> dict[str, Any]:
             answer = many()
         except BaseException:
             answer = {"error": traceback.format_exc()}
-        written(writing, json.dumps(answer).encode())
+        write_all(writing, json.dumps(answer).encode())
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:

@@ -11,7 +11,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests import module_programs, optimizer_programs
-from tests.plain import plain
+from tests.plain_python import run_plain
 from tests.tracing import events, trace
 
 LIMITS = {"steps": 10**6, "trace": 10**9}
@@ -36,7 +36,7 @@ def parts(printed: str) -> dict[str, str]:
 def both(first: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """How the program of the classes from this one on goes, plain and traced."""
     source = program(*list(BODIES)[first : first + TOGETHER])
-    truth = plain(source)
+    truth = run_plain(source)
     told = trace(source, limits=LIMITS)
     out = [entry for step in told["steps"] for entry in step["log"] if entry["kind"] == "out"]
     text = "".join(entry["text"] for entry in out if entry["stream"] == "stdout")
@@ -64,8 +64,8 @@ class DispatchMode(TorchDispatchMode):
 @pytest.mark.parametrize(("name", "mode"), [("TransformerEncoder", FunctionMode), ("CTCLoss", DispatchMode)])
 def test_the_digests_show_a_tracer_that_torch_notices(name: str, mode: type) -> None:
     source = program(name)
-    again = plain(source + "\n")["printed"]
-    assert plain(source)["printed"] == again != plain(source, mode)["printed"]
+    again = run_plain(source + "\n")["printed"]
+    assert run_plain(source)["printed"] == again != run_plain(source, mode)["printed"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests import random_programs
-from tests.plain import plain
+from tests.plain_python import run_plain
 from tests.test_agreement import ADDRESS, REFEREE, referee
 from tests.tracing import events, trace
 
@@ -23,7 +23,7 @@ def test_they_print_and_end_as_plain_python_says(seeds: Sequence[int], tmp_path:
     for seed in seeds:
         path = tmp_path / f"{seed}.py"
         path.write_text(random_programs.program(seed))
-        told, truth = trace(path.read_text()), plain(path.read_text())
+        told, truth = trace(path.read_text()), run_plain(path.read_text())
         out = "".join(
             e["text"] for s in told["steps"] for e in s["log"] if e["kind"] == "out" and e["stream"] == "stdout"
         )

@@ -22,7 +22,7 @@ Work = Callable[[Runs, list[Result]], Awaitable[None]]
 
 def served(work: Work, **settings: Any) -> None:
     async def whole() -> None:
-        pool = Pool(Settings({}, sandbox="off", **settings), "tests.entries:act")
+        pool = Pool(Settings({}, sandbox="off", **settings), "tests.stand_in_recorder:run")
         ended: list[Result] = []
         runs = Runs(pool, Cache(10_000_000), 10_000_000, lambda _, result: ended.append(result))
         await pool.start()

@@ -225,7 +225,7 @@ def test_a_permalink_opens_when_nothing_can_run(places: Places) -> None:
     with visiting(place) as client:
         there = saved(client, title="For later")
         trace = client.get(f"/s/{there.id}.trace.json").json()
-    broken = visiting(place, "tests.entries:nothing_like_it", boot=2.0, sandbox="off")
+    broken = visiting(place, "tests.stand_in_recorder:nothing_like_it", boot=2.0, sandbox="off")
     with broken as client:
         assert client.get("/readyz").status_code == 503
         assert there.id in client.get(f"/s/{there.id}").text
@@ -237,7 +237,7 @@ def test_a_permalink_opens_when_nothing_can_run(places: Places) -> None:
 
 def test_the_page_works_when_no_database_answers(tmp_path: Path) -> None:
     place = Place("postgresql://gradbox@127.0.0.1:9/none", tmp_path)
-    with visiting(place, "tests.entries:act", sandbox="off") as client:
+    with visiting(place, "tests.stand_in_recorder:run", sandbox="off") as client:
         assert client.get("/").status_code == 200
         for answer in (client.get("/s/7777777777"), client.post("/api/scenarios", json={"source": "finish"})):
             assert code(answer) == (503, "no_store") and answer.headers["retry-after"] == "5"
@@ -245,7 +245,7 @@ def test_the_page_works_when_no_database_answers(tmp_path: Path) -> None:
 
 def test_bounds_of_a_visitor_an_address_a_scenario_and_the_disk(places: Places) -> None:
     def tries(count: int, fresh: bool = False, **settings: Any) -> list[tuple[int, str]]:
-        with visiting(places("sqlite"), "tests.entries:act", sandbox="off", **settings) as client:
+        with visiting(places("sqlite"), "tests.stand_in_recorder:run", sandbox="off", **settings) as client:
             found = []
             for k in range(count):
                 if fresh:
@@ -266,7 +266,9 @@ def test_bounds_of_a_visitor_an_address_a_scenario_and_the_disk(places: Places) 
 
 
 def test_links_begin_where_the_host_says(places: Places) -> None:
-    with visiting(places("sqlite"), "tests.entries:act", sandbox="off", public_url="https://g.example/") as client:
+    with visiting(
+        places("sqlite"), "tests.stand_in_recorder:run", sandbox="off", public_url="https://g.example/"
+    ) as client:
         answer = client.post("/api/scenarios", json={"source": "finish"}, headers={"host": "localhost"})
         there = Scenario.model_validate(answer.json())
         assert there.url == f"https://g.example/s/{there.id}" == answer.headers["location"]

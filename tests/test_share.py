@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.serving import serving
+from tests.running_server import running_server
 from tests.test_page import at_step, leave, paste, run
 from tests.test_saving import HOSTILE, fresh, saved
 
@@ -21,7 +21,7 @@ CHANCE = "import torch\nx = torch.randn(3)\n"
 @pytest.fixture(scope="module", params=["", "/box"])
 def public(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server that knows its own address, with a prefix and without."""
-    with serving(tmp_path_factory.mktemp("share"), request.param) as address:
+    with running_server(tmp_path_factory.mktemp("share"), request.param) as address:
         yield address
 
 

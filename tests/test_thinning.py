@@ -14,7 +14,7 @@ from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Focus, Trace, dump
 from server.worker.thinning import MOST, Schedule
-from tests.plain import plain
+from tests.plain_python import run_plain
 from tests.test_agreement import ADDRESS, PROGRAMS
 from tests.tracing import Replay, events, printed, trace
 
@@ -58,7 +58,7 @@ def run(source: str, **job: Any) -> dict[str, Any]:
 def test_a_tutorial_is_followed_to_its_end() -> None:
     told = trace(LEARN)
     assert told["outcome"] == {"status": "finished"}
-    assert printed(told) == plain(LEARN)["printed"]
+    assert printed(told) == run_plain(LEARN)["printed"]
     seen = heads(told, 6)
     gaps = [b - a for a, b in itertools.pairwise(seen)]
     assert seen[:10] == list(range(10)) and max(gaps) > 50 and gaps == sorted(gaps)
@@ -250,7 +250,7 @@ def turned(source: str, turns: int) -> str:
 @pytest.mark.parametrize("path", [path for path in PROGRAMS if path.stem not in ODD][::3], ids=lambda path: path.stem)
 def test_a_program_goes_on_as_it_does_while_nobody_looks(path: Path) -> None:
     source = turned(path.read_text(), 12)
-    told, truth = trace(source, limits={"steps": 400}), plain(source)
+    told, truth = trace(source, limits={"steps": 400}), run_plain(source)
     assert ADDRESS.sub("~", printed(told, "stdout")) == ADDRESS.sub("~", truth["printed"])
     error = told["outcome"].get("error")
     assert (error and [error["type"], error["line"]]) == (truth["error"] and truth["error"][::2])

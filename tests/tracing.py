@@ -1,4 +1,4 @@
-"""Runs programs in a worker's child for tests, and replays traces as the wire says they are read."""
+"""Runs programs in a forked child of the recorder, and replays traces as the wire contract says."""
 
 import json
 import os
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def lines(source: str, before: Callable[[], None] | None = None, **job: Any) -> list[dict[str, Any]]:
-    """What a forked child writes for this program; `before` is called in the child, before the program."""
+    """The lines that a forked child writes for this program. `before` is called in the child, before the program."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -30,9 +30,9 @@ def lines(source: str, before: Callable[[], None] | None = None, **job: Any) -> 
             if before is not None:
                 before()
         except BaseException:
-            written(writing, json.dumps({"fault": traceback.format_exc()}).encode() + b"\n")
+            write_all(writing, json.dumps({"fault": traceback.format_exc()}).encode() + b"\n")
             os._exit(1)
-        run({"source": source, **job}, lambda line: written(writing, line))
+        run({"source": source, **job}, lambda line: write_all(writing, line))
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         data = pipe.read()
@@ -40,30 +40,31 @@ def lines(source: str, before: Callable[[], None] | None = None, **job: Any) -> 
     return [json.loads(line) for line in data.splitlines()]
 
 
-def written(to: int, data: bytes) -> None:
+def write_all(to: int, data: bytes) -> None:
+    """Write all of it to a descriptor."""
     while data:
         data = data[os.write(to, data) :]
 
 
 def trace(source: str, **job: Any) -> dict[str, Any]:
     """The trace as JSON values; it is valid by the wire's models, or this raises."""
-    found = lines(source, **job)
-    told = {**found[0]["header"], "steps": [line["step"] for line in found if "step" in line], **found[-1]}
-    Trace.model_validate({key: value for key, value in told.items() if key != "again"})
-    return told
+    head, *rest = lines(source, **job)
+    result = {**head["header"], "steps": [line["step"] for line in rest if "step" in line], **rest[-1]}
+    Trace.model_validate({key: value for key, value in result.items() if key != "again"})
+    return result
 
 
 class Replay:
-    """The picture after a step, with the names of the module's frame at hand."""
+    """The state after a step: entities by uid, also by the names of the module's frame."""
 
-    def __init__(self, told: dict[str, Any], upto: int | None = None) -> None:
-        self.trace = told
+    def __init__(self, trace: dict[str, Any], upto: int | None = None) -> None:
+        self.trace = trace
         self.state: dict[str, dict[str, Any]] = {}
-        for step in told["steps"] if upto is None else told["steps"][: upto + 1]:
+        for step in trace["steps"] if upto is None else trace["steps"][: upto + 1]:
             self.apply(step)
 
     def apply(self, step: dict[str, Any]) -> None:
-        """Go on by one step."""
+        """Apply the next step."""
         for uid, fields in step["set"].items():
             self._merge(self.state.setdefault(uid, {}), dict(fields))
         for uid in step["gone"]:
@@ -83,7 +84,7 @@ class Replay:
         have.update(fields)
 
     def uid(self, name: str) -> str:
-        """What a module-level name refers to."""
+        """The uid that a module-level name refers to."""
         module = next(e for e in self.state.values() if e["kind"] == "frame" and e.get("caller") is None)
         return str(module["vars"][name]["ref"])
 
@@ -101,22 +102,22 @@ class Replay:
         return self.state[self[name]["grad_fn"]]
 
 
-def events(told: dict[str, Any], kind: str | None = None) -> list[dict[str, Any]]:
+def events(trace: dict[str, Any], kind: str | None = None) -> list[dict[str, Any]]:
     """Every event, or those of one kind, each with the line of its step."""
     return [
         {**entry, "line": step["line"]}
-        for step in told["steps"]
+        for step in trace["steps"]
         for entry in step["log"]
         if entry["kind"] == "event" and (kind is None or entry["event"] == kind)
     ]
 
 
-def printed(told: dict[str, Any], stream: str | None = None) -> str:
-    """What was printed, on either stream or on one."""
-    out = [entry for step in told["steps"] for entry in step["log"] if entry["kind"] == "out"]
+def printed(trace: dict[str, Any], stream: str | None = None) -> str:
+    """The printed text, of both streams or of one."""
+    out = [entry for step in trace["steps"] for entry in step["log"] if entry["kind"] == "out"]
     return "".join(entry["text"] for entry in out if stream in (None, entry["stream"]))
 
 
-def at(told: dict[str, Any], line: int) -> int:
+def at(trace: dict[str, Any], line: int) -> int:
     """The last step at a line of the module."""
-    return max(step["i"] for step in told["steps"] if step["line"] == line and step["depth"] == 0)
+    return max(step["i"] for step in trace["steps"] if step["line"] == line and step["depth"] == 0)

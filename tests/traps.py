@@ -18,7 +18,7 @@ from torch.overrides import TorchFunctionMode
 from server.wire.trace import Trace
 from server.worker.look import Look
 from server.worker.run import Run
-from tests.plain import plain
+from tests.plain_python import run_plain
 from tests.tracing import Replay, events, lines
 
 Step = dict[str, Any]
@@ -64,7 +64,7 @@ class Seen:
 
     def ends_as_plain(self) -> None:
         """The program printed and ended as CPython alone says."""
-        truth = plain(self.source)
+        truth = run_plain(self.source)
         assert self.printed == truth["printed"]
         told = self.outcome.get("error")
         assert self.outcome["status"] == ("raised" if truth["error"] else "finished")

@@ -16,8 +16,8 @@ from server.wire.trace import Trace
 from server.worker import stack
 from server.worker.probes.backward import Backward
 from server.worker.run import Run
+from tests.alarm_worker import WALL
 from tests.test_goldens import PROGRAMS, text
-from tests.timed import WALL
 from tests.tracing import trace
 from tests.traps import Seen, Step, Switch, Trap, at_each_telling, in_a_function_mode, put
 
@@ -86,7 +86,9 @@ class Pooled(Trap):
 
     def run(self, switch: Switch | None = None) -> Trace:
         async def whole() -> Trace:
-            pool = Pool(Settings({}, wall=2 * WALL), "tests.timed:run") if switch else Pool(Settings({}, wall=WALL))
+            pool = (
+                Pool(Settings({}, wall=2 * WALL), "tests.alarm_worker:run") if switch else Pool(Settings({}, wall=WALL))
+            )
             await pool.start()
             try:
                 return await pool.run(Job(source=self.source))

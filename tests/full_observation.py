@@ -1,6 +1,6 @@
 """Holds every step, which looks at what its statement may have changed, against a look at everything.
 
-`python -m tests.full_looks FILE…` prints what the steps of these programs missed.
+`python -m tests.full_observation FILE…` prints what the steps of these programs missed.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 from server.worker.look import Look
 from server.worker.probes import ops
 from server.worker.run import run
-from tests.tracing import written
+from tests.tracing import write_all
 
 _take = Look.take
 
@@ -49,7 +49,7 @@ def checked(tell: Callable[[dict[str, Any]], None]) -> Callable[..., Any]:
     return take
 
 
-def missed(source: str) -> list[dict[str, Any]]:
+def unobserved(source: str) -> list[dict[str, Any]]:
     """What the steps of a program missed."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -61,7 +61,7 @@ def missed(source: str) -> list[dict[str, Any]]:
 
         def write(line: bytes) -> None:
             if line.startswith((b'{"outcome"', b'{"fault"')):
-                written(writing, json.dumps(said, default=str).encode())
+                write_all(writing, json.dumps(said, default=str).encode())
 
         run({"source": source}, write)
     os.close(writing)
@@ -75,5 +75,5 @@ def missed(source: str) -> list[dict[str, Any]]:
 if __name__ == "__main__":
     ops.listen()
     for name in sys.argv[1:]:
-        for one in missed(Path(name).read_text()):
+        for one in unobserved(Path(name).read_text()):
             print(name, json.dumps(one)[:600], flush=True)

@@ -1,4 +1,4 @@
-"""What CPython alone says of a program, without a recorder: the truth that a trace is held against."""
+"""Runs a program in plain CPython, without a recorder: what a trace has to agree with."""
 
 import contextlib
 import io
@@ -15,14 +15,16 @@ from typing import Any
 import numpy
 import torch
 
-from tests.tracing import written
+from tests.tracing import write_all
 
 
 @cache
-def plain(source: str, inside: Callable[[], AbstractContextManager[Any]] = contextlib.nullcontext) -> dict[str, Any]:
-    """`printed`, and `error`: None or its type, text and line. Runs in a fork of this process, seeded as a run is.
+def run_plain(
+    source: str, inside: Callable[[], AbstractContextManager[Any]] = contextlib.nullcontext
+) -> dict[str, Any]:
+    """`printed`, and `error`: None or its type, text and line. It runs in a fork of this process, seeded as a run is.
 
-    inside: the context that it runs in. This process never runs a backward: its forks could not hand one to a thread.
+    inside: makes the context that it runs in. This process never runs a backward: its forks could not hand one to a thread.
     """
     reading, writing = os.pipe()
     child = os.fork()
@@ -38,16 +40,16 @@ def plain(source: str, inside: Callable[[], AbstractContextManager[Any]] = conte
             try:
                 exec(compile(source, "<program>", "exec"), {"__name__": "__main__"})
             except BaseException as raised:
-                found = [
+                lines = [
                     entry.lineno
                     for entry in traceback.extract_tb(raised.__traceback__)
                     if entry.filename == "<program>"
                 ]
-                error = [type(raised).__name__, str(raised), found[-1] if found else None]
-        written(writing, json.dumps({"printed": out.getvalue(), "error": error}).encode())
+                error = [type(raised).__name__, str(raised), lines[-1] if lines else None]
+        write_all(writing, json.dumps({"printed": out.getvalue(), "error": error}).encode())
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
-        told: dict[str, Any] = json.loads(pipe.read())
+        result: dict[str, Any] = json.loads(pipe.read())
     os.waitpid(child, 0)
-    return told
+    return result

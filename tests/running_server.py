@@ -1,4 +1,4 @@
-"""A server of a test's own, with its settings, on a free loopback port."""
+"""A server of a test's own, with its own settings, on a free loopback port."""
 
 import os
 import socket
@@ -14,21 +14,25 @@ ROOT = Path(__file__).parent.parent
 
 
 @contextmanager
-def serving(folder: Path, prefix: str | None = None, **settings: str) -> Iterator[str]:
-    """The address of a server that runs programs. prefix: of its public address; None where it is told none."""
+def running_server(folder: Path, prefix: str | None = None, **settings: str) -> Iterator[str]:
+    """The address of a server that is ready to run programs. It is terminated at the end.
+
+    folder: of its database and caches. prefix: the path of its public URL; None leaves the URL unset. settings: without
+    GRADBOX_. Raises AssertionError when it isn't ready after a minute.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
-    told = {f"GRADBOX_{name}": value for name, value in settings.items()}
+    variables = {f"GRADBOX_{name}": value for name, value in settings.items()}
     public = {} if prefix is None else {"GRADBOX_PUBLIC_URL": address + prefix}
-    environment = {**os.environ, "GRADBOX_DATA": str(folder), **public, **told}
+    environment = {**os.environ, "GRADBOX_DATA": str(folder), **public, **variables}
     server = subprocess.Popen([sys.executable, "-m", "server", "serve", "--port", str(port)], cwd=ROOT, env=environment)
     try:
         for _ in range(600):
             try:
-                with urllib.request.urlopen(f"{address}/readyz") as answer:
-                    if answer.status == 200:
+                with urllib.request.urlopen(f"{address}/readyz") as response:
+                    if response.status == 200:
                         break
             except OSError:
                 time.sleep(0.1)
