@@ -21,9 +21,9 @@ PORT = 8000
 
 def run(*words: str, timeout: float = 600) -> Finished:
     """Raises AssertionError with the end of what it said where it fails."""
-    found = finished(*words, timeout=timeout)
-    assert found.returncode == 0, f"{' '.join(words)[:200]}: {(found.stderr or found.stdout).strip()[-2000:]}"
-    return found
+    process = finished(*words, timeout=timeout)
+    assert process.returncode == 0, f"{' '.join(words)[:200]}: {(process.stderr or process.stdout).strip()[-2000:]}"
+    return process
 
 
 def finished(*words: str, text: str | None = None, timeout: float = 600) -> Finished:
@@ -45,15 +45,15 @@ class Engine:
 
     def build(self, tag: str, folder: Path, arguments: Mapping[str, str], volumes: Mapping[str, str]) -> None:
         """volumes: place here -> place there, while it is built; nothing of them stays in the image."""
-        told = [f"--build-arg={name}={value}" for name, value in arguments.items()]
-        told += [f"--volume={here}:{there}:ro" for here, there in volumes.items()]
-        run(*self.words, *self.build_words, *told, "--tag", tag, str(folder), timeout=3600)
+        options = [f"--build-arg={name}={value}" for name, value in arguments.items()]
+        options += [f"--volume={host_path}:{container_path}:ro" for host_path, container_path in volumes.items()]
+        run(*self.words, *self.build_words, *options, "--tag", tag, str(folder), timeout=3600)
 
     def start(self, name: str, image: str, environment: Mapping[str, str], volumes: Mapping[str, str]) -> None:
         """The image's own command, as compose.yaml would have it run."""
-        told = [f"--env={key}={value}" for key, value in environment.items()]
-        told += [f"--volume={here}:{there}" for here, there in volumes.items()]
-        run(*self.words, "run", "--detach", "--name", name, *self._flags(), *HARDENED, *told, image)
+        options = [f"--env={key}={value}" for key, value in environment.items()]
+        options += [f"--volume={host_path}:{container_path}" for host_path, container_path in volumes.items()]
+        run(*self.words, "run", "--detach", "--name", name, *self._flags(), *HARDENED, *options, image)
 
     def inside(self, name: str, *command: str, text: str | None = None) -> Finished:
         """A command beside the server."""
@@ -61,11 +61,11 @@ class Engine:
 
     def once(self, image: str, *command: str, user: str = "", volumes: Mapping[str, str] | None = None) -> Finished:
         """A command in a container of its own, with no option that makes it safer or weaker."""
-        told = [f"--volume={here}:{there}:ro" for here, there in (volumes or {}).items()]
-        told += [f"--user={user}"] if user else []
+        options = [f"--volume={host_path}:{container_path}:ro" for host_path, container_path in (volumes or {}).items()]
+        options += [f"--user={user}"] if user else []
         return finished(
             *self.words, "run", "--rm", "--entrypoint=", "--env=OMP_NUM_THREADS=1", "--env=OPENBLAS_NUM_THREADS=1",
-            "--env=SECRET=s3cr3t", *self._flags(), *told, image, *command,
+            "--env=SECRET=s3cr3t", *self._flags(), *options, image, *command,
         )  # fmt: skip
 
     def stop(self, name: str) -> tuple[float, int]:
@@ -78,8 +78,8 @@ class Engine:
         return seconds, int(status)
 
     def logs(self, name: str) -> str:
-        found = finished(*self.words, "logs", name)
-        return found.stdout + found.stderr
+        process = finished(*self.words, "logs", name)
+        return process.stdout + process.stderr
 
     def has(self, image: str) -> bool:
         return finished(*self.words, "image", "inspect", image).returncode == 0
@@ -107,7 +107,7 @@ class Podman(Engine):
     """Has no network in its containers: everything is asked from inside, and a bridge takes what few machines have."""
 
     def __init__(self, store: Path, seccomp: str = "") -> None:
-        words = ["podman", *kept("podman", store), "--events-backend=none", "--log-level=fatal"]
+        words = ["podman", *storage_options("podman", store), "--events-backend=none", "--log-level=fatal"]
         if not Path("/run/systemd/system").exists():
             words.append("--cgroup-manager=cgroupfs")
         if shutil.which("runc"):
@@ -127,17 +127,19 @@ class Buildah(Engine):
     port = 8119
 
     def __init__(self, store: Path) -> None:
-        super().__init__("buildah", *kept("buildah", store))
+        super().__init__("buildah", *storage_options("buildah", store))
         self.build_words = ("build", "--isolation=chroot", "--network=host", "--format=docker")
         self.store = store
         self.running: dict[str, tuple[subprocess.Popen[bytes], list[str]]] = {}
 
     def start(self, name: str, image: str, environment: Mapping[str, str], volumes: Mapping[str, str]) -> None:
         run(*self.words, "from", "--name", name, image)
-        run(*self.words, "config", *(f"--volume={there}-" for there in volumes.values()), name)  # its own would win
-        told = [f"--env={key}={value}" for key, value in environment.items()]
-        told += [f"--volume={here}:{there}" for here, there in volumes.items()]
-        words = [*self.words, "run", "--isolation=chroot", *told]
+        run(
+            *self.words, "config", *(f"--volume={container_path}-" for container_path in volumes.values()), name
+        )  # its own would win
+        options = [f"--env={key}={value}" for key, value in environment.items()]
+        options += [f"--volume={host_path}:{container_path}" for host_path, container_path in volumes.items()]
+        words = [*self.words, "run", "--isolation=chroot", *options]
         command = ["tini", "-s", "--", "python", "-m", "server", "serve", "--port", str(self.port)]
         with (self.store / f"{name}.log").open("wb") as log:
             process = subprocess.Popen([*words, name, *command], stdout=log, stderr=log, start_new_session=True)
@@ -147,13 +149,13 @@ class Buildah(Engine):
         return finished(*self.running[name][1], name, *command, text=text)
 
     def once(self, image: str, *command: str, user: str = "", volumes: Mapping[str, str] | None = None) -> Finished:
-        told = [f"--volume={here}:{there}:ro" for here, there in (volumes or {}).items()]
-        told += [f"--user={user}"] if user else []
+        options = [f"--volume={host_path}:{container_path}:ro" for host_path, container_path in (volumes or {}).items()]
+        options += [f"--user={user}"] if user else []
         name = run(*self.words, "from", image).stdout.strip()
         try:
             return finished(
                 *self.words, "run", "--isolation=chroot", "--env=OMP_NUM_THREADS=1", "--env=OPENBLAS_NUM_THREADS=1",
-                "--env=SECRET=s3cr3t", *told, name, *command,
+                "--env=SECRET=s3cr3t", *options, name, *command,
             )  # fmt: skip
         finally:
             self.remove(name)
@@ -184,11 +186,11 @@ class Buildah(Engine):
         finished(*self.words, "rm", name)
 
     def volume(self, name: str) -> str:
-        place = self.store / name
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir()
-        os.chown(place, 10_001, 10_001)  # an engine does it, after the image's own folder
-        return str(place)
+        folder = self.store / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        os.chown(folder, 10_001, 10_001)  # an engine does it, after the image's own folder
+        return str(folder)
 
     def forget(self, volume: str) -> None:
         shutil.rmtree(volume, ignore_errors=True)
@@ -197,7 +199,7 @@ class Buildah(Engine):
         finished(*self.words, "rmi", "--force", image)
 
 
-def kept(tool: str, store: Path) -> tuple[str, ...]:
+def storage_options(tool: str, store: Path) -> tuple[str, ...]:
     """A store of images of its own. Where the kernel has no overlays for us, each layer is copied: slow, and large."""
     places = ("--root", str(store / "store"), "--runroot", str(store / "run"))
     overlay = finished(tool, "--storage-driver=overlay", *places, "info").returncode == 0
@@ -207,7 +209,7 @@ def kept(tool: str, store: Path) -> tuple[str, ...]:
 def most(which: int) -> str:
     """A limit of this process as `soft:hard`, no higher than what it has now."""
     soft, hard = resource.getrlimit(which)
-    least = min((one for one in (soft, hard, 20_000) if one != resource.RLIM_INFINITY), default=20_000)
+    least = min((value for value in (soft, hard, 20_000) if value != resource.RLIM_INFINITY), default=20_000)
     return f"{least}:{least}"
 
 
@@ -219,10 +221,10 @@ def below(pid: int) -> list[int]:
             parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
         except OSError:  # it has ended
             continue
-    found = [pid]
-    for one in found:
-        found += [child for child, parent in parents.items() if parent == one]
-    return found[1:]
+    processes = [pid]
+    for process in processes:
+        processes += [child for child, parent in parents.items() if parent == process]
+    return processes[1:]
 
 
 def engine(name: str, store: Path, seccomp: str) -> Engine | None:

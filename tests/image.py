@@ -49,16 +49,16 @@ print(json.dumps([answer.status, answer.getheader("content-type"), answer.read()
 
 ORPHANS = """
 import os, pathlib, signal, sys
-own, found = os.getuid(), {}
+own, processes = os.getuid(), {}
 for path in pathlib.Path("/proc").glob("[0-9]*"):
     try:
         if path.stat().st_uid == own:
-            found[int(path.name)] = ((path / "stat").read_text().rpartition(")")[2].split()[0], (path / "cmdline").read_text())
+            processes[int(path.name)] = ((path / "stat").read_text().rpartition(")")[2].split()[0], (path / "cmdline").read_text())
     except OSError:
         pass
 if sys.argv[1:] == ["kill"]:
-    os.kill(min(pid for pid, (_, line) in found.items() if "server.worker.zygote" in line), signal.SIGKILL)
-print(sum(state == "Z" for state, _ in found.values()))
+    os.kill(min(pid for pid, (_, line) in processes.items() if "server.worker.zygote" in line), signal.SIGKILL)
+print(sum(state == "Z" for state, _ in processes.values()))
 """
 
 LETTERS = """
@@ -109,17 +109,17 @@ class Trial:
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
         text = None if body is None else json.dumps(body)
-        told = json.dumps([method, path, f"{self.host}:{self.engine.port}", self.engine.port, headers, text])
-        found = self.engine.inside(SERVER, "python", "-c", CLIENT, text=told)
-        assert found.returncode == 0, found.stderr[-500:]
-        status, kind, data = json.loads(found.stdout)
+        request = json.dumps([method, path, f"{self.host}:{self.engine.port}", self.engine.port, headers, text])
+        process = self.engine.inside(SERVER, "python", "-c", CLIENT, text=request)
+        assert process.returncode == 0, process.stderr[-500:]
+        status, kind, data = json.loads(process.stdout)
         return Answer(status, kind, bytes.fromhex(data))
 
     def says(self, *command: str, user: str = "") -> str:
         """What a command in a container of its own prints."""
-        found = self.engine.once(self.image, *command, user=user)
-        assert found.returncode == 0, found.stderr[-500:]
-        return found.stdout.strip()
+        process = self.engine.once(self.image, *command, user=user)
+        assert process.returncode == 0, process.stderr[-500:]
+        return process.stdout.strip()
 
 
 def size(trial: Trial) -> str:
@@ -139,9 +139,9 @@ def occupied(engine: Engine, image: str) -> int:
 
 def contents(trial: Trial) -> str:
     """No compiler, no Node, no pip, no tests."""
-    look = f"for one in {TOOLS}; do command -v $one; done; ls -d {BUNDLES} 2>/dev/null; find / -xdev {CONFIGURED}"
-    found = trial.says("sh", "-c", look, user="0")
-    assert not found, found
+    command = f"for one in {TOOLS}; do command -v $one; done; ls -d {BUNDLES} 2>/dev/null; find / -xdev {CONFIGURED}"
+    leftovers = trial.says("sh", "-c", command, user="0")
+    assert not leftovers, leftovers
     trial.says("python", "-c", "import importlib.util as u; assert not u.find_spec('pip')")
     return "no compiler, Node, pip or tests in it, and nothing of how this machine is configured"
 
@@ -153,9 +153,9 @@ def user(trial: Trial) -> str:
     wide = trial.says(
         "sh", "-c", "find / -xdev '(' -type d -o -type f ')' -writable -not -path '/proc/*' 2>/dev/null; true"
     )
-    beside = [path for path in wide.split() if not path.startswith(("/data", "/tmp", "/var/tmp", "/dev", "/run"))]
+    unexpected = [path for path in wide.split() if not path.startswith(("/data", "/tmp", "/var/tmp", "/dev", "/run"))]
     assert "/data" in wide.split() or not trial.engine.isolated, wide
-    assert not beside, beside[:5]
+    assert not unexpected, unexpected[:5]
     return f"uid {UID}, which may write in {' '.join(wide.split())}"
 
 
@@ -172,11 +172,11 @@ def closed(trial: Trial) -> str:
     """The root can't be written, no right is left, and there is a filter before ours."""
     if not trial.engine.isolated:
         return "not tried: this engine only changes the root"
-    told = trial.engine.inside(
+    process = trial.engine.inside(
         SERVER, "sh", "-c", "touch /app/x /etc/x; grep -hE '^(Cap|NoNew|Seccomp:)' /proc/1/status"
     )
-    assert told.stderr.count("Read-only file system") == 2, told.stderr
-    held = dict(line.split(":\t") for line in told.stdout.splitlines())
+    assert process.stderr.count("Read-only file system") == 2, process.stderr
+    held = dict(line.split(":\t") for line in process.stdout.splitlines())
     assert held.pop("NoNewPrivs") == "1" and held.pop("Seccomp") == "2", held
     assert {int(value, 16) for value in held.values()} == {0}, held
     return "root file system read-only, no capability, no new privileges, the engine's own filter of system calls"
@@ -190,18 +190,18 @@ def health(trial: Trial) -> str:
     assert command[-1] == "8000"
     command[-1] = str(trial.engine.port)
     began = time.monotonic()
-    found = trial.engine.inside(SERVER, *command)
+    process = trial.engine.inside(SERVER, *command)
     seconds = time.monotonic() - began
-    assert found.returncode == 0, found
+    assert process.returncode == 0, process
     assert trial.engine.inside(SERVER, *command[:-1], "9").returncode == 1
     return f"0 after {seconds:.1f} s; 1 where nothing listens"
 
 
 def doctor(trial: Trial) -> str:
     """Its own page finds nothing wrong with the host: workers, memory, fonts."""
-    found = trial.engine.inside(SERVER, "python", "-m", "server", "doctor")
-    wrong = [line for line in found.stdout.splitlines() if line.startswith("!")]
-    assert found.returncode == 0 and not wrong, wrong or found.stderr
+    process = trial.engine.inside(SERVER, "python", "-m", "server", "doctor")
+    wrong = [line for line in process.stdout.splitlines() if line.startswith("!")]
+    assert process.returncode == 0 and not wrong, wrong or process.stderr
     return "it finds nothing missing"
 
 
@@ -245,9 +245,9 @@ def memory(trial: Trial) -> str:
     if count:
         return f"{held / 1e6:.0f} MB in {count} processes"
     for name in ("memory.current", "memory/memory.usage_in_bytes"):
-        found = trial.engine.inside(SERVER, "cat", f"/sys/fs/cgroup/{name}")
-        if found.returncode == 0:
-            return f"{int(found.stdout) / 1e6:.0f} MB, with the files that the kernel keeps for it"
+        process = trial.engine.inside(SERVER, "cat", f"/sys/fs/cgroup/{name}")
+        if process.returncode == 0:
+            return f"{int(process.stdout) / 1e6:.0f} MB, with the files that the kernel keeps for it"
     raise AssertionError("nobody tells")
 
 
@@ -289,13 +289,13 @@ def again(trial: Trial) -> str:
 def attacks(trial: Trial) -> str:
     """Everything of tests/attacks.py, by the image's own user, Python and modules."""
     command = ("python", "-m", "tests.attacks", str(UID), "confined")
-    found = trial.engine.once(trial.image, *command, volumes={str(ROOT / "tests"): "/app/tests"})
-    assert found.returncode == 0, found.stderr[-1000:]
-    told = json.loads(found.stdout)
-    loose = {name: how for name, how in told["attacks"].items() if not how.startswith(("raised ", "died "))}
-    assert told["attacks"].keys() == ATTACKS.keys() and not loose, loose
-    assert told["ends"] == {name: how for name, (_, how) in ENDS.items()}, told["ends"]
-    assert told["programs"] == dict.fromkeys(PROGRAMS, "succeeded"), told["programs"]
+    process = trial.engine.once(trial.image, *command, volumes={str(ROOT / "tests"): "/app/tests"})
+    assert process.returncode == 0, process.stderr[-1000:]
+    report = json.loads(process.stdout)
+    succeeded = {name: how for name, how in report["attacks"].items() if not how.startswith(("raised ", "died "))}
+    assert report["attacks"].keys() == ATTACKS.keys() and not succeeded, succeeded
+    assert report["ends"] == {name: how for name, (_, how) in ENDS.items()}, report["ends"]
+    assert report["programs"] == dict.fromkeys(PROGRAMS, "succeeded"), report["programs"]
     return f"none of {len(ATTACKS)} succeeds, {len(ENDS)} are ended, {len(PROGRAMS)} programs work"
 
 
@@ -305,20 +305,20 @@ ALL: tuple[Callable[[Trial], str], ...] = (
 """In this order: `fresh` starts the server that those after it ask, `end` ends it, `again` starts it once more."""
 
 
-def base(found: Engine, wanted: str) -> str:
+def base(builder: Engine, wanted: str) -> str:
     """The image to build on: that one, or the Dockerfile's, or where no registry is reached a stand-in made here."""
     usual = re.search(r"^ARG BASE=(\S+)", (ROOT / "Dockerfile").read_text(), re.M)
     assert usual
     name = wanted or usual[1]
-    if found.has(name) or finished(*found.words, "pull", name).returncode == 0 or wanted:
+    if builder.has(name) or finished(*builder.words, "pull", name).returncode == 0 or wanted:
         return name
-    if found.has(STAND_IN):
+    if builder.has(STAND_IN):
         return STAND_IN
     assert shutil.which("debootstrap") and os.geteuid() == 0, f"{name} can't be had, nor debootstrap be run"
-    place = STORE / "stand-in"
-    if not (place / "usr/bin/python3").exists():
+    root = STORE / "stand-in"
+    if not (root / "usr/bin/python3").exists():
         packages = "--include=ca-certificates,python3,python3-venv"
-        run("debootstrap", "--variant=minbase", packages, "bookworm", str(place), "http://deb.debian.org/debian")
+        run("debootstrap", "--variant=minbase", packages, "bookworm", str(root), "http://deb.debian.org/debian")
         for bulk in (
             "var/cache/apt/archives",
             "var/lib/apt/lists",
@@ -326,10 +326,10 @@ def base(found: Engine, wanted: str) -> str:
             "usr/share/man",
             "usr/share/locale",
         ):
-            shutil.rmtree(place / bulk)
+            shutil.rmtree(root / bulk)
     container = STORE / "stand-in.Dockerfile"
     container.write_text('FROM scratch\nCOPY . /\nENV LANG=C.UTF-8\nCMD ["python3"]\n')
-    run(*found.words, *found.build_words, "--tag", STAND_IN, "--file", str(container), str(place))
+    run(*builder.words, *builder.build_words, "--tag", STAND_IN, "--file", str(container), str(root))
     return STAND_IN
 
 
@@ -345,12 +345,12 @@ def configured() -> tuple[dict[str, str], dict[str, str]]:
     npm = [f"{name}={finished('npm', 'config', 'get', name).stdout.strip()}" for name in ("registry", "cafile")]
     (STORE / "npmrc").write_text("\n".join(line for line in npm if not line.endswith(("=", "=null"))) + "\n")
     volumes = {str(STORE / "pip.conf"): "/etc/pip.conf", str(STORE / "npmrc"): "/root/.npmrc"}
-    told = " ".join([*pip["global"].values(), *npm]).replace("=", " ").split()
+    words = " ".join([*pip["global"].values(), *npm]).replace("=", " ").split()
     indexes = [
-        Path(one.removeprefix("file://")).parent for one in told if one.startswith("file://")
+        Path(word.removeprefix("file://")).parent for word in words if word.startswith("file://")
     ]  # files lie beside
-    places = [*indexes, *(Path(one) for one in told if one.startswith("/"))]
-    folders = {str(place if place.is_dir() else place.parent) for place in places if place.exists()}
+    places = [*indexes, *(Path(word) for word in words if word.startswith("/"))]
+    folders = {str(path if path.is_dir() else path.parent) for path in places if path.exists()}
     volumes |= {folder: folder for folder in folders}
     has_torch = any(list(Path(folder).glob("torch-*+cpu-*.whl")) for folder in folders)
     index = pip["global"].get("index-url", "https://pypi.org/simple")
@@ -361,10 +361,10 @@ def hold(check: Callable[[Trial], str], trial: Trial) -> bool:
     """Print what came of it; whether it holds."""
     print(f"{check.__name__:10} ", end="", flush=True)
     try:
-        held, said = True, check(trial)
+        held, result = True, check(trial)
     except (AssertionError, subprocess.TimeoutExpired, LookupError, ValueError) as error:
-        held, said = False, f"{type(error).__name__}: {error}"
-    print(f"{'held' if held else 'BROKEN':7} {said}", flush=True)
+        held, result = False, f"{type(error).__name__}: {error}"
+    print(f"{'held' if held else 'BROKEN':7} {result}", flush=True)
     return held
 
 
@@ -375,30 +375,30 @@ def main() -> int:
     parser.add_argument("--image", default="", help="one that is there already, instead of building one")
     parser.add_argument("--seccomp", default="", help="a profile to run under instead of the engine's")
     parser.add_argument("--keep", action="store_true", help="leave the image")
-    told = parser.parse_args()
+    options = parser.parse_args()
     STORE.mkdir(parents=True, exist_ok=True)
-    found = engine(told.engine, STORE, told.seccomp)
-    if found is None:
+    chosen = engine(options.engine, STORE, options.seccomp)
+    if chosen is None:
         print(
             "nothing here builds images: docker, or podman with runc, or buildah; with debootstrap where no registry is"
         )
         return 2
-    trial = Trial(found, told.image or IMAGE, found.volume(f"{SERVER}-data"))
+    trial = Trial(chosen, options.image or IMAGE, chosen.volume(f"{SERVER}-data"))
     try:
-        if not told.image:
-            trial.base = base(found, told.base)
-            arguments, volumes = ({}, {}) if found.words[0] == "docker" else configured()
-            found.discard(IMAGE)
+        if not options.image:
+            trial.base = base(chosen, options.base)
+            arguments, volumes = ({}, {}) if chosen.words[0] == "docker" else configured()
+            chosen.discard(IMAGE)
             began = time.monotonic()
-            found.build(IMAGE, ROOT, {"BASE": trial.base, **arguments}, volumes)
+            chosen.build(IMAGE, ROOT, {"BASE": trial.base, **arguments}, volumes)
             trial.built = time.monotonic() - began
-        print(f"{found.words[0]}{', on ' if trial.base else ''}{trial.base}{found.lacks}", flush=True)
+        print(f"{chosen.words[0]}{', on ' if trial.base else ''}{trial.base}{chosen.lacks}", flush=True)
         held = [hold(check, trial) for check in ALL]
     finally:
-        found.remove(SERVER)
-        found.forget(trial.volume)
-        if not told.keep and not told.image:
-            found.discard(IMAGE)
+        chosen.remove(SERVER)
+        chosen.forget(trial.volume)
+        if not options.keep and not options.image:
+            chosen.discard(IMAGE)
     print(f"{sum(held)} of {len(held)} held")
     return int(not all(held))
 

@@ -34,8 +34,8 @@ def lines(instruction: str, text: str = LAST) -> list[str]:
 
 @pytest.mark.parametrize("name", ["Dockerfile", "compose.yaml", "docs/docker.md"])
 def test_every_setting_that_is_named_exists(name: str) -> None:
-    found = set(OURS.findall((ROOT / name).read_text()))
-    assert found and found <= {row.variable for row in TABLE}
+    variables = set(OURS.findall((ROOT / name).read_text()))
+    assert variables and variables <= {row.variable for row in TABLE}
 
 
 def test_torch_is_the_one_of_the_makefile() -> None:
@@ -54,8 +54,8 @@ def test_what_runs_is_an_ordinary_user_with_one_place_to_write() -> None:
 
 
 def test_the_last_stage_builds_nothing() -> None:
-    told = " ".join(lines("RUN"))
-    assert not re.search(r"pip install|npm|compileall|curl|wget|gcc|build-essential", told)
+    commands = " ".join(lines("RUN"))
+    assert not re.search(r"pip install|npm|compileall|curl|wget|gcc|build-essential", commands)
     assert all(line.startswith("--from=") or (ROOT / line.split()[0]).exists() for line in lines("COPY"))
 
 
@@ -70,15 +70,15 @@ def test_nothing_but_what_is_copied_is_sent_to_the_build() -> None:
 def tree(tmp_path: Path) -> Path:
     """The files that the last stage has, and no others."""
     for line in lines("COPY"):
-        *found, there = [word for word in line.split() if not word.startswith("--from=")]
-        here = ROOT / found[0].removeprefix("/app/").removeprefix("/page/")
-        if found == ["/venv"]:
+        *sources, target = [word for word in line.split() if not word.startswith("--from=")]
+        source = ROOT / sources[0].removeprefix("/app/").removeprefix("/page/")
+        if sources == ["/venv"]:
             continue
-        assert here.exists(), here
-        if here.is_dir():
-            shutil.copytree(here, tmp_path / there, ignore=shutil.ignore_patterns("__pycache__"))
+        assert source.exists(), source
+        if source.is_dir():
+            shutil.copytree(source, tmp_path / target, ignore=shutil.ignore_patterns("__pycache__"))
         else:
-            shutil.copy(here, tmp_path)
+            shutil.copy(source, tmp_path)
     return tmp_path
 
 
@@ -174,7 +174,7 @@ def test_the_two_servers_differ_in_torch_and_the_device() -> None:
     assert set(gpu["build"]["args"]) == {"TORCH_INDEX"} and gpu["ports"] != usual["ports"]
     assert gpu["image"] != usual["image"] and gpu["environment"]["GRADBOX_GPU"] == "1"
     devices = gpu["deploy"]["resources"]["reservations"]["devices"]
-    assert [(one["driver"], one["capabilities"]) for one in devices] == [("nvidia", ["gpu"])]
+    assert [(device["driver"], device["capabilities"]) for device in devices] == [("nvidia", ["gpu"])]
     assert gpu["environment"].items() >= usual["environment"].items()
 
 
