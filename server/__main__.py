@@ -128,7 +128,7 @@ async def trace(files: list[str], seed: int, readable: bool, settings: Settings)
 async def traces(pool: Pool, files: list[str], seed: int, settings: Settings) -> AsyncIterator[tuple[str, Trace | str]]:
     """(file, its trace or why there is none) in order, a few running ahead."""
     running: list[tuple[str, asyncio.Task[Trace | str]]] = []
-    ahead = min(AHEAD, settings.workers + settings.queue, settings.workers + pool.turns.share)
+    ahead = min(AHEAD, settings.workers + settings.queue, settings.workers + pool.queue.client_limit)
     for name in files:
         running.append((name, asyncio.create_task(one(pool, name, seed, settings))))
         if len(running) >= ahead:

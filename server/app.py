@@ -18,9 +18,9 @@ from server.language import scenarios
 from server.metrics import Metrics
 from server.pictures.renderer_client import Drawings
 from server.pool.cache import Cache
+from server.pool.executions import Executions, Result
+from server.pool.fair_queue import Busy
 from server.pool.local import Pool
-from server.pool.runs import Result, Runs
-from server.pool.turns import Busy
 from server.pool.zygote import ENTRY, Down
 from server.rate_limits import Rates
 from server.routes import api, embeds, exports, health, pages, saved_programs, session, status
@@ -90,7 +90,7 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
             metrics.ended(job, result)
             log.ran(job, result, settings.log_programs)
 
-        runs = app.state.runs = Runs(pool, cache, settings.cache, ended)
+        executions = app.state.executions = Executions(pool, cache, settings.cache, ended)
         for setting, wrong in settings_checks.doubts(settings):
             log.doubt(setting, wrong)
         await pool.start()
@@ -101,7 +101,7 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
             task.cancel()
         await asyncio.wait(beginning)
         await drawings.close()
-        await runs.close()
+        await executions.close()
         await pool.close()
         await watch.close()
         await database.close()

@@ -17,7 +17,7 @@ from starlette.types import Scope
 
 from server.clients import address, encrypted, networks, signed, within
 from server.errors import reply
-from server.pool.turns import Who
+from server.pool.fair_queue import Client
 from server.rate_limits import Limited, Rates
 from server.security import App, Message, Receive, Send
 from server.settings import Settings
@@ -79,12 +79,12 @@ class Door:
     def fits(self, password: bytes, scope: Scope) -> bool:
         """Whether it is the password. Raises Limited, whatever was said, after too many wrong ones."""
         place = address(scope, self._proxies)
-        who = Who(place, place)
-        self._tries.check(who)
+        client = Client(place, place)
+        self._tries.check(client)
         ours, theirs = (hmac.digest(self._key, one, "sha256") for one in (self._password, password))
         if hmac.compare_digest(ours, theirs):
             return True
-        self._tries.hit(who)
+        self._tries.hit(client)
         scope["app"].state.metrics.wrong_password()
         return False
 

@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from server.pool.turns import Who
+from server.pool.fair_queue import Client
 from server.settings import SettingError
 
 Network = IPv4Network | IPv6Network
@@ -46,10 +46,10 @@ def networks(text: str, name: str = "TRUSTED_PROXIES") -> tuple[Network, ...]:
     return tuple(found)
 
 
-def who(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> Who:
+def who(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> Client:
     """Who asks this. One without a cookie of ours is its address."""
     place = address(scope, trusted)
-    return Who(client(scope, key) or place, place)
+    return Client(client(scope, key) or place, place)
 
 
 def client(scope: Scope, key: bytes) -> str | None:

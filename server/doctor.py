@@ -11,10 +11,10 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from server.pictures.renderer_client import Drawings, Undrawable
-from server.pool.cache import packed
+from server.pool.cache import compressed
+from server.pool.fair_queue import Busy
 from server.pool.local import Pool
-from server.pool.machine import disk, memory, room
-from server.pool.turns import Busy
+from server.pool.machine import disk_space, max_workers, total_memory
 from server.pool.zygote import Down
 from server.settings import Settings
 from server.settings_checks import doubts, refuse
@@ -48,10 +48,10 @@ def host(settings: Settings) -> Iterator[Row]:
     yield "kernel", f"{platform.system()} {platform.release()}, {platform.machine()}", ""
     yield "user", "root" if os.geteuid() == 0 else f"uid {os.geteuid()}", ""
     yield "processors", f"{len(os.sched_getaffinity(0))}, for {settings.workers} programs at once", ""
-    least = room(settings.memory)
+    least = max_workers(settings.memory)
     wrong = f"room for {least} of {settings.workers} programs at once" if least < settings.workers else ""
-    yield "memory", f"{memory() / 1e9:.1f} GB", wrong
-    free, _ = disk(Path(settings.data))
+    yield "memory", f"{total_memory() / 1e9:.1f} GB", wrong
+    free, _ = disk_space(Path(settings.data))
     roomy = free > settings.quota or bool(settings.database_url)
     wrong = "" if roomy else f"GRADBOX_QUOTA allows {about(settings.quota)} of saved scenarios"
     yield "disk", f"{about(free)} free", wrong
@@ -95,7 +95,7 @@ async def picture(trace: Trace, settings: Settings) -> Row:
         if not drawings.version:
             return "pictures", "none", "the page is not built: npm run build"
         asked = Drawing(kind="stage", step=0, png=True)
-        body = await drawings.get("doctor", asked, packed(trace), lambda: None)
+        body = await drawings.get("doctor", asked, compressed(trace), lambda: None)
         return "pictures", f"{about(len(body))} after {time.perf_counter() - began:.1f} s", ""
     except Undrawable as error:
         return "pictures", "none", str(error)

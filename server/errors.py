@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from server.pictures.renderer_client import NoStep, Undrawable
-from server.pool.turns import Busy
+from server.pool.fair_queue import Busy
 from server.pool.zygote import Down
 from server.rate_limits import Limited
 from server.security import policy

@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from server.pool.runs import Result
+from server.pool.executions import Result
 from server.wire.api import Job
 
 MOST, LONGEST = 20, 300

@@ -3,8 +3,8 @@
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from server.pool.cache import Cache
+from server.pool.executions import Result
 from server.pool.local import Pool
-from server.pool.runs import Result
 from server.store.health import Watch
 from server.store.repository import Held
 from server.wire.api import Job
@@ -29,8 +29,8 @@ class Metrics:
         self._unsaved = Counter("gradbox_saves_refused", "Scenarios that were not saved.", ("why",), registry=registry)
         self._wrong = Counter("gradbox_failed_sign_ins", "Wrong passwords.", registry=registry)
         for name, sentence, ask in (
-            ("waiting", "Programs that wait for their turn.", lambda: pool.turns.waiting),
-            ("running", "Programs that run.", lambda: pool.turns.running),
+            ("waiting", "Programs that wait for their turn.", lambda: pool.queue.waiting),
+            ("running", "Programs that run.", lambda: pool.queue.running),
             ("spare_children", "Children that wait for a program.", lambda: pool.zygote.spares),
             ("ready", "Whether a program would be run now.", lambda: int(pool.ready)),
             ("boots", "How often the workers' first process was started.", lambda: pool.zygote.boots),

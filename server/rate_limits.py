@@ -10,7 +10,7 @@ from limits import RateLimitItem, parse_many
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from server.pool.turns import Who
+from server.pool.fair_queue import Client
 from server.settings import SettingError
 
 MOST = 100_000
@@ -45,25 +45,25 @@ class Rates:
         self._clock = clock
         self._limiter = MovingWindowRateLimiter(Windows(clock))
 
-    def hit(self, who: Who) -> None:
+    def hit(self, client: Client) -> None:
         """Count one. Raises Limited, and then counts nothing."""
-        self.check(who)
-        for limit, whose, name in self._asked(who):
+        self.check(client)
+        for limit, whose, name in self._asked(client):
             self._limiter.hit(limit, whose, name)
 
-    def check(self, who: Who) -> None:
+    def check(self, client: Client) -> None:
         """Whether one more may come. Raises Limited."""
         over: list[Limited] = []
-        for limit, whose, name in self._asked(who):
+        for limit, whose, name in self._asked(client):
             if not self._limiter.test(limit, whose, name):
                 wait = self._limiter.get_window_stats(limit, whose, name).reset_time - self._clock()
                 over.append(Limited(whose, told(limit, self.what), max(wait, 0.0), self.what))
         if over:
             raise max(over, key=lambda one: one.retry_after)
 
-    def _asked(self, who: Who) -> list[tuple[RateLimitItem, str, str]]:
-        asked = [(limit, "a visitor", who.client) for limit in self._client]
-        return asked + [(limit, "an address", who.address) for limit in self._address]
+    def _asked(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
+        asked = [(limit, "a visitor", client.id) for limit in self._client]
+        return asked + [(limit, "an address", client.address) for limit in self._address]
 
 
 class Windows(MemoryStorage):

@@ -18,7 +18,7 @@ async def facts(app: FastAPI) -> dict[str, Any]:
     """Plain values, by subject. Bytes and seconds are numbers; no secret is in it."""
     state, settings = app.state, app.state.settings
     pool, metrics = state.pool, state.metrics
-    free, whole = machine.disk(Path(settings.data))
+    free, whole = machine.disk_space(Path(settings.data))
     pid = pool.zygote.pid
     return {
         "server": {
@@ -31,9 +31,9 @@ async def facts(app: FastAPI) -> dict[str, Any]:
         },
         "workers": {
             "ready": pool.ready,
-            "running": pool.turns.running,
+            "running": pool.queue.running,
             "at_once": pool.workers,
-            "waiting": pool.turns.waiting,
+            "waiting": pool.queue.waiting,
             "queue": settings.queue,
             "spares": pool.zygote.spares,
             "boots": pool.zygote.boots,
@@ -57,10 +57,10 @@ async def facts(app: FastAPI) -> dict[str, Any]:
             "failures": state.drawings.failures,
         },
         "machine": {
-            "memory": machine.memory(),
-            "memory_left": machine.available(),
-            "memory_server": machine.taken(),
-            "memory_workers": machine.taken(pid) if pid is not None else None,
+            "memory": machine.total_memory(),
+            "memory_left": machine.available_memory(),
+            "memory_server": machine.resident_memory(),
+            "memory_workers": machine.resident_memory(pid) if pid is not None else None,
             "disk": whole,
             "disk_left": free,
         },

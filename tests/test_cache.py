@@ -1,4 +1,4 @@
-"""Which results are kept, under what key, for how long; and that no clock and no chance gets among them."""
+"""Which results are stored, under what key, for how long; and that no clock and no chance gets among them."""
 
 import gzip
 import json
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from server.pool.cache import Cache, keepable, key, packed
+from server.pool.cache import Cache, cache_key, cacheable, compressed
 from server.wire.api import Job
 from server.wire.trace import Focus, Outcome, Program, Runtime, Trace
 from tests.tracing import trace as traced
@@ -38,30 +38,32 @@ def ended(source: str = "x = 1\n", focus: Focus | None = None, **outcome: Any) -
 )
 def test_whatever_a_job_asks_for_is_in_its_key(change: dict[str, Any]) -> None:
     job = {"source": "x = 1\n", "limits": {"steps": 9, "wall": 1.5}}
-    plain, changed = (key(Job.model_validate(one), VERSIONS) for one in (job, {**job, **change}))
+    plain, changed = (cache_key(Job.model_validate(one), VERSIONS) for one in (job, {**job, **change}))
     assert plain != changed and len(plain) == len(changed) == 64
-    assert changed == key(Job.model_validate({**job, **change}), dict(reversed(VERSIONS.items())))
+    assert changed == cache_key(Job.model_validate({**job, **change}), dict(reversed(VERSIONS.items())))
 
 
 def test_whatever_ran_it_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     job = Job(source="x = 1\n")
-    keys = {key(job, VERSIONS), key(job, {})} | {key(job, {**VERSIONS, name: "0"}) for name in VERSIONS}
+    keys = {cache_key(job, VERSIONS), cache_key(job, {})} | {
+        cache_key(job, {**VERSIONS, name: "0"}) for name in VERSIONS
+    }
     monkeypatch.setattr("server.pool.cache.__version__", "another")
-    assert len(keys | {key(job, VERSIONS)}) == 6
+    assert len(keys | {cache_key(job, VERSIONS)}) == 6
 
 
 def test_the_order_of_limits_is_no_difference_and_half_a_character_no_harm() -> None:
-    assert key(Job(source="", limits={"a": 1, "b": 2}), VERSIONS) == key(
+    assert cache_key(Job(source="", limits={"a": 1, "b": 2}), VERSIONS) == cache_key(
         Job(source="", limits={"b": 2, "a": 1}), {**VERSIONS}
     )
-    assert key(Job(source="\ud800"), VERSIONS) != key(Job(source="\udfff"), VERSIONS)
+    assert cache_key(Job(source="\ud800"), VERSIONS) != cache_key(Job(source="\udfff"), VERSIONS)
 
 
 def test_a_trace_is_packed_as_its_json_and_always_into_the_same_bytes() -> None:
     trace = Trace.model_validate(traced("import torch\nx = torch.ones(3, requires_grad=True)\nx.sum().backward()\n"))
-    body = packed(trace)
+    body = compressed(trace)
     assert json.loads(gzip.decompress(body)) == json.loads(trace.model_dump_json(by_alias=True, exclude_unset=True))
-    assert body == packed(trace) and body[4:8] == bytes(4), "the time of packing is in it"
+    assert body == compressed(trace) and body[4:8] == bytes(4), "the time of packing is in it"
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -101,7 +103,7 @@ def test_one_result_does_not_push_out_all_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kept", "outcome"),
+    ("stored", "outcome"),
     [
         (True, {"status": "finished"}),
         (True, {"status": "raised"}),
@@ -117,8 +119,8 @@ def test_one_result_does_not_push_out_all_others() -> None:
         (False, {"status": "lost"}),
     ],
 )
-def test_an_ending_that_the_program_alone_decides_is_kept(kept: bool, outcome: dict[str, Any]) -> None:
-    assert keepable(ended(**outcome), "x = 1\n") is kept
+def test_an_ending_that_the_program_alone_decides_is_cached(stored: bool, outcome: dict[str, Any]) -> None:
+    assert cacheable(ended(**outcome), "x = 1\n") is stored
 
 
 CHANGING = """
@@ -197,9 +199,9 @@ torch.ｓｅｅｄ()
 @pytest.mark.parametrize("line", CHANGING.strip().split("\n"))
 def test_a_clock_or_chance_from_outside_is_never_kept(line: str) -> None:
     source = f"import torch\n{line}\n"
-    assert not keepable(ended(), source)
-    assert not keepable(ended(source), "what was pasted")
-    assert keepable(ended(status="refused"), source), "it did not run"
+    assert not cacheable(ended(), source)
+    assert not cacheable(ended(source), "what was pasted")
+    assert cacheable(ended(status="refused"), source), "it did not run"
 
 
 @pytest.mark.parametrize(
@@ -216,7 +218,7 @@ def test_a_clock_or_chance_from_outside_is_never_kept(line: str) -> None:
     ],
 )
 def test_nor_is_one_in_an_unusual_place(source: str) -> None:
-    assert not keepable(ended(), source)
+    assert not cacheable(ended(), source)
 
 
 @pytest.mark.parametrize(
@@ -236,12 +238,12 @@ def test_nor_is_one_in_an_unusual_place(source: str) -> None:
     ],
 )
 def test_what_a_seed_fixes_is_kept(source: str) -> None:
-    assert keepable(ended(source), source)
+    assert cacheable(ended(source), source)
 
 
 def test_a_program_that_was_run_twice_and_differed_is_not_kept() -> None:
     for repeatable in (True, False):
-        assert keepable(ended(focus=Focus(counts={1: 2}, repeatable=repeatable)), "x = 1\n") is repeatable
+        assert cacheable(ended(focus=Focus(counts={1: 2}, repeatable=repeatable)), "x = 1\n") is repeatable
 
 
 @pytest.mark.parametrize(
@@ -249,4 +251,4 @@ def test_a_program_that_was_run_twice_and_differed_is_not_kept() -> None:
 )
 def test_no_text_takes_long_to_judge(piece: str) -> None:
     """Ten times the text is not a hundred times the work; of a 64 KB program each takes milliseconds."""
-    assert isinstance(keepable(ended(), piece * (640_000 // len(piece))), bool)
+    assert isinstance(cacheable(ended(), piece * (640_000 // len(piece))), bool)

@@ -11,7 +11,9 @@ from tests import chaos
 @pytest.fixture(scope="module")
 def server() -> Iterator[MeasuredServer]:
     """One whose listeners may be away for a second, not fifteen."""
-    with MeasuredServer(before="import server.pool.runs as runs; runs.GRACE = 1.0", **chaos.FREE) as server:
+    with MeasuredServer(
+        before="import server.pool.executions as executions; executions.GRACE = 1.0", **chaos.FREE
+    ) as server:
         yield server
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from server.clients import NAME, address, client, greeting, networks, secret, signed, who, within
-from server.pool.turns import Who
+from server.pool.fair_queue import Client
 from server.settings import SettingError
 
 KEY = secret("a key")
@@ -48,9 +48,9 @@ def test_a_cookie_makes_a_visitor_and_lasts() -> None:
 def test_a_visitor_is_the_cookie_wherever_it_comes_from_and_without_one_its_address() -> None:
     value = given(scope()).value
     id_ = value.split(".")[0]
-    assert who(scope("203.0.113.7", cookie=f"{NAME}={value}"), KEY, ()) == Who(id_, "203.0.113.7")
-    assert who(scope("2001:db8::7", cookie=f"{NAME}={value}"), KEY, ()) == Who(id_, "2001:db8::/64")
-    assert who(scope("203.0.113.7"), KEY, ()) == Who("203.0.113.7", "203.0.113.7")
+    assert who(scope("203.0.113.7", cookie=f"{NAME}={value}"), KEY, ()) == Client(id_, "203.0.113.7")
+    assert who(scope("2001:db8::7", cookie=f"{NAME}={value}"), KEY, ()) == Client(id_, "2001:db8::/64")
+    assert who(scope("203.0.113.7"), KEY, ()) == Client("203.0.113.7", "203.0.113.7")
 
 
 def test_a_cookie_of_another_key_or_with_any_other_character_is_nobodys() -> None:

@@ -118,7 +118,7 @@ def test_require_refuses_to_start_without_a_layer(
 
 
 def test_room_is_for_one_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "memory", lambda: 10_000_000_000)
-    assert machine.room(1_000_000_000) == 8
-    monkeypatch.setattr(machine, "memory", lambda: 1_000_000_000)
-    assert machine.room(1_000_000_000) == 1 and doctor.memory() > 0
+    monkeypatch.setattr(machine, "total_memory", lambda: 10_000_000_000)
+    assert machine.max_workers(1_000_000_000) == 8
+    monkeypatch.setattr(machine, "total_memory", lambda: 1_000_000_000)
+    assert machine.max_workers(1_000_000_000) == 1 and doctor.total_memory() > 0

@@ -22,7 +22,7 @@ import numpy
 import pytest
 import torch
 
-from server.pool.cache import packed
+from server.pool.cache import compressed
 from server.pool.local import Pool
 from server.settings import Settings
 from server.wire.api import Job
@@ -555,7 +555,7 @@ def whole(trace: Trace) -> Trace:
     def none(constant: str) -> None:
         raise AssertionError(f"{constant} is no JSON")
 
-    json.loads(gzip.decompress(packed(trace)), parse_constant=none)
+    json.loads(gzip.decompress(compressed(trace)), parse_constant=none)
     return Trace.model_validate_json(text(trace))
 
 

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from server.pool.fair_queue import Busy
 from server.pool.local import Pool
-from server.pool.turns import Busy
 from server.pool.zygote import Down
 from server.settings import Settings
 from server.wire.api import Job
@@ -17,7 +17,7 @@ from server.wire.trace import Trace
 
 
 def pooled(work: Callable[[Pool], Awaitable[None]], **settings: float) -> None:
-    async def whole() -> None:
+    async def main() -> None:
         pool = Pool(Settings({}, sandbox="off", **settings), "tests.stand_in_recorder:run")
         await pool.start()
         try:
@@ -25,7 +25,7 @@ def pooled(work: Callable[[Pool], Awaitable[None]], **settings: float) -> None:
         finally:
             await pool.close()
 
-    asyncio.run(whole())
+    asyncio.run(main())
 
 
 async def run(pool: Pool, source: str) -> Trace:
@@ -135,10 +135,10 @@ def test_no_more_than_two_at_once_and_the_rest_wait() -> None:
 def test_past_the_queue_one_is_told_to_come_back() -> None:
     async def work(pool: Pool) -> None:
         await run(pool, "finish")
-        found = await asyncio.gather(*(run(pool, "sleep 0.3") for _ in range(5)), return_exceptions=True)
-        assert [type(one).__name__ for one in found].count("Busy") == 1
+        results = await asyncio.gather(*(run(pool, "sleep 0.3") for _ in range(5)), return_exceptions=True)
+        assert [type(result).__name__ for result in results].count("Busy") == 1
         with pytest.raises(Busy) as busy:
-            raise next(one for one in found if isinstance(one, Busy))
+            raise next(result for result in results if isinstance(result, Busy))
         assert busy.value.retry_after >= 1
 
     pooled(work, queue=2)
@@ -160,14 +160,14 @@ def test_a_cancelled_run_is_killed_and_its_turn_is_free() -> None:
 def test_a_run_cancelled_at_any_moment_leaves_nothing_behind() -> None:
     async def work(pool: Pool) -> None:
         await run(pool, "finish")
-        for turns in range(30):
+        for yields in range(30):
             task = asyncio.create_task(run(pool, "sleep 600"))
-            for _ in range(turns):
+            for _ in range(yields):
                 await asyncio.sleep(0)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            assert len(pool.zygote._children) <= 2 + pool.zygote.spares, turns
+            assert len(pool.zygote._children) <= 2 + pool.zygote.spares, yields
         await settled(pool)
 
     pooled(work, wall=20.0)
@@ -188,7 +188,7 @@ def children(pool: Pool) -> list[str]:
 
 
 def test_closing_ends_what_runs_and_what_waits() -> None:
-    async def whole() -> None:
+    async def main() -> None:
         pool = Pool(Settings({}, sandbox="off", workers=1, wall=30.0), "tests.stand_in_recorder:run")
         await pool.start()
         await run(pool, "finish")
@@ -197,10 +197,10 @@ def test_closing_ends_what_runs_and_what_waits() -> None:
         await asyncio.wait_for(pool.close(), 10)
         first, *waiting = await asyncio.wait_for(asyncio.gather(*running, return_exceptions=True), 10)
         assert isinstance(first, Trace) and first.outcome.status == "lost"
-        assert [type(one) for one in waiting] == [Down, Down]
+        assert [type(error) for error in waiting] == [Down, Down]
         assert pool.zygote._process is not None and pool.zygote._process.poll() is not None and not pool.ready
 
-    asyncio.run(whole())
+    asyncio.run(main())
 
 
 def test_a_dead_zygote_loses_its_runs_and_is_replaced() -> None:
@@ -228,7 +228,7 @@ def test_a_child_gets_nothing_of_the_servers_environment(monkeypatch: pytest.Mon
     async def work(pool: Pool) -> None:
         assert (await run(pool, "environment")).steps[0].value == ""
         with open(f"/proc/{pool.zygote.pid}/environ") as file:
-            told = file.read()
-        assert "PYTHONHASHSEED=0" in told and "SECRET_TOKEN" not in told
+            environment = file.read()
+        assert "PYTHONHASHSEED=0" in environment and "SECRET_TOKEN" not in environment
 
     pooled(work)

@@ -6,11 +6,11 @@ from collections import deque
 import pytest
 
 from server import rate_limits as module
-from server.pool.turns import Who
+from server.pool.fair_queue import Client
 from server.rate_limits import Limited, Rates, Windows
 from server.settings import SettingError
 
-ANN, BOB = Who("ann", "1.1.1.1"), Who("bob", "1.1.1.1")
+ANN, BOB = Client("ann", "1.1.1.1"), Client("bob", "1.1.1.1")
 
 
 class Clock:
@@ -23,9 +23,9 @@ class Clock:
         return self.now
 
 
-def refused(rates: Rates, who: Who) -> Limited | None:
+def refused(rates: Rates, client: Client) -> Limited | None:
     try:
-        rates.hit(who)
+        rates.hit(client)
     except Limited as limited:
         return limited
     return None
@@ -58,11 +58,11 @@ def test_visitors_of_one_address_have_their_own_limit_and_share_its() -> None:
     limited = refused(rates, BOB)
     assert limited is not None and limited.limit == "3 runs per hour", "the one that takes longer"
     assert str(limited).startswith("an address may ask for 3 runs per hour; try again in 3600 s")
-    assert refused(rates, Who("cleo", "1.1.1.1")) is not None
-    assert refused(rates, Who("bob", "2.2.2.2")) is not None
-    assert refused(rates, Who("ann", "2.2.2.2")) is None
+    assert refused(rates, Client("cleo", "1.1.1.1")) is not None
+    assert refused(rates, Client("bob", "2.2.2.2")) is not None
+    assert refused(rates, Client("ann", "2.2.2.2")) is None
     clock.now += 60
-    assert refused(rates, Who("bob", "2.2.2.2")) is None
+    assert refused(rates, Client("bob", "2.2.2.2")) is None
 
 
 def test_one_who_is_refused_uses_nothing_up() -> None:
@@ -73,8 +73,8 @@ def test_one_who_is_refused_uses_nothing_up() -> None:
         assert limited is not None and limited.limit == "1 run per minute"
     rates.hit(BOB)
     for _ in range(5):
-        assert refused(rates, Who("cleo", "1.1.1.1")) is not None
-    rates.hit(Who("cleo", "2.2.2.2"))
+        assert refused(rates, Client("cleo", "1.1.1.1")) is not None
+    rates.hit(Client("cleo", "2.2.2.2"))
     clock.now += 60
     rates.hit(ANN)
 
@@ -82,8 +82,8 @@ def test_one_who_is_refused_uses_nothing_up() -> None:
 def test_a_client_that_is_its_address_is_counted_as_both() -> None:
     rates = Rates("2/minute", "3/minute", Clock())
     for _ in range(2):
-        rates.hit(Who("1.1.1.1", "1.1.1.1"))
-    assert refused(rates, Who("1.1.1.1", "1.1.1.1")) is not None
+        rates.hit(Client("1.1.1.1", "1.1.1.1"))
+    assert refused(rates, Client("1.1.1.1", "1.1.1.1")) is not None
     rates.hit(ANN)
     assert refused(rates, BOB) is not None
 
@@ -111,7 +111,7 @@ def test_no_window_ever_holds_more_and_none_is_refused_with_less(seed: int) -> N
         clock.now += chance.choice([0, 0.5, 7, 31])
         name = chance.choice("ab")
         recent = [at for at in let[name] if clock.now - at < 60]
-        limited = refused(rates, Who(name, "x"))
+        limited = refused(rates, Client(name, "x"))
         assert (limited is None) == (len(recent) < amount)
         if limited is None:
             let[name].append(clock.now)
@@ -126,10 +126,10 @@ def test_memory_stays_flat_and_the_latest_are_remembered(monkeypatch: pytest.Mon
     for k in range(5000):
         assert windows.acquire_entry(f"{k}", 5, 60)
         assert len(windows) <= 100
-        rates.hit(Who(f"c{k}", f"a{k}"))
+        rates.hit(Client(f"c{k}", f"a{k}"))
     assert len(windows) == 100 and windows.get_moving_window("4900", 5, 60)[1] == 1
     assert windows.get_moving_window("4899", 5, 60)[1] == 0
-    assert refused(rates, Who("c4999", "new")) is not None and refused(rates, Who("new", "a4960")) is not None
+    assert refused(rates, Client("c4999", "new")) is not None and refused(rates, Client("new", "a4960")) is not None
     assert not windows.events and not windows.locks, "something is kept by the library after all"
 
 

@@ -162,15 +162,17 @@ def test_time_is_told_roughly(seconds: float, told: str) -> None:
 
 
 def test_the_disk_of_a_folder_that_is_not_made_yet(tmp_path: Path) -> None:
-    free, whole = machine.disk(tmp_path / "a/b/c")
-    assert abs(free - machine.disk(tmp_path)[0]) < 1e9 and whole == machine.disk(tmp_path)[1]
+    free, whole = machine.disk_space(tmp_path / "a/b/c")
+    assert abs(free - machine.disk_space(tmp_path)[0]) < 1e9 and whole == machine.disk_space(tmp_path)[1]
 
 
 def test_memory_that_nobody_tells(tmp_path: Path) -> None:
-    assert machine.taken(2**22 + 1) is None and machine.told(tmp_path / "none", "x") is None
+    assert machine.resident_memory(2**22 + 1) is None and machine.entry(tmp_path / "none", "x") is None
     (tmp_path / "file").write_text("MemFree: 3 kB\nMemFreeish 9\ninactive_file 12\n")
-    assert machine.told(tmp_path / "file", "MemFree:") == 3072
-    assert machine.told(tmp_path / "file", "inactive_file") == 12 and machine.told(tmp_path / "file", "MemFree") is None
+    assert machine.entry(tmp_path / "file", "MemFree:") == 3072
+    assert (
+        machine.entry(tmp_path / "file", "inactive_file") == 12 and machine.entry(tmp_path / "file", "MemFree") is None
+    )
 
 
 @pytest.mark.parametrize("width", [320, 390, 1440])

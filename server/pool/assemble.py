@@ -1,6 +1,6 @@
-"""Makes a trace of the lines that a worker wrote, as many of them as can be believed.
+"""Makes a trace of the lines that a child wrote, up to the first that is not valid.
 
-What a child writes is input from an attacker: each line is validated before anything else sees it, and how the run
+What a child writes is input from an attacker: each line is validated before anything else reads it, and how the run
 ended is what its parent saw, not what it says.
 """
 
@@ -30,36 +30,37 @@ from server.wire.trace import (
     Trace,
 )
 
-SAID = 4000
-"""Bytes of what a worker says that are written down."""
+LOGGED = 4000
+"""Most bytes of a child's line that are logged."""
 
 OUR_FAULT = "the recorder failed; this is our fault, not the program's"
 
-BELIEVED = ("finished", "raised", "refused", "stopped")
-"""Endings that only the child can know."""
+CHILD_STATUSES = ("finished", "raised", "refused", "stopped")
+"""Statuses that only the child can know."""
 
 log = logging.getLogger("gradbox.pool")
 
 
-class Uncollected:
-    """While entered, by however many threads, the collector waits: over a million new objects it holds up everybody."""
+class GcPause:
+    """While entered, by any number of threads, the garbage collector is off: a pass over a million new objects would hold
+    up the whole server."""
 
     def __init__(self) -> None:
-        self._lock, self._within = threading.Lock(), 0
+        self._lock, self._entered = threading.Lock(), 0
 
     def __enter__(self) -> None:
         with self._lock:
-            self._within += 1
+            self._entered += 1
             gc.disable()
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            self._within -= 1
-            if not self._within:
+            self._entered -= 1
+            if not self._entered:
                 gc.enable()
 
 
-uncollected = Uncollected()
+gc_pause = GcPause()
 
 
 def assemble(
@@ -68,11 +69,12 @@ def assemble(
     data: bytes,
     outcome: Outcome | None,
     exit_: dict[str, Any],
-    quoting: bool = False,
+    log_text: bool = False,
 ) -> tuple[Trace, Focus | None]:
-    """A trace from whatever lines arrived, and what another run should show.
+    """A trace of the lines in `data`, and the focus of another run that would show more.
 
-    outcome: None where the child's own word is taken. quoting: whether what it wrote may stand in the log.
+    outcome: as the parent saw it; None where the child's own last line says it. exit_: `wall_ms`, `cpu_ms` and
+    `peak_bytes` as the parent measured them, the last two where it did. log_text: whether an invalid line's text is logged.
     """
     header: Header | None = None
     steps: list[Step] = []
@@ -82,40 +84,40 @@ def assemble(
         if not line:
             continue
         try:
-            with uncollected:
-                told = read(line, first=header is None)
-            if isinstance(told, Header):
-                header = told
-            elif isinstance(told, OutcomeLine):
-                last = told
+            with gc_pause:
+                record = parse_line(line, first=header is None)
+            if isinstance(record, Header):
+                header = record
+            elif isinstance(record, OutcomeLine):
+                last = record
                 break
-            elif told.i != len(steps):
+            elif record.i != len(steps):
                 raise ValueError("steps out of order")
             else:
-                steps.append(told)
+                steps.append(record)
         except (ValidationError, ValueError) as error:
             ours = line.startswith(b'{"fault"')
             fault = OUR_FAULT if ours else "the worker wrote what is no trace"
             if outcome is None:
                 wrong = f"{error.error_count()} errors" if isinstance(error, ValidationError) else type(error).__name__
-                text = ascii(line[:SAID]) if quoting else "(its text with GRADBOX_LOG_PROGRAMS)"
+                text = ascii(line[:LOGGED]) if log_text else "(its text with GRADBOX_LOG_PROGRAMS)"
                 kind = "word of a failure" if ours else f"unreadable line, {wrong},"
                 log.error("%s from a worker, %d bytes: %s", kind, len(line), text)
             break
-    again: Focus | None = None
+    focus: Focus | None = None
     head = header or Header(schema=1, program=Program(source=job.source), runtime=runtime(job, versions))
-    if outcome is None and last is not None and last.outcome.status in BELIEVED:
+    if outcome is None and last is not None and last.outcome.status in CHILD_STATUSES:
         outcome = last.outcome
-        again = Focus(counts=last.again) if last.again and job.focus is None else None
+        focus = Focus(counts=last.again) if last.again and job.focus is None else None
     elif outcome is None:
         outcome = Outcome(status="crashed", error=Error(type="Crash", message=fault))
     lines = head.program.source.count("\n") + 1
-    for place in (outcome.stopped, outcome.error):
-        if place is not None and place.line is not None and not 1 <= place.line <= lines:
-            place.line = None
+    for reason in (outcome.stopped, outcome.error):
+        if reason is not None and reason.line is not None and not 1 <= reason.line <= lines:
+            reason.line = None
     if outcome.stopped is not None and outcome.stopped.line is None and steps:
         outcome.stopped.line = steps[-1].line
-    cost = spent(exit_, last)
+    cost = measured_cost(exit_, last)
     trace = Trace.model_construct(
         schema_=head.schema_,
         program=head.program,
@@ -125,11 +127,11 @@ def assemble(
         outcome=outcome,
         cost=cost,
     )
-    return trace, again
+    return trace, focus
 
 
-def spent(exit_: dict[str, Any], last: OutcomeLine | None) -> Cost:
-    """As the parent saw it; of what it has not seen, the child's word as far as it can be true."""
+def measured_cost(exit_: dict[str, Any], last: OutcomeLine | None) -> Cost:
+    """What the parent measured; where it did not, what the child claims, as far as that is possible."""
     wall = float(exit_.get("wall_ms", 0))
     claimed = last.cost if last is not None else Cost(wall_ms=0, cpu_ms=0, peak_bytes=0)
     cpu = min(max(claimed.cpu_ms, 0), wall * (os.cpu_count() or 1))
@@ -137,8 +139,8 @@ def spent(exit_: dict[str, Any], last: OutcomeLine | None) -> Cost:
     return Cost(wall_ms=wall, cpu_ms=exit_.get("cpu_ms", cpu), peak_bytes=exit_.get("peak_bytes", peak))
 
 
-def read(line: bytes, first: bool) -> Header | Step | OutcomeLine:
-    """What a line says. Raises ValidationError, and ValueError."""
+def parse_line(line: bytes, first: bool) -> Header | Step | OutcomeLine:
+    """The value of one line; only the first one is a header. Raises ValidationError, which is a ValueError."""
     if first:
         return HeaderLine.model_validate_json(line).header
     if line.startswith(b'{"step"'):
@@ -146,15 +148,15 @@ def read(line: bytes, first: bool) -> Header | Step | OutcomeLine:
     return OutcomeLine.model_validate_json(line)
 
 
-def alike(one: Trace, other: Trace) -> bool:
+def same_result(first: Trace, second: Trace) -> bool:
     """Whether two runs of a program printed the same and ended the same way."""
 
-    def told(trace: Trace) -> tuple[str, str, str]:
+    def result(trace: Trace) -> tuple[str, str, str]:
         text = "".join(entry.text for step in trace.steps for entry in step.log if isinstance(entry, Out))
         error = trace.outcome.error
         return text, trace.outcome.status, f"{error.type} {error.message} {error.line}" if error else ""
 
-    return told(one) == told(other)
+    return result(first) == result(second)
 
 
 def runtime(job: Job, versions: dict[str, str]) -> Runtime:

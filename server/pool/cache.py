@@ -1,4 +1,4 @@
-"""Results of programs that ran before, by all that they depend on; the least recently used go first."""
+"""The cache of results, under keys of everything that a result depends on; the least recently used are evicted first."""
 
 import gzip
 import hashlib
@@ -12,15 +12,15 @@ from server import __version__
 from server.wire.api import Job
 from server.wire.trace import Trace, text
 
-ENDINGS = ("finished", "raised", "refused")
+STATUSES = ("finished", "raised", "refused")
 LIMITS = ("steps", "output", "tensors", "trace")
-"""Limits that the same program reaches at the same place again; time and memory are the machine's as well."""
+"""Limits that the same program reaches at the same step again; time and memory depend on the machine as well."""
 
 _INT = r"\s*\(\s*(?:seed\s*=\s*)?\d[\d_]*\s*[,)]"  # an argument that fixes it
 _NAME = r"""\s*\(\s*[\w.]+\s*,\s*["'](?!(?:time|seed|Random)["'])\w+["']\s*[,)]"""
 _CODE = r"""(?<![A-Za-z#]\ )(?<!["'])"""  # not within a sentence or at the beginning of one: there no import can be
 
-UNFIXED = re.compile(
+NONDETERMINISTIC = re.compile(
     rf"""
     (?<!\w)(?=[A-Za-z_])  # at the beginning of a word
     (?: # clocks, what tells them, and chance from outside
@@ -47,65 +47,65 @@ UNFIXED = re.compile(
     """,
     re.VERBOSE,
 )
-"""What may make a program another one each time, judged by its text alone, for nobody but the worker parses it."""
+"""Words by which a program may give another result each time: the web side judges by the text, it never parses it."""
 
 
 class Cache:
-    """room: bytes of results that are kept."""
+    """capacity: bytes of results that it holds."""
 
-    def __init__(self, room: int) -> None:
-        self._room = room
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
         self._entries: OrderedDict[str, bytes] = OrderedDict()
         self.hits = self.misses = self.size = 0
 
-    def get(self, name: str) -> bytes | None:
-        """What was put under this key, where it is still there."""
-        body = self._entries.get(name)
+    def get(self, key: str) -> bytes | None:
+        """The result under this key; None where it was never put or was evicted."""
+        body = self._entries.get(key)
         if body is None:
             self.misses += 1
             return None
         self.hits += 1
-        self._entries.move_to_end(name)
+        self._entries.move_to_end(key)
         return body
 
-    def put(self, name: str, body: bytes) -> None:
-        """Keep it, in place of what was there. One of more than a quarter of the room is not kept."""
-        self.size -= len(self._entries.pop(name, b""))
-        if len(body) > self._room // 4:
+    def put(self, key: str, body: bytes) -> None:
+        """Store a result in place of the one there. One of more than a quarter of the capacity is not stored."""
+        self.size -= len(self._entries.pop(key, b""))
+        if len(body) > self._capacity // 4:
             return
-        self._entries[name] = body
+        self._entries[key] = body
         self.size += len(body)
-        while self.size > self._room:
+        while self.size > self._capacity:
             self.size -= len(self._entries.popitem(last=False)[1])
 
 
-def key(job: Job, versions: Mapping[str, str]) -> str:
-    """Of everything that a result depends on: the whole job, and what ran it. versions: torch's, numpy's, Python's."""
+def cache_key(job: Job, versions: Mapping[str, str]) -> str:
+    """A digest of everything that a result depends on: the job, and the versions that ran it (torch, numpy, Python)."""
     parts = [job.model_dump(by_alias=True), {**versions, "tracer": __version__}]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def packed(trace: Trace) -> bytes:
-    """The trace's JSON, gzipped; the same bytes for the same trace. Takes long: not for the event loop."""
+def compressed(trace: Trace) -> bytes:
+    """The trace's JSON, gzipped; the same bytes for the same trace. Slow: call it outside of the event loop."""
     return gzip.compress(text(trace).encode(), compresslevel=1, mtime=0)
 
 
-def keepable(trace: Trace, source: str) -> bool:
-    """Whether the same program would give this trace again: nothing but the program and its seed decided on it.
+def cacheable(trace: Trace, source: str) -> bool:
+    """Whether the same program would give this trace again: it depends on the program and its seed alone.
 
-    source: as it was pasted. A word in a comment may cost a program its place here.
+    source: as it was pasted.
     """
     outcome = trace.outcome
     if outcome.status == "refused":
         return True
     limit = outcome.stopped.limit if outcome.status == "stopped" and outcome.stopped else None
-    if outcome.status not in ENDINGS and limit not in LIMITS:
+    if outcome.status not in STATUSES and limit not in LIMITS:
         return False
     if trace.focus is not None and trace.focus.repeatable is False:
         return False
-    return fixed(source) and fixed(trace.program.source)
+    return deterministic(source) and deterministic(trace.program.source)
 
 
-def fixed(source: str) -> bool:
-    """Whether nothing in a program's text may make it another one each time."""
-    return UNFIXED.search(unicodedata.normalize("NFKC", source)) is None
+def deterministic(source: str) -> bool:
+    """Whether nothing in a program's text may give it another result each time."""
+    return NONDETERMINISTIC.search(unicodedata.normalize("NFKC", source)) is None

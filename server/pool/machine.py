@@ -1,45 +1,44 @@
-"""What this machine, or the container that is all of it we see, has for programs."""
+"""Memory and disk of this machine, or of the container that limits them."""
 
 import os
 import shutil
 from pathlib import Path
 
-BASE = 1_500_000_000
+RESERVED = 1_500_000_000
 """Bytes for the server, the first process and everything else on the machine."""
-
 
 CGROUPS = (
     (Path("/sys/fs/cgroup"), "memory.current", "inactive_file"),
     (Path("/sys/fs/cgroup/memory"), "memory.usage_in_bytes", "total_inactive_file"),
 )
-"""Where a container's memory is told: what is used of it, and what of that are files that could be let go."""
+"""Where a container's memory use is: the folder, the file of bytes in use, and the entry of `memory.stat` for files that could be dropped."""
 
 
-def memory() -> int:
-    """Bytes of the machine, or of the container where that has fewer."""
-    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for place in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+def total_memory() -> int:
+    """Bytes of the machine, or of the container where it may use fewer."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
-            whole = min(whole, int(Path(place).read_text()))
+            total = min(total, int(Path(path).read_text()))
         except (OSError, ValueError):  # no such file, or "max"
             continue
-    return whole
+    return total
 
 
-def available() -> int | None:
-    """Bytes that programs could still have, of the machine or of its container; None where nobody says."""
-    left = told(Path("/proc/meminfo"), "MemAvailable:")
-    for folder, used, idle in CGROUPS:
+def available_memory() -> int | None:
+    """Bytes that programs could still get, of the machine or of its container; None where the kernel does not say."""
+    left = entry(Path("/proc/meminfo"), "MemAvailable:")
+    for folder, usage, inactive in CGROUPS:
         try:
-            held = int((folder / used).read_text()) - (told(folder / "memory.stat", idle) or 0)
+            used = int((folder / usage).read_text()) - (entry(folder / "memory.stat", inactive) or 0)
         except (OSError, ValueError):
             continue
-        left = min(left, max(0, memory() - held)) if left is not None else None
+        left = min(left, max(0, total_memory() - used)) if left is not None else None
     return left
 
 
-def told(file: Path, name: str) -> int | None:
-    """A line's bytes, in one of the kernel's files of names and numbers."""
+def entry(file: Path, name: str) -> int | None:
+    """Bytes under this name in one of the kernel's files of names and numbers."""
     try:
         words = next(line.split() for line in file.read_text().splitlines() if line.startswith(f"{name} "))
         return int(words[1]) * (1024 if words[2:] == ["kB"] else 1)
@@ -47,25 +46,25 @@ def told(file: Path, name: str) -> int | None:
         return None
 
 
-def taken(pid: int | str = "self") -> int | None:
-    """Bytes that a process has in memory, what it shares with others included."""
+def resident_memory(pid: int | str = "self") -> int | None:
+    """Bytes that a process has in memory, including those shared with others."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):
         return None
 
 
-def disk(folder: Path) -> tuple[int, int]:
-    """Bytes that are free where a folder lies, or will lie once it is made; and all there are."""
-    for place in (folder.absolute(), *folder.absolute().parents):
+def disk_space(folder: Path) -> tuple[int, int]:
+    """Free and total bytes of the disk that a folder is on, or will be on once it is created."""
+    for path in (folder.absolute(), *folder.absolute().parents):
         try:
-            usage = shutil.disk_usage(place)
+            usage = shutil.disk_usage(path)
         except OSError:
             continue
         return usage.free, usage.total
     return 0, 0
 
 
-def room(each: int) -> int:
-    """How many programs that take so many bytes can run at once; at least one."""
-    return max(1, (memory() - BASE) // each)
+def max_workers(memory: int) -> int:
+    """How many programs that may use so many bytes each can run at once; at least one."""
+    return max(1, (total_memory() - RESERVED) // memory)

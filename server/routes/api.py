@@ -8,8 +8,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse
 
-from server.pool.runs import Run
-from server.routes.runs import awaited, begun, found, known, sent
+from server.pool.executions import Subscription
+from server.routes.runs import cached_result, find_subscription, start_run, trace_response, wait_for_result
 from server.wire.api import ProblemReply, RunRequest, Started, State
 from server.wire.schema import document
 from server.wire.trace import Trace
@@ -53,32 +53,32 @@ EXAMPLE: dict[str, Any] = {
     "outcome": {"status": "finished"},
     "cost": {"wall_ms": 4.1, "cpu_ms": 3.9, "peak_bytes": 266657792},
 }
-"""A whole trace, of the shortest program that leaves anything behind."""
+"""A complete trace, of a program of one statement."""
 
 ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/json": {"example": EXAMPLE}}, "description": "The trace."},
-    202: {"model": Started, "description": "It has begun, for those who prefer not to wait."},
-    204: {"description": "Only what is there was asked for, and it is not."},
-    400: {"model": ProblemReply, "description": "The request can't be read."},
-    403: {"model": ProblemReply, "description": "Another site's page asks."},
+    202: {"model": Started, "description": "The run has started; `url` is where its trace will be."},
+    204: {"description": "Only a cached trace was asked for, and there is none."},
+    400: {"model": ProblemReply, "description": "The request can't be parsed."},
+    403: {"model": ProblemReply, "description": "The request comes from another site's page."},
     404: {"model": ProblemReply, "description": "There is no such run."},
     413: {"model": ProblemReply, "description": "The program is too long."},
-    415: {"model": ProblemReply, "description": "The body is no JSON."},
-    421: {"model": ProblemReply, "description": "The server does not answer to that name."},
+    415: {"model": ProblemReply, "description": "The body is not JSON."},
+    421: {"model": ProblemReply, "description": "The server does not serve this host."},
     422: {"model": ProblemReply, "description": "A field is missing or wrong; `error.field` names it."},
-    429: {"model": ProblemReply, "description": "Too many programs wait; `Retry-After` says when to come back."},
-    503: {"model": ProblemReply, "description": "No worker can be had."},
+    429: {"model": ProblemReply, "description": "Too many programs are waiting; `Retry-After` says when to try again."},
+    503: {"model": ProblemReply, "description": "No worker is available."},
 }
 
-NOBODY: dict[int | str, dict[str, Any]] = {
+NO_RUN: dict[int | str, dict[str, Any]] = {
     404: ANSWERS[404],
     421: ANSWERS[421],
     422: ANSWERS[422],
 }
-FOUND: dict[int | str, dict[str, Any]] = {
-    **NOBODY,
+RUN: dict[int | str, dict[str, Any]] = {
+    **NO_RUN,
     200: ANSWERS[200],
-    202: {"model": State, "description": "It waits, or runs."},
+    202: {"model": State, "description": "It is queued, or running."},
 }
 STREAM = {"text/event-stream": {"example": 'event: running\ndata: {"id": "x", "state": "running"}\n\n'}}
 
@@ -87,64 +87,64 @@ STREAM = {"text/event-stream": {"example": 'event: running\ndata: {"id": "x", "s
 async def run(
     body: RunRequest,
     request: Request,
-    kept: Annotated[bool, Query(description="Only a trace that is there already; nothing is run.")] = False,
+    kept: Annotated[bool, Query(description="Answer with a cached trace only; nothing is run.")] = False,
 ) -> Response:
     """Waits for the trace. Every program gets one: refused, raised, stopped and crashed are outcomes, not errors.
 
     With `Prefer: respond-async` it answers at once with 202, the run's id and the address of its events.
     """
     if kept:
-        there = known(request, body)
-        return await sent(request, there) if there else Response(status_code=204)
-    started = await begun(request, body)
-    if isinstance(started, Run) and "respond-async" in request.headers.get("prefer", "").lower():
-        place = f"{request.scope['root_path']}/api/runs/{started.id}"
-        request.app.state.runs.idle(started)
-        told = Started(id=started.id, url=place, events=f"{place}/events")
-        return JSONResponse(told.model_dump(), 202, {"Location": place, "Preference-Applied": "respond-async"})
-    result = await awaited(request, started)
+        cached = cached_result(request, body)
+        return await trace_response(request, cached) if cached else Response(status_code=204)
+    started = await start_run(request, body)
+    if isinstance(started, Subscription) and "respond-async" in request.headers.get("prefer", "").lower():
+        url = f"{request.scope['root_path']}/api/runs/{started.id}"
+        request.app.state.executions.expect_reader(started)
+        response = Started(id=started.id, url=url, events=f"{url}/events")
+        return JSONResponse(response.model_dump(), 202, {"Location": url, "Preference-Applied": "respond-async"})
+    result = await wait_for_result(request, started)
     assert result is not None
-    return await sent(request, result)
+    return await trace_response(request, result)
 
 
-@router.get("/runs/{id}", response_model=Trace, responses=FOUND, summary="The trace of a run, or how far it is")
-async def one(request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
-    """200 with the trace once the run is over; 202 before, with its place in the queue."""
-    run = found(request, id_)
-    if not run.work.over:
-        request.app.state.runs.idle(run)
-        return JSONResponse(run.facts(), 202)
-    result = await awaited(request, run)
+@router.get("/runs/{id}", response_model=Trace, responses=RUN, summary="The trace of a run, or how far it is")
+async def get_run(request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
+    """200 with the trace once the run is over; 202 before, with its position in the queue."""
+    subscription = find_subscription(request, id_)
+    if not subscription.execution.done:
+        request.app.state.executions.expect_reader(subscription)
+        return JSONResponse(subscription.describe(), 202)
+    result = await wait_for_result(request, subscription)
     assert result is not None
-    return await sent(request, result)
+    return await trace_response(request, result)
 
 
-@router.delete("/runs/{id}", status_code=204, responses={**NOBODY, 403: ANSWERS[403]}, summary="Stop a run")
-async def stop(request: Request, id_: Annotated[str, Path(alias="id")]) -> None:
+@router.delete("/runs/{id}", status_code=204, responses={**NO_RUN, 403: ANSWERS[403]}, summary="Stop a run")
+async def stop_run(request: Request, id_: Annotated[str, Path(alias="id")]) -> None:
     """Its trace then holds what was recorded until now, with the outcome `cancelled`."""
-    request.app.state.runs.stop(found(request, id_))
+    request.app.state.executions.stop(find_subscription(request, id_))
 
 
 @router.get(
     "/runs/{id}/events",
     response_class=EventSourceResponse,
-    responses={**NOBODY, 200: {"content": STREAM, "description": "One event for each change."}},
-    summary="What becomes of a run, as it happens",
+    responses={**NO_RUN, 200: {"content": STREAM, "description": "One event for each change."}},
+    summary="The events of a run, as they happen",
 )
 async def events(request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
     """Server-sent events, each with a JSON object: `queued` with `ahead`, `running`, `done` with `status`.
 
-    When the last one who listens has gone, the run is ended some seconds later.
+    When the last listener has disconnected, the run is ended some seconds later.
     """
-    run = found(request, id_)
+    subscription = find_subscription(request, id_)
     if request.state.bare:
         return Response(media_type="text/event-stream")
 
-    async def told() -> AsyncIterator[dict[str, str]]:
-        async for facts in request.app.state.runs.events(run):
-            yield {"event": facts["state"], "data": json.dumps(facts)}
+    async def messages() -> AsyncIterator[dict[str, str]]:
+        async for state in request.app.state.executions.events(subscription):
+            yield {"event": state["state"], "data": json.dumps(state)}
 
-    return EventSourceResponse(told(), ping=15)
+    return EventSourceResponse(messages(), ping=15)
 
 
 @router.get("/schema", summary="JSON Schema of a trace")

@@ -1,4 +1,4 @@
-"""A run as a request: the asker's turn and limits, the job it asks for, the answer in whatever form it is wanted."""
+"""What the routes that run a program share: the job that a request asks for, its execution, its response."""
 
 import asyncio
 import gzip
@@ -9,12 +9,12 @@ from fastapi import Request, Response
 
 from server.clients import who
 from server.errors import Refused
-from server.pool.runs import Result, Run, Runs
+from server.pool.executions import Executions, Result, Subscription
 from server.wire.api import Job, RunRequest
 
 
-def job(request: Request, body: RunRequest) -> Job:
-    """What a request asks for. Raises Refused."""
+def job_for(request: Request, body: RunRequest) -> Job:
+    """The job that a request asks for. Raises Refused."""
     settings = request.app.state.settings
     size = len(body.source.encode("utf-8", "surrogatepass"))
     if size > settings.source:
@@ -26,75 +26,78 @@ def job(request: Request, body: RunRequest) -> Job:
     return Job(source=source, device=body.device, seed=body.seed, limits=settings.limits(), focus=body.focus)
 
 
-def known(request: Request, body: RunRequest) -> Result | None:
-    """The result of a run, where it is there from before. Raises Refused."""
-    there: Result | None = request.app.state.runs.kept(job(request, body))
-    return there
+def cached_result(request: Request, body: RunRequest) -> Result | None:
+    """The result of an earlier run, where it is still cached. Raises Refused."""
+    result: Result | None = request.app.state.executions.cached(job_for(request, body))
+    return result
 
 
-async def begun(request: Request, body: RunRequest) -> Run | Result:
-    """The run that a request asked for, or its result where that is known. Raises Refused, Limited, Busy, Down."""
+async def start_run(request: Request, body: RunRequest) -> Subscription | Result:
+    """A subscription to the run that a request asks for, or its cached result. Raises Refused, Limited, Busy, Down."""
     state = request.app.state
-    runs: Runs = state.runs
-    wanted = job(request, body)
-    kept = runs.kept(wanted)
-    if kept is not None:
-        return kept
-    asker = who(request.scope, state.secret, state.proxies)
-    state.rates.hit(asker)
-    return await runs.begin(wanted, asker)
+    executions: Executions = state.executions
+    job = job_for(request, body)
+    cached = executions.cached(job)
+    if cached is not None:
+        return cached
+    client = who(request.scope, state.secret, state.proxies)
+    state.rates.hit(client)
+    return await executions.subscribe(job, client)
 
 
-async def awaited(request: Request, run: Run | Result, patience: float | None = None) -> Result | None:
-    """Its result; None where `patience` seconds were not enough. An asker who goes away ends it: raises Refused."""
+async def wait_for_result(request: Request, run: Subscription | Result, timeout: float | None = None) -> Result | None:
+    """The result of a run; None where `timeout` seconds were not enough.
+
+    Raises Refused where the client disconnects, which ends its subscription.
+    """
     if isinstance(run, Result):
         return run
-    runs: Runs = request.app.state.runs
-    waiting = asyncio.ensure_future(runs.result(run))
-    watching = asyncio.ensure_future(gone(request))
+    executions: Executions = request.app.state.executions
+    waiting = asyncio.ensure_future(executions.result(run))
+    watching = asyncio.ensure_future(disconnected(request))
     try:
-        await asyncio.wait((waiting, watching), timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((waiting, watching), timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
         if waiting.done():
             return await waiting
         if watching.done():
-            runs.leave(run)
-            raise Refused(499, "gone", "the asker has gone")
+            executions.unsubscribe(run)
+            raise Refused(499, "gone", "the client has disconnected")
         return None
     finally:
         watching.cancel()
         waiting.cancel()
 
 
-def found(request: Request, id_: str) -> Run:
-    """The run of this id. Raises Refused."""
-    runs: Runs = request.app.state.runs
-    run = runs.find(id_)
-    if run is None:
+def find_subscription(request: Request, id_: str) -> Subscription:
+    """The subscription of this id. Raises Refused."""
+    executions: Executions = request.app.state.executions
+    subscription = executions.get(id_)
+    if subscription is None:
         raise Refused(404, "no_run", "there is no such run; a finished one is kept for some minutes", field="id")
-    return run
+    return subscription
 
 
-async def sent(request: Request, result: Result) -> Response:
-    """The trace as it lies there, gzipped, or unpacked for those who don't take that."""
+async def trace_response(request: Request, result: Result) -> Response:
+    """The trace as it was compressed, or decompressed for a client that does not accept gzip."""
     headers = {"Vary": "Accept-Encoding"}
     body = result.body
-    if takes_gzip(request.headers.get("accept-encoding", "")):
+    if accepts_gzip(request.headers.get("accept-encoding", "")):
         headers["Content-Encoding"] = "gzip"
     else:
         body = await asyncio.to_thread(gzip.decompress, body)
     return Response(body, media_type="application/json", headers=headers)
 
 
-def takes_gzip(accepted: str) -> bool:
-    """Whether an Accept-Encoding has it, and not with a weight of none."""
-    for part in accepted.split(","):
+def accepts_gzip(accept_encoding: str) -> bool:
+    """Whether the header lists gzip, and not with a weight of zero."""
+    for part in accept_encoding.split(","):
         name, *parameters = (word.strip().lower() for word in part.split(";"))
         if name == "gzip":
-            return not any(re.fullmatch(r"q=0(\.0*)?", one) for one in parameters)
+            return not any(re.fullmatch(r"q=0(\.0*)?", parameter) for parameter in parameters)
     return False
 
 
-async def gone(request: Request) -> None:
+async def disconnected(request: Request) -> None:
     """Returns when the client has closed the connection."""
     while True:
         message: Any = await request.receive()

@@ -13,11 +13,11 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from server import log
 from server.clients import who
 from server.errors import Refused
-from server.pool.cache import fixed
-from server.pool.runs import Result
+from server.pool.cache import deterministic
+from server.pool.executions import Result
 from server.pool.zygote import Down
 from server.routes.api import ANSWERS
-from server.routes.runs import awaited, begun, sent
+from server.routes.runs import start_run, trace_response, wait_for_result
 from server.store.comparison import differs, opened, versions
 from server.store.ids import canonical
 from server.store.repository import Repository, Saved
@@ -96,7 +96,7 @@ async def rerun(request: Request, id_: Name) -> Rerun:
         changed=bool(parts),
         differs=parts,
         step=step,
-        repeatable=fixed(there.content.source),
+        repeatable=deterministic(there.content.source),
         was=there.versions,
         now=versions(new),
     )
@@ -106,7 +106,7 @@ async def rerun(request: Request, id_: Name) -> Rerun:
 async def trace(request: Request, id_: Name) -> Response:
     """As it was recorded when the scenario was saved."""
     there = await found(request, id_)
-    return kept(request, there) or fresh(await sent(request, Result("kept", there.trace)), there)
+    return kept(request, there) or fresh(await trace_response(request, Result("cached", there.trace)), there)
 
 
 @router.get("/s/{id}.json", response_model=Scenario, responses=NONE, summary="A scenario without its trace")
@@ -157,10 +157,10 @@ async def found(request: Request, id_: str) -> Saved:
 
 
 async def ran(request: Request, content: Content) -> bytes:
-    """The server's own trace of it, gzipped; from before where it has one. Raises what `begun` does."""
+    """The server's own trace of it, gzipped; from before where it has one. Raises what `start_run` does."""
     how = content.settings
     wanted = RunRequest(source=content.source, device=how.device, seed=how.seed, focus=how.focus)
-    result = await awaited(request, await begun(request, wanted))
+    result = await wait_for_result(request, await start_run(request, wanted))
     assert result is not None
     if result.status in LOST:
         raise Down("the run was lost; try again")

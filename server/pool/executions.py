@@ -1,0 +1,252 @@
+"""The server's executions: identical jobs joined, results kept for a while, executions that nobody waits for ended."""
+
+import asyncio
+import secrets
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from server.pool.cache import Cache, cache_key, cacheable, compressed
+from server.pool.fair_queue import Client
+from server.pool.local import Pool
+from server.wire.api import Job
+from server.wire.trace import Trace
+
+GRACE = 15.0
+"""Seconds that an execution goes on without a reader."""
+
+RETENTION = 300.0
+"""Seconds that a finished execution can be asked for by a subscription's id."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """body: the trace's JSON, gzipped. status: the outcome's, or `cached`. seconds: that it took; 0 where it was cached.
+
+    limit: the one that ended it.
+    """
+
+    status: str
+    body: bytes
+    seconds: float = 0.0
+    limit: str | None = None
+
+
+@dataclass
+class Execution:
+    """One job being run, for everybody who asked for exactly this one.
+
+    ahead: jobs before it in the queue, -1 once it runs, None before that is known. active: ids of the subscriptions
+    whose client has not stopped it. changed: set at each change, and replaced by a new event.
+    """
+
+    key: str
+    job: Job
+    client: Client
+    subscriptions: set[str] = field(default_factory=set)
+    active: set[str] = field(default_factory=set)
+    ahead: int | None = None
+    result: Result | None = None
+    error: Exception | None = None
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    task: "asyncio.Task[None] | None" = None
+
+    @property
+    def done(self) -> bool:
+        return self.result is not None or self.error is not None
+
+    def notify(self) -> None:
+        """Wake everybody who waits for a change."""
+        changed, self.changed = self.changed, asyncio.Event()
+        changed.set()
+
+
+class Subscription:
+    """One client's share in an execution. readers: requests that wait for it or listen to its events now."""
+
+    def __init__(self, execution: Execution) -> None:
+        self.id = secrets.token_urlsafe(16)
+        self.execution = execution
+        self.readers = 0
+        self.last_read = 0.0  # in the event loop's time
+
+    @property
+    def state(self) -> str:
+        """queued, running, or done."""
+        if self.execution.done:
+            return "done"
+        return "running" if self.execution.ahead == -1 else "queued"
+
+    def describe(self) -> dict[str, Any]:
+        """The fields of `wire.api.State` that have a value now."""
+        fields: dict[str, Any] = {"id": self.id, "state": self.state}
+        if fields["state"] == "queued":
+            fields["ahead"] = self.execution.ahead or 0
+        if self.execution.result is not None:
+            fields["status"] = self.execution.result.status
+        return fields
+
+
+class Executions:
+    """capacity: bytes of finished results that can be asked for by id. on_result: called with every result but cached ones."""
+
+    def __init__(self, pool: Pool, cache: Cache, capacity: int, on_result: Callable[[Job, Result], None]) -> None:
+        self._pool, self._cache, self._capacity, self._on_result = pool, cache, capacity, on_result
+        self._executions: dict[str, Execution] = {}  # unfinished ones, by cache key
+        self._subscriptions: dict[str, Subscription] = {}
+        self._finished: OrderedDict[str, int] = OrderedDict()  # subscription id -> bytes of its result
+
+    def cached(self, job: Job) -> Result | None:
+        """The result of a job that ran before."""
+        versions = self._pool.zygote.versions
+        body = self._cache.get(cache_key(job, versions)) if versions else None
+        return Result("cached", body) if body is not None else None
+
+    async def subscribe(self, job: Job, client: Client) -> Subscription:
+        """Start the job, or join the execution of the same one. Raises Busy, and Down."""
+        key = cache_key(job, self._pool.zygote.versions)
+        execution = self._executions.get(key)
+        if execution is None or execution.stop.is_set():
+            execution = self._executions[key] = Execution(key, job, client)
+            execution.task = asyncio.create_task(self._execute(execution))
+        subscription = Subscription(execution)
+        self._subscriptions[subscription.id] = subscription
+        execution.subscriptions.add(subscription.id)
+        execution.active.add(subscription.id)
+        while execution.ahead is None and not execution.done:  # until it is known whether the queue has room
+            await execution.changed.wait()
+        if execution.error is not None:
+            self._remove(subscription)
+            raise execution.error
+        return subscription
+
+    def get(self, id_: str) -> Subscription | None:
+        return self._subscriptions.get(id_)
+
+    async def result(self, subscription: Subscription) -> Result:
+        """Wait for it, as one of its readers. Raises the error that kept the job from running."""
+        execution = subscription.execution
+        with self._reading(subscription):
+            while not execution.done:
+                await execution.changed.wait()
+        if execution.error is not None:
+            raise execution.error
+        assert execution.result is not None
+        return execution.result
+
+    async def events(self, subscription: Subscription) -> AsyncIterator[dict[str, Any]]:
+        """Its description, now and each time that it changes; the last one's state is `done`."""
+        execution = subscription.execution
+        with self._reading(subscription):
+            sent: dict[str, Any] | None = None
+            while True:
+                changed, current = execution.changed, subscription.describe()
+                if current != sent:
+                    sent = current
+                    yield current
+                if execution.done:
+                    return
+                await changed.wait()
+
+    def stop(self, subscription: Subscription) -> None:
+        """Its client wants no more of it; where no other client does either, the job ends, with what was recorded."""
+        execution = subscription.execution
+        execution.active.discard(subscription.id)
+        if not execution.active and not execution.done and not execution.stop.is_set():
+            execution.stop.set()
+            if execution.ahead != -1 and execution.task is not None:  # it still waits
+                execution.task.cancel()
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        """Its client has gone."""
+        self.stop(subscription)
+        self._remove(subscription)
+
+    def expect_reader(self, subscription: Subscription) -> None:
+        """Unsubscribe it where nobody reads of it within `GRACE` seconds."""
+        loop = asyncio.get_running_loop()
+        subscription.last_read = loop.time()
+
+        def check() -> None:
+            unread = loop.time() - subscription.last_read >= GRACE - 0.1
+            if not subscription.readers and not subscription.execution.done and unread:
+                self.unsubscribe(subscription)
+
+        loop.call_later(GRACE, check)
+
+    async def close(self) -> None:
+        """End all of them."""
+        tasks = [execution.task for execution in self._executions.values() if execution.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    @contextmanager
+    def _reading(self, subscription: Subscription) -> Iterator[None]:
+        subscription.readers += 1
+        try:
+            yield
+        finally:
+            subscription.readers -= 1
+            if not subscription.readers and not subscription.execution.done:
+                self.expect_reader(subscription)
+
+    async def _execute(self, execution: Execution) -> None:
+        def on_position(ahead: int) -> None:
+            execution.ahead = ahead
+            execution.notify()
+
+        try:
+            try:
+                trace = await self._pool.run(execution.job, execution.client, on_position, execution.stop)
+            except asyncio.CancelledError:
+                if not execution.stop.is_set():
+                    raise
+                trace = self._pool.cancelled_trace(execution.job)
+            body = await asyncio.to_thread(compressed, trace)
+            outcome = trace.outcome
+            limit = outcome.stopped.limit if outcome.stopped is not None else None
+            execution.result = Result(outcome.status, body, trace.cost.wall_ms / 1000, limit)
+            self._cache_result(execution, trace)
+        except Exception as error:
+            execution.error = error
+        except asyncio.CancelledError:
+            execution.error = ConnectionError("the server is going down")
+            raise
+        finally:
+            self._finish(execution)
+
+    def _cache_result(self, execution: Execution, trace: Trace) -> None:
+        assert execution.result is not None
+        if cacheable(trace, execution.job.source):
+            self._cache.put(cache_key(execution.job, self._pool.zygote.versions), execution.result.body)
+
+    def _finish(self, execution: Execution) -> None:
+        if self._executions.get(execution.key) is execution:
+            del self._executions[execution.key]
+        execution.notify()
+        for id_ in execution.subscriptions:
+            self._retain(id_, len(execution.result.body) if execution.result else 0)
+        if execution.result is not None:
+            self._on_result(execution.job, execution.result)
+
+    def _retain(self, id_: str, size: int) -> None:
+        self._finished[id_] = size
+        asyncio.get_running_loop().call_later(RETENTION, self._expire, id_)
+        while sum(self._finished.values()) > self._capacity and len(self._finished) > 1:
+            self._expire(next(iter(self._finished)))
+
+    def _expire(self, id_: str) -> None:
+        self._finished.pop(id_, None)
+        subscription = self._subscriptions.get(id_)
+        if subscription is not None and not subscription.readers:
+            del self._subscriptions[id_]
+
+    def _remove(self, subscription: Subscription) -> None:
+        subscription.execution.subscriptions.discard(subscription.id)
+        subscription.execution.active.discard(subscription.id)
+        self._subscriptions.pop(subscription.id, None)
+        self._finished.pop(subscription.id, None)

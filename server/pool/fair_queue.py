@@ -1,0 +1,197 @@
+"""The queue for free workers: bounded, fair among clients and then among addresses, first come first served within one."""
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+AVERAGED = 8
+"""Runs that the moving average of their duration reaches back to, about."""
+
+REMEMBERED = 1000
+"""Flows whose latest finish tags are remembered; with more of them, the virtual time moves on."""
+
+log = logging.getLogger("gradbox.pool")
+
+
+@dataclass(frozen=True)
+class Client:
+    """Who sent a request. id: of the visitor, from a signed cookie, else the address. address: where it came from."""
+
+    id: str
+    address: str
+
+
+class Busy(Exception):
+    """The queue is full. retry_after: seconds until it is worth another try."""
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__(f"too many programs are waiting; try again in {retry_after:.0f} s")
+        self.retry_after = retry_after
+
+
+class FairScheduler:
+    """Start-time fair queueing among flows, named by strings, where every request weighs the same.
+
+    The k-th request that waits in a flow has the finish tag `start_tag + k`, and the lowest tag is next. So a newcomer
+    is behind at most one request of each other flow, and a request that leaves unserved has cost its flow nothing.
+    """
+
+    def __init__(self) -> None:
+        self._virtual_time = 0  # no waiting flow's start tag is below it
+        self._served: dict[str, int] = {}  # finish tags last served, of those flows that are ahead of the virtual time
+
+    def start_tag(self, flow: str) -> int:
+        """The tag that a flow's next request counts from."""
+        return max(self._virtual_time, self._served.get(flow, 0))
+
+    def finish_tags(self, flows: Iterable[str]) -> list[int]:
+        """One tag for each waiting request, given by their flows in order of arrival."""
+        counts: Counter[str] = Counter()
+        tags = []
+        for flow in flows:
+            counts[flow] += 1
+            tags.append(self.start_tag(flow) + counts[flow])
+        return tags
+
+    def serve(self, flow: str, waiting: Iterable[str]) -> None:
+        """Record that the first request of this flow is served. waiting: the flows of those that still wait.
+
+        The virtual time moves on but passes no waiting flow, so that the order of the others stays as it was. Only
+        where a stream of ever new flows would hold it up, and every flow's second request with it, it moves on anyway.
+        """
+        tag = self._served[flow] = self.start_tag(flow) + 1
+        now = min([tag - 1, *map(self.start_tag, waiting)])
+        if len(self._served) > REMEMBERED:
+            now = max(now, self._virtual_time + 1)
+        if now > self._virtual_time:
+            self._virtual_time = now
+            self._served = {flow: tag for flow, tag in self._served.items() if tag > now}
+
+
+class Ticket:
+    """One request for a worker, as an asynchronous context: entered once a worker is free, left when it is given back."""
+
+    def __init__(self, queue: "FairQueue", client: Client, on_position: Callable[[int], None] | None) -> None:
+        self._queue, self.client, self._on_position = queue, client, on_position
+        self.granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._position: int | None = None
+        self._started = 0.0
+
+    async def __aenter__(self) -> None:
+        self._queue.enqueue(self)
+        try:
+            await self.granted
+        except BaseException:
+            self._queue.withdraw(self)
+            raise
+        self._started = self._queue.clock()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._queue.release(self._queue.clock() - self._started)
+
+    def report_position(self, position: int) -> None:
+        """Call `on_position` where the number of requests ahead has changed."""
+        if position == self._position:
+            return
+        self._position = position
+        if self._on_position is not None:
+            try:
+                self._on_position(position)
+            except Exception:  # of one who waits; it must not reach the one whose run has just ended
+                log.exception("can't report a waiting program's position")
+
+
+class FairQueue:
+    """At most `workers` requests served at once, and at most `limit` that wait.
+
+    A client may fill a quarter of the queue and an address three quarters. classroom: an address may fill all of it.
+    clock: returns seconds.
+    """
+
+    def __init__(
+        self, workers: int, limit: int, classroom: bool = False, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._workers, self._limit, self.clock = workers, limit, clock
+        self.client_limit = max(2, limit // 4)
+        self._address_limit = limit if classroom else max(2, limit * 3 // 4)
+        self._tickets: list[Ticket] = []  # by arrival
+        self._clients, self._addresses = FairScheduler(), FairScheduler()
+        self._running = 0
+        self._completed, self._average = 0, 1.0  # requests, and the moving average of their seconds
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for a worker."""
+        return len(self._waiting())
+
+    @property
+    def running(self) -> int:
+        """How many requests have a worker."""
+        return self._running
+
+    def ticket(self, client: Client, on_position: Callable[[int], None] | None = None) -> Ticket:
+        """A request for a worker, to be entered once. Entering it raises Busy at once where the queue is full.
+
+        on_position: called with the number of requests ahead, as soon as it waits and each time that number changes.
+        """
+        return Ticket(self, client, on_position)
+
+    def enqueue(self, ticket: Ticket) -> None:
+        """Grant it now, or in its turn. Raises Busy."""
+        if self._running >= self._workers:
+            self._check_limits(ticket)
+        self._tickets.append(ticket)
+        self._dispatch()
+
+    def withdraw(self, ticket: Ticket) -> None:
+        """Take back a request that was not entered."""
+        if ticket in self._tickets:
+            self._tickets.remove(ticket)
+        elif not ticket.granted.cancelled():  # it was granted in the same moment, and goes to the next
+            self._running -= 1
+        self._dispatch()
+
+    def release(self, seconds: float) -> None:
+        """Give back a worker that was used for so long."""
+        self._completed += 1
+        self._average += (seconds - self._average) / min(self._completed, AVERAGED)
+        self._running -= 1
+        self._dispatch()
+
+    def _check_limits(self, ticket: Ticket) -> None:
+        waiting, client = self._waiting(), ticket.client
+        of_client = sum(other.client.id == client.id for other in waiting)
+        of_address = sum(other.client.address == client.address for other in waiting)
+        full = len(waiting) >= self._limit
+        if full or of_client >= self.client_limit or of_address >= self._address_limit:
+            position = self._order([*waiting, ticket]).index(ticket)
+            raise Busy(max(1.0, self._average * position / self._workers))
+
+    def _dispatch(self) -> None:
+        """Grant the free workers, and report the positions of those that still wait."""
+        self._tickets = self._waiting()
+        while self._tickets and self._running < self._workers:
+            first = self._order(self._tickets)[0]
+            self._tickets.remove(first)
+            self._clients.serve(first.client.id, [ticket.client.id for ticket in self._tickets])
+            self._addresses.serve(first.client.address, [ticket.client.address for ticket in self._tickets])
+            self._running += 1
+            first.granted.set_result(None)
+        for position, ticket in enumerate(self._order(self._tickets)):
+            ticket.report_position(position)
+
+    def _waiting(self) -> list[Ticket]:
+        """The queued tickets that have not just been cancelled."""
+        return [ticket for ticket in self._tickets if not ticket.granted.done()]
+
+    def _order(self, tickets: list[Ticket]) -> list[Ticket]:
+        """By the client's tag, then the address's, then arrival."""
+        clients = dict(zip(tickets, self._clients.finish_tags(ticket.client.id for ticket in tickets), strict=True))
+        tickets = sorted(tickets, key=clients.__getitem__)
+        addresses = dict(
+            zip(tickets, self._addresses.finish_tags(ticket.client.address for ticket in tickets), strict=True)
+        )
+        return sorted(tickets, key=lambda ticket: (clients[ticket], addresses[ticket]))

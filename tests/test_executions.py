@@ -1,0 +1,175 @@
+"""The server's executions: joined, cached, stopped, abandoned; with children that really are forked."""
+
+import asyncio
+import gzip
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from server.pool import executions as module
+from server.pool.cache import Cache
+from server.pool.executions import Executions, Result, Subscription
+from server.pool.fair_queue import Busy, Client
+from server.pool.local import Pool
+from server.settings import Settings
+from server.wire.api import Job
+
+ANN, BOB = Client("ann", "1"), Client("bob", "2")
+Work = Callable[[Executions, list[Result]], Awaitable[None]]
+
+
+def served(work: Work, **settings: Any) -> None:
+    async def main() -> None:
+        pool = Pool(Settings({}, sandbox="off", **settings), "tests.stand_in_recorder:run")
+        results: list[Result] = []
+        executions = Executions(pool, Cache(10_000_000), 10_000_000, lambda _, result: results.append(result))
+        await pool.start()
+        await pool.zygote.booted()
+        try:
+            await work(executions, results)
+        finally:
+            await executions.close()
+            await pool.close()
+
+    asyncio.run(main())
+
+
+def job(source: str) -> Job:
+    return Job(source=source, limits={})
+
+
+def trace(result: Result) -> Any:
+    return json.loads(gzip.decompress(result.body))
+
+
+async def states(executions: Executions, subscription: Subscription) -> list[str]:
+    return [state["state"] async for state in executions.events(subscription)]
+
+
+def test_identical_runs_are_one_run_and_a_kept_result_is_none() -> None:
+    async def work(executions: Executions, ended: list[Result]) -> None:
+        subscriptions = [await executions.subscribe(job("sleep 0.3"), who) for who in (ANN, BOB, ANN)]
+        results = await asyncio.gather(*map(executions.result, subscriptions))
+        assert len({subscription.id for subscription in subscriptions}) == 3 and len(ended) == 1
+        assert results[0].body is results[1].body and trace(results[0])["outcome"] == {"status": "finished"}
+        cached = executions.cached(job("sleep 0.3"))
+        assert cached is not None and cached.body == results[0].body and len(ended) == 1
+        assert (
+            executions.cached(job("sleep 0.30")) is None
+            and executions.cached(Job(source="sleep 0.3", limits={}, seed=1)) is None
+        )
+
+    served(work)
+
+
+def test_what_time_ended_is_run_again() -> None:
+    async def work(executions: Executions, ended: list[Result]) -> None:
+        for _ in range(2):
+            result = await executions.result(await executions.subscribe(job("sleep 60"), ANN))
+            assert result.limit == "wall" and executions.cached(job("sleep 60")) is None
+        assert len(ended) == 2
+
+    served(work, wall=0.5)
+
+
+def test_a_stopped_run_keeps_what_was_recorded() -> None:
+    async def work(executions: Executions, ended: list[Result]) -> None:
+        subscription = await executions.subscribe(job("sleep 60"), ANN)
+        await asyncio.sleep(0.2)
+        assert subscription.state == "running"
+        executions.stop(subscription)
+        cancelled = trace(await executions.result(subscription))
+        assert cancelled["outcome"]["status"] == "cancelled" and len(cancelled["steps"]) == 2
+        assert subscription.state == "done" and ended[0].status == "cancelled"
+
+    served(work)
+
+
+def test_a_stopped_run_that_waits_takes_no_turn() -> None:
+    async def work(executions: Executions, _: list[Result]) -> None:
+        first = await executions.subscribe(job("sleep 60"), ANN)
+        second = await executions.subscribe(job("sleep 61"), BOB)
+        assert second.describe() == {"id": second.id, "state": "queued", "ahead": 0}
+        executions.stop(second)
+        cancelled = trace(await executions.result(second))
+        assert cancelled["outcome"]["status"] == "cancelled" and cancelled["steps"] == []
+        assert first.state == "running"
+        executions.stop(first)
+        await executions.result(first)
+        third = await executions.subscribe(job("finish"), BOB)
+        assert (await asyncio.wait_for(executions.result(third), 10)).status == "finished"
+
+    served(work, workers=1)
+
+
+def test_one_who_stops_does_not_stop_the_others() -> None:
+    async def work(executions: Executions, _: list[Result]) -> None:
+        one, other = [await executions.subscribe(job("sleep 0.6"), who) for who in (ANN, BOB)]
+        executions.stop(one)
+        assert (await executions.result(other)).status == "finished"
+
+    served(work)
+
+
+def test_a_run_is_ended_when_its_last_reader_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "GRACE", 0.3)
+
+    async def work(executions: Executions, ended: list[Result]) -> None:
+        subscription = await executions.subscribe(job("sleep 60"), ANN)
+        reading = [asyncio.create_task(states(executions, subscription)) for _ in range(2)]
+        await asyncio.sleep(0.5)
+        assert subscription.state == "running"
+        for task in reading:
+            task.cancel()
+        await asyncio.sleep(0.1)
+        again = asyncio.create_task(states(executions, subscription))  # a connection that broke and came back
+        await asyncio.sleep(0.5)
+        assert subscription.state == "running"
+        again.cancel()
+        for _ in range(100):
+            await asyncio.sleep(0.05)
+            if ended:
+                break
+        assert ended[0].status == "cancelled" and executions.get(subscription.id) is None
+
+    served(work)
+
+
+def test_what_is_heard_of_a_run() -> None:
+    async def work(executions: Executions, _: list[Result]) -> None:
+        first = await executions.subscribe(job("sleep 0.4"), ANN)
+        second = await executions.subscribe(job("finish"), BOB)
+        assert await asyncio.gather(states(executions, first), states(executions, second)) == [
+            ["running", "done"],
+            ["queued", "running", "done"],
+        ]
+        assert await states(executions, first) == ["done"] and first.describe()["status"] == "finished"
+
+    served(work, workers=1)
+
+
+def test_a_full_queue_is_told_at_once() -> None:
+    async def work(executions: Executions, _: list[Result]) -> None:
+        subscriptions = [await executions.subscribe(job(f"sleep {60 + k}"), Client(str(k), str(k))) for k in range(3)]
+        with pytest.raises(Busy):
+            await executions.subscribe(job("finish"), BOB)
+        for subscription in subscriptions:
+            executions.unsubscribe(subscription)
+
+    served(work, workers=1, queue=2)
+
+
+def test_finished_runs_do_not_pile_up() -> None:
+    async def work(executions: Executions, _: list[Result]) -> None:
+        executions._capacity = 2000
+        for k in range(40):
+            await executions.result(await executions.subscribe(job(f"finish {k}"), ANN))
+        assert (
+            sum(executions._finished.values()) <= 2000
+            and len(executions._subscriptions) == len(executions._finished) < 20
+        )
+        assert not executions._executions
+
+    served(work)
