@@ -45,9 +45,9 @@ def _changes(step: Step) -> Iterator[str]:
         yield from _entity(uid, fields)
     if step.visit is not None:
         grads = ", ".join(
-            "none" if grad is None else short(plain(grad).get("cells")) for grad in step.visit.grad_inputs
+            "none" if grad is None else short(plain(grad).get("cells")) for grad in step.visit["grad_inputs"]
         )
-        yield f"{step.visit.node} ran; gradients onwards: {grads or 'into .grad'}"
+        yield f"{step.visit['node']} ran; gradients onwards: {grads or 'into .grad'}"
     for entry in step.log:
         told = plain(entry)
         if told["kind"] == "out":

@@ -26,7 +26,6 @@ from server.pool.cache import compressed
 from server.pool.local import Pool
 from server.settings import Settings
 from server.wire.api import Job
-from server.wire.events import Out
 from server.wire.trace import Trace, dump, text
 from server.worker import confine
 
@@ -486,7 +485,7 @@ class World:
         self.loop.run_until_complete(asyncio.sleep(0.01))
         told = text(trace)
         done = any(
-            isinstance(entry, Out) and "done" in entry.text.split() for step in trace.steps for entry in step.log
+            entry["kind"] == "out" and "done" in entry["text"].split() for step in trace.steps for entry in step.log
         )
         reached = {
             "reads": self.canary in told or self.hidden in told,
@@ -674,7 +673,7 @@ def test_looking_runs_nothing_of_the_program(world: World, name: str) -> None:
     """Plain Python prints nothing here."""
     trace = world.run(LOOKED_AT[name])
     assert trace.outcome.status == "finished"
-    assert not [entry for step in trace.steps for entry in step.log if isinstance(entry, Out)]
+    assert not [entry for step in trace.steps for entry in step.log if entry["kind"] == "out"]
 
 
 @pytest.mark.parametrize("name", ["__getattribute__ = lambda s, n: 1 / 0", "__class__ = property(lambda s: 1 / 0)"])

@@ -130,7 +130,7 @@ def test_gradients_are_those_of_plain_torch(ran: Any) -> None:
     source = "import torch\ntorch.manual_seed(3)\nw = torch.randn(4, 4, device='cuda', requires_grad=True)\n(w @ w).relu().sum().backward()\nprint(w.grad.sum().item())\n"
     plain = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=120).stdout
     trace = ran(source)
-    assert "".join(entry.text for step in trace.steps for entry in step.log if entry.kind == "out") == plain
+    assert "".join(entry["text"] for step in trace.steps for entry in step.log if entry["kind"] == "out") == plain
 
 
 @needs_gpu

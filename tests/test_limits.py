@@ -88,7 +88,7 @@ def test_a_program_may_catch_what_memory_raises(ran: Any) -> None:
 def test_printed_text(ran: Any) -> None:
     trace = ran(FIRST + "while True:\n    print('x' * 300)\n")
     assert stopped(trace, "output") == 4
-    told = [entry.text for step in trace.steps for entry in step.log if entry.kind == "out"]
+    told = [entry["text"] for step in trace.steps for entry in step.log if entry["kind"] == "out"]
     assert len("".join(told)) == 1000
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from server.wire.entities import BY_LETTER
+from server.wire import records
+from server.wire import trace as models
+from server.wire.entities import ENTITIES
 from server.wire.schema import document
 from server.wire.trace import Step, StepLine, Trace
 from tests.tracing import trace
@@ -60,9 +62,40 @@ def test_a_line_of_a_million_digits_or_brackets_is_no_step() -> None:
 
 def test_the_schema_knows_every_entity() -> None:
     schema = document()
-    assert {model.__name__ for model in BY_LETTER.values()} <= set(schema["$defs"])
+    assert {entity.__name__ for entity in ENTITIES.values()} <= set(schema["$defs"])
     references = {text.split('"')[0] for text in json.dumps(schema).split("#/$defs/")[1:]}
     assert references <= set(schema["$defs"])
+
+
+RECORDS = {name.removesuffix("Record"): record for name, record in vars(records).items() if name.endswith("Record")}
+UNTYPED = {("Program", "notices"), ("Error", "refusals"), ("Error", "repairs"), ("Refusal", "repairs"), ("Step", "set")}
+"""Fields of which only one side says what is inside."""
+
+
+def comparable(schema: Any) -> Any:
+    """A field's schema without what only one of a model and its record can say: patterns, defaults, null."""
+    if isinstance(schema, list):
+        return [comparable(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema.removesuffix("Record") if isinstance(schema, str) else schema
+    some = [part for part in schema.get("anyOf", ()) if part != {"type": "null"}]
+    if len(some) == 1:
+        return comparable(some[0])
+    left_out = ("title", "default", "pattern", "examples", "minimum", "description")
+    return {key: comparable(part) for key, part in schema.items() if key not in left_out} | (
+        {"anyOf": comparable(some)} if some else {}
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDS if name != "Line"])
+def test_what_the_tracer_builds_is_declared_as_the_models_have_it(name: str) -> None:
+    record = TypeAdapter(RECORDS[name]).json_schema()
+    model = TypeAdapter(getattr(models, name)).json_schema()
+    assert set(record["properties"]) == set(model["properties"])
+    assert set(model.get("required", ())) <= set(record.get("required", ()))
+    for field, schema in record["properties"].items():
+        if (name, field) not in UNTYPED:
+            assert comparable(schema) == comparable(model["properties"][field]), field
 
 
 @pytest.mark.skipif(not (ROOT / "node_modules").is_dir(), reason="node_modules is not installed")

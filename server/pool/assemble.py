@@ -14,7 +14,6 @@ from pydantic import ValidationError
 
 from server import __version__
 from server.wire.api import Job
-from server.wire.events import Out
 from server.wire.trace import (
     Cost,
     Error,
@@ -152,7 +151,7 @@ def same_result(first: Trace, second: Trace) -> bool:
     """Whether two runs of a program printed the same and ended the same way."""
 
     def result(trace: Trace) -> tuple[str, str, str]:
-        text = "".join(entry.text for step in trace.steps for entry in step.log if isinstance(entry, Out))
+        text = "".join(entry["text"] for step in trace.steps for entry in step.log if entry["kind"] == "out")
         error = trace.outcome.error
         return text, trace.outcome.status, f"{error.type} {error.message} {error.line}" if error else ""
 

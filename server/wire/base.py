@@ -1,7 +1,11 @@
-"""What every wire model is built from: the strict base class, uids and encoded Python values."""
+"""What every wire value is built from: the strict base class, uids and encoded Python values.
+
+A wire value is a pydantic model where our own code reads it by attribute, and a `TypedDict` where the tracer builds
+it by the thousand: the type checker holds the tracer against it, pydantic holds what arrives against it.
+"""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NotRequired, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -13,88 +17,83 @@ from pydantic import (
     StrictFloat,
     StrictInt,
     StrictStr,
+    with_config,
 )
+from typing_extensions import TypedDict
 
 Uid = Annotated[str, Field(pattern=r"^[a-z][0-9]{1,9}$", examples=["s1", "t3", "n2"])]
 """A small name by order of first appearance, typed by its letter; never an address and never given twice."""
 
-
-@dataclass(frozen=True)
-class Briefly:
-    """Refuses a list at its first wrong item: a million of them would make a million reports."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
-        schema: Any = handler(source)
-        return {**schema, "fail_fast": True}
+T = TypeVar("T")
+FailFastList = Annotated[list[T], Field(fail_fast=True)]
+"""A list that is refused at its first wrong item: a million of them would make a million reports."""
 
 
 @dataclass(frozen=True)
-class Plainly:
-    """Says of what is none of a union's kinds just that, not why it is none of each."""
+class SingleError:
+    """Reports a value that is no member of a union as one error that names the union, not as one error a member."""
 
-    what: str
+    union: str
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
         schema: Any = handler(source)
         union = schema["schema"] if schema["type"] == "nullable" else schema
-        union |= {"custom_error_type": "no_" + self.what, "custom_error_message": f"this is no {self.what}"}
+        union |= {"custom_error_type": "no_" + self.union, "custom_error_message": f"this is no {self.union}"}
         return schema
 
 
-def breathe(value: Any) -> Any:
-    """Nothing. Called in Python for each of many, it lets the other threads of the server have their turn."""
+def _unchanged(value: Any) -> Any:
     return value
 
 
-Turn = BeforeValidator(breathe)
+Interruptible = BeforeValidator(_unchanged)
+"""On the items of a long list: validating one calls Python, where other threads of the server get their turn."""
 
-T = TypeVar("T")
-Items = Annotated[list[T], Briefly()]
+STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
+closed = with_config(STRICT)
+"""Decorates a `TypedDict`: the keys it declares and no others."""
 
 
 class Model(BaseModel):
     """A wire value: the fields it declares and no others."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = STRICT
 
 
-class NotFinite(Model):
-    """NaN or an infinity, which JSON numbers can't say: `nan`, `inf` or `-inf`."""
+NotFinite = TypedDict("NotFinite", {"$f": Annotated[str, Field(pattern="^(nan|inf|-inf)$")]})
+"""NaN or an infinity, which JSON numbers can't say: `nan`, `inf` or `-inf`."""
 
-    f: str = Field(alias="$f", pattern="^(nan|inf|-inf)$")
+BigInt = TypedDict("BigInt", {"$i": Annotated[str, Field(pattern=r"^-?[0-9]{1,5000}$")]})
+"""An integer beyond 2^53, in decimal digits."""
 
+Complex = TypedDict("Complex", {"$c": tuple[float | NotFinite, float | NotFinite]})
+"""A complex number as its real and imaginary part."""
 
-class BigInt(Model):
-    """An integer beyond 2^53, in decimal digits."""
-
-    i: str = Field(alias="$i", pattern=r"^-?[0-9]{1,5000}$")
-
-
-class Complex(Model):
-    """A complex number as its real and imaginary part."""
-
-    c: tuple[float | NotFinite, float | NotFinite] = Field(alias="$c")
+for _shape in (NotFinite, BigInt, Complex):
+    closed(_shape)
 
 
-class Ref(Model):
+@closed
+class Ref(TypedDict):
     """A reference to an entity of the picture."""
 
     ref: Uid
 
 
-class Opaque(Model):
+@closed
+class Opaque(TypedDict):
     """A Python value that is named by its type and not drawn; `text` only where reading it runs no user code."""
 
     py: str
-    text: str | None = None
+    text: NotRequired[str | None]
 
 
-Number = Annotated[StrictBool | StrictInt | StrictFloat | NotFinite | BigInt | Complex, Plainly("number")]
+Number = Annotated[StrictBool | StrictInt | StrictFloat | NotFinite | BigInt | Complex, SingleError("number")]
 """One element of a storage."""
 
 Value = Annotated[
     StrictBool | StrictInt | StrictFloat | StrictStr | NotFinite | BigInt | Complex | Ref | Opaque | None,
-    Plainly("value"),
+    SingleError("value"),
 ]
 """A Python value as a name, an item or an attribute holds it."""
 

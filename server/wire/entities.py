@@ -1,221 +1,237 @@
 """The things that are drawn. In a step's `set` only the fields that changed are present; `null` means absent."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired, Required
 
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
 
-from server.wire.base import Items, Model, Number, Turn, Uid, Value
+from server.wire.base import FailFastList, Interruptible, Number, Uid, Value, closed
 
-Cells = dict[str, Items[Number]]
+Cells = dict[str, FailFastList[Number]]
 """Elements in memory order for each dtype under which a live handle reads the bytes."""
 
-Item = Annotated[Value | tuple[Value, Value], Turn]
+Item = Annotated[Value | tuple[Value, Value], Interruptible]
 """What a container holds: a value, or a key with its value."""
 
 
-class Summary(Model):
+@closed
+class Summary(TypedDict, total=False):
     """A storage too big to list, told in numbers: `bins` is a histogram of the finite values between min and max.
 
     `heat` are the means of equal stretches, in memory order: of n elements and m stretches, stretch k begins at k * n // m.
     """
 
-    min: Number | None = None
-    max: Number | None = None
-    mean: Number | None = None
-    bins: Items[int] | None = None
-    heat: Items[Number] | None = None
+    min: Number | None
+    max: Number | None
+    mean: Number | None
+    bins: FailFastList[int] | None
+    heat: FailFastList[Number] | None
 
 
-class Within(Model):
+@closed
+class Within(TypedDict):
     """This storage's bytes lie inside another's, `at` bytes from its start."""
 
     storage: Uid
     at: int
 
 
-class Storage(Model):
+@closed
+class Storage(TypedDict, total=False):
     """A block of memory. `cells` is whole up to 1,024 elements; beyond, `summary` and `windows` ([from, values])."""
 
-    kind: Literal["storage"] = "storage"
-    device: str | None = None
-    nbytes: int | None = None
-    cells: Cells | None = None
-    cells_at: dict[str, dict[str, Number]] | None = None
-    summary: dict[str, Summary] | None = None
-    windows: dict[str, Items[tuple[int, Items[Number]]]] | None = None
-    within: Within | None = None
-    exposed: bool | None = None
-    held_by: Items[Uid] | None = None
+    kind: Literal["storage"]
+    device: str | None
+    nbytes: int | None
+    cells: Cells | None
+    cells_at: dict[str, dict[str, Number]] | None
+    summary: dict[str, Summary] | None
+    windows: dict[str, FailFastList[tuple[int, FailFastList[Number]]]] | None
+    within: Within | None
+    exposed: bool | None
+    held_by: FailFastList[Uid] | None
 
 
-class Wraps(Model):
+@closed
+class Wraps(TypedDict, total=False):
     """What a functorch wrapper wraps."""
 
-    by: str
-    level: int
-    dim: int | None = None
-    value: Value = None
+    by: Required[str]
+    level: Required[int]
+    dim: int | None
+    value: Value
 
 
-class Tensor(Model):
+@closed
+class Tensor(TypedDict, total=False):
     """A handle: how a tensor reads its storage (offset and strides in elements) and what autograd knows of it."""
 
-    kind: Literal["tensor"] = "tensor"
-    type: str | None = None
-    shape: Items[int] | None = None
-    dtype: str | None = None
-    device: str | None = None
-    layout: str | None = None
-    storage: Uid | None = None
-    offset: int | None = None
-    stride: Items[int] | None = None
-    counter: Uid | None = None
-    base: Uid | None = None
-    requires_grad: bool | None = None
-    leaf: bool | None = None
-    grad_fn: Uid | None = None
-    output_nr: int | None = None
-    grad: Uid | None = None
-    retains_grad: bool | None = None
-    bits: Items[Literal["conj", "neg", "inference"]] | None = None
-    parts: dict[str, Uid] | None = None
-    wraps: Wraps | None = None
-    tangent: Uid | None = None
-    quant: dict[str, Any] | None = None
-    hooks: int | None = None
-    attrs: dict[str, Value] | None = None
+    kind: Literal["tensor"]
+    type: str | None
+    shape: FailFastList[int] | None
+    dtype: str | None
+    device: str | None
+    layout: str | None
+    storage: Uid | None
+    offset: int | None
+    stride: FailFastList[int] | None
+    counter: Uid | None
+    base: Uid | None
+    requires_grad: bool | None
+    leaf: bool | None
+    grad_fn: Uid | None
+    output_nr: int | None
+    grad: Uid | None
+    retains_grad: bool | None
+    bits: FailFastList[Literal["conj", "neg", "inference"]] | None
+    parts: dict[str, Uid] | None
+    wraps: Wraps | None
+    tangent: Uid | None
+    quant: dict[str, Any] | None
+    hooks: int | None
+    attrs: dict[str, Value] | None
 
 
-class Array(Model):
+@closed
+class Array(TypedDict, total=False):
     """A numpy array; `at` and `steps` in bytes from the start of its storage."""
 
-    kind: Literal["array"] = "array"
-    type: str | None = None
-    shape: Items[int] | None = None
-    dtype: str | None = None
-    storage: Uid | None = None
-    at: int | None = None
-    steps: Items[int] | None = None
-    writeable: bool | None = None
+    kind: Literal["array"]
+    type: str | None
+    shape: FailFastList[int] | None
+    dtype: str | None
+    storage: Uid | None
+    at: int | None
+    steps: FailFastList[int] | None
+    writeable: bool | None
 
 
-class Counter(Model):
+@closed
+class Counter(TypedDict, total=False):
     """A version counter: views and `detach()` share it, `.data` has its own."""
 
-    kind: Literal["counter"] = "counter"
-    value: int | None = None
+    kind: Literal["counter"]
+    value: int | None
 
 
 SlotState = Literal["ok", "stale", "changed", "detached", "freed", "packed", "unknown"]
 
 
-class Slot(Model):
+@closed
+class Slot(TypedDict, total=False):
     """A saved tensor of a node; `state` is what torch answers when the slot is read.
 
     `stale`: torch will raise; `changed`: other bytes at the version it expects. `detached`: it was detached in place,
     which torch still lets one read, and backward refuses.
     """
 
-    tensor: Uid | None = None
-    storage: Uid | None = None
-    dtype: str | None = None
-    offset: int | None = None
-    shape: Items[int] | None = None
-    stride: Items[int] | None = None
-    counter: Uid | None = None
-    expected: int | None = None
-    state: SlotState
-    detached: bool | None = None
+    tensor: Uid | None
+    storage: Uid | None
+    dtype: str | None
+    offset: int | None
+    shape: FailFastList[int] | None
+    stride: FailFastList[int] | None
+    counter: Uid | None
+    expected: int | None
+    state: Required[SlotState]
+    detached: bool | None
 
 
-class Node(Model):
+@closed
+class Node(TypedDict, total=False):
     """A node of the autograd graph; `next` are its edges, `[uid, input_nr]`, `saved` its slots as torch names them."""
 
-    kind: Literal["node"] = "node"
-    name: str | None = None
-    next: Items[tuple[Uid, int] | None] | None = None
-    variable: Uid | None = None
-    saved: dict[str, Slot] | None = None
-    attrs: dict[str, Value] | None = None
-    custom: bool | None = None
-    released: bool | None = None
-    born: int | None = None
+    kind: Literal["node"]
+    name: str | None
+    next: FailFastList[tuple[Uid, int] | None] | None
+    variable: Uid | None
+    saved: dict[str, Slot] | None
+    attrs: dict[str, Value] | None
+    custom: bool | None
+    released: bool | None
+    born: int | None
 
 
-class Object(Model):
+@closed
+class Object(TypedDict, total=False):
     """A list, tuple, dict, set, module, optimizer or instance; `elided` counts the items left out."""
 
-    kind: Literal["object"] = "object"
-    type: str | None = None
-    len: int | None = None
-    items: Items[Item] | None = None
-    splice: Items[tuple[int, int, Items[Item]]] | None = None
-    attrs: dict[str, Value] | None = None
-    elided: int | None = None
+    kind: Literal["object"]
+    type: str | None
+    len: int | None
+    items: FailFastList[Item] | None
+    splice: FailFastList[tuple[int, int, FailFastList[Item]]] | None
+    attrs: dict[str, Value] | None
+    elided: int | None
 
 
-class Frame(Model):
+@closed
+class Frame(TypedDict, total=False):
     """A frame; `vars` is a delta of its own (`unset` takes names away); the module frame has no caller."""
 
-    kind: Literal["frame"] = "frame"
-    name: str | None = None
-    caller: Uid | None = None
-    line: int | None = None
-    state: Literal["running", "suspended"] | None = None
-    vars: dict[str, Value] | None = None
-    unset: Items[str] | None = None
-    shared: dict[str, Uid] | None = None
+    kind: Literal["frame"]
+    name: str | None
+    caller: Uid | None
+    line: int | None
+    state: Literal["running", "suspended"] | None
+    vars: dict[str, Value] | None
+    unset: FailFastList[str] | None
+    shared: dict[str, Uid] | None
 
 
-class Backward(Model):
+@closed
+class Backward(TypedDict, total=False):
     """One call of the engine."""
 
-    kind: Literal["backward"] = "backward"
-    stmt: int | None = None
-    api: Literal["backward", "grad"] | None = None
-    roots: Items[Uid | None] | None = None
-    inputs: Items[Uid] | None = None
-    keep_graph: bool | None = None
-    create_graph: bool | None = None
-    parent: Uid | None = None
+    kind: Literal["backward"]
+    stmt: int | None
+    api: Literal["backward", "grad"] | None
+    roots: FailFastList[Uid | None] | None
+    inputs: FailFastList[Uid] | None
+    keep_graph: bool | None
+    create_graph: bool | None
+    parent: Uid | None
 
 
-class Mode(Model):
+@closed
+class Mode(TypedDict, total=False):
     """The modes in force."""
 
-    kind: Literal["mode"] = "mode"
-    grad: bool | None = None
-    inference: bool | None = None
-    autocast: str | None = None
-    anomaly: bool | None = None
-    default_dtype: str | None = None
-    saved_hooks: bool | None = None
-    functorch: Items[str] | None = None
+    kind: Literal["mode"]
+    grad: bool | None
+    inference: bool | None
+    autocast: str | None
+    anomaly: bool | None
+    default_dtype: str | None
+    saved_hooks: bool | None
+    functorch: FailFastList[str] | None
 
 
-class Block(Model):
+@closed
+class Block(TypedDict):
     """A block of the caching allocator."""
 
     address: int
     size: int
     state: str
-    storage: Uid | None = None
+    storage: NotRequired[Uid | None]
 
 
-class Device(Model):
+@closed
+class Device(TypedDict, total=False):
     """Memory of a device in bytes."""
 
-    kind: Literal["device"] = "device"
-    name: str | None = None
-    allocated: int | None = None
-    reserved: int | None = None
-    peak: int | None = None
-    blocks: Items[Block] | None = None
+    kind: Literal["device"]
+    name: str | None
+    allocated: int | None
+    reserved: int | None
+    peak: int | None
+    blocks: FailFastList[Block] | None
 
 
 Entity = Storage | Tensor | Array | Counter | Node | Object | Frame | Backward | Mode | Device
 
-BY_LETTER: dict[str, type[Model]] = {
+ENTITIES: dict[str, Any] = {
     "s": Storage,
     "t": Tensor,
     "a": Array,
@@ -229,4 +245,5 @@ BY_LETTER: dict[str, type[Model]] = {
 }
 """The letter of a uid says which entity it names."""
 
-AnyEntity: TypeAdapter[Any] = TypeAdapter(Annotated[Entity, Field(discriminator="kind")])
+ADAPTERS: dict[str, TypeAdapter[Any]] = {letter: TypeAdapter(entity) for letter, entity in ENTITIES.items()}
+"""What validates the fields of each."""

@@ -1,152 +1,171 @@
 """What happened inside a step, in order: torch operations, printed text and events."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
-from server.wire.base import Items, Model, Uid
+from server.wire.base import FailFastList, Uid, closed
 
 
-class Op(Model):
+@closed
+class Op(TypedDict):
     """A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed."""
 
-    kind: Literal["op"] = "op"
+    kind: Literal["op"]
     name: str
-    inputs: Items[Uid]
-    outputs: Items[Uid]
-    requires_grad: Items[bool | None]
+    inputs: FailFastList[Uid]
+    outputs: FailFastList[Uid]
+    requires_grad: FailFastList[bool | None]
     grad_mode: bool
 
 
-class Out(Model):
+@closed
+class Out(TypedDict):
     """Printed text."""
 
-    kind: Literal["out"] = "out"
-    stream: Literal["stdout", "stderr"] = "stdout"
+    kind: Literal["out"]
+    stream: Literal["stdout", "stderr"]
     text: str
 
 
-class Region(Model):
+@closed
+class Region(TypedDict):
     """Elements of a storage, in elements of the dtype named."""
 
     offset: int
-    shape: Items[int]
-    stride: Items[int]
-    dtype: str | None = None
+    shape: FailFastList[int]
+    stride: FailFastList[int]
+    dtype: NotRequired[str | None]
 
 
-class Event(Model):
-    """The base of events: `op` is an index in the step's log, `span` the steps between which it was not observed."""
+@closed
+class BaseEvent(TypedDict):
+    """What every event has: `op` is an index in the step's log, `span` the steps between which it was not observed."""
 
-    kind: Literal["event"] = "event"
-    op: int | None = None
-    span: tuple[int, int] | None = None
+    kind: Literal["event"]
+    op: NotRequired[int | None]
+    span: NotRequired[tuple[int, int] | None]
 
 
-class StorageAllocated(Event):
-    event: Literal["storage_allocated"] = "storage_allocated"
+@closed
+class StorageAllocated(BaseEvent):
+    event: Literal["storage_allocated"]
     storage: Uid
 
 
-class StorageFreed(Event):
-    event: Literal["storage_freed"] = "storage_freed"
+@closed
+class StorageFreed(BaseEvent):
+    event: Literal["storage_freed"]
     storage: Uid
 
 
-class Written(Event):
+@closed
+class Written(BaseEvent):
     """Bytes of a storage changed: `changed` counts the elements that hold other bytes than before.
 
     null for a storage too big to keep a copy of.
     """
 
-    event: Literal["written"] = "written"
+    event: Literal["written"]
     storage: Uid
-    region: Region | None = None
+    region: NotRequired[Region | None]
     changed: int | None
-    by: Uid | None = None
+    by: NotRequired[Uid | None]
 
 
-class VersionBumped(Event):
-    event: Literal["version_bumped"] = "version_bumped"
+_From = TypedDict("_From", {"from": int})
+
+
+@closed
+class VersionBumped(BaseEvent, _From):
+    event: Literal["version_bumped"]
     counter: Uid
-    from_: int = Field(alias="from")
     to: int
 
 
-class Saved(Event):
-    event: Literal["saved"] = "saved"
+@closed
+class SlotEvent(BaseEvent):
+    """What happened to what a node saved."""
+
     node: Uid
     slot: str
-    by: Uid | None = None
+    by: NotRequired[Uid | None]
 
 
-class SavedStale(Event):
-    event: Literal["saved_stale"] = "saved_stale"
-    node: Uid
-    slot: str
-    by: Uid | None = None
+@closed
+class Saved(SlotEvent):
+    event: Literal["saved"]
 
 
-class SavedChangedSilently(Event):
-    event: Literal["saved_changed_silently"] = "saved_changed_silently"
-    node: Uid
-    slot: str
-    by: Uid | None = None
+@closed
+class SavedStale(SlotEvent):
+    event: Literal["saved_stale"]
 
 
-class SavedDetached(Event):
-    event: Literal["saved_detached"] = "saved_detached"
-    node: Uid
-    slot: str
-    by: Uid | None = None
+@closed
+class SavedChangedSilently(SlotEvent):
+    event: Literal["saved_changed_silently"]
 
 
-class PathCut(Event):
+@closed
+class SavedDetached(SlotEvent):
+    event: Literal["saved_detached"]
+
+
+@closed
+class PathCut(BaseEvent):
     """A result of a tensor that requires grad which no gradient will come back through, and why."""
 
-    event: Literal["path_cut"] = "path_cut"
+    event: Literal["path_cut"]
     tensor: Uid
-    result: Uid | None = None
+    result: NotRequired[Uid | None]
     name: str
     reason: Literal["detach", "data", "no_grad", "inference", "item", "dtype", "numpy", "copy"]
 
 
-class GraphReleased(Event):
-    event: Literal["graph_released"] = "graph_released"
+@closed
+class GraphReleased(BaseEvent):
+    event: Literal["graph_released"]
     node: Uid
 
 
-class GradAccumulated(Event):
-    event: Literal["grad_accumulated"] = "grad_accumulated"
+@closed
+class GradAccumulated(BaseEvent):
+    event: Literal["grad_accumulated"]
     tensor: Uid
     grad: Uid
     first: bool
 
 
-class HookRan(Event):
-    event: Literal["hook_ran"] = "hook_ran"
-    node: Uid | None = None
+@closed
+class HookRan(BaseEvent):
+    event: Literal["hook_ran"]
+    node: NotRequired[Uid | None]
 
 
-class Warned(Event):
-    event: Literal["warning"] = "warning"
+@closed
+class Warned(BaseEvent):
+    event: Literal["warning"]
     category: str
     text: str
 
 
-class LimitReached(Event):
-    event: Literal["limit"] = "limit"
+@closed
+class LimitReached(BaseEvent):
+    event: Literal["limit"]
     limit: str
 
 
-class TracerFault(Event):
+@closed
+class TracerFault(BaseEvent):
     """The recorder failed at something; the program was not disturbed and the picture lacks what is named."""
 
-    event: Literal["tracer_fault"] = "tracer_fault"
+    event: Literal["tracer_fault"]
     text: str
 
 
-AnyEvent = Annotated[
+Event = Annotated[
     StorageAllocated
     | StorageFreed
     | Written
@@ -165,4 +184,4 @@ AnyEvent = Annotated[
     Field(discriminator="event"),
 ]
 
-LogEntry = Op | Out | AnyEvent
+LogEntry = Annotated[Op | Out | Event, Field(discriminator="kind")]

@@ -1,29 +1,61 @@
-"""JSON Schema of the trace, with every entity in its definitions."""
+"""JSON Schema of the trace: every entity, event and value by its name, and the unions of them."""
 
 from typing import Any
 
-from pydantic.json_schema import models_json_schema
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
 
-from server.wire.entities import BY_LETTER
+from server.wire.base import Number, Value
+from server.wire.entities import Entity, Item
+from server.wire.events import Event, LogEntry
 from server.wire.trace import SCHEMA, Trace
+
+UNIONS: dict[str, Any] = {
+    "Number": Number,
+    "Value": Value,
+    "Item": Item,
+    "Event": Event,
+    "LogEntry": LogEntry,
+    "Entity": Entity,
+}
+"""Unions that have a definition of their own, the inner ones first."""
+
+
+class Untitled(GenerateJsonSchema):
+    """Without a title for every field, which says no more than its name."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
+        return False
 
 
 def document() -> dict[str, Any]:
-    """Draft 2020-12. The entities are definitions: a step's `set` maps a uid to those fields of one that changed."""
-    models = [(model, "serialization") for model in (Trace, *BY_LETTER.values())]
-    _, definitions = models_json_schema(models, by_alias=True, ref_template="#/$defs/{model}")  # type: ignore[arg-type]
-    found = definitions["$defs"]
-    trace = found.pop("Trace")
-    entities = [{"$ref": f"#/$defs/{model.__name__}"} for model in BY_LETTER.values()]
-    found["Step"]["properties"]["set"] = {
-        "title": "Set",
+    """Draft 2020-12. A step's `set` maps a uid to those fields of its entity that changed; null means absent."""
+    adapters: list[Any] = [("Trace", "serialization", TypeAdapter(Trace))]
+    adapters += [(name, "serialization", TypeAdapter(union)) for name, union in UNIONS.items()]
+    schemas, rest = TypeAdapter.json_schemas(adapters, by_alias=True, schema_generator=Untitled)
+    definitions = rest["$defs"] | {name: schemas[name, "serialization"] for name in UNIONS}
+    for name in UNIONS:
+        union = definitions[name]
+        union.pop("discriminator", None)  # its mapping can't name a union inside of a union
+        definitions = {key: union if key == name else named(part, union, name) for key, part in definitions.items()}
+    definitions["Step"]["properties"]["set"] = {
         "type": "object",
-        "additionalProperties": {"anyOf": entities},
+        "additionalProperties": {"$ref": "#/$defs/Entity"},
         "description": "uid -> the fields that changed; null means absent.",
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"gradbox:trace:{SCHEMA}",
-        **trace,
-        "$defs": dict(sorted(found.items())),
+        **definitions.pop("Trace"),
+        "$defs": dict(sorted(definitions.items())),
     }
+
+
+def named(part: Any, union: dict[str, Any], name: str) -> Any:
+    """A part of a schema with a reference wherever the union stands."""
+    if isinstance(part, dict):
+        beside = {key: part[key] for key in ("default", "description") if key in part}
+        if {key: inner for key, inner in part.items() if key not in (*beside, "discriminator")} == union:
+            return {"$ref": f"#/$defs/{name}", **beside}
+        return {key: named(inner, union, name) for key, inner in part.items()}
+    return [named(inner, union, name) for inner in part] if isinstance(part, list) else part

@@ -1,11 +1,12 @@
 """The trace: what a run was, step by step, and how it ended."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NotRequired, Self
 
 from pydantic import Field, field_validator, model_validator
+from typing_extensions import TypedDict
 
-from server.wire.base import Fields, Items, Model, Number, Uid, Value
-from server.wire.entities import BY_LETTER, Summary
+from server.wire.base import FailFastList, Fields, Model, Number, Uid, Value, closed
+from server.wire.entities import ADAPTERS, Summary
 from server.wire.events import LogEntry
 
 SCHEMA = 1
@@ -31,8 +32,8 @@ class Repair(Model):
 
     key: str
     args: Fields = {}
-    edits: Items[Edit] = []
-    pasted: Items[Edit] | None = None
+    edits: FailFastList[Edit] = []
+    pasted: FailFastList[Edit] | None = None
     shape: str | None = None
 
 
@@ -42,7 +43,7 @@ class Notice(Model):
     line: int | None = None
     kind: str
     args: Fields = {}
-    repairs: Items[Repair] = []
+    repairs: FailFastList[Repair] = []
 
 
 class Statement(Model):
@@ -62,9 +63,9 @@ class Program(Model):
 
     source: str
     pasted: str | None = None
-    lines: Items[int | None] = []
-    statements: Items[Statement] = []
-    notices: Items[Notice] = []
+    lines: FailFastList[int | None] = []
+    statements: FailFastList[Statement] = []
+    notices: FailFastList[Notice] = []
 
 
 class Focus(Model):
@@ -77,7 +78,7 @@ class Focus(Model):
     """
 
     loop: int | None = Field(default=None, ge=0)
-    iteration: Items[int] | None = None
+    iteration: FailFastList[int] | None = None
     storage: Uid | None = None
     step: int = Field(default=0, ge=0)
     from_: int | None = Field(alias="from", default=None, ge=0)
@@ -114,29 +115,33 @@ class Runtime(Model):
     limits: dict[str, int | float]
 
 
-class Grad(Model):
+@closed
+class Grad(TypedDict):
     """A gradient as it passed: its elements in logical order, or a summary of them."""
 
-    shape: Items[int]
+    shape: FailFastList[int]
     dtype: str
     layout: str
-    cells: Items[Number] | None = None
-    summary: Summary | None = None
-    storage: Uid | None = None
+    cells: NotRequired[FailFastList[Number] | None]
+    summary: NotRequired[Summary | None]
+    storage: NotRequired[Uid | None]
 
 
-class Visit(Model):
+@closed
+class Visit(TypedDict):
     """One node run by the engine: `grad_inputs[i]` travels the node's i-th edge."""
 
     backward: Uid
     node: Uid
-    grad_outputs: Items[Grad | None]
-    grad_inputs: Items[Grad | None]
-    accumulates: Uid | None = None
-    failed: bool | None = None
+    grad_outputs: FailFastList[Grad | None]
+    grad_inputs: FailFastList[Grad | None]
+    accumulates: NotRequired[Uid | None]
+    failed: NotRequired[bool | None]
 
 
 StepKind = Literal["statement", "head", "call", "return", "yield", "resume", "raise", "visit", "end"]
+Limit = Literal["steps", "wall", "cpu", "memory", "output", "tensors", "trace"]
+Status = Literal["finished", "raised", "stopped", "refused", "crashed", "cancelled", "lost"]
 
 
 class Step(Model):
@@ -150,15 +155,15 @@ class Step(Model):
     kind: StepKind
     stmt: int | None = None
     line: int
-    iter: Items[int] | None = None
+    iter: FailFastList[int] | None = None
     frame: Uid | None = None
     depth: int = 0
     skipped: int | None = None
     value: Value = None
     shown: str | None = None
     set: dict[Uid, Fields] = {}
-    gone: Items[Uid] = []
-    log: Items[LogEntry] = []
+    gone: FailFastList[Uid] = []
+    log: FailFastList[LogEntry] = []
     visit: Visit | None = None
 
     @field_validator("set")
@@ -166,10 +171,10 @@ class Step(Model):
     def entities(cls, value: dict[str, Fields]) -> dict[str, Fields]:
         """Each uid's fields are those of the entity that its letter names."""
         for uid, fields in value.items():
-            model = BY_LETTER.get(uid[0])
-            if model is None:
+            adapter = ADAPTERS.get(uid[0])
+            if adapter is None:
                 raise ValueError(f"{uid}: no entity has this letter")
-            model.model_validate(fields)
+            adapter.validate_python(fields)
         return value
 
 
@@ -182,7 +187,7 @@ class Refusal(Model):
     message: str
     key: str | None = None
     args: Fields = {}
-    repairs: Items[Repair] = []
+    repairs: FailFastList[Repair] = []
 
 
 class StackEntry(Model):
@@ -203,20 +208,20 @@ class Error(Model):
     message: str
     line: int | None = None
     step: int | None = None
-    stack: Items[StackEntry] = []
+    stack: FailFastList[StackEntry] = []
     cause: Cause | None = None
-    refusals: Items[Refusal] = []
-    repairs: Items[Repair] = []
+    refusals: FailFastList[Refusal] = []
+    repairs: FailFastList[Repair] = []
 
 
 class Stopped(Model):
-    limit: Literal["steps", "wall", "cpu", "memory", "output", "tensors", "trace"]
+    limit: Limit
     value: float
     line: int | None = None
 
 
 class Outcome(Model):
-    status: Literal["finished", "raised", "stopped", "refused", "crashed", "cancelled", "lost"]
+    status: Status
     error: Error | None = None
     stopped: Stopped | None = None
     signal: int | None = None
@@ -245,7 +250,7 @@ class Header(Model):
 class Trace(Header):
     """A whole run."""
 
-    steps: Items[Step] = []
+    steps: FailFastList[Step] = []
     focus: Focus | None = None
     outcome: Outcome
     cost: Cost
