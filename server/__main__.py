@@ -16,7 +16,7 @@ from server.app import create_app
 from server.doctor import examine
 from server.http_protocol import Connection
 from server.pool.local import Pool
-from server.pool.zygote import ROOT, Down
+from server.pool.zygote import ROOT, WorkersUnavailable
 from server.pretty import pretty
 from server.settings import SettingError, Settings
 from server.wire.api import Job
@@ -26,7 +26,9 @@ from server.wire.trace import Trace, text
 PATIENCE = 60
 """Seconds that `trace` gives a program where no setting says otherwise: nobody sits before a page."""
 
-TRIAL = "import json; from server.worker.confine import missing, probe; print(json.dumps(missing(probe())))"
+TRIAL = (
+    "import json; from server.worker.confine import missing_layers, probe; print(json.dumps(missing_layers(probe())))"
+)
 """Run by a process of its own: this one has threads and imports nothing of the workers."""
 
 AHEAD = 8
@@ -148,7 +150,7 @@ async def one(pool: Pool, name: str, seed: int, settings: Settings) -> Trace | s
         return f"the program has {len(data)} bytes; {settings.source} are allowed"
     try:
         return await pool.run(Job(source=source, seed=seed, limits=settings.limits()))
-    except Down as error:
+    except WorkersUnavailable as error:
         return str(error)
 
 

@@ -21,7 +21,7 @@ from server.pool.cache import Cache
 from server.pool.executions import Executions, Result
 from server.pool.fair_queue import Busy
 from server.pool.local import Pool
-from server.pool.zygote import ENTRY, Down
+from server.pool.zygote import ENTRY, WorkersUnavailable
 from server.rate_limits import Rates
 from server.routes import api, embeds, exports, health, pages, saved_programs, session, status
 from server.security import Headers
@@ -62,7 +62,7 @@ async def warm(app: FastAPI) -> None:
     for scenario in app.state.shelf:
         try:
             trace = await app.state.pool.run(Job(source=scenario.source, limits=settings.limits()))
-        except (Busy, Down):
+        except (Busy, WorkersUnavailable):
             continue
         if trace.outcome.status not in ("finished", "raised"):  # what the machine did to it is no picture to keep
             continue

@@ -15,7 +15,7 @@ from server.pool.cache import compressed
 from server.pool.fair_queue import Busy
 from server.pool.local import Pool
 from server.pool.machine import disk_space, max_workers, total_memory
-from server.pool.zygote import Down
+from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 from server.settings_checks import doubts, refuse
 from server.settings_docs import about
@@ -125,7 +125,7 @@ async def workers(settings: Settings) -> list[Row]:
         wrong = "" if trace.outcome.status == "finished" else f"it ended as {trace.outcome.status}"
         rows.append(("a small program", f"{middle:.0f} ms in the middle of {RUNS} runs", wrong))
         rows.append(await picture(trace, settings))
-    except (Down, Busy) as error:
+    except (WorkersUnavailable, Busy) as error:
         return [("workers", "none", str(error))]
     finally:
         await pool.close()

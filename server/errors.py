@@ -11,7 +11,7 @@ from starlette.routing import Match
 
 from server.pictures.renderer_client import NoStep, Undrawable
 from server.pool.fair_queue import Busy
-from server.pool.zygote import Down
+from server.pool.zygote import WorkersUnavailable
 from server.rate_limits import Limited
 from server.security import policy
 from server.store.database import Unreachable
@@ -103,8 +103,8 @@ def install(app: FastAPI) -> None:
     async def limited(request: Request, error: Limited) -> Response:
         return later(request, "limited", error)
 
-    @app.exception_handler(Down)
-    async def down(request: Request, error: Down) -> Response:
+    @app.exception_handler(WorkersUnavailable)
+    async def down(request: Request, error: WorkersUnavailable) -> Response:
         request.app.state.metrics.refused("no_worker")
         return told(request, 503, Problem(code="no_worker", message=str(error)), {"Retry-After": "5"})
 

@@ -4,7 +4,7 @@ import signal
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from server.worker.run import Run
+from server.worker.run import ProgramRun
 
 WALL = 0.5
 """Seconds a run may take."""
@@ -12,7 +12,7 @@ WALL = 0.5
 
 def run(job: dict[str, Any], write: Callable[[bytes], None]) -> NoReturn:
     """Run the program and end it in good order when its time is over: so it would be, if a signal could get through."""
-    running = Run(job, write)
+    running = ProgramRun(job, write)
     signal.signal(signal.SIGALRM, lambda *_: running._full("wall", WALL))
     signal.setitimer(signal.ITIMER_REAL, WALL)
     running.run()

@@ -546,7 +546,7 @@ class Runner:
         try:
             os.set_inheritable(told, True)
             if self._confinement is not None:
-                self._confinement.enter((told,), SLOT)
+                self._confinement.apply((told,), SLOT)
             else:
                 loose()
             end = "succeeded"

@@ -40,7 +40,7 @@ def outcomes(user: int, how: str) -> dict[str, dict[str, str]]:
 
 @pytest.fixture
 def host() -> None:
-    lacking = confine.missing(confine.probe())
+    lacking = confine.missing_layers(confine.probe())
     if lacking:
         pytest.skip(f"this host cannot confine: {lacking}")
 
@@ -109,7 +109,7 @@ def test_an_ordinary_user_has_no_user_to_change_from() -> None:
     def act() -> str:
         become(NOBODY)
         found = confine.probe()
-        return json.dumps([found["uid"], confine.missing(found)])
+        return json.dumps([found["uid"], confine.missing_layers(found)])
 
     assert json.loads(in_a_child(act)) == ["the server does not run as root", {}]
 
@@ -117,13 +117,13 @@ def test_an_ordinary_user_has_no_user_to_change_from() -> None:
 def test_what_root_lacks_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     found = dict.fromkeys(NAMES, "") | {"uid": "why", "landlock": "why not"}
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert confine.missing(found) == {"uid": "why", "landlock": "why not"}
+    assert confine.missing_layers(found) == {"uid": "why", "landlock": "why not"}
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert confine.missing(found) == {"landlock": "why not"}
+    assert confine.missing_layers(found) == {"landlock": "why not"}
 
 
 @pytest.mark.parametrize(
-    ("enter", "bites", "said"),
+    ("apply", "is_effective", "reason"),
     [
         (lambda _: None, lambda _: True, ""),
         (lambda _: None, lambda _: False, "it was entered and changed nothing"),
@@ -135,13 +135,13 @@ def test_what_root_lacks_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_trial_ends_whatever_a_layer_does(
-    enter: Callable[[confine.Child], object],
-    bites: Callable[[confine.Child], bool],
-    said: str,
+    apply: Callable[[confine.Restrictions], object],
+    is_effective: Callable[[confine.Restrictions], bool],
+    reason: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(confine, "TRIAL", 0.5)
-    assert confine.trial(confine.Layer("a layer", enter, bites)) == said
+    monkeypatch.setattr(confine, "TRIAL_TIMEOUT", 0.5)
+    assert confine.try_layer(confine.Layer("a layer", apply, is_effective)) == reason
 
 
 @as_root
@@ -158,7 +158,7 @@ def test_a_layer_that_worked_and_fails_stops_the_child(layer: str, said: str) ->
 
     def act() -> None:
         become(NOBODY)
-        confine.Confinement(dict.fromkeys(NAMES, "left out") | {layer: ""}, 1 << 30, 5, 61_000).enter((), 0)
+        confine.Confinement(dict.fromkeys(NAMES, "left out") | {layer: ""}, 1 << 30, 5, 61_000).apply((), 0)
 
     assert in_a_child(act) == said
 
@@ -166,8 +166,8 @@ def test_a_layer_that_worked_and_fails_stops_the_child(layer: str, said: str) ->
 def test_a_limit_is_not_raised_over_the_one_that_is_there() -> None:
     def act() -> list[int]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (8, 9))
-        confine.bound(resource.RLIMIT_NOFILE, 16)
-        confine.bound(resource.RLIMIT_CPU, 5, 6)
+        confine.lower_limit(resource.RLIMIT_NOFILE, 16)
+        confine.lower_limit(resource.RLIMIT_CPU, 5, 6)
         return [*resource.getrlimit(resource.RLIMIT_NOFILE), *resource.getrlimit(resource.RLIMIT_CPU)]
 
     assert in_a_child(act) == "[9, 9, 5, 6]"
@@ -186,7 +186,7 @@ def test_a_child_dies_with_its_parent(user: int) -> None:
             confinement = confine.Confinement(confine.probe(), 1 << 30, 5, 61_000)
             if os.fork() == 0:
                 confine.prctl(1, signal.SIGKILL)
-                confinement.enter((told,), 0)
+                confinement.apply((told,), 0)
                 os.write(told, str(os.getpid()).encode())
             time.sleep(60)
         finally:
@@ -210,9 +210,9 @@ def test_landlock_can_leave_something_to_read(tmp_path: Path) -> None:
     def act() -> str:
         confine.prctl(38, 1)
         landlock.restrict([str(tmp_path / "file"), str(tmp_path / "directory")])
-        assert confine.refused((tmp_path / "other").read_text)
-        assert confine.refused((tmp_path / "file").write_text, "x")
-        assert confine.refused((tmp_path / "directory/new").write_text, "x")
+        assert confine.is_refused((tmp_path / "other").read_text)
+        assert confine.is_refused((tmp_path / "file").write_text, "x")
+        assert confine.is_refused((tmp_path / "directory/new").write_text, "x")
         return (tmp_path / "file").read_text() + (tmp_path / "directory/inner").read_text()
 
     assert in_a_child(act) == "fileinner"
@@ -341,7 +341,7 @@ from server.worker import confine, seccomp
 seen, go = [], threading.Event()
 def act():
     go.wait()
-    seen.append(confine.refused(os.pipe))
+    seen.append(confine.is_refused(os.pipe))
 thread = threading.Thread(target=act)
 thread.start()
 confine.prctl(38, 1)

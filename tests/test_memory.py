@@ -19,7 +19,7 @@ import torch
 import torch._dynamo
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from server.worker.run import Run
+from server.worker.run import ProgramRun
 from tests.tracing import write_all
 
 RUNS, WARM = 2000, 200
@@ -49,7 +49,7 @@ PROGRAMS = {
 RAISES = ("exception",)
 
 
-class Again(Run):
+class Again(ProgramRun):
     """A run that leaves its process alive."""
 
     outcome: dict[str, Any]

@@ -10,7 +10,7 @@ import pytest
 
 from server.pool.fair_queue import Busy
 from server.pool.local import Pool
-from server.pool.zygote import Down
+from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Trace
@@ -197,7 +197,7 @@ def test_closing_ends_what_runs_and_what_waits() -> None:
         await asyncio.wait_for(pool.close(), 10)
         first, *waiting = await asyncio.wait_for(asyncio.gather(*running, return_exceptions=True), 10)
         assert isinstance(first, Trace) and first.outcome.status == "lost"
-        assert [type(error) for error in waiting] == [Down, Down]
+        assert [type(error) for error in waiting] == [WorkersUnavailable, WorkersUnavailable]
         assert pool.zygote._process is not None and pool.zygote._process.poll() is not None and not pool.ready
 
     asyncio.run(main())

@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 from server.wire.trace import Trace
 from server.worker.look import Look
-from server.worker.run import Run
+from server.worker.run import ProgramRun
 from tests.plain_python import run_plain
 from tests.tracing import Replay, events, lines
 
@@ -156,13 +156,13 @@ def at_each_telling(change: Callable[[Step], None]) -> Callable[[], None]:
     """Each step is changed on its way out."""
 
     def apply() -> None:
-        tell = Run._step
+        tell = ProgramRun._write_step
 
-        def telling(self: Run, step: Step) -> int:
+        def telling(self: ProgramRun, step: Step) -> int:
             change(step)
             return tell(self, step)
 
-        Run._step = telling
+        ProgramRun._write_step = telling
 
     return apply
 

@@ -13,7 +13,7 @@ from server.worker.names import Objects
 from server.worker.probes.frames import Frames
 from server.worker.probes.storages import Storages
 from server.worker.recorder import Recorder
-from server.worker.run import Run
+from server.worker.run import ProgramRun
 from server.worker.stack import PROGRAM, outwards, stepping
 from server.worker.steps import Steps
 from tests.tracing import ROOT
@@ -89,13 +89,13 @@ def ends_where_a_script_does(seen: Seen) -> None:
 
 
 def show_instruments() -> None:
-    settle = Run._settle
+    settle = ProgramRun._set_up_interpreter
 
-    def settling(self: Run, source: str, module: Any, recorder: Recorder) -> None:
+    def settling(self: ProgramRun, source: str, module: Any, recorder: Recorder) -> None:
         settle(self, source, module, recorder)
         vars(module).update(recorder.hooks())
 
-    Run._settle = settling
+    ProgramRun._set_up_interpreter = settling
 
 
 # 30

@@ -15,7 +15,7 @@ from server.wire.api import Job
 from server.wire.trace import Trace
 from server.worker import stack
 from server.worker.probes.backward import Backward
-from server.worker.run import Run
+from server.worker.run import ProgramRun
 from tests.alarm_worker import WALL
 from tests.test_goldens import PROGRAMS, text
 from tests.tracing import trace
@@ -140,7 +140,7 @@ def stopped_at_the_limit(seen: Seen) -> None:
     assert seen.printed == ("x" * 99 + "\n") * 5 and not any(step["kind"] == "raise" for step in seen.steps)
 
 
-def raise_instead(_: Run, limit: str, value: float) -> NoReturn:
+def raise_instead(_: ProgramRun, limit: str, value: float) -> NoReturn:
     raise MemoryError(f"{limit}: {value}")
 
 
@@ -236,7 +236,7 @@ TRAPS = [
         "limits_are_no_exceptions",
         "while True:\n    try:\n        print('x' * 99)\n    except BaseException:\n        break\n",
         stopped_at_the_limit,
-        {"raises where the program may catch it": Switch(put(Run, _full=raise_instead))},
+        {"raises where the program may catch it": Switch(put(ProgramRun, _stop_at_limit=raise_instead))},
         limits={"output": 500},
     ),
     Twice(

@@ -106,7 +106,7 @@ class Executions:
         return Result("cached", body) if body is not None else None
 
     async def subscribe(self, job: Job, client: Client) -> Subscription:
-        """Start the job, or join the execution of the same one. Raises Busy, and Down."""
+        """Start the job, or join the execution of the same one. Raises Busy, and WorkersUnavailable."""
         key = cache_key(job, self._pool.zygote.versions)
         execution = self._executions.get(key)
         if execution is None or execution.stop.is_set():

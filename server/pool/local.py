@@ -12,7 +12,7 @@ from dataclasses import replace
 from server.pool.assemble import assemble, same_result
 from server.pool.fair_queue import Client, FairQueue
 from server.pool.machine import max_workers
-from server.pool.zygote import ENTRY, Child, Down, Options, Zygote
+from server.pool.zygote import ENTRY, Child, Options, WorkersUnavailable, Zygote
 from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Error, Focus, Outcome, Stopped, Trace
@@ -52,7 +52,7 @@ class Pool:
             self._starting_gpu = asyncio.create_task(self._start_gpu())
 
     async def _start_gpu(self) -> None:
-        with contextlib.suppress(Down):
+        with contextlib.suppress(WorkersUnavailable):
             await self.zygote.booted()
             if self.zygote.gpus:
                 self._gpu[0].start()
@@ -82,7 +82,7 @@ class Pool:
         on_position: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
     ) -> Trace:
-        """The trace of a program, however it ends. Raises Busy, and Down when no worker can be had.
+        """The trace of a program, however it ends. Raises Busy, and WorkersUnavailable when no worker can be had.
 
         on_position: called with the number of programs ahead while it waits, and with -1 when it starts. stop: once set,
         ends a started program, with what was recorded. Where the cause of its end was skipped in a long loop, it is run
@@ -108,11 +108,11 @@ class Pool:
     async def _run_once(self, zygote: Zygote, job: Job, stop: asyncio.Event) -> tuple[Trace, Focus | None]:
         child = await zygote.child()
         try:
-            child.give(job.model_dump_json(by_alias=True, exclude_none=True).encode(), self._settings.trace)
+            child.start(job.model_dump_json(by_alias=True, exclude_none=True).encode(), self._settings.trace)
             cancelled = await self._wait_for_end(zygote, child, stop)
         finally:
             releasing = asyncio.create_task(zygote.release(child))
-            if child.told:  # all is known; that it takes its memory down need keep nobody waiting
+            if child.outcome_received:  # all is known; that it takes its memory down need keep nobody waiting
                 self._releasing.add(releasing)
                 releasing.add_done_callback(self._releasing.discard)
             else:
@@ -129,10 +129,10 @@ class Pool:
                 await first_set(child.ended, stop)
         except TimeoutError:
             pass
-        if child.told or child.exit is not None or child.limit is not None:
+        if child.outcome_received or child.exit is not None or child.limit is not None:
             return False
         if not stop.is_set():
-            zygote.where(child)
+            zygote.request_traceback(child)
             await asyncio.sleep(REPORT_TIME)
             child.limit = Stopped(limit="wall", value=self._settings.wall)
         return stop.is_set()
@@ -155,7 +155,7 @@ def observed_outcome(child: Child, settings: Settings) -> Outcome | None:
     line = int(match[1]) if match else None
     if child.limit is not None:
         return Outcome(status="stopped", stopped=child.limit.model_copy(update={"line": line}))
-    if child.told:
+    if child.outcome_received:
         return None
     if exit_.get("lost"):
         return Outcome(status="lost", error=Error(type="Lost", message="the machine's workers went down under the run"))

@@ -1,4 +1,4 @@
-"""The server's end of the workers' first process: boots it, takes its spare children, hears how they end."""
+"""The server's end of the zygote: boots it, takes its spare children, receives how they end."""
 
 import asyncio
 import contextlib
@@ -19,19 +19,19 @@ from server.wire.trace import Stopped
 ROOT = Path(__file__).parent.parent.parent
 CHUNK = 1 << 16
 ENTRY = "server.worker.run:run"
-PATIENCE = 30.0
-"""Most seconds between two tries to boot it."""
+MAX_BACKOFF = 30.0
+"""Most seconds between two attempts to boot the zygote."""
 
 log = logging.getLogger("gradbox.pool")
 
 
-class Down(Exception):
-    """The workers' first process can't be started."""
+class WorkersUnavailable(Exception):
+    """No child process can be had: the zygote does not start, or the machine has no room for a fork."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the workers are asked; `server.worker.zygote.Options` says what each means."""
+    """The options of the zygote, as `server.worker.zygote.Options` documents them."""
 
     spares: int
     sandbox: str
@@ -44,10 +44,12 @@ class Options:
 
 @dataclass
 class Child:
-    """One child as its supervisor sees it: `exit` is what the zygote reported; `told`: its last line has come. `ended` is
-    set by either, or by a limit.
+    """A child process, as the server sees it.
 
-    job, pipe: descriptors, -1 once closed. room: bytes that it may write.
+    job, pipe: the descriptors that take its job and give its lines; -1 once closed. room: bytes that it may write.
+    limit: the limit that the server stopped it at. outcome_received: whether the last line of its trace has come. exit:
+    what the zygote reported of its end. ended: set by an outcome, an exit or a limit. exited: set by its exit. began:
+    `time.perf_counter` when it got its job.
     """
 
     number: int
@@ -56,39 +58,39 @@ class Child:
     room: int = 0
     data: bytearray = field(default_factory=bytearray)
     limit: Stopped | None = None
-    told: bool = False
+    outcome_received: bool = False
     exit: dict[str, Any] | None = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     exited: asyncio.Event = field(default_factory=asyncio.Event)
     began: float = 0.0
 
-    def give(self, job: bytes, room: int) -> None:
-        """Have it run a job; its lines are taken as they come, up to about `room` bytes of them."""
+    def start(self, job: bytes, room: int) -> None:
+        """Write the job to the child, and read its lines as they come, up to about `room` bytes of them."""
         self.began, self.room = time.perf_counter(), room
-        self._rest = memoryview(job)
+        self._unwritten = memoryview(job)
         asyncio.get_running_loop().add_reader(self.pipe, self.read)
         self._write()
 
     def _write(self) -> None:
         try:
-            while self._rest:
-                self._rest = self._rest[os.write(self.job, self._rest) :]
+            while self._unwritten:
+                self._unwritten = self._unwritten[os.write(self.job, self._unwritten) :]
         except BlockingIOError:
             asyncio.get_running_loop().add_writer(self.job, self._write)
             return
-        except OSError:  # it is dead, as will be heard
+        except OSError:  # the child is dead; its exit will be reported
             pass
-        self.silence()
+        self.close_job()
 
-    def silence(self) -> None:
-        """Nothing more is written to it."""
+    def close_job(self) -> None:
+        """Close the pipe that takes the job: the child then begins."""
         if self.job >= 0:
             asyncio.get_running_loop().remove_writer(self.job)
             os.close(self.job)
             self.job = -1
 
     def read(self) -> bool:
-        """Take what has come; whether more may lie there."""
+        """Read a chunk of the child's lines. Returns whether there may be more."""
         if self.pipe < 0:
             return False
         try:
@@ -99,47 +101,51 @@ class Child:
         if len(self.data) > self.room + CHUNK and self.limit is None:
             self.limit = Stopped(limit="trace", value=self.room)
             self.ended.set()
-        elif whole(self.data):
-            self.told = True
+        elif has_outcome(self.data):
+            self.outcome_received = True
             self.ended.set()
-        if chunk and self.limit is None and not self.told:
+        if chunk and self.limit is None and not self.outcome_received:
             return True
         asyncio.get_running_loop().remove_reader(self.pipe)
         return False
 
-    def over(self, told: dict[str, Any]) -> None:
-        """It is dead. All it wrote lies in the pipe by now, which another process may still hold open."""
+    def mark_exited(self, exit_: dict[str, Any]) -> None:
+        """The child has exited. All it wrote lies in the pipe by now, which another process may still hold open.
+
+        exit_: what the zygote reported, `{"lost": True}` where the zygote died.
+        """
         if self.exit is None:
             while self.read():
                 pass
-            self.exit = told
+            self.exit = exit_
             self.ended.set()
             self.exited.set()
 
     def close(self) -> None:
-        self.silence()
+        """Close both descriptors."""
+        self.close_job()
         if self.pipe >= 0:
             asyncio.get_running_loop().remove_reader(self.pipe)
             os.close(self.pipe)
             self.pipe = -1
 
 
-def whole(data: bytearray) -> bool:
-    """Whether the line that ends a trace has come. Searches no further back than it may be long."""
+def has_outcome(data: bytearray) -> bool:
+    """Whether the data ends with the line that ends a trace. Searches no further back than that line may be long."""
     last = data.rfind(b"\n", max(len(data) - CHUNK, 0), len(data) - 1)
     return data.endswith(b"\n") and data.startswith(b'{"outcome"', last + 1)
 
 
 class Zygote:
-    """One zygote after the other: where one dies, the next is booted. boot: seconds it may take."""
+    """The zygote, restarted where it dies. boot: seconds that a start may take."""
 
     def __init__(self, options: Options, boot: float) -> None:
-        self._options, self._boot_s = options, boot
+        self._options, self._boot_timeout = options, boot
         self._process: subprocess.Popen[bytes] | None = None
         self._link: socket.socket | None = None
         self._ready: asyncio.Future[None] | None = None
         self._closed = False
-        self._again: asyncio.TimerHandle | None = None
+        self._restart: asyncio.TimerHandle | None = None
         self._deaths = 0
         self.boots = 0
         self._idle: deque[Child] = deque()
@@ -147,78 +153,79 @@ class Zygote:
         self._children: dict[int, Child] = {}
         self.versions: dict[str, str] = {}
         self.layers: dict[str, str] = {}
-        self.gpus = 0  # that torch could use on this machine
+        self.gpus = 0  # how many torch could use on this machine
 
     @property
     def pid(self) -> int | None:
+        """Of the zygote that runs now."""
         return self._process.pid if self._process is not None else None
 
     @property
     def ready(self) -> bool:
         """Whether a program would start at once, or as soon as a child is forked."""
-        boot = self._ready
-        return self._link is not None and boot is not None and boot.done() and boot.exception() is None
+        ready = self._ready
+        return self._link is not None and ready is not None and ready.done() and ready.exception() is None
 
     @property
     def spares(self) -> int:
-        """Children that wait for a program."""
+        """How many children wait for a job."""
         return len(self._idle)
 
     def start(self) -> None:
-        """Begin to boot; does not wait for it."""
-        self._again = None
+        """Begin to boot the zygote; does not wait for it."""
+        self._restart = None
         self.boots += 1
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.setblocking(False)
-        one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        kept = {
+        link, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        link.setblocking(False)
+        single_threaded = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        inherited = {
             name: os.environ[name]
             for name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "PYTHONDONTWRITEBYTECODE")
             if name in os.environ
         }
-        with theirs:
+        with remote:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "server.worker.zygote", str(theirs.fileno()), json.dumps(asdict(self._options))],
+                [sys.executable, "-m", "server.worker.zygote", str(remote.fileno()), json.dumps(asdict(self._options))],
                 cwd=ROOT,
-                env={**kept, **one, "PYTHONHASHSEED": "0", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"},
+                env={**inherited, **single_threaded, "PYTHONHASHSEED": "0", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,  # Ctrl-C in a terminal is the server's to hear
+                pass_fds=[remote.fileno()],
+                start_new_session=True,  # Ctrl-C in a terminal is for the server alone
             )
         loop = asyncio.get_running_loop()
-        self._link, self._ready = ours, loop.create_future()
-        loop.add_reader(ours, self._heard)
+        self._link, self._ready = link, loop.create_future()
+        loop.add_reader(link, self._receive)
 
     async def booted(self) -> None:
-        """Wait for it; boot another where it died. Raises Down."""
+        """Wait until the zygote is ready; boot another where it died. Raises WorkersUnavailable."""
         if self._closed:
-            raise Down("the server is going down")
-        if self._link is None and self._again is None:
+            raise WorkersUnavailable("the server is going down")
+        if self._link is None and self._restart is None:
             self.start()
         if self._ready is None or self._link is None:
-            raise Down("the workers do not start")
+            raise WorkersUnavailable("the workers do not start")
         try:
-            async with asyncio.timeout(self._boot_s):  # `wait_for` of Python 3.11 can swallow a cancellation
+            async with asyncio.timeout(self._boot_timeout):  # `wait_for` of Python 3.11 can swallow a cancellation
                 await asyncio.shield(self._ready)
         except (TimeoutError, ConnectionError) as error:
-            raise Down("the workers do not start") from error
+            raise WorkersUnavailable("the workers do not start") from error
 
     async def child(self) -> Child:
-        """A spare child, the caller's from now on, to be given a job and closed. Raises Down."""
+        """A spare child. The caller starts it with a job and passes it to `release` at the end. Raises WorkersUnavailable."""
         await self.booted()
         if self._idle:
             return self._use(self._idle.popleft())
         waiting: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiting)
         try:
-            async with asyncio.timeout(self._boot_s):
+            async with asyncio.timeout(self._boot_timeout):
                 return await waiting
         except (TimeoutError, ConnectionError) as error:
-            raise Down("the machine has no room for another program") from error
+            raise WorkersUnavailable("the machine has no room for another program") from error
         except asyncio.CancelledError:
             if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
                 await self.release(waiting.result())
@@ -232,7 +239,7 @@ class Zygote:
         return child
 
     async def release(self, child: Child) -> None:
-        """End a child, whatever it does; afterwards it is reaped and nothing of it is left."""
+        """Kill a child, whatever it does, and wait until it is reaped; then close its descriptors."""
         try:
             if child.exit is None:
                 self._send({"kill": child.number})
@@ -248,16 +255,16 @@ class Zygote:
             child.close()
             self._children.pop(child.number, None)
 
-    def where(self, child: Child) -> None:
-        """Have it write the line that it is at."""
-        self._send({"where": child.number})
+    def request_traceback(self, child: Child) -> None:
+        """Have the child write its traceback, which names the line that it is at, into its pipe."""
+        self._send({"traceback": child.number})
 
     def _send(self, message: dict[str, Any]) -> None:
         if self._link is not None:
             with contextlib.suppress(OSError):
                 self._link.send(json.dumps(message).encode())
 
-    def _heard(self) -> None:
+    def _receive(self) -> None:
         while self._link is not None:
             try:
                 data, descriptors, _, _ = socket.recv_fds(self._link, CHUNK, 2)
@@ -266,28 +273,28 @@ class Zygote:
             except OSError:
                 data, descriptors = b"", []
             if not data:
-                self._died()
+                self._zygote_died()
                 return
             message = json.loads(data)
             if "ready" in message and self._ready is not None and not self._ready.done():
                 self.versions, self.layers, self.gpus = message["ready"], message["layers"], message["gpus"]
                 self._deaths = 0
                 self._ready.set_result(None)
-                self._confess()
+                self._warn_of_missing_layers()
             elif "spare" in message:
-                self._came(Child(int(message["spare"]), descriptors[0], descriptors[1]))
+                self._add_spare(Child(int(message["spare"]), descriptors[0], descriptors[1]))
             elif "exited" in message:
-                self._left(self._children.get(int(message["exited"])), message)
+                self._child_exited(self._children.get(int(message["exited"])), message)
 
-    def _confess(self) -> None:
-        """Say loudly what a program could do here that it should not."""
+    def _warn_of_missing_layers(self) -> None:
+        """Log what confines programs less than it should."""
         if self._options.sandbox == "off":
             log.warning("GRADBOX_SANDBOX is off: a program can do whatever this user can")
         for name, why in self.layers.items():
             if why and (name != "uid" or os.geteuid() == 0):
                 log.warning("programs run without the layer %s: %s", name, why)
 
-    def _came(self, child: Child) -> None:
+    def _add_spare(self, child: Child) -> None:
         os.set_blocking(child.job, False)
         os.set_blocking(child.pipe, False)
         self._children[child.number] = child
@@ -298,10 +305,10 @@ class Zygote:
                 return
         self._idle.append(child)
 
-    def _left(self, child: Child | None, told: dict[str, Any]) -> None:
+    def _child_exited(self, child: Child | None, exit_: dict[str, Any]) -> None:
         if child is None:
             return
-        child.over(told)
+        child.mark_exited(exit_)
         if child in self._idle:
             self._idle.remove(child)
             child.read()
@@ -309,44 +316,44 @@ class Zygote:
             child.close()
             del self._children[child.number]
 
-    def _died(self) -> None:
+    def _zygote_died(self) -> None:
         if self._closed:
             return
         log.error("the workers' first process is gone")
-        self._lose()
+        self._disconnect()
         self._deaths += 1
-        wait = 0.0 if self._deaths == 1 else min(2.0 ** (self._deaths - 1), PATIENCE)
-        self._again = asyncio.get_running_loop().call_later(wait, self.start)
+        wait = 0.0 if self._deaths == 1 else min(2.0 ** (self._deaths - 1), MAX_BACKOFF)
+        self._restart = asyncio.get_running_loop().call_later(wait, self.start)
 
-    def _lose(self) -> None:
-        """The zygote is gone, and its children with it."""
+    def _disconnect(self) -> None:
+        """Close the link, and end all that waits for the zygote or for one of its children, which died with it."""
         if self._link is not None:
             asyncio.get_running_loop().remove_reader(self._link)
             self._link.close()
             self._link = None
-        lost = ConnectionError("the workers' first process died")
+        error = ConnectionError("the workers' first process died")
         if self._ready is not None and not self._ready.done():
-            self._ready.set_exception(lost)
+            self._ready.set_exception(error)
             self._ready.exception()
         while self._waiting:
             waiting = self._waiting.popleft()
             if not waiting.done():
-                waiting.set_exception(lost)
+                waiting.set_exception(error)
         for child in list(self._children.values()):
-            child.over({"lost": True})
+            child.mark_exited({"lost": True})
         while self._idle:
             child = self._idle.popleft()
             child.close()
             self._children.pop(child.number, None)
 
     async def close(self) -> None:
-        """End it, and with it whatever runs."""
+        """End the zygote, and with it whatever runs."""
         self._closed = True
-        if self._again is not None:
-            self._again.cancel()
+        if self._restart is not None:
+            self._restart.cancel()
         if self._process is not None and not self.ready:  # it has no children, and would hear of the end too late
             self._process.kill()
-        self._lose()
+        self._disconnect()
         if self._process is not None:
             try:
                 await asyncio.to_thread(self._process.wait, 5)

@@ -33,7 +33,7 @@ def cached_result(request: Request, body: RunRequest) -> Result | None:
 
 
 async def start_run(request: Request, body: RunRequest) -> Subscription | Result:
-    """A subscription to the run that a request asks for, or its cached result. Raises Refused, Limited, Busy, Down."""
+    """A subscription to the run that a request asks for, or its cached result. Raises Refused, Limited, Busy, WorkersUnavailable."""
     state = request.app.state
     executions: Executions = state.executions
     job = job_for(request, body)

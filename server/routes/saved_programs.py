@@ -15,7 +15,7 @@ from server.clients import who
 from server.errors import Refused
 from server.pool.cache import deterministic
 from server.pool.executions import Result
-from server.pool.zygote import Down
+from server.pool.zygote import WorkersUnavailable
 from server.routes.api import ANSWERS
 from server.routes.runs import start_run, trace_response, wait_for_result
 from server.store.comparison import differs, opened, versions
@@ -163,7 +163,7 @@ async def ran(request: Request, content: Content) -> bytes:
     result = await wait_for_result(request, await start_run(request, wanted))
     assert result is not None
     if result.status in LOST:
-        raise Down("the run was lost; try again")
+        raise WorkersUnavailable("the run was lost; try again")
     return result.body
 
 

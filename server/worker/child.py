@@ -11,63 +11,66 @@ from typing import Any, NoReturn
 
 from server.worker.confine import Confinement
 
-WHERE = signal.SIGUSR1
-"""Has the child say at which line it is, though it be inside a call that never returns."""
+DUMP_SIGNAL = signal.SIGUSR1
+"""Has the child write its traceback into the pipe, even from inside a call that never returns."""
 
 _PDEATHSIG = 1
 
 
-def live(
+def run_child(
     entry: Callable[..., Any], job: int, pipe: int, parent: int, confinement: Confinement | None, slot: int
 ) -> NoReturn:
-    """Never returns. job: a pipe to read the job from, to its end. pipe: takes the lines of the trace.
+    """Live as a child: confine this process, read the job, call `entry` with it, and exit. Never returns.
 
-    slot: a number that no other living child has.
+    job: the descriptor of a pipe from which the job is read, to its end. pipe: the descriptor that takes the lines of the
+    trace. parent: the pid of the process that forked this one. slot: a number that no other living child has.
     """
     code = 1
     try:
         die_with_parent()
-        if os.getppid() != parent:  # it died before that was said
+        if os.getppid() != parent:  # it died before the line above
             os._exit(1)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        job, pipe = placed(job, pipe)
+        job, pipe = move_descriptors(job, pipe)
         if confinement is not None:
-            confinement.enter((job, pipe), slot)
+            confinement.apply((job, pipe), slot)
         else:
-            loose()
+            detach()
         faulthandler.enable(pipe, all_threads=False)
-        faulthandler.register(WHERE, pipe, all_threads=False)
+        faulthandler.register(DUMP_SIGNAL, pipe, all_threads=False)
         faulthandler.register(signal.SIGXCPU, pipe, all_threads=False, chain=True)
         with os.fdopen(job, "rb") as file:
-            told = json.loads(file.read())
-        entry(told, lambda data: written(pipe, data))
+            request = json.loads(file.read())
+        entry(request, lambda data: write_all(pipe, data))
         code = 0
-    except BaseException as error:  # of ours: the program's own end in its trace
-        written(pipe, json.dumps({"fault": f"{type(error).__name__}: {error}"}).encode() + b"\n")
+    except BaseException as error:  # the worker's own; the program's errors are in its trace
+        write_all(pipe, json.dumps({"fault": f"{type(error).__name__}: {error}"}).encode() + b"\n")
     finally:
         os._exit(code)
 
 
-def placed(job: int, pipe: int) -> tuple[int, int]:
-    """The two descriptors at 3 and 4, where nothing else is."""
-    job, pipe = (fcntl.fcntl(one, fcntl.F_DUPFD, 5) for one in (job, pipe))
+def move_descriptors(job: int, pipe: int) -> tuple[int, int]:
+    """Duplicate the two descriptors to 3 and 4, where a child has nothing else open."""
+    job, pipe = (fcntl.fcntl(descriptor, fcntl.F_DUPFD, 5) for descriptor in (job, pipe))
     return os.dup2(job, 3), os.dup2(pipe, 4)
 
 
-def loose() -> None:
-    """What every child does, confined or not."""
+def detach() -> None:
+    """What every child does, confined or not: a session of its own, no other descriptors, no environment."""
     os.setsid()
-    nothing = os.open(os.devnull, os.O_RDWR)
+    devnull = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
-        os.dup2(nothing, standard)
+        os.dup2(devnull, standard)
     os.closerange(5, 4096)
     os.environ.clear()
 
 
-def written(to: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of the data, however many calls it takes. Raises OSError."""
     while data:
-        data = data[os.write(to, data) :]
+        data = data[os.write(descriptor, data) :]
 
 
 def die_with_parent() -> None:
+    """Have the kernel kill this process when its parent dies."""
     ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -1,8 +1,8 @@
-"""The confinement of a run's process: its layers, each tried on this host before anything is left to it.
+"""The confinement of a child: its layers, each tried on this host before anything depends on it.
 
-As an ordinary user the server has no user to change from, and the children share its own; then Landlock and the filter
-of system calls keep them apart from each other and from it. What was ever in the first process's memory, a child can
-read: nothing secret is to be given to it.
+Where the server does not run as root, the children share its user; then Landlock and the filter of system calls keep
+them apart from each other and from the server. A child can read whatever was ever in the zygote's memory: never give
+the zygote a secret.
 """
 
 import contextlib
@@ -22,14 +22,15 @@ from typing import Any, NoReturn
 
 from server.worker import landlock, seccomp
 
-TRIAL = 5.0
-"""Seconds within which a layer has to be entered, or it does not work on this host."""
+TRIAL_TIMEOUT = 5.0
+"""Seconds within which a layer has to be applied, or it counts as not working on this host."""
 
-DESCRIPTORS, SIGNALS = 16, 64
-"""What a child may have open, and what may wait for it."""
+MAX_DESCRIPTORS, MAX_SIGNALS = 16, 64
+"""Descriptors that a child may have open, and signals that may be queued for it."""
 
-TASKS, ROOM = 256, 1024
-"""Threads and processes of a user that is the child's own; how many more a shared user may have than at the start."""
+MAX_TASKS, EXTRA_TASKS = 256, 1024
+"""Threads and processes of a child's user: at most MAX_TASKS where the user is the child's own, EXTRA_TASKS on top of those
+that are there where the user is shared."""
 
 _PR_SET_PDEATHSIG, _PR_GET_DUMPABLE, _PR_SET_DUMPABLE = 1, 3, 4
 _PR_SET_NO_NEW_PRIVS, _PR_GET_NO_NEW_PRIVS = 38, 39
@@ -39,10 +40,12 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
-class Child:
-    """What a process is left with. memory: bytes on top of what it has; cpu: seconds; tasks: of its user, all in all.
+class Restrictions:
+    """What a child is held to.
 
-    gpu: it works with one. landlocked: its files are kept by Landlock.
+    keep: descriptors that stay open, besides the standard ones. memory: bytes on top of what it has. cpu: seconds.
+    tasks: threads and processes of its user, all in all. uid: the user it becomes. gpu: whether it works with a GPU.
+    landlocked: whether Landlock denies it files, so that the filter of system calls may let files be read.
     """
 
     keep: frozenset[int]
@@ -56,71 +59,72 @@ class Child:
 
 @dataclass(frozen=True)
 class Layer:
-    """Something that is taken from a process for good.
+    """One restriction that a process can't undo.
 
-    enter: takes it, or raises. bites: whether it is gone, asked in a process that has just entered. needs: another one's
-    name, without which it can't be entered.
+    apply: applies it to the calling process; raises where it can't. is_effective: whether it holds, asked in a process
+    that has just applied it. requires: the name of a layer that has to be applied before it.
     """
 
     name: str
-    enter: Callable[[Child], object]
-    bites: Callable[[Child], bool]
-    needs: str = ""
+    apply: Callable[[Restrictions], object]
+    is_effective: Callable[[Restrictions], bool]
+    requires: str = ""
 
 
-def close_descriptors(child: Child) -> None:
-    nothing = os.open(os.devnull, os.O_RDWR)
+def close_descriptors(restrictions: Restrictions) -> None:
+    devnull = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
-        os.dup2(nothing, standard)
-    for descriptor in descriptors() - child.keep - {0, 1, 2}:
+        os.dup2(devnull, standard)
+    for descriptor in descriptors() - restrictions.keep - {0, 1, 2}:
         os.close(descriptor)
 
 
 def descriptors() -> set[int]:
+    """The descriptors that this process has open."""
     listed = {int(path.name) for path in Path("/proc/self/fd").iterdir()}
-    return {one for one in listed if not refused(os.fstat, one)}  # without the one that listed them
+    return {number for number in listed if not is_refused(os.fstat, number)}  # without the one that listed them
 
 
-def clear_environment(_: Child) -> None:
+def clear_environment(_: Restrictions) -> None:
     os.environ.clear()
     os.chdir("/")
     os.umask(0o077)
 
 
-def bound_resources(child: Child) -> None:
+def limit_resources(restrictions: Restrictions) -> None:
     pages = [int(count) for count in Path("/proc/self/statm").read_text().split()]
     size, data = pages[0] * mmap.PAGESIZE, pages[5] * mmap.PAGESIZE
-    if not child.gpu:  # whose driver lays out all of the machine's addresses
-        bound(resource.RLIMIT_AS, size + child.memory)  # also what is shared, which is not counted as data
-    bound(resource.RLIMIT_DATA, data + child.memory)
-    bound(resource.RLIMIT_CPU, child.cpu, child.cpu + 1)
-    bound(resource.RLIMIT_NPROC, child.tasks)
-    bound(resource.RLIMIT_NOFILE, DESCRIPTORS)
-    bound(resource.RLIMIT_SIGPENDING, SIGNALS)
-    for none in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE, resource.RLIMIT_MEMLOCK, resource.RLIMIT_MSGQUEUE):
-        bound(none, 0)
+    if not restrictions.gpu:  # whose driver lays out all of the machine's addresses
+        lower_limit(resource.RLIMIT_AS, size + restrictions.memory)  # also what is shared, which is not counted as data
+    lower_limit(resource.RLIMIT_DATA, data + restrictions.memory)
+    lower_limit(resource.RLIMIT_CPU, restrictions.cpu, restrictions.cpu + 1)
+    lower_limit(resource.RLIMIT_NPROC, restrictions.tasks)
+    lower_limit(resource.RLIMIT_NOFILE, MAX_DESCRIPTORS)
+    lower_limit(resource.RLIMIT_SIGPENDING, MAX_SIGNALS)
+    for unused in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE, resource.RLIMIT_MEMLOCK, resource.RLIMIT_MSGQUEUE):
+        lower_limit(unused, 0)
 
 
-def bound(which: int, soft: int, hard: int | None = None) -> None:
-    """Sets a limit, or leaves the one that is there where that is lower."""
+def lower_limit(which: int, soft: int, hard: int | None = None) -> None:
+    """Set a resource limit, but never above the hard limit that is in force."""
     ceiling = resource.getrlimit(which)[1] % (1 << 64)  # -1 is no limit
     resource.setrlimit(which, (min(soft, ceiling), min(soft if hard is None else hard, ceiling)))
 
 
-def change_user(child: Child) -> None:
+def change_user(restrictions: Restrictions) -> None:
     if os.geteuid() != 0:
         raise PermissionError(1, "the server does not run as root")
     parent = os.getppid()
     os.setgroups([])
-    os.setresgid(child.uid, child.uid, child.uid)
-    os.setresuid(child.uid, child.uid, child.uid)
+    os.setresgid(restrictions.uid, restrictions.uid, restrictions.uid)
+    os.setresuid(restrictions.uid, restrictions.uid, restrictions.uid)
     prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # another user, and the kernel forgets it
     if os.getppid() != parent:
         os._exit(1)
 
 
-def gain_nothing(_: Child) -> None:
-    """No program that it starts has more rights, and it has no capability itself."""
+def drop_privileges(_: Restrictions) -> None:
+    """Drop all capabilities, and any way to gain them by executing a program."""
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
     if _libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION_3, 0), bytes(24)) != 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
@@ -131,96 +135,111 @@ def capabilities() -> int:
 
 
 def prctl(option: int, argument: int = 0) -> int:
-    result: int = _libc.prctl(option, *(ctypes.c_ulong(one) for one in (argument, 0, 0, 0)))
+    """The system call of that name. Raises OSError."""
+    result: int = _libc.prctl(option, *(ctypes.c_ulong(value) for value in (argument, 0, 0, 0)))
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return result
 
 
-def refused(act: Callable[..., Any], *arguments: Any) -> bool:
+def is_refused(call: Callable[..., Any], *arguments: Any) -> bool:
+    """Whether the call raises OSError."""
     try:
-        act(*arguments)
+        call(*arguments)
     except OSError:
         return True
     return False
 
 
-def deny_files(child: Child) -> None:
-    if not child.gpu:
-        landlock.restrict(CHANCE)
+def deny_files(restrictions: Restrictions) -> None:
+    if not restrictions.gpu:
+        landlock.restrict(RANDOM_DEVICES)
         return
-    libraries = [path for path in (*LIBRARIES, sys.prefix, sys.base_prefix) if os.access(path, os.R_OK)]
+    readable = [path for path in (*GPU_LIBRARIES, sys.prefix, sys.base_prefix) if os.access(path, os.R_OK)]
     landlock.restrict(
-        [*CHANCE, *libraries], [str(path) for path in Path("/dev").glob("nvidia*") if path.is_char_device()]
+        [*RANDOM_DEVICES, *readable], [str(path) for path in Path("/dev").glob("nvidia*") if path.is_char_device()]
     )
 
 
-CHANCE = [path for path in ("/dev/urandom",) if os.access(path, os.R_OK)]
-"""What `torch.seed()` reads: nobody's secret, and nothing is kept by it."""
+RANDOM_DEVICES = [path for path in ("/dev/urandom",) if os.access(path, os.R_OK)]
+"""What `torch.seed()` reads. It reveals nothing, and nothing can be stored in it."""
 
-LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/cuda", "/usr/local/nvidia", "/lib", "/lib64", "/proc", "/sys")
-"""What a GPU's driver reads while it works."""
+GPU_LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/cuda", "/usr/local/nvidia", "/lib", "/lib64", "/proc", "/sys")
+"""Directories that a GPU's driver reads from while it works."""
 
 AFTER_GPU = ("environment", "rlimits", "seccomp")
-"""Layers that a GPU's driver can't be started under."""
+"""Layers that are applied after the GPU is initialized, because its driver can't start under them."""
 
 LAYERS = (
-    Layer("descriptors", close_descriptors, lambda child: descriptors() == child.keep | {0, 1, 2}),
-    Layer("environment", clear_environment, lambda _: not _libc.getenv(b"TRIAL") and not os.environ),
-    Layer("rlimits", bound_resources, lambda child: refused(mmap.mmap, -1, child.memory + mmap.PAGESIZE)),
-    Layer("uid", change_user, lambda child: os.getresuid() == (child.uid,) * 3 and refused(os.setuid, 0)),
-    Layer("no_new_privs", gain_nothing, lambda _: prctl(_PR_GET_NO_NEW_PRIVS) == 1 and not capabilities()),
+    Layer("descriptors", close_descriptors, lambda restrictions: descriptors() == restrictions.keep | {0, 1, 2}),
+    Layer("environment", clear_environment, lambda _: not _libc.getenv(b"GRADBOX_TRIAL") and not os.environ),
+    Layer(
+        "rlimits", limit_resources, lambda restrictions: is_refused(mmap.mmap, -1, restrictions.memory + mmap.PAGESIZE)
+    ),
+    Layer(
+        "uid", change_user, lambda restrictions: os.getresuid() == (restrictions.uid,) * 3 and is_refused(os.setuid, 0)
+    ),
+    Layer("no_new_privs", drop_privileges, lambda _: prctl(_PR_GET_NO_NEW_PRIVS) == 1 and not capabilities()),
     Layer("not_dumpable", lambda _: prctl(_PR_SET_DUMPABLE, 0), lambda _: prctl(_PR_GET_DUMPABLE) == 0),
-    Layer("landlock", deny_files, lambda _: refused(os.listdir, "/"), "no_new_privs"),
+    Layer("landlock", deny_files, lambda _: is_refused(os.listdir, "/"), "no_new_privs"),
     Layer(
         "seccomp",
-        lambda child: seccomp.load(seccomp.program(os.getpid(), gpu=child.gpu, chance=child.landlocked)),
-        lambda _: refused(socket.socket),
+        lambda restrictions: seccomp.load(
+            seccomp.program(os.getpid(), gpu=restrictions.gpu, random_device=restrictions.landlocked)
+        ),
+        lambda _: is_refused(socket.socket),
         "no_new_privs",
     ),
 )
-"""In the order in which they are entered: a change of the user may make a process dumpable again, and after Landlock
+"""In the order in which they are applied: a change of the user may make a process dumpable again, and after Landlock
 and the filter of system calls nothing can be opened or changed."""
 
 
 class Confinement:
-    """What the children of a process are confined by. Made once, by the first process, as the user it runs as.
+    """What the children of a process are confined by. Made once, by the zygote, as the user it runs as.
 
-    layers: what `probe` found. memory: bytes that a run may take on top of what its process begins with. cpu: seconds.
-    first_uid: the user of the child in slot 0, where the server runs as root. gpu: the children work with one; they get
-    it between Landlock, which covers one thread and those that it starts, and the limits.
+    layers: the result of `probe`. memory: bytes that a run may take on top of what its process begins with. cpu: seconds.
+    first_uid: the user of the child in slot 0, where the server runs as root. initialize_gpu: where the children work
+    with a GPU, the function that initializes it. It is called after Landlock, which covers one thread and those that it
+    starts, and before the limits.
     """
 
     def __init__(
-        self, layers: Mapping[str, str], memory: int, cpu: int, first_uid: int, gpu: Callable[[], None] | None = None
+        self,
+        layers: Mapping[str, str],
+        memory: int,
+        cpu: int,
+        first_uid: int,
+        initialize_gpu: Callable[[], None] | None = None,
     ) -> None:
         self._layers = [layer for layer in LAYERS if not layers[layer.name]]
-        self._memory, self._cpu, self._first, self._gpu = memory, cpu, first_uid, gpu
-        self._tasks = TASKS if not layers["uid"] else tasks_of(os.geteuid()) + ROOM
+        self._memory, self._cpu, self._first_uid = memory, cpu, first_uid
+        self._initialize_gpu = initialize_gpu
+        self._tasks = MAX_TASKS if not layers["uid"] else tasks_of(os.geteuid()) + EXTRA_TASKS
 
-    def enter(self, keep: Iterable[int], slot: int) -> None:
-        """Confine the calling process, for good; it has one thread. Where a layer fails it raises: don't go on.
+    def apply(self, keep: Iterable[int], slot: int) -> None:
+        """Confine the calling process, for good; it must have one thread. Where it raises, the process must not go on.
 
         keep: the descriptors, none of them a standard one, that stay open. slot: a number that no other child has now.
         """
-        kept = any(layer.name == "landlock" for layer in self._layers)
-        uid, gpu = self._first + slot, self._gpu is not None
-        child = Child(frozenset(keep), self._memory, self._cpu, self._tasks, uid, gpu, kept)
+        landlocked = any(layer.name == "landlock" for layer in self._layers)
+        uid, gpu = self._first_uid + slot, self._initialize_gpu is not None
+        restrictions = Restrictions(frozenset(keep), self._memory, self._cpu, self._tasks, uid, gpu, landlocked)
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go where memory runs out
         os.setsid()
-        late = [layer for layer in self._layers if self._gpu is not None and layer.name in AFTER_GPU]
+        late = [layer for layer in self._layers if gpu and layer.name in AFTER_GPU]
         for layer in self._layers:
             if layer not in late:
-                layer.enter(child)
-        if self._gpu is not None:
-            self._gpu()
+                layer.apply(restrictions)
+        if self._initialize_gpu is not None:
+            self._initialize_gpu()
         for layer in late:
-            layer.enter(child)
+            layer.apply(restrictions)
 
 
 def tasks_of(uid: int) -> int:
-    """How many threads a user has, as far as /proc shows them."""
+    """How many threads the processes of a user have, as far as /proc shows them."""
     count = 0
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it has ended
@@ -230,47 +249,47 @@ def tasks_of(uid: int) -> int:
 
 
 def probe() -> dict[str, str]:
-    """Of each layer "" where it works on this host, or a sentence why it does not."""
-    return {layer.name: trial(layer) for layer in LAYERS}
+    """Try each layer on this host. Returns name -> "" where it works, else a sentence that says why it does not."""
+    return {layer.name: try_layer(layer) for layer in LAYERS}
 
 
-def missing(layers: Mapping[str, str]) -> dict[str, str]:
-    """What `require` refuses to go on without: all that does not work, but for the user where there is none to change."""
+def missing_layers(layers: Mapping[str, str]) -> dict[str, str]:
+    """The layers of `probe` that do not work and without which `require` forbids a start; `uid` is needed only by root."""
     return {name: why for name, why in layers.items() if why and (name != "uid" or os.geteuid() == 0)}
 
 
-def trial(layer: Layer) -> str:
-    """Try a layer in a child that does nothing else, and tell what came of it."""
-    answer, told = os.pipe()
+def try_layer(layer: Layer) -> str:
+    """Try a layer in a forked process. Returns "" where it works, else a sentence that says why it does not."""
+    reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
-        attempt(layer, told)
-    os.close(told)
+        report_trial(layer, writer)
+    os.close(writer)
     try:
-        if not select.select([answer], [], [], TRIAL)[0]:
+        if not select.select([reader], [], [], TRIAL_TIMEOUT)[0]:
             os.kill(pid, signal.SIGKILL)
-        said = os.read(answer, 1 << 12).decode(errors="replace")
+        reason = os.read(reader, 1 << 12).decode(errors="replace")
     finally:
-        os.close(answer)
+        os.close(reader)
         _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
-    return said if code == 0 else f"a process that tried it ended with {code}"
+    return reason if code == 0 else f"a process that tried it ended with {code}"
 
 
-def attempt(layer: Layer, told: int) -> NoReturn:
-    """Never returns. Exits with 0 once it has told what came of it."""
+def report_trial(layer: Layer, writer: int) -> NoReturn:
+    """Apply a layer and write why it does not work, or nothing. Never returns; exits with 0 once that is written."""
     try:
-        os.environ["TRIAL"] = "1"
-        child = Child(frozenset({told}), memory=64 << 20, cpu=60, tasks=TASKS, uid=60_999)
+        os.environ["GRADBOX_TRIAL"] = "1"
+        restrictions = Restrictions(frozenset({writer}), memory=64 << 20, cpu=60, tasks=MAX_TASKS, uid=60_999)
         try:
-            for before in LAYERS:
-                if before.name == layer.needs:
-                    before.enter(child)
-            layer.enter(child)
-            said = "" if layer.bites(child) else "it was entered and changed nothing"
+            for required in LAYERS:
+                if required.name == layer.requires:
+                    required.apply(restrictions)
+            layer.apply(restrictions)
+            reason = "" if layer.is_effective(restrictions) else "it was entered and changed nothing"
         except Exception as error:
-            said = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
-        os.write(told, said.encode())
+            reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+        os.write(writer, reason.encode())
         os._exit(0)
     finally:
         os._exit(1)

@@ -1,26 +1,26 @@
 """Makes a GPU ready in a child: its context, its share of the memory, and what torch sets up at the first use of each kind.
 
-A fork of a process that has a context can't use the device. So the first process has none, and each child makes its own.
+A fork of a process that has a context can't use the device. So the zygote has none, and each child makes its own.
 """
 
 import torch
 
 
-def ready(memory: int) -> None:
-    """The first GPU, for one program. memory: bytes of it that the program may take."""
+def initialize(memory: int) -> None:
+    """Initialize the first GPU for one program. memory: bytes of it that the program may take."""
     torch.cuda.init()  # type: ignore[no-untyped-call]
     total = torch.cuda.get_device_properties(0).total_memory
     torch.cuda.set_per_process_memory_fraction(min(1.0, memory / total))
-    rehearse()
+    warm_up()
     torch.cuda.empty_cache()
 
 
-def rehearse() -> None:
-    """Have the libraries load what they load late: under the filter they may, but nobody should wait for it."""
+def warm_up() -> None:
+    """Have the libraries load what they load late: under the filter they may, but no program should wait for it."""
     x = torch.ones(8, 8, device="cuda", requires_grad=True)
     (x @ x).relu().sum().backward()  # type: ignore[no-untyped-call]
-    picture = torch.ones(1, 1, 8, 8, device="cuda")
+    image = torch.ones(1, 1, 8, 8, device="cuda")
     layer = torch.nn.Conv2d(1, 1, 3).cuda()
-    layer(picture).sum().backward()
+    layer(image).sum().backward()
     torch.optim.Adam(layer.parameters()).step()
     torch.cuda.synchronize()

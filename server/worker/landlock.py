@@ -1,4 +1,4 @@
-"""Landlock: takes all files, TCP and the way to other processes from the calling thread and what it starts."""
+"""Landlock: denies the calling thread, and what it starts, all files, TCP and access to other processes."""
 
 import ctypes
 import errno
@@ -18,7 +18,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def abi() -> int:
-    """The version that the kernel speaks; 0 where it has no Landlock, or has it switched off."""
+    """The version of Landlock that the kernel has; 0 where it has no Landlock, or has it switched off."""
     try:
         return _call(_CREATE_RULESET, None, 0, _VERSION)
     except OSError:
@@ -39,16 +39,16 @@ def restrict(readable: Iterable[str] = (), devices: Iterable[str] = ()) -> None:
     rules = _call(_CREATE_RULESET, denied, len(denied), 0)
     try:
         for path in readable:
-            _let(rules, path, _READ_FILE | (_READ_DIR if Path(path).is_dir() else 0))
+            _allow(rules, path, _READ_FILE | (_READ_DIR if Path(path).is_dir() else 0))
         for path in devices:
-            _let(rules, path, _READ_FILE | _WRITE_FILE | (_IOCTL_DEVICE if version >= 5 else 0))
+            _allow(rules, path, _READ_FILE | _WRITE_FILE | (_IOCTL_DEVICE if version >= 5 else 0))
         _call(_RESTRICT_SELF, rules, 0)
     finally:
         os.close(rules)
 
 
 def attributes(version: int) -> bytes:
-    """struct landlock_ruleset_attr, as long as that version knows it: rights to files, to the network, and scopes."""
+    """struct landlock_ruleset_attr as that version defines it: rights to files, to the network, and scopes."""
     files = (1 << 13 + (version >= 2) + (version >= 3) + (version >= 5)) - 1  # refer, truncate, ioctl of devices
     fields = [files]
     if version >= 4:
@@ -58,17 +58,18 @@ def attributes(version: int) -> bytes:
     return struct.pack(f"={len(fields)}Q", *fields)
 
 
-def _let(rules: int, path: str, rights: int) -> None:
-    place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+def _allow(rules: int, path: str, rights: int) -> None:
+    """Add a rule to a ruleset."""
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        _call(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", rights, place), 0)
+        _call(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", rights, descriptor), 0)
     finally:
-        os.close(place)
+        os.close(descriptor)
 
 
 def _call(number: int, *arguments: int | bytes | None) -> int:
-    wide = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
-    result: int = _libc.syscall(ctypes.c_long(number), *wide)
+    words = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
+    result: int = _libc.syscall(ctypes.c_long(number), *words)
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return result

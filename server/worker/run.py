@@ -36,7 +36,7 @@ from server.worker.steps import Course
 from server.worker.streams import Printed
 
 LIMITS: dict[str, int | float] = {"steps": 2000, "output": 1_000_000, "tensors": 10_000, "trace": 8_000_000}
-"""What a job says nothing else about: steps, printed characters, tensors alive at once, bytes of the trace."""
+"""Limits of a job that names no others: steps, printed characters, tensors alive at once, bytes of the trace."""
 
 RESERVE = 1 << 16
 """Bytes of the trace that the outcome may need."""
@@ -68,8 +68,8 @@ HASH_SEED = int(os.environ.get("PYTHONHASHSEED") or 0)  # the children's environ
 _RECORDER = Recorder.hooks.__code__.co_filename
 
 
-class Run:
-    """One program from its pasted text to the outcome. `write` takes whole lines."""
+class ProgramRun:
+    """One program from its pasted text to the outcome. `write` takes whole lines of JSON."""
 
     def __init__(self, job: dict[str, Any], write: Callable[[bytes], None]) -> None:
         self._source, self._seed = str(job["source"]), int(job.get("seed", 0))
@@ -81,21 +81,22 @@ class Run:
         self._recorder: Recorder | None = None
 
     def run(self) -> None:
+        """Check, run and trace the program. Ends this process with the last line of the trace."""
         pasted = paste.normalise(self._source)
         tree, refusals = policy.check(pasted.source)
         statements, code = Statements(), None
         if tree is not None and not refusals:
             try:
-                statements, code = compiled(tree)
+                statements, code = compile_instrumented(tree)
             except SyntaxError as error:  # what only the compiler finds: `return` outside a function
                 refusals = [policy.syntax(error, pasted.source)]
             except (RecursionError, MemoryError):
                 refusals = [policy.too_deep(pasted.source)]
-        self._line({"header": self._header(pasted, statements)})
+        self._write_line({"header": self._header(pasted, statements)})
         if code is None:
-            self._end(refused(repairs.offered(pasted, self._source, refusals)))
+            self._end(refusal_outcome(repairs.offered(pasted, self._source, refusals)))
         else:
-            self._program(code, pasted, statements)
+            self._run_program(code, pasted, statements)
 
     def _header(self, pasted: paste.Pasted, statements: Statements) -> dict[str, Any]:
         lines = pasted.source.split("\n")
@@ -124,16 +125,16 @@ class Run:
             },
         }
 
-    def _program(self, code: types.CodeType, pasted: paste.Pasted, statements: Statements) -> None:
+    def _run_program(self, code: types.CodeType, pasted: paste.Pasted, statements: Statements) -> None:
         module = types.ModuleType("__main__")
         space = module.__dict__
         space["__builtins__"] = builtins
         beside = asked(pasted.notices, statements.rows)
-        course = Course(space, statements, self._limits, self._step, self._full, self._focus, beside)
+        course = Course(space, statements, self._limits, self._write_step, self._stop_at_limit, self._focus, beside)
         recorder = self._recorder = Recorder(course)
         recorder.look.open_window(self._focus)
         recorder.look.storages.open = statements.opens()
-        self._settle(pasted.source, module, recorder)
+        self._set_up_interpreter(pasted.source, module, recorder)
         recorder.look.devices.open()
         error = self._execute(code, space, recorder)
         outcome: dict[str, Any] = {"status": "finished"}
@@ -141,27 +142,29 @@ class Run:
         if error is not None:
             recorder.raised(error)
             with recorder.closed():  # its `__str__` may be the program's own
-                told = described(error)
-            offers = repairs.on_cpu(pasted, self._source, told["message"]) if self._device == "cpu" else []
+                fields = describe_error(error)
+            offers = repairs.on_cpu(pasted, self._source, fields["message"]) if self._device == "cpu" else []
             if offers:
-                told["repairs"] = [offer.model_dump(mode="json", exclude_unset=True) for offer in offers]
-            outcome = {"status": "raised", "error": {**told, "step": max(recorder.steps.count - 1, 0)}}
-            if "memory" in self._limits and (issubclass(type(error), MemoryError) or NO_MEMORY.search(told["message"])):
-                stopped = {"limit": "memory", "value": self._limits["memory"], "line": told["line"]}
+                fields["repairs"] = [offer.model_dump(mode="json", exclude_unset=True) for offer in offers]
+            outcome = {"status": "raised", "error": {**fields, "step": max(recorder.steps.count - 1, 0)}}
+            if "memory" in self._limits and (
+                issubclass(type(error), MemoryError) or NO_MEMORY.search(fields["message"])
+            ):
+                stopped = {"limit": "memory", "value": self._limits["memory"], "line": fields["line"]}
                 outcome |= {"status": "stopped", "stopped": stopped}
-            line = next((line for line, name in stack(error) if name == "<module>"), line)
+            line = next((line for line, name in program_frames(error) if name == "<module>"), line)
         else:
             line = recorder.steps.line if recorder.steps.line else line
         error = None
         recorder.end(line)
         self._end(outcome)
 
-    def _settle(self, source: str, module: types.ModuleType, recorder: Recorder) -> None:
-        """The world as a program finds it when python runs it as a script."""
+    def _set_up_interpreter(self, source: str, module: types.ModuleType, recorder: Recorder) -> None:
+        """Set up the interpreter as a program finds it when python runs it as a script."""
         sys.modules["__main__"] = module
         sys.argv = [PROGRAM]
         linecache.cache[PROGRAM] = (len(source), None, source.splitlines(keepends=True), PROGRAM)
-        seeded(self._seed, self._device)
+        seed_generators(self._seed, self._device)
         torch.set_num_threads(1)
         for name, stream in (("stdout", Printed("stdout", recorder.out)), ("stderr", Printed("stderr", recorder.out))):
             setattr(sys, name, stream)
@@ -182,19 +185,19 @@ class Run:
             return error
         return None
 
-    def _step(self, step: dict[str, Any]) -> int:
-        line = encoded({"step": step})
+    def _write_step(self, step: dict[str, Any]) -> int:
+        line = encode_line({"step": step})
         if self._written + len(line) > int(self._limits["trace"]) - RESERVE:
-            self._full("trace", self._limits["trace"])
+            self._stop_at_limit("trace", self._limits["trace"])
         self._write(line)
         return len(line)
 
-    def _full(self, limit: str, value: float) -> NoReturn:
+    def _stop_at_limit(self, limit: str, value: float) -> NoReturn:
         line = self._recorder.steps.line if self._recorder is not None else None
         self._end({"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}})
 
-    def _line(self, value: dict[str, Any]) -> None:
-        self._write(encoded(value))
+    def _write_line(self, value: dict[str, Any]) -> None:
+        self._write(encode_line(value))
 
     def _write(self, line: bytes) -> None:
         self._written += len(line)
@@ -208,12 +211,12 @@ class Run:
             "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         }
         again = self._recorder.again if self._recorder is not None and not self._focus else None
-        self._line({"outcome": outcome, "cost": cost, **({"again": again} if again else {})})
+        self._write_line({"outcome": outcome, "cost": cost, **({"again": again} if again else {})})
         os._exit(0)
 
 
-def seeded(seed: int, device: str) -> None:
-    """All generators. `torch.manual_seed` asks every kind of accelerator, which takes 2 ms in a fresh fork."""
+def seed_generators(seed: int, device: str) -> None:
+    """Seed all generators. `torch.manual_seed` asks every kind of accelerator, which takes 2 ms in a fresh fork."""
     if device == "cpu":
         torch.default_generator.manual_seed(seed)
     else:
@@ -225,36 +228,36 @@ def seeded(seed: int, device: str) -> None:
 def run(job: dict[str, Any], write: Callable[[bytes], None]) -> NoReturn:
     """Run the program of `job` (`server.wire.api.Job`), write its trace as JSON lines, and end this process."""
     try:
-        Run(job, write).run()
+        ProgramRun(job, write).run()
     except BaseException:
-        write(encoded({"fault": traceback.format_exc()[-4000:]}))
+        write(encode_line({"fault": traceback.format_exc()[-4000:]}))
     os._exit(1)
 
 
-class Rehearsed(BaseException):
-    """A rehearsal is over."""
+class RehearsalOver(BaseException):
+    """Raised where a rehearsal would end its process."""
 
 
 def rehearse() -> None:
-    """Run a small program and forget it: what the recorder runs the first time, no child needs to run then."""
+    """Run a small program and discard it, so that no child has to run anything of the recorder for the first time."""
 
     def write(line: bytes) -> None:
         if not line.startswith((b'{"header"', b'{"step"')):
-            raise Rehearsed
+            raise RehearsalOver
 
-    kept, handle = sys.modules.get("__main__"), torch.utils.hooks.RemovableHandle.next_id
+    main, handle = sys.modules.get("__main__"), torch.utils.hooks.RemovableHandle.next_id
     try:
-        Run({"source": REHEARSAL}, write).run()
-    except Rehearsed:
+        ProgramRun({"source": REHEARSAL}, write).run()
+    except RehearsalOver:
         pass
     finally:
-        if kept is not None:
-            sys.modules["__main__"] = kept
+        if main is not None:
+            sys.modules["__main__"] = main
         linecache.cache.pop(PROGRAM, None)
         torch.utils.hooks.RemovableHandle.next_id = handle
 
 
-def compiled(tree: ast.Module) -> tuple[Statements, types.CodeType]:
+def compile_instrumented(tree: ast.Module) -> tuple[Statements, types.CodeType]:
     """The instrumented program; the compiler's own limits are those of plain Python."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(20_000)
@@ -265,8 +268,8 @@ def compiled(tree: ast.Module) -> tuple[Statements, types.CodeType]:
     return statements, compile(tree, PROGRAM, "exec", dont_inherit=True)
 
 
-def encoded(value: dict[str, Any]) -> bytes:
-    """As a line of JSON. Raises ValueError and TypeError for what is none."""
+def encode_line(value: dict[str, Any]) -> bytes:
+    """The value as a line of JSON. Raises ValueError and TypeError for what JSON can't hold."""
     try:
         line = to_json(value, inf_nan_mode="constants")
     except ValueError:  # half of a character
@@ -277,15 +280,15 @@ def encoded(value: dict[str, Any]) -> bytes:
     return line + b"\n"
 
 
-def stack(error: BaseException) -> list[tuple[int, str]]:
+def program_frames(error: BaseException) -> list[tuple[int, str]]:
     """(line, frame) of the program's frames in a traceback, outermost first."""
-    found = list(traceback.walk_tb(traceback_of(error)))
-    if found and found[-1][0].f_code.co_filename == _RECORDER and issubclass(type(error), RecursionError):
-        found = found[:-2]  # the call that was one too many
-    return [(line, frame.f_code.co_name) for frame, line in found if frame.f_code.co_filename == PROGRAM]
+    frames = list(traceback.walk_tb(traceback_of(error)))
+    if frames and frames[-1][0].f_code.co_filename == _RECORDER and issubclass(type(error), RecursionError):
+        frames = frames[:-2]  # the call that was one too many
+    return [(line, frame.f_code.co_name) for frame, line in frames if frame.f_code.co_filename == PROGRAM]
 
 
-def message(error: BaseException) -> str:
+def error_message(error: BaseException) -> str:
     """What the program itself would print; its `__str__` may be the program's own."""
     try:
         return str(error)[:10_000]
@@ -293,26 +296,27 @@ def message(error: BaseException) -> str:
         return "<exception str() failed>"
 
 
-def described(error: BaseException) -> dict[str, Any]:
-    frames = stack(error)
+def describe_error(error: BaseException) -> dict[str, Any]:
+    """The fields of `server.wire.trace.Error`: type, message, line, stack, and the cause where there is one."""
+    frames = program_frames(error)
     out: dict[str, Any] = {
         "type": kinds.name(type(error)),
-        "message": message(error),
+        "message": error_message(error),
         "line": frames[-1][0] if frames else None,
         "stack": [{"line": line, "frame": name} for line, name in frames],
     }
     cause = kinds.cause(error)
     if cause is not None:
-        lines = stack(cause)
+        lines = program_frames(cause)
         out["cause"] = {
             "type": kinds.name(type(cause)),
-            "message": message(cause),
+            "message": error_message(cause),
             "line": lines[-1][0] if lines else None,
         }
     return out
 
 
-def refused(refusals: list[Any]) -> dict[str, Any]:
+def refusal_outcome(refusals: list[Any]) -> dict[str, Any]:
     """The outcome that names every refusal at once."""
     first = refusals[0]
     kind = "SyntaxError" if first.key == "syntax" else "Refused"

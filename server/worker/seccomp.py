@@ -94,12 +94,13 @@ HIDDEN: dict[str, tuple[int | None, int | None]] = {
     "stat": (4, None),
     "statx": (332, 291),
 }
-"""Calls that find no file (ENOENT), so that a late import says ModuleNotFoundError."""
+"""Calls that answer ENOENT, as though no file were there, so that a late import says ModuleNotFoundError."""
 
 ABSENT: dict[str, tuple[int | None, int | None]] = {"clone3": (435, 435)}
-"""Calls that the kernel seems not to know (ENOSYS): its arguments can't be seen, and glibc then takes `clone`."""
+"""Calls that answer ENOSYS, as though the kernel lacked them: the filter can't see the arguments of `clone3`, and glibc
+then uses `clone`."""
 
-DRIVER: dict[str, tuple[int | None, int | None]] = {
+GPU_DRIVER: dict[str, tuple[int | None, int | None]] = {
     "eventfd2": (290, 19),
     "get_mempolicy": (239, 236),
     "mbind": (237, 235),
@@ -108,17 +109,17 @@ DRIVER: dict[str, tuple[int | None, int | None]] = {
     "prctl": (157, 167),  # checked
     "set_mempolicy": (238, 237),
 }
-"""What the driver of a GPU makes besides. It opens files, too, which only Landlock keeps apart then, talks to its devices
-by any `ioctl`, and shares pages with them: a weaker filter than without one."""
+"""Calls that a GPU's driver makes besides. It also opens files, which only Landlock denies then, talks to its devices by
+any `ioctl`, and shares pages with them: a weaker filter than without a GPU."""
 
-UNCHECKED = ("ioctl", "madvise", "mmap")
-"""Calls that the driver makes in ways of its own."""
+UNCHECKED_WITH_GPU = ("ioctl", "madvise", "mmap")
+"""Calls whose arguments are not checked with a GPU, because its driver makes them in ways of its own."""
 
 MAP_SHARED, MAP_GROWSDOWN, MAP_HUGETLB = 1, 0x100, 0x40000  # MAP_SHARED_VALIDATE has the first one's bit, too
 PTHREAD = 0x3D0F00  # what glibc makes a thread with: all shared, CLONE_THREAD, no namespace, no signal at its end
 MADVICE = (0, 1, 2, 3, 4, 8, 14, 15)  # of use and huge pages; none that merges a page with a neighbour's
 TCGETS = 0x5401
-F_DUPFD_TO_F_SETFL, F_DUPFD_CLOEXEC = (0, 1, 2, 3, 4), 1030
+F_DUPFD_TO_SETFL, F_DUPFD_CLOEXEC = (0, 1, 2, 3, 4), 1030
 PR_SET_NAME, PR_GET_NAME = 15, 16  # of a thread
 CLOCK_OF_A_PROCESS = 1 << 31  # the clock's number is negative
 ARCH_XCOMP_PERM = (0x1022, 0x1023)  # which of AMX it may use, and that it would: oneDNN asks
@@ -133,58 +134,64 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
-class Where:
-    """A condition: 32 bits of struct seccomp_data, under a mask, are one of the values."""
+class Condition:
+    """A condition on a call's arguments: 32 bits of struct seccomp_data, under a mask, are one of the values."""
 
     offset: int
     values: tuple[int, ...]
     mask: int = 0xFFFFFFFF
 
 
-def low(argument: int) -> int:
-    """Where the lower half of an argument lies, which is all that the kernel takes of an int."""
+def low_half(argument: int) -> int:
+    """Offset of the lower half of an argument, which is all that the kernel takes of an int."""
     return 16 + 8 * argument
 
 
-def high(argument: int) -> int:
+def high_half(argument: int) -> int:
+    """Offset of the upper half of an argument."""
     return 20 + 8 * argument
 
 
-def checks(pid: int) -> dict[str, tuple[Where, ...]]:
+def checks(pid: int) -> dict[str, tuple[Condition, ...]]:
     """What must hold of a call's arguments, all of it, or the call is refused."""
-    own = Where(low(0), (0, pid))
-    clock = Where(low(0), (0,), CLOCK_OF_A_PROCESS)
+    own = Condition(low_half(0), (0, pid))
+    clock = Condition(low_half(0), (0,), CLOCK_OF_A_PROCESS)
     return {
-        "arch_prctl": (Where(low(0), ARCH_XCOMP_PERM),),
+        "arch_prctl": (Condition(low_half(0), ARCH_XCOMP_PERM),),
         "clock_getres": (clock,),
         "clock_gettime": (clock,),
         "clock_nanosleep": (clock,),
-        "clone": (Where(low(0), (PTHREAD,)),),
-        "fcntl": (Where(low(1), (*F_DUPFD_TO_F_SETFL, F_DUPFD_CLOEXEC)),),
-        "ioctl": (Where(low(1), (TCGETS,)),),
-        "madvise": (Where(low(2), MADVICE),),
-        "mmap": (Where(low(3), (0,), MAP_SHARED | MAP_GROWSDOWN | MAP_HUGETLB),),  # would not count as its data
-        "prctl": (Where(low(0), (PR_SET_NAME, PR_GET_NAME)),),
-        "prlimit64": (own, Where(low(2), (0,)), Where(high(2), (0,))),  # reads: no new limit is given
+        "clone": (Condition(low_half(0), (PTHREAD,)),),
+        "fcntl": (Condition(low_half(1), (*F_DUPFD_TO_SETFL, F_DUPFD_CLOEXEC)),),
+        "ioctl": (Condition(low_half(1), (TCGETS,)),),
+        "madvise": (Condition(low_half(2), MADVICE),),
+        "mmap": (
+            Condition(low_half(3), (0,), MAP_SHARED | MAP_GROWSDOWN | MAP_HUGETLB),
+        ),  # would not count as its data
+        "prctl": (Condition(low_half(0), (PR_SET_NAME, PR_GET_NAME)),),
+        "prlimit64": (own, Condition(low_half(2), (0,)), Condition(high_half(2), (0,))),  # reads: no new limit is given
         "sched_getaffinity": (own,),
-        "tgkill": (Where(low(0), (pid,)),),
+        "tgkill": (Condition(low_half(0), (pid,)),),
     }
 
 
-def program(pid: int, machine: str = os.uname().machine, gpu: bool = False, chance: bool = False) -> bytes:
-    """The filter for the process `pid`. A call is compared for equality, so none of x32 (0x40000000 and up) is in it.
+def program(pid: int, machine: str = os.uname().machine, gpu: bool = False, random_device: bool = False) -> bytes:
+    """The filter for the process `pid`, as an array of struct sock_filter.
 
-    gpu: leave what a GPU's driver needs. chance: let files be read as torch reads /dev/urandom. With either, Landlock
-    has to keep the files.
+    A call's number is compared for equality, so no call of x32 (0x40000000 and up) passes.
+
+    gpu: allow what a GPU's driver needs. random_device: allow files to be opened the way torch opens /dev/urandom. With
+    either, Landlock has to deny the files. Raises OSError where this machine has no list of system calls.
     """
     if machine not in MACHINES:
         raise OSError(errno.ENOSYS, f"there is no list of system calls for {machine}")
     column, arch = MACHINES[machine]
-    checked = {name: rules for name, rules in checks(pid).items() if not gpu or name not in UNCHECKED}
-    allowed = ALLOWED | DRIVER | HIDDEN if gpu else ALLOWED
+    checked = {name: rules for name, rules in checks(pid).items() if not gpu or name not in UNCHECKED_WITH_GPU}
+    allowed = ALLOWED | GPU_DRIVER | HIDDEN if gpu else ALLOWED
     hidden = {name: [_refuse(errno.ENOENT)] for name in HIDDEN}
-    if chance:
-        hidden["openat"] = _body((Where(low(2), (os.O_RDONLY,)),), errno.ENOENT)  # Python would say O_CLOEXEC, too
+    if random_device:
+        read_only = Condition(low_half(2), (os.O_RDONLY,))  # Python would say O_CLOEXEC, too
+        hidden["openat"] = _body((read_only,), errno.ENOENT)
     parts = [_load(_ARCH), _equal(arch, 1, 0), _refuse(errno.EPERM), _load(_NUMBER)]
     for name, numbers in allowed.items():
         parts += _rule(numbers[column], _body(checked.get(name, ())))
@@ -198,8 +205,8 @@ def program(pid: int, machine: str = os.uname().machine, gpu: bool = False, chan
 def load(filter_: bytes) -> None:
     """Put all threads under the filter, for good. Needs no_new_privs. Raises OSError."""
     number = _SECCOMP[os.uname().machine]
-    taken = _Program(len(filter_) // 8, filter_)
-    if _libc.syscall(ctypes.c_long(number), _SET_MODE_FILTER, _TSYNC, ctypes.byref(taken)) != 0:
+    filter_program = _Program(len(filter_) // 8, filter_)
+    if _libc.syscall(ctypes.c_long(number), _SET_MODE_FILTER, _TSYNC, ctypes.byref(filter_program)) != 0:
         error = ctypes.get_errno() or errno.ESRCH  # a thread that can't be put under it is told by its number
         raise OSError(error, os.strerror(error))
 
@@ -211,15 +218,15 @@ class _Program(ctypes.Structure):
 
 
 def _rule(number: int | None, body: list[bytes]) -> list[bytes]:
-    """The body for this call; any other one passes by with its number still loaded."""
+    """Instructions that apply the body to this call; any other one skips it, with its number still loaded."""
     return [] if number is None else [_equal(number, 0, len(body)), *body]
 
 
-def _body(conditions: tuple[Where, ...], error: int = errno.EPERM) -> list[bytes]:
+def _body(conditions: tuple[Condition, ...], error: int = errno.EPERM) -> list[bytes]:
     body = []
-    for where in conditions:
-        body += [_load(where.offset), struct.pack("=HBBI", _AND, 0, 0, where.mask)]
-        body += [_equal(value, len(where.values) - k, 0) for k, value in enumerate(where.values)]
+    for condition in conditions:
+        body += [_load(condition.offset), struct.pack("=HBBI", _AND, 0, 0, condition.mask)]
+        body += [_equal(value, len(condition.values) - k, 0) for k, value in enumerate(condition.values)]
         body.append(_refuse(error))
     return [*body, struct.pack("=HBBI", _RETURN, 0, 0, _ALLOW)]
 
@@ -229,7 +236,7 @@ def _load(offset: int) -> bytes:
 
 
 def _equal(value: int, then: int, otherwise: int) -> bytes:
-    """Skips so many instructions."""
+    """Compare; skip `then` instructions where equal, else `otherwise`."""
     return struct.pack("=HBBI", _EQUAL, then, otherwise, value)
 
 

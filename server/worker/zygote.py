@@ -1,7 +1,7 @@
 """The workers' first process: imports torch once, and keeps spare children ready, each for one run.
 
 `python -m server.worker.zygote FD OPTIONS`. Over the Unix socket FD go `ready`, `spare` with two descriptors (where the
-child takes its job, where it writes its trace) and `exited`; there come `use`, `where` and `kill`. As the parent it
+child takes its job, where it writes its trace) and `exited`; there come `use`, `traceback` and `kill`. As the parent it
 alone reaps and kills, so no signal ever meets a process that is not the run's own.
 """
 
@@ -25,11 +25,11 @@ from typing import Any, NoReturn
 import numpy
 import torch
 
-from server.worker import confine, gpu, pages
-from server.worker.child import WHERE, die_with_parent, live
+from server.worker import confine, gpu, huge_pages
+from server.worker.child import DUMP_SIGNAL, die_with_parent, run_child
+from server.worker.preload import preload
 from server.worker.probes import ops
 from server.worker.run import rehearse
-from server.worker.warm import warm
 
 REHEARSALS = 12
 """How often a small program runs before the first fork: then CPython has its shortcuts in our code, and need not write
@@ -74,13 +74,13 @@ class Zygote:
         """Everything that is done once for all children."""
         module, _, function = self._options.entry.partition(":")
         self._entry = getattr(importlib.import_module(module), function)
-        aside(warm)
+        aside(preload)
         alone()
         layers: dict[str, str] = {}
         if self._options.sandbox != "off":
             layers = confine.probe()
             o = self._options
-            got = functools.partial(gpu.ready, o.gpu_memory) if o.device == "cuda" else None
+            got = functools.partial(gpu.initialize, o.gpu_memory) if o.device == "cuda" else None
             self._confinement = confine.Confinement(layers, o.memory, o.cpu, FIRST_UID, got)
         ops.listen()
         if not torch.cuda.device_count():  # with one a backward makes threads, and a fork has none of them
@@ -90,9 +90,9 @@ class Zygote:
         if tasks() != 1:
             raise RuntimeError(f"the workers' first process has {tasks()} threads; its children would hang")
         gc.collect()
-        self._filling = pages.fill()
+        self._filling = huge_pages.fill_free_blocks()
         gc.freeze()
-        pages.gather()
+        huge_pages.collapse()
         versions = {
             "torch": str(torch.__version__),
             "numpy": numpy.__version__,
@@ -128,8 +128,8 @@ class Zygote:
         if "use" in message:
             self._spare.discard(int(message["use"]))
             self._hasty = 0
-        elif "where" in message and int(message["where"]) in self._children:
-            os.kill(self._children[int(message["where"])][0], WHERE)
+        elif "traceback" in message and int(message["traceback"]) in self._children:
+            os.kill(self._children[int(message["traceback"])][0], DUMP_SIGNAL)
         elif "kill" in message and int(message["kill"]) in self._children:
             kill(self._children[int(message["kill"])][0])
         self._fill()
@@ -152,7 +152,7 @@ class Zygote:
             pid = -1
         if pid == 0:
             assert self._entry is not None
-            live(self._entry, job, pipe, parent, self._confinement, slot)
+            run_child(self._entry, job, pipe, parent, self._confinement, slot)
         if pid > 0:
             self._next += 1
             number = self._next

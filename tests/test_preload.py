@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from server.language.policy import MODULES
-from server.worker.warm import CASES, NAMES
+from server.worker.preload import WARM_UP_CASES, WARM_UP_IMPORTS
 from tests import docstring_programs, module_programs, optimizer_programs
 
 ROOT = Path(__file__).parent.parent
@@ -35,8 +35,8 @@ import numpy.random, torch
 torch.set_num_threads(1)
 if sys.argv[1] == "warm":
     import server.worker.run
-    from server.worker.warm import warm
-    warm()
+    from server.worker.preload import preload
+    preload()
 assert len(os.listdir("/proc/self/task")) == 1
 
 def answer(source, shut):
@@ -257,7 +257,7 @@ EXCUSED = re.compile(
 def test_every_import_in_a_function_finds_its_module(warm: Ask) -> None:
     listed = """
         import json, sys
-        every = {**sys.modules, **next(one._modules for one in sys.meta_path if type(one).__name__ == "Attic")}
+        every = {**sys.modules, **next(one._modules for one in sys.meta_path if type(one).__name__ == "HiddenModules")}
         print(json.dumps({name: getattr(module, "__file__", None) for name, module in every.items()}))
     """
     loaded: dict[str, str | None] = json.loads(warm(textwrap.dedent(listed), False)["printed"])
@@ -286,7 +286,7 @@ def within(name: str, path: Path) -> set[str]:
 
 
 def test_every_case_runs(fresh: Ask) -> None:
-    told = fresh("\n".join([NAMES, *CASES, "print('done')"]), False)
+    told = fresh("\n".join([WARM_UP_IMPORTS, *WARM_UP_CASES, "print('done')"]), False)
     assert (told["error"], told["printed"].split("\n")[-2]) == (None, "done")
 
 
@@ -295,14 +295,14 @@ def test_every_module_comes_back_as_it_was(warm: Ask) -> None:
         textwrap.dedent("""
         import importlib, sys, warnings
         warnings.simplefilter("ignore")
-        attic = next(one for one in sys.meta_path if type(one).__name__ == "Attic")
-        for name, module in reversed(attic._modules.items()):
+        hidden = next(one for one in sys.meta_path if type(one).__name__ == "HiddenModules")
+        for name, module in reversed(hidden._modules.items()):
             assert importlib.import_module(name) is sys.modules[name] is module, name
             spec = module.__spec__
-            assert spec is None or (spec.loader is not attic and spec.name == module.__name__), (name, spec)
+            assert spec is None or (spec.loader is not hidden and spec.name == module.__name__), (name, spec)
             package, _, key = name.rpartition(".")
             assert not package or hasattr(sys.modules[package], key), name
-        print(len(attic._modules))
+        print(len(hidden._modules))
     """)
     )
     assert told["error"] is None
