@@ -1,7 +1,7 @@
 /** Texts around the pictures: the opening step, a step's heading and sentences, the outcome, and the pictures' labels. */
 
 import { LOOM } from "./marks/loom.js";
-import { WORDS } from "./marks/words.js";
+import { WORDS } from "./marks/labels.js";
 import { notes } from "./notes.js";
 
 const SENTENCES = 6;
@@ -60,7 +60,7 @@ export function outcomeSentence(trace, say) {
   return { text: text ? text() : say(status), tone: status === "finished" ? "plain" : "bad" };
 }
 
-/** The stage's labels, those that the reader's language has. @param {Say} say @returns {Partial<import("./marks/words.js").Words>} */
+/** The stage's labels, those that the reader's language has. @param {Say} say @returns {Partial<import("./marks/labels.js").Words>} */
 export function stageLabels(say) {
   const labels = Object.keys(WORDS).map((key) => [key, say(`stage_${key}`)]);
   return Object.fromEntries(labels.filter(([key, text]) => text !== `stage_${key}`));

@@ -2,7 +2,7 @@
 
 import { outputMessages, showOutputSummary } from "./output_diff.js";
 import { createEditor } from "./editor.js";
-import { alive, modes, spelled } from "./ledger.js";
+import { alive, modes, spelled } from "./memory_totals.js";
 import { startKeys } from "./keys.js";
 import { captionItems } from "./caption_list.js";
 import { locale } from "./locale.js";
@@ -35,7 +35,7 @@ import { createTimeline } from "./timeline.js";
 import * as unseen from "./skipped_iterations.js";
 import * as url from "./url.js";
 import { createViews } from "./views.js";
-import { writeBefore } from "./writers.js";
+import { writeBefore } from "./cell_writers.js";
 
 const SOON = 80;
 const CLOSER = 1.25;

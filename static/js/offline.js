@@ -21,7 +21,7 @@ import { startTheme } from "./theme.js";
 import { createTimeline } from "./timeline.js";
 import * as url from "./url.js";
 import { createViews } from "./views.js";
-import { writeBefore } from "./writers.js";
+import { writeBefore } from "./cell_writers.js";
 
 const CLOSER = 1.25;
 /** @template {HTMLElement} T @param {string} id @returns {T} */

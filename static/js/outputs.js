@@ -1,6 +1,6 @@
 /** The outputs that an article holds, laid beside what torch printed and showed. Facts in, rows out. */
 
-import { isNumber, parts, spelled, squeezed, trimmed } from "./spelling.js";
+import { isNumber, parts, spelled, squeezed, trimmed } from "./output_normalize.js";
 
 /**
  * @typedef {{line: number, first: number, expected: string, got: string, verdict: "same" | "different" | "not reached",

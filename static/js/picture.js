@@ -9,7 +9,7 @@ import { locale } from "./locale.js";
 import { preview } from "./marks/preview.js";
 import { listing } from "./marks/listing.js";
 import { loomPicture } from "./marks/loom.js";
-import { paper, whole, written } from "./marks/paper.js";
+import { paper, whole, written } from "./marks/svg_document.js";
 import { messages } from "./messages.js";
 import { openTrace } from "./state.js";
 import { outcomeSentence, loomLabels, sentences, stageLabels, openingStep, stepHeading } from "./captions.js";
@@ -87,7 +87,7 @@ function stagePicture(plan, opened, i, say, tallest) {
   );
 }
 
-/** @param {import("./marks/paper.js").Caption} told @param {string} text */
+/** @param {import("./marks/svg_document.js").Caption} told @param {string} text */
 function noted(told, text) {
   return { ...told, sentences: [...told.sentences, { text, tone: "cut" }] };
 }

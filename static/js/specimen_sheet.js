@@ -2,9 +2,9 @@
 
 import { plan } from "./layout/plan.js";
 import { locale } from "./locale.js";
-import { whole } from "./marks/paper.js";
+import { whole } from "./marks/svg_document.js";
 import { openTrace } from "./state.js";
-import { STATES } from "./states.js";
+import { STATES } from "./mark_specimens.js";
 import { patch, SVG } from "./svg.js";
 import { sentences, stepHeading } from "./captions.js";
 import { startTheme } from "./theme.js";
@@ -21,7 +21,7 @@ function createElement(tag, text) {
   return element;
 }
 
-/** The part of a step's picture that shows the mark. @param {import("./states.js").Specimen} specimen @param {HTMLElement} figure */
+/** The part of a step's picture that shows the mark. @param {import("./mark_specimens.js").Specimen} specimen @param {HTMLElement} figure */
 function draw({ trace, step, find }, figure) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("class", "stage-svg");

@@ -5,21 +5,21 @@ import { Lanes } from "./lanes.js";
 import { cut, textWidth } from "./metrics.js";
 import { extent, itemsize, numel, plainDtype, reads } from "./reads.js";
 import { Slots } from "./slots.js";
-import { story } from "./story.js";
+import { runStory } from "./run_story.js";
 
 /**
  * @typedef {{uid: string, x: number, w: number, cell: number, least: number, heat: boolean, rails: Map<string, number>,
  *   right: number}} Column   cell: the width of one element of the smallest dtype, of `least` bytes; right: where the next may begin
  * @typedef {{cells: {index: string, x: number, w: number, cell: number}[], more: number, y: number}} Line
- * @typedef {{reader: import("./story.js").Reader, column: Column, y: number, cy: number, lines: Line[], bar: [number, number] | null}} Block
- * @typedef {{write: import("./story.js").Write, column: Column, y: number, cy: number}} Shot
+ * @typedef {{reader: import("./run_story.js").Reader, column: Column, y: number, cy: number, lines: Line[], bar: [number, number] | null}} Block
+ * @typedef {{write: import("./run_story.js").Write, column: Column, y: number, cy: number}} Shot
  * @typedef {{y: number, h: number, cy: number, codeY: number, codeH: number, code: string[], foldY: number}} Box
  * @typedef {{uid: string, name: string, leaf: boolean, place: string, x: number, y: number,
  *   slots: Map<string, number>, row: number, label: string}} Dot   place: nodes with the same one are one dot
  * @typedef {{key: string, from: string, to: string, x0: number, y0: number, x1: number, y1: number, row: number}} Strand
- * @typedef {{pin: import("./story.js").Pin, x: number, rail: number, y: number, slotX: number, to: number, at: number | null}} Hold
+ * @typedef {{pin: import("./run_story.js").Pin, x: number, rail: number, y: number, slotX: number, to: number, at: number | null}} Hold
  *   rail: where the counter stands; to: where it lets go; at: the height where it broke or its bytes changed
- * @typedef {{story: import("./story.js").Story, boxes: Box[], columns: Map<string, Column>, blocks: Block[][], shots: Shot[][],
+ * @typedef {{story: import("./run_story.js").RunStory, boxes: Box[], columns: Map<string, Column>, blocks: Block[][], shots: Shot[][],
  *   homes: Map<string, {row: number, cy: number, name: string}>, dots: Map<string, Dot>, rowDots: Dot[][], strands: Strand[], trunks: {x: number, y0: number, y1: number}[], holds: Hold[],
  *   head: number, code: number, memory: {x: number, w: number}, graph: {x: number, w: number, names: number},
  *   stacked: boolean, cell: number, width: number, height: number}} Loom
@@ -69,7 +69,7 @@ const KEPT = 12;
  * @returns {Loom}
  */
 export function loom(opened, { room = 1180, stacked = false, scrolls = true } = {}) {
-  const told = story(opened);
+  const told = runStory(opened);
   const code = stacked ? 8 : codeWidth(told, room);
   const holds = { pins: held(told), bumps: bumped(told) };
   /** @type {Loom | null} */
@@ -88,7 +88,7 @@ export function loom(opened, { room = 1180, stacked = false, scrolls = true } = 
   return woven(told, arranged(told, holds, code, cell, most), { code, cell, room, stacked });
 }
 
-/** The plan with these columns. @param {import("./story.js").Story} told @param {{columns: Map<string, Column>, right: number}} arrangement
+/** The plan with these columns. @param {import("./run_story.js").RunStory} told @param {{columns: Map<string, Column>, right: number}} arrangement
  * @param {{code: number, cell: number, room: number, stacked: boolean}} sizes @returns {Loom} */
 function woven(told, { columns, right }, { code, cell, room, stacked }) {
   /** @type {Loom} */
@@ -123,7 +123,7 @@ function woven(told, { columns, right }, { code, cell, room, stacked }) {
   return plan;
 }
 
-/** @param {import("./story.js").Story} told @param {number} room */
+/** @param {import("./run_story.js").RunStory} told @param {number} room */
 function codeWidth(told, room) {
   const longest = Math.max(
     0,
@@ -134,7 +134,7 @@ function codeWidth(told, room) {
 
 // ---- columns
 
-/** How many pins hold a rail at once. @param {import("./story.js").Story} told @returns {Map<string, number>} */
+/** How many pins hold a rail at once. @param {import("./run_story.js").RunStory} told @returns {Map<string, number>} */
 function held(told) {
   /** @type {Map<string, number>} */
   const most = new Map();
@@ -150,7 +150,7 @@ function held(told) {
   return most;
 }
 
-/** How wide the ticks of a counter are written. @param {import("./story.js").Story} told @returns {Map<string, number>} */
+/** How wide the ticks of a counter are written. @param {import("./run_story.js").RunStory} told @returns {Map<string, number>} */
 function bumped(told) {
   /** @type {Map<string, number>} */
   const most = new Map();
@@ -160,10 +160,10 @@ function bumped(told) {
   return most;
 }
 
-/** @param {import("./story.js").Story} told @param {{pins: Map<string, number>, bumps: Map<string, number>}} holds @param {number} left @param {number} cell
+/** @param {import("./run_story.js").RunStory} told @param {{pins: Map<string, number>, bumps: Map<string, number>}} holds @param {number} left @param {number} cell
  * @param {number} most @returns {{columns: Map<string, Column>, right: number}} */
 function arranged(told, holds, left, cell, most) {
-  const bolts = [...told.bolts.values()].filter((bolt) => bolt.death > bolt.birth || !bolt.freed);
+  const bolts = [...told.storages.values()].filter((bolt) => bolt.death > bolt.birth || !bolt.freed);
   /** @type {Map<string, Column>} */
   const columns = new Map();
   const again = bolts.length > KEPT;
@@ -199,14 +199,14 @@ function arranged(told, holds, left, cell, most) {
   return { columns, right };
 }
 
-/** By birth, with a .grad right of its owner. @param {import("./story.js").Bolt[]} bolts */
+/** By birth, with a .grad right of its owner. @param {import("./run_story.js").StorageLife[]} bolts */
 function owned(bolts) {
   const known = new Set(bolts.map((bolt) => bolt.uid));
   const first = bolts.filter((bolt) => !bolt.owner || !known.has(bolt.owner));
   const rest = (/** @type {string} */ uid) => bolts.filter((bolt) => bolt.owner === uid && bolt.uid !== uid);
-  /** @type {Set<import("./story.js").Bolt>} */
+  /** @type {Set<import("./run_story.js").StorageLife>} */
   const out = new Set();
-  const add = (/** @type {import("./story.js").Bolt} */ bolt) => {
+  const add = (/** @type {import("./run_story.js").StorageLife} */ bolt) => {
     if (out.has(bolt)) return;
     out.add(bolt);
     rest(bolt.uid).forEach(add);
@@ -216,7 +216,7 @@ function owned(bolts) {
   return [...out];
 }
 
-/** @param {import("./story.js").Bolt} bolt @param {number} cell @param {number} most */
+/** @param {import("./run_story.js").StorageLife} bolt @param {number} cell @param {number} most */
 function shaped(bolt, cell, most) {
   if (bolt.summary) return { w: 150, cell: 150 / Math.max(1, bolt.nbytes), least: 1, heat: true };
   if (!bolt.cells.size) return { w: 56, cell: 0, least: 1, heat: false };
@@ -236,7 +236,7 @@ export function place(column, dtype, i) {
 
 // ---- rows
 
-/** One row, from y on; where the next begins. @param {Loom} plan @param {import("./story.js").Row} row @param {number} r
+/** One row, from y on; where the next begins. @param {Loom} plan @param {import("./run_story.js").Row} row @param {number} r
  * @param {number} top @param {number} room */
 function lay(plan, row, r, top, room) {
   const { story: told, columns, stacked } = plan;
@@ -254,7 +254,7 @@ function lay(plan, row, r, top, room) {
   const shots = [];
   /** @type {Dot[]} */
   const dots = [];
-  const makers = new Map(row.nodes.map((uid) => [uid, told.knots.get(uid)]));
+  const makers = new Map(row.nodes.map((uid) => [uid, told.nodes.get(uid)]));
   const mine = row.readers.filter(({ entity, alias }) => !alias && entity.grad_fn && makers.has(entity.grad_fn));
   y = shelves(
     row.readers.filter((one) => !mine.includes(one)),
@@ -268,7 +268,7 @@ function lay(plan, row, r, top, room) {
     },
   );
   for (const uid of sorted(row.nodes, told)) {
-    const knot = /** @type {import("./story.js").Knot} */ (told.knots.get(uid));
+    const knot = /** @type {import("./run_story.js").GraphNode} */ (told.nodes.get(uid));
     if (knot.variable && leafDot(plan, knot, r, dots)) continue;
     const own = mine.filter((one) => one.entity.grad_fn === uid);
     let tall = NODE + knot.slots.length * SLOT;
@@ -337,7 +337,7 @@ function wrapped(lines, most) {
   return out.length > 5 ? [...out.slice(0, 4), "…"] : out;
 }
 
-/** Inputs before what they go into. @param {string[]} nodes @param {import("./story.js").Story} told */
+/** Inputs before what they go into. @param {string[]} nodes @param {import("./run_story.js").RunStory} told */
 function sorted(nodes, told) {
   const here = new Set(nodes);
   /** @type {Set<string>} */
@@ -349,7 +349,7 @@ function sorted(nodes, told) {
       const uid = stack[stack.length - 1];
       const todo = out.has(uid)
         ? []
-        : (told.knots.get(uid)?.next ?? []).flatMap((e) =>
+        : (told.nodes.get(uid)?.next ?? []).flatMap((e) =>
             e && here.has(e[0]) && !out.has(e[0]) && !open.has(e[0]) ? [e[0]] : [],
           );
       open.add(uid);
@@ -360,7 +360,7 @@ function sorted(nodes, told) {
   return [...out];
 }
 
-/** The windows of a handle, a line for each of its logical rows. @param {import("./story.js").Reader} reader
+/** The windows of a handle, a line for each of its logical rows. @param {import("./run_story.js").Reader} reader
  * @param {Map<string, Column>} columns @param {number} y @returns {Block | null} */
 function blocked(reader, columns, y) {
   const { entity } = reader;
@@ -403,7 +403,7 @@ function blocked(reader, columns, y) {
 
 // ---- the graph
 
-/** @param {Loom} plan @param {import("./story.js").Knot} knot @param {number} y @param {number} r @returns {Dot} */
+/** @param {Loom} plan @param {import("./run_story.js").GraphNode} knot @param {number} y @param {number} r @returns {Dot} */
 function dotted(plan, knot, y, r) {
   const slots = new Map(knot.slots.map((slot, k) => [slot, y + NODE / 2 + k * SLOT + SLOT / 2]));
   const name = label({ .../** @type {any} */ (knot) }).replace("+= ", "");
@@ -424,7 +424,7 @@ function dotted(plan, knot, y, r) {
 }
 
 /** AccumulateGrad stands in its leaf's row: one place for all that ever lead there.
- * @param {Loom} plan @param {import("./story.js").Knot} knot @param {number} r @param {Dot[]} here @returns {boolean} */
+ * @param {Loom} plan @param {import("./run_story.js").GraphNode} knot @param {number} r @param {Dot[]} here @returns {boolean} */
 function leafDot(plan, knot, r, here) {
   const home = plan.homes.get(knot.variable ?? "");
   if (!home) return false;
@@ -441,7 +441,7 @@ function thread(plan) {
   const { dots, story: told } = plan;
   /** @type {Map<string, number>} */
   const last = new Map();
-  for (const [uid, knot] of told.knots) {
+  for (const [uid, knot] of told.nodes) {
     const from = dots.get(uid);
     if (from)
       for (const edge of knot.next) {
@@ -454,7 +454,7 @@ function thread(plan) {
   for (const dot of [...dots.values()].sort((a, b) => a.y - b.y)) {
     const key = dot.place;
     if (at.has(key)) continue;
-    const straight = (told.knots.get(dot.uid)?.next ?? [])
+    const straight = (told.nodes.get(dot.uid)?.next ?? [])
       .flatMap((e) => {
         const to = e && dots.get(e[0]);
         return to && to.y < dot.y && last.get(to.place) === dot.y ? [at.get(to.place) ?? -1] : [];
@@ -472,7 +472,7 @@ function thread(plan) {
   plan.width = plan.graph.x + plan.graph.w;
   /** @type {Set<string>} */
   const trunks = new Set();
-  for (const [uid, knot] of told.knots) {
+  for (const [uid, knot] of told.nodes) {
     const from = dots.get(uid);
     if (from)
       knot.next.forEach((edge, k) => {

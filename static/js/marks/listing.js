@@ -2,14 +2,14 @@
 
 import { textWidth } from "../layout/metrics.js";
 import { h } from "../svg.js";
-import { wrapped } from "./paper.js";
+import { wrapped } from "./svg_document.js";
 
 const LEFT = 64;
 const TOP = 40;
 const LINE = 21;
 const MOST = 200;
 
-/** @param {string} source @param {{line: number, text: string}[]} told @returns {import("./paper.js").Picture} */
+/** @param {string} source @param {{line: number, text: string}[]} told @returns {import("./svg_document.js").Picture} */
 export function listing(source, told) {
   const rows = source.trimEnd().split("\n");
   const nodes = [];

@@ -7,7 +7,7 @@ import { cut, EM, textWidth } from "../layout/metrics.js";
 import { plainDtype } from "../layout/reads.js";
 import { ALL, within } from "../layout/view.js";
 import { cls, h } from "../svg.js";
-import { fitting, headMarks } from "./loomhead.js";
+import { fitting, headMarks } from "./loom_head.js";
 import { rounded } from "./node.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
@@ -45,7 +45,7 @@ const NODE_R = 5;
  * @param {import("../state.js").Opened} opened @param {number} i
  * @param {Partial<Words>} [words]
  * @param {{room?: number, rows?: number}} [options] room: the width to fill; rows: no more rows than this
- * @returns {import("./paper.js").Picture}
+ * @returns {import("./svg_document.js").Picture}
  */
 export function loomPicture(opened, i, words = {}, { room = 1180, rows } = {}) {
   const plan = loom(opened, { room, scrolls: false });
@@ -283,7 +283,7 @@ function bodyMarks(scene) {
 /** Its cells from the row that made it to the row that freed it, its counters as rails.
  * @param {Scene} scene @param {import("../layout/loom.js").Column} column */
 function columnMarks({ plan, band, words }, column) {
-  const life = /** @type {import("../layout/story.js").Bolt} */ (plan.story.bolts.get(column.uid));
+  const life = /** @type {import("../layout/run_story.js").StorageLife} */ (plan.story.storages.get(column.uid));
   const from = plan.boxes[life.birth].y + 1;
   const death = plan.boxes[life.death];
   const to = life.freed ? death.y + Math.min(death.h - 12, death.h / 2) : death.y + death.h;
@@ -622,7 +622,7 @@ function bumpMarks({ plan, i, now }, r) {
   if (!bumps.size) return [];
   const out = [];
   for (const column of plan.columns.values()) {
-    const life = plan.story.bolts.get(column.uid);
+    const life = plan.story.storages.get(column.uid);
     if (!life || life.birth > r || life.death < r) continue;
     for (const [counter, x] of column.rails) {
       const bump = bumps.get(counter);

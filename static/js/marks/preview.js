@@ -1,7 +1,7 @@
 /** The card that a link is shown by elsewhere: title, as much of a picture as is readable, the line, its first sentence. */
 
 import { h } from "../svg.js";
-import { clipped, wrapped } from "./paper.js";
+import { clipped, wrapped } from "./svg_document.js";
 
 export const CARD = { width: 1200, height: 630 };
 
@@ -12,9 +12,9 @@ const SMALLEST = 0.62;
 const TITLE = 34;
 
 /**
- * @param {import("./paper.js").Picture} picture @param {string} worn the class of the picture's own root
- * @param {string} title @param {import("./paper.js").Caption} caption
- * @returns {import("./paper.js").Picture}
+ * @param {import("./svg_document.js").Picture} picture @param {string} worn the class of the picture's own root
+ * @param {string} title @param {import("./svg_document.js").Caption} caption
+ * @returns {import("./svg_document.js").Picture}
  */
 export function preview(picture, worn, title, { line, at, sentences }) {
   const { width, height } = CARD;

@@ -11,12 +11,12 @@ import { foldMark, rimMark } from "./fold.js";
 import { beadsMark, cardMark, railMark, tagsMark } from "./handle.js";
 import { edgeMark, gradMarks, leaderMark, nodeMark, rounded } from "./node.js";
 import { alarmText, pinMark } from "./pin.js";
-import { ghostMark, inlineLabel, shelfMark } from "./shelf.js";
-import { WORDS } from "./words.js";
+import { ghostMark, inlineLabel, shelfMark } from "./storage.js";
+import { WORDS } from "./labels.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /**
- * @typedef {{plan: import("../layout/plan.js").Plan, snap: import("../state.js").Snapshot, words: import("./words.js").Words,
+ * @typedef {{plan: import("../layout/plan.js").Plan, snap: import("../state.js").Snapshot, words: import("./labels.js").Words,
  *   names: import("../layout/names.js").Names, previous: import("../state.js").Entities, steps: any[],
  *   grads: Set<string>, readers: Map<string, string[]>, writers: Set<string>, outputs: Map<string, string[]>,
  *   visits: {node: string, step: number}[], visited: Map<string, {k: number, step: number}>, sums: Map<string, number>, events: Set<string>,
@@ -27,7 +27,7 @@ import { WORDS } from "./words.js";
  * @param {import("../layout/plan.js").Plan} plan
  * @param {import("../state.js").Opened} opened
  * @param {number} i
- * @param {Partial<import("./words.js").Words>} [words]
+ * @param {Partial<import("./labels.js").Words>} [words]
  * @param {import("../layout/view.js").View} [view] what is drawn of each side
  * @returns {{memory: VNode[], between: VNode[], graph: VNode[]}}
  */
@@ -144,7 +144,7 @@ function passes(band, points) {
 }
 
 /** @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").Opened} opened
- * @param {import("../state.js").Snapshot} snap @param {import("./words.js").Words} words
+ * @param {import("../state.js").Snapshot} snap @param {import("./labels.js").Words} words
  * @param {Map<string, number>} [peeks] @returns {Scene} */
 function facts(plan, opened, snap, words, peeks = new Map()) {
   const { entities, step, index } = snap;
@@ -215,7 +215,7 @@ function facts(plan, opened, snap, words, peeks = new Map()) {
 /** The lanes' names. @param {Scene} s */
 function heads(s) {
   const { lanes } = s.plan.memory;
-  const list = /** @type {[keyof import("./words.js").Words, number][]} */ ([
+  const list = /** @type {[keyof import("./labels.js").Words, number][]} */ ([
     ["names", lanes.names.x],
     ["handles", lanes.handles.x],
     ["storages", lanes.storages.x],

@@ -6,7 +6,7 @@ import { wireText } from "../layout/format.js";
 import { Lanes } from "../layout/lanes.js";
 import { loom } from "../layout/loom.js";
 import { reads } from "../layout/reads.js";
-import { story } from "../layout/story.js";
+import { runStory } from "../layout/run_story.js";
 import { loomMarks, loomPicture } from "../marks/loom.js";
 import { openTrace } from "../state.js";
 import { render } from "../svg.js";
@@ -56,7 +56,7 @@ for (const [name, make] of Object.entries(ALL))
         assert.doesNotMatch([...head, ...body].map(render).join(""), /NaN|undefined|Infinity/);
       }
       const { body } = drawn(document, undefined, options);
-      for (const [uid, bolt] of plan.story.bolts)
+      for (const [uid, bolt] of plan.story.storages)
         if (bolt.death > bolt.birth || !bolt.freed) assert.equal(having(body, "data-loom-column", uid).length, 1);
       for (const key of plan.story.pins.keys())
         if (plan.columns.has(plan.story.pins.get(key)?.storage ?? ""))
@@ -67,7 +67,7 @@ for (const [name, make] of Object.entries(ALL))
     });
 
 test("a row is a statement, with the visits of its backward", () => {
-  const told = story(openTrace(backward()));
+  const told = runStory(openTrace(backward()));
   assert.deepEqual(
     told.rows.map((row) => [row.first, row.last, row.visits.length]),
     [
@@ -199,7 +199,7 @@ test("columns of freed storages are let again where there are many, never to two
   const columns = [...plan.columns.values()];
   for (const a of columns)
     for (const b of columns) {
-      const [x, y] = [plan.story.bolts.get(a.uid), plan.story.bolts.get(b.uid)];
+      const [x, y] = [plan.story.storages.get(a.uid), plan.story.storages.get(b.uid)];
       if (a === b || !x || !y || x.death < y.birth || y.death < x.birth) continue;
       assert.ok(a.right <= b.x + 0.01 || b.right <= a.x + 0.01, `${a.uid} ${b.uid}`);
     }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { outputs } from "../outputs.js";
-import { parts, spelled } from "../spelling.js";
+import { parts, spelled } from "../output_normalize.js";
 
 const out = (/** @type {string} */ text) => ({ kind: "out", stream: "stdout", text });
 

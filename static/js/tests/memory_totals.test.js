@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alive, modes, spelled } from "../ledger.js";
+import { alive, modes, spelled } from "../memory_totals.js";
 
 test("bytes come and go with their storages, and a part counts with its whole", () => {
   const steps = [

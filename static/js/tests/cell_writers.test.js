@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openTrace } from "../state.js";
-import { lastWrite } from "../writers.js";
+import { lastWrite } from "../cell_writers.js";
 
 const opened = openTrace({
   steps: [

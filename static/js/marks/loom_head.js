@@ -90,7 +90,7 @@ export function headMarks(plan, snap, words) {
  * @param {import("../layout/loom.js").Column} column @param {boolean} ghost @param {Record<string, string>} words */
 function storageMark(plan, snap, uid, storage, column, ghost, words) {
   const written = snap.written.get(uid);
-  const life = plan.story.bolts.get(uid);
+  const life = plan.story.storages.get(uid);
   const [dtype, values] = /** @type {[string, any[]]} */ (Object.entries(storage.cells ?? {})[0] ?? ["", []]);
   const facts = [...new Set(Object.keys(storage.cells ?? storage.summary ?? {}).map(dtypeText))].join(" ");
   const said = ghost ? words.freed : `${facts} · ${bytesText(storage.nbytes ?? 0)}`;

@@ -18,28 +18,28 @@ import { extent, plainDtype } from "./reads.js";
  *   nodes: string[], freed: number}} Row
  *   freed: storages made and freed within the row; inset: how deep it stands in blocks and calls
  * @typedef {{uid: string, birth: number, death: number, freed: boolean, cells: Map<string, number>, summary: boolean,
- *   nbytes: number, owner: string | null, counters: string[]}} Bolt   a storage; owner: of whose tensor it is the .grad
- * @typedef {{uid: string, name: string, next: ([string, number] | null)[], variable: string | null, row: number, slots: string[]}} Knot
+ *   nbytes: number, owner: string | null, counters: string[]}} StorageLife   a storage; owner: of whose tensor it is the .grad
+ * @typedef {{uid: string, name: string, next: ([string, number] | null)[], variable: string | null, row: number, slots: string[]}} GraphNode
  *   a node of the graph, with the row of the statement that made it
  * @typedef {{key: string, node: string, slot: string, storage: string, counter: string | null, expected: number | null,
  *   tensor: string | null, birth: number, death: number, broken: number | null, silent: number | null, released: boolean}} Pin
- * @typedef {{rows: Row[], at: number[], bolts: Map<string, Bolt>, knots: Map<string, Knot>, pins: Map<string, Pin>,
- *   visits: Map<string, number[]>, arrived: Map<number, number>, called: Map<string, string>}} Story
+ * @typedef {{rows: Row[], at: number[], storages: Map<string, StorageLife>, nodes: Map<string, GraphNode>, pins: Map<string, Pin>,
+ *   visits: Map<string, number[]>, arrived: Map<number, number>, called: Map<string, string>}} RunStory
  *   at: the row of each step; visits: the steps at which each node ran; arrived: how wide the gradient of a visit is
  *   written; called: the first name of a tensor on each storage
  */
 
 const MOST_CODE = 4;
 
-/** @param {import("../state.js").Opened} opened @returns {Story} */
-export function story(opened) {
+/** @param {import("../state.js").Opened} opened @returns {RunStory} */
+export function runStory(opened) {
   const { steps } = opened.trace;
-  /** @type {Story} */
+  /** @type {RunStory} */
   const out = {
     rows: [],
     at: [],
-    bolts: new Map(),
-    knots: new Map(),
+    storages: new Map(),
+    nodes: new Map(),
     pins: new Map(),
     visits: new Map(),
     arrived: new Map(),
@@ -77,7 +77,7 @@ export function story(opened) {
     first = last + 1;
   }
   const end = out.rows.length - 1;
-  for (const bolt of out.bolts.values()) if (!bolt.freed) bolt.death = end;
+  for (const bolt of out.storages.values()) if (!bolt.freed) bolt.death = end;
   for (const pin of out.pins.values()) if (!pin.released) pin.death = end;
   return out;
 }
@@ -128,13 +128,13 @@ function begun(trace, first, last) {
   };
 }
 
-/** @param {Story} out @param {string} uid @param {any} node @param {number} r @param {Row} row */
+/** @param {RunStory} out @param {string} uid @param {any} node @param {number} r @param {Row} row */
 function knot(out, uid, node, r, row) {
   if (!node) return;
-  let known = out.knots.get(uid);
+  let known = out.nodes.get(uid);
   if (!known) {
     known = { uid, name: node.name ?? "", next: [], variable: null, row: r, slots: [] };
-    out.knots.set(uid, known);
+    out.nodes.set(uid, known);
     row.nodes.push(uid);
   }
   known.name = node.name ?? known.name;
@@ -176,9 +176,9 @@ function letGo(pin, r) {
   pin.death = r;
 }
 
-/** @param {Story} out @param {string} uid @param {number} r */
+/** @param {RunStory} out @param {string} uid @param {number} r */
 function release(out, uid, r) {
-  for (const slot of out.knots.get(uid)?.slots ?? []) {
+  for (const slot of out.nodes.get(uid)?.slots ?? []) {
     const pin = out.pins.get(`${uid}:${slot}`);
     if (pin) letGo(pin, r);
   }
@@ -186,7 +186,7 @@ function release(out, uid, r) {
 
 /**
  * What the row left other than it was.
- * @param {Story} out @param {Row} row @param {number} r @param {Map<string, number>} touched the first step of the row that names each
+ * @param {RunStory} out @param {Row} row @param {number} r @param {Map<string, number>} touched the first step of the row that names each
  * @param {import("../state.js").Entities} before @param {import("../state.js").Entities} after
  */
 function weave(out, row, r, touched, before, after) {
@@ -222,13 +222,13 @@ function weave(out, row, r, touched, before, after) {
   }
   for (const { entity, title, named } of row.readers) {
     if (named && entity.storage && !out.called.has(entity.storage)) out.called.set(entity.storage, title.split(" ")[0]);
-    const held = out.bolts.get(entity.storage ?? "");
+    const held = out.storages.get(entity.storage ?? "");
     if (held && entity.counter && !held.counters.includes(entity.counter)) held.counters.push(entity.counter);
   }
   for (const uid of touched.keys()) {
     const tensor = after.get(uid);
     const grad = tensor?.grad ? after.get(tensor.grad)?.storage : null;
-    const held = out.bolts.get(grad ?? "");
+    const held = out.storages.get(grad ?? "");
     if (held && tensor?.storage && tensor.storage !== grad) held.owner ??= tensor.storage;
   }
 }
@@ -249,9 +249,9 @@ function reader(uid, entity, called, { alias, grad, step }) {
   };
 }
 
-/** @param {Story} out @param {Row} row @param {number} r @param {string} uid @param {any} old @param {any} now */
+/** @param {RunStory} out @param {Row} row @param {number} r @param {string} uid @param {any} old @param {any} now */
 function bolt(out, row, r, uid, old, now) {
-  const known = out.bolts.get(uid);
+  const known = out.storages.get(uid);
   if (!now) {
     if (known) Object.assign(known, { death: r, freed: true });
     else row.freed += 1;
@@ -268,7 +268,7 @@ function bolt(out, row, r, uid, old, now) {
     owner: null,
     counters: [],
   };
-  out.bolts.set(uid, life);
+  out.storages.set(uid, life);
   for (const [dtype, cells] of Object.entries(now.cells ?? {}))
     life.cells.set(dtype, Math.max(life.cells.get(dtype) ?? 0, cells.length));
   life.summary ||= !now.cells && Boolean(now.summary || now.windows);

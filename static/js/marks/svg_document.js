@@ -5,9 +5,9 @@ import { news } from "../layout/plan.js";
 import { ALL } from "../layout/view.js";
 import { cls, h, render, SVG } from "../svg.js";
 import { extent } from "./extent.js";
-import { styled } from "./ink.js";
+import { styled } from "./svg_styles.js";
 import { scene } from "./scene.js";
-import { WORDS } from "./words.js";
+import { WORDS } from "./labels.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {{width: number, height: number, nodes: VNode[], cut?: boolean}} Picture cut: it goes on above or below */
@@ -25,7 +25,7 @@ const NEAR = 0.7;
 
 /** All of what there is at a step, memory and graph, whatever a screen would show of it.
  * @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").Opened} opened @param {number} i
- * @param {Partial<import("./words.js").Words>} words
+ * @param {Partial<import("./labels.js").Words>} words
  * @param {number} [most] of a higher picture only that much is drawn, with what the step made or wrote in it
  * @returns {Picture} */
 export function whole(plan, opened, i, words, most = Infinity) {
@@ -43,7 +43,7 @@ export function whole(plan, opened, i, words, most = Infinity) {
 }
 
 /** @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").Opened} opened @param {number} i
- * @param {Partial<import("./words.js").Words>} words @param {import("../layout/view.js").Band} [band] @returns {Picture} */
+ * @param {Partial<import("./labels.js").Words>} words @param {import("../layout/view.js").Band} [band] @returns {Picture} */
 function drawn(plan, opened, i, words, band = ALL) {
   const { stacked } = plan;
   const { memory, between, graph } = scene(plan, opened, i, words, { memory: band, graph: band });
