@@ -36,7 +36,7 @@ export function stepHeading(trace, i, say) {
 }
 
 /** A step's sentences, the gravest first.
- * @param {import("./state.js").Opened} opened @param {number} i @param {Say} say @returns {Sentence[]} */
+ * @param {import("./state.js").OpenTrace} opened @param {number} i @param {Say} say @returns {Sentence[]} */
 export function sentences(opened, i, say) {
   const list = notes(opened, i);
   list.sort((a, b) => weight(a) - weight(b));

@@ -2,7 +2,7 @@
 
 /**
  * The last step up to `from` that changed an element of a storage, its allocation included; -1 where none did.
- * @param {import("./state.js").Opened} opened @param {string} storage @param {number} index
+ * @param {import("./state.js").OpenTrace} opened @param {string} storage @param {number} index
  * @param {string} dtype under which the element is counted @param {number} from
  */
 export function lastWrite(opened, storage, index, dtype, from) {
@@ -24,7 +24,7 @@ export function lastWrite(opened, storage, index, dtype, from) {
 }
 
 /** Where a click on a cell leads: to the step that made it what it is; from that step, to the one before. -1 where there is none.
- * @param {import("./state.js").Opened} opened @param {string} storage @param {number} index @param {string} dtype @param {number} step */
+ * @param {import("./state.js").OpenTrace} opened @param {string} storage @param {number} index @param {string} dtype @param {number} step */
 export function writeBefore(opened, storage, index, dtype, step) {
   const at = lastWrite(opened, storage, index, dtype, step);
   return at === step ? lastWrite(opened, storage, index, dtype, step - 1) : at;

@@ -11,7 +11,7 @@ const REVOKE_AFTER_MS = 20000;
 const MARGIN = 6;
 
 /**
- * @typedef {{opened: import("./state.js").Opened, plan: import("./layout/plan.js").Plan | null, step: number, name: string, title: string}} Subject
+ * @typedef {{opened: import("./state.js").OpenTrace, plan: import("./layout/plan.js").Plan | null, step: number, name: string, title: string}} Subject
  *   plan: the stage's, where it is drawn; name: the stem of the files' names
  */
 

@@ -1,11 +1,11 @@
 /** The loom view: the whole run in one scrolling picture with fixed heads, and cut into pages for printing. */
 
 import { HEAD, loom as makeLoom, SMALLEST } from "./layout/loom.js";
-import { ALL, band, TALL } from "./layout/view.js";
+import { ALL, visibleBand, TALL } from "./layout/view.js";
 import { corner, LOOM, loomMarks } from "./marks/loom.js";
 import { patch, SVG } from "./svg.js";
 
-/** @typedef {import("./state.js").Opened} Opened */
+/** @typedef {import("./state.js").OpenTrace} Opened */
 /** @typedef {{show: (opened: Opened, i: number) => void, print: (opened: Opened) => void, clearPrint: () => void}} LoomView */
 
 const NARROW = 680;
@@ -85,7 +85,7 @@ export function createLoom(host, document, { labels = {}, go }) {
 
   /** The heights of the plan that are scrolled into view. @param {import("./layout/loom.js").Loom} plan */
   function visibleRange(plan) {
-    return plan.height <= TALL ? ALL : band(root.scrollTop / k, (root.scrollTop + root.clientHeight) / k);
+    return plan.height <= TALL ? ALL : visibleBand(root.scrollTop / k, (root.scrollTop + root.clientHeight) / k);
   }
 
   function scrolled() {

@@ -2,13 +2,13 @@
 
 import { outputMessages, showOutputSummary } from "./output_diff.js";
 import { createEditor } from "./editor.js";
-import { alive, modes, spelled } from "./memory_totals.js";
+import { liveBytes, activeModes, bytesLabel } from "./memory_totals.js";
 import { startKeys } from "./keys.js";
 import { captionItems } from "./caption_list.js";
 import { locale } from "./locale.js";
 import { createLoom } from "./loom.js";
 import { messages, remarks } from "./messages.js";
-import { outputs } from "./outputs.js";
+import { compareOutputs } from "./outputs.js";
 import { createPrinted } from "./printed.js";
 import { repaired } from "./repair.js";
 import { ROOT } from "./root.js";
@@ -44,9 +44,9 @@ const { say } = locale(document.documentElement.lang);
 const part = (id) => /** @type {T} */ (document.getElementById(id));
 
 const first = JSON.parse(part("first").textContent ?? "{}");
-/** @type {import("./state.js").Opened | null} */
+/** @type {import("./state.js").OpenTrace | null} */
 let opened = null;
-/** @type {import("./outputs.js").Row[]} */
+/** @type {import("./outputs.js").OutputRow[]} */
 let laid = [];
 /** @type {number[]} bytes alive after each step */
 let bytes = [];
@@ -190,10 +190,10 @@ function show(trace, at, replace = true) {
   opened = openTrace(trace);
   part("waiting").hidden = true;
   part("timeline").hidden = false;
-  bytes = alive(trace.steps);
+  bytes = liveBytes(trace.steps);
   printed.open(trace.steps);
   if (replace) editor.setText(trace.program.source);
-  laid = outputs(trace);
+  laid = compareOutputs(trace);
   head();
   remark();
   showOutputSummary(part("outputs"), laid, say, { current: () => step, go });
@@ -258,14 +258,14 @@ function light() {
 /** What is in force at this step, and how much is alive. */
 function standing() {
   if (!opened) return;
-  const chips = modes(opened.at(step).entities).map((name) => {
+  const chips = activeModes(opened.at(step).entities).map((name) => {
     const chip = document.createElement("span");
     chip.className = "mode";
     chip.textContent = name;
     return chip;
   });
   part("modes").replaceChildren(...chips);
-  part("alive").textContent = say("alive", { size: spelled(bytes[step]) });
+  part("alive").textContent = say("alive", { size: bytesLabel(bytes[step]) });
 }
 
 /** What was left out before this step, and the way to see it. */

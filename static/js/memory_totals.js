@@ -4,7 +4,7 @@
  * Bytes of all living storages after each step; one that lies within another counts once.
  * @param {any[]} steps @returns {number[]}
  */
-export function alive(steps) {
+export function liveBytes(steps) {
   /** @type {Map<string, number>} */
   const sizes = new Map();
   let sum = 0;
@@ -28,21 +28,21 @@ export function alive(steps) {
  * The modes that are not as a fresh torch has them, in torch's words.
  * @param {Map<string, any>} entities @returns {string[]}
  */
-export function modes(entities) {
+export function activeModes(entities) {
   const mode = [...entities.values()].find((entity) => entity.kind === "mode");
   if (!mode) return [];
-  const found = [];
-  if (mode.inference) found.push("inference_mode");
-  else if (mode.grad === false) found.push("no_grad");
-  if (mode.autocast) found.push(`autocast ${mode.autocast}`);
-  if (mode.anomaly) found.push("detect_anomaly");
-  if (mode.saved_hooks) found.push("saved_tensors_hooks");
-  if (mode.default_dtype && mode.default_dtype !== "float32") found.push(mode.default_dtype);
-  return [...found, ...(mode.functorch ?? [])];
+  const names = [];
+  if (mode.inference) names.push("inference_mode");
+  else if (mode.grad === false) names.push("no_grad");
+  if (mode.autocast) names.push(`autocast ${mode.autocast}`);
+  if (mode.anomaly) names.push("detect_anomaly");
+  if (mode.saved_hooks) names.push("saved_tensors_hooks");
+  if (mode.default_dtype && mode.default_dtype !== "float32") names.push(mode.default_dtype);
+  return [...names, ...(mode.functorch ?? [])];
 }
 
 /** @param {number} bytes */
-export function spelled(bytes) {
+export function bytesLabel(bytes) {
   for (const [unit, size] of /** @type {[string, number][]} */ ([
     ["GiB", 2 ** 30],
     ["MiB", 2 ** 20],

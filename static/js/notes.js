@@ -5,10 +5,10 @@ import { plainDtype, reads } from "./layout/reads.js";
 
 /** @typedef {{key: string, args: Record<string, any>, tone?: "bad" | "cut" | "plain"}} Note */
 
-const OPENING = 3;
-const COUNTED = 4096;
+const LISTED = 3;
+const MOST_READS = 4096;
 
-/** @param {import("./state.js").Opened} opened @param {number} i @returns {Note[]} */
+/** @param {import("./state.js").OpenTrace} opened @param {number} i @returns {Note[]} */
 export function notes(opened, i) {
   const { step, entities, fresh, written } = opened.at(i);
   if (!step) return [];
@@ -16,34 +16,34 @@ export function notes(opened, i) {
   const now = names(entities).paths;
   const then = names(before).paths;
   /** @param {string | undefined | null} uid */
-  const called = (uid) => (uid ? (now.get(uid) ?? then.get(uid) ?? uid) : "");
+  const nameOf = (uid) => (uid ? (now.get(uid) ?? then.get(uid) ?? uid) : "");
   /** @param {string} node */
-  const nodeName = (node) => bare(entities.get(node)?.name ?? before.get(node)?.name ?? node);
+  const nodeName = (node) => shortName(entities.get(node)?.name ?? before.get(node)?.name ?? node);
   /** @type {Note[]} */
   const out = [];
-  if (step.visit) visited(out, step.visit, entities, before, called, nodeName);
-  if (step.visit) hooked(out, opened, i, before, called);
-  if (step.kind === "raise") raised(out, opened, i);
+  if (step.visit) visitNotes(out, step.visit, entities, before, nameOf, nodeName);
+  if (step.visit) hookNotes(out, opened, i, before, nameOf);
+  if (step.kind === "raise") raiseNotes(out, opened, i);
   for (const entry of step.log) {
-    if (entry.kind === "event") told(out, entry, step, entities, called, nodeName, written);
+    if (entry.kind === "event") eventNotes(out, entry, step, entities, nameOf, nodeName, written);
   }
-  bound(out, step, entities, before, fresh, called);
-  if (!step.visit) turned(out, step, entities, before, called);
+  bindingNotes(out, step, entities, before, fresh, nameOf);
+  if (!step.visit) switchNotes(out, step, entities, before, nameOf);
   const uid = refOf(step.value);
   if (step.value !== undefined && step.value !== null && !uid)
-    out.push({ key: "value", args: { value: plain(step.value) } });
-  if (!out.length) refilled(out, step, entities, before, called);
+    out.push({ key: "value", args: { value: plainText(step.value) } });
+  if (!out.length) containerNotes(out, step, entities, before, nameOf);
   if (!out.length && step.log.some((/** @type {any} */ entry) => entry.kind === "out"))
     out.push({ key: "prints", args: {} });
   if (!out.length && step.kind === "end") out.push({ key: "ended", args: {} });
   const freed = step.log.filter((/** @type {any} */ entry) => entry.event === "storage_freed").length;
   if (!out.length && freed) out.push({ key: "freed", args: { n: freed } });
-  if (!out.length) out.push({ key: quiet(step) ? "quiet" : "other", args: {} });
+  if (!out.length) out.push({ key: changesNothing(step) ? "quiet" : "other", args: {} });
   return out;
 }
 
 /** Whether a step left everything but its frame's line as it was. @param {any} step */
-function quiet(step) {
+function changesNothing(step) {
   const sets = Object.entries(step.set);
   return (
     !step.gone.length &&
@@ -54,46 +54,46 @@ function quiet(step) {
 }
 
 /** Whether the program has a name for it, not only we. @param {string} name */
-function named(name) {
+function isProgramName(name) {
   return name !== "" && !/^[a-z]\d+$/.test(name);
 }
 
-/** Whether a handle reads one of the cells, `dtype:index`. @param {any} handle @param {Set<string>} cells */
-function sees(handle, cells) {
+/** Whether a handle reads one of the cells, `dtype:index`. @param {any} handle @param {Set<string>} gradText */
+function readsAny(handle, gradText) {
   const dtype = plainDtype(handle.dtype);
   const changed = new Set(
-    [...cells]
+    [...gradText]
       .filter((cell) => plainDtype(cell.slice(0, cell.lastIndexOf(":"))) === dtype)
       .map((cell) => Number(cell.slice(cell.lastIndexOf(":") + 1))),
   );
-  return changed.size > 0 && reads(handle, COUNTED).some(({ cell }) => changed.has(cell));
+  return changed.size > 0 && reads(handle, MOST_READS).some(({ cell }) => changed.has(cell));
 }
 
 /** @param {string} name */
-function bare(name) {
+function shortName(name) {
   return name.split("::").at(-1) ?? name;
 }
 
 /** @param {Note[]} out @param {any} visit @param {Map<string, any>} entities @param {Map<string, any>} before
- * @param {(uid: string) => string} called @param {(uid: string) => string} nodeName */
-function visited(out, visit, entities, before, called, nodeName) {
+ * @param {(uid: string) => string} nameOf @param {(uid: string) => string} nodeName */
+function visitNotes(out, visit, entities, before, nameOf, nodeName) {
   const name = nodeName(visit.node);
   if (visit.failed) out.push({ key: "visit_failed", args: { node: name }, tone: "bad" });
   else if (visit.accumulates) {
-    const first = !before.get(visit.accumulates)?.grad;
+    const firstLine = !before.get(visit.accumulates)?.grad;
     const grad = entities.get(visit.accumulates)?.grad;
     const value = cells(entities, grad);
-    out.push({ key: first ? "grad_first" : "grad_added", args: { tensor: called(visit.accumulates), value } });
+    out.push({ key: firstLine ? "grad_first" : "grad_added", args: { tensor: nameOf(visit.accumulates), value } });
   } else out.push({ key: "visit", args: { node: name } });
 }
 
 /**
  * A gradient that arrives as another one than was sent, at a node whose tensor has hooks. Only where one edge leads there
  * and what went along it is in the trace: a sum that is not whole would look like a change.
- * @param {Note[]} out @param {import("./state.js").Opened} opened @param {number} i @param {Map<string, any>} before
- * @param {(uid: string) => string} called
+ * @param {Note[]} out @param {import("./state.js").OpenTrace} opened @param {number} i @param {Map<string, any>} before
+ * @param {(uid: string) => string} nameOf
  */
-function hooked(out, opened, i, before, called) {
+function hookNotes(out, opened, i, before, nameOf) {
   const { steps } = opened.trace;
   const { visit } = steps[i];
   const variable = before.get(visit.node)?.variable;
@@ -114,18 +114,19 @@ function hooked(out, opened, i, before, called) {
   const from = steps
     .slice(0, i)
     .findLast((/** @type {any} */ one) => one.visit?.backward === visit.backward && one.visit.node === uid);
-  const sent = listed(from?.visit.grad_inputs[k]);
-  const got = listed(visit.grad_outputs[to]);
-  if (sent && got && sent !== got) out.push({ key: "hooked", args: { tensor: called(tensor), from: sent, to: got } });
+  const sent = valuesText(from?.visit.grad_inputs[k]);
+  const received = valuesText(visit.grad_outputs[to]);
+  if (sent && received && sent !== received)
+    out.push({ key: "hooked", args: { tensor: nameOf(tensor), from: sent, to: received } });
 }
 
 /** A gradient's values as a text, where there are few. @param {any} grad */
-function listed(grad) {
-  return grad?.cells && grad.cells.length <= 6 ? `[${grad.cells.map(plain).join(", ")}]` : null;
+function valuesText(grad) {
+  return grad?.cells && grad.cells.length <= 6 ? `[${grad.cells.map(plainText).join(", ")}]` : null;
 }
 
-/** @param {Note[]} out @param {import("./state.js").Opened} opened @param {number} i */
-function raised(out, opened, i) {
+/** @param {Note[]} out @param {import("./state.js").OpenTrace} opened @param {number} i */
+function raiseNotes(out, opened, i) {
   const error = opened.trace.outcome?.error;
   if (error && error.step === i)
     out.push({ key: "raised", args: { type: error.type, message: first(error.message) }, tone: "bad" });
@@ -133,22 +134,22 @@ function raised(out, opened, i) {
 }
 
 /** @param {Note[]} out @param {any} event @param {any} step @param {Map<string, any>} entities
- * @param {(uid: string) => string} called @param {(uid: string) => string} nodeName
+ * @param {(uid: string) => string} nameOf @param {(uid: string) => string} nodeName
  * @param {Map<string, Set<string>>} written */
-function told(out, event, step, entities, called, nodeName, written) {
+function eventNotes(out, event, step, entities, nameOf, nodeName, written) {
   const slot = () => ({ node: nodeName(event.node), slot: event.slot });
   switch (event.event) {
     case "written": {
       if (step.visit) break;
       const cells = written.get(event.storage);
-      const through = event.by ? called(event.by) : "";
-      const seen = sharers(entities, event.storage, event.by)
-        .filter((uid) => cells && sees(entities.get(uid), cells))
-        .map(called)
-        .filter(named);
-      const args = { tensor: through, storage: event.storage, n: event.changed ?? "?", others: some(seen) };
-      const how = named(through) ? "written" : "written_memory";
-      out.push({ key: seen.length ? `${how}_shared` : how, args });
+      const writer = event.by ? nameOf(event.by) : "";
+      const readers = otherHandles(entities, event.storage, event.by)
+        .filter((uid) => cells && readsAny(entities.get(uid), cells))
+        .map(nameOf)
+        .filter(isProgramName);
+      const args = { tensor: writer, storage: event.storage, n: event.changed ?? "?", others: firstFew(readers) };
+      const key = isProgramName(writer) ? "written" : "written_memory";
+      out.push({ key: readers.length ? `${key}_shared` : key, args });
       break;
     }
     case "version_bumped":
@@ -171,7 +172,7 @@ function told(out, event, step, entities, called, nodeName, written) {
             key: "saved",
             args: {
               ...slot(),
-              tensor: pin.tensor ? called(pin.tensor) : (pin.storage ?? ""),
+              tensor: pin.tensor ? nameOf(pin.tensor) : (pin.storage ?? ""),
               expected: pin.expected ?? "",
             },
           });
@@ -182,8 +183,8 @@ function told(out, event, step, entities, called, nodeName, written) {
       out.push({
         key: `cut_${event.reason}`,
         args: {
-          tensor: called(event.tensor),
-          result: event.result && entities.has(event.result) ? called(event.result) : "",
+          tensor: nameOf(event.tensor),
+          result: event.result && entities.has(event.result) ? nameOf(event.result) : "",
         },
         tone: "cut",
       });
@@ -204,8 +205,8 @@ function told(out, event, step, entities, called, nodeName, written) {
 }
 
 /** @param {Note[]} out @param {any} step @param {Map<string, any>} entities @param {Map<string, any>} before
- * @param {Set<string>} fresh @param {(uid: string) => string} called */
-function bound(out, step, entities, before, fresh, called) {
+ * @param {Set<string>} fresh @param {(uid: string) => string} nameOf */
+function bindingNotes(out, step, entities, before, fresh, nameOf) {
   const frame = entities.get(step.frame);
   if (step.kind === "call") {
     const inner = [...fresh].map((uid) => entities.get(uid)).find((entity) => entity?.kind === "frame");
@@ -216,39 +217,39 @@ function bound(out, step, entities, before, fresh, called) {
     out.push({ key: step.kind, args: { name: frame?.name ?? "" } });
   for (const [name, value] of Object.entries(step.set[step.frame]?.vars ?? {})) {
     const uid = refOf(value);
-    const thing = uid ? entities.get(uid) : null;
-    if (thing?.kind === "tensor" || thing?.kind === "array") {
+    const entity = uid ? entities.get(uid) : null;
+    if (entity?.kind === "tensor" || entity?.kind === "array") {
       if (!fresh.has(uid ?? "")) {
         if (before.has(uid ?? ""))
           out.push({ key: "same", args: { name, other: otherName(before, uid, name) || uid } });
         continue;
       }
-      const shared = sharers(entities, thing.storage, uid).filter((other) => before.has(other));
+      const shared = otherHandles(entities, entity.storage, uid).filter((other) => before.has(other));
       if (shared.length)
         out.push({
-          key: thing.kind === "array" ? "array_shares" : "shares",
-          args: { name, other: called(shared[0]), storage: thing.storage },
+          key: entity.kind === "array" ? "array_shares" : "shares",
+          args: { name, other: nameOf(shared[0]), storage: entity.storage },
         });
-      else if (thing.storage)
+      else if (entity.storage)
         out.push({
-          key: thing.grad_fn ? "new_node" : "new",
-          args: { name, storage: thing.storage, node: bare(entities.get(thing.grad_fn)?.name ?? "") },
+          key: entity.grad_fn ? "new_node" : "new",
+          args: { name, storage: entity.storage, node: shortName(entities.get(entity.grad_fn)?.name ?? "") },
         });
       else out.push({ key: "new_bare", args: { name } });
-    } else if (thing?.kind === "object") {
-      out.push({ key: fresh.has(uid ?? "") ? "new_object" : "same_object", args: { name, type: thing.type } });
-    } else if (thing?.kind === "node") {
-      out.push({ key: "bound_node", args: { name, node: bare(thing.name) } });
+    } else if (entity?.kind === "object") {
+      out.push({ key: fresh.has(uid ?? "") ? "new_object" : "same_object", args: { name, type: entity.type } });
+    } else if (entity?.kind === "node") {
+      out.push({ key: "bound_node", args: { name, node: shortName(entity.name) } });
     } else if (value?.py === "module" || value?.py === "type" || value?.py === "function")
       out.push({ key: `bound_${value.py}`, args: { name } });
-    else if (!uid) out.push({ key: "bound", args: { name, value: plain(value) } });
+    else if (!uid) out.push({ key: "bound", args: { name, value: plainText(value) } });
   }
   for (const name of step.set[step.frame]?.unset ?? []) out.push({ key: "unbound", args: { name } });
 }
 
 /** What a statement turned on or off: a tensor's requires_grad, its gradient, a mode. @param {Note[]} out @param {any} step
- * @param {Map<string, any>} entities @param {Map<string, any>} before @param {(uid: string) => string} called */
-function turned(out, step, entities, before, called) {
+ * @param {Map<string, any>} entities @param {Map<string, any>} before @param {(uid: string) => string} nameOf */
+function switchNotes(out, step, entities, before, nameOf) {
   const cleared = [];
   for (const uid of Object.keys(step.set)) {
     const [old, now] = [before.get(uid), entities.get(uid)];
@@ -258,25 +259,25 @@ function turned(out, step, entities, before, called) {
         if (old[mode] !== now[mode]) out.push({ key: `mode_${mode}_${now[mode] ? "on" : "off"}`, args: {} });
     } else if (now.kind === "tensor") {
       if (old.requires_grad !== now.requires_grad)
-        out.push({ key: now.requires_grad ? "requires_grad" : "requires_no_grad", args: { tensor: called(uid) } });
-      if (old.grad && !now.grad) cleared.push(called(uid));
+        out.push({ key: now.requires_grad ? "requires_grad" : "requires_no_grad", args: { tensor: nameOf(uid) } });
+      if (old.grad && !now.grad) cleared.push(nameOf(uid));
     }
   }
-  if (cleared.length) out.push({ key: "grad_cleared", args: { tensors: some(cleared) } });
+  if (cleared.length) out.push({ key: "grad_cleared", args: { tensors: firstFew(cleared) } });
 }
 
 /** Containers that were there before and hold something else now. @param {Note[]} out @param {any} step
- * @param {Map<string, any>} entities @param {Map<string, any>} before @param {(uid: string) => string} called */
-function refilled(out, step, entities, before, called) {
-  const found = Object.keys(step.set)
+ * @param {Map<string, any>} entities @param {Map<string, any>} before @param {(uid: string) => string} nameOf */
+function containerNotes(out, step, entities, before, nameOf) {
+  const containers = Object.keys(step.set)
     .filter((uid) => before.get(uid)?.kind === "object" && entities.has(uid))
-    .map(called);
-  if (found.length) out.push({ key: "refilled", args: { objects: some(found) } });
+    .map(nameOf);
+  if (containers.length) out.push({ key: "refilled", args: { objects: firstFew(containers) } });
 }
 
 /** The first of a list, by comma. @param {string[]} list */
-function some(list) {
-  return list.slice(0, OPENING).join(", ") + (list.length > OPENING ? ", …" : "");
+function firstFew(list) {
+  return list.slice(0, LISTED).join(", ") + (list.length > LISTED ? ", …" : "");
 }
 
 /** Another name for a thing before this step. @param {Map<string, any>} entities @param {string | null} uid @param {string} name */
@@ -285,11 +286,11 @@ function otherName(entities, uid, name) {
   return tags.find((tag) => tag.text !== name)?.text;
 }
 
-/** Handles that read a storage, but for one. @param {Map<string, any>} entities @param {string} storage @param {string | null | undefined} but */
-function sharers(entities, storage, but) {
+/** Handles that read a storage, but for one. @param {Map<string, any>} entities @param {string} storage @param {string | null | undefined} except */
+function otherHandles(entities, storage, except) {
   const out = [];
   for (const [uid, entity] of entities) {
-    if ((entity.kind === "tensor" || entity.kind === "array") && entity.storage === storage && uid !== but)
+    if ((entity.kind === "tensor" || entity.kind === "array") && entity.storage === storage && uid !== except)
       out.push(uid);
   }
   return out;
@@ -300,11 +301,11 @@ function cells(entities, uid) {
   const tensor = uid ? entities.get(uid) : null;
   const row = tensor ? entities.get(tensor.storage)?.cells?.[tensor.dtype] : null;
   if (!row || row.length > 6) return "…";
-  return `[${row.map(plain).join(", ")}]`;
+  return `[${row.map(plainText).join(", ")}]`;
 }
 
 /** @param {any} value @returns {string} */
-export function plain(value) {
+export function plainText(value) {
   if (value === null || value === undefined) return "None";
   if (value === true) return "True";
   if (value === false) return "False";
@@ -312,7 +313,7 @@ export function plain(value) {
   if (typeof value === "number") return String(value);
   if (value.$f !== undefined) return value.$f;
   if (value.$i !== undefined) return value.$i;
-  if (value.$c !== undefined) return `${plain(value.$c[0])}+${plain(value.$c[1])}j`;
+  if (value.$c !== undefined) return `${plainText(value.$c[0])}+${plainText(value.$c[1])}j`;
   return value.text ?? value.py ?? value.ref ?? "";
 }
 

@@ -1,58 +1,65 @@
 /** The outputs that an article holds, laid beside what torch printed and showed. Facts in, rows out. */
 
-import { isNumber, parts, spelled, squeezed, trimmed } from "./output_normalize.js";
+import { isNumber, splitError, normalizeOutput, collapseBlanks, trimBlank } from "./output_normalize.js";
 
 /**
  * @typedef {{line: number, first: number, expected: string, got: string, verdict: "same" | "different" | "not reached",
- *   step: number | null, comment: boolean, partly: boolean}} Row
+ *   step: number | null, comment: boolean, partly: boolean}} OutputRow
  *   first, line: the statement's first line and the one at which the article's output stands; step: where torch's own
  *   came to be; comment: it stands in the program's text itself; partly: the article cuts an error's message short
  *
  * @typedef {{text: string, error: {type: string, message: string} | null, step: number | null, reached: boolean,
- *   none: boolean, gaps: boolean}} Happened   none: a value of None was passed over; gaps: some of it passed unseen
+ *   none: boolean, gaps: boolean}} ObservedOutput   none: a value of None was passed over; gaps: some of it passed unseen
  */
 
 const ADDRESSES = /\bid\(|data_ptr\(/;
 
-/** @param {any} trace @returns {Row[]} in order of lines; empty where the program was not run */
-export function outputs(trace) {
+/** @param {any} trace @returns {OutputRow[]} in order of lines; empty where the program was not run */
+export function compareOutputs(trace) {
   const { notices, source } = trace.program;
-  const told = (notices ?? []).filter(
+  const claims = (notices ?? []).filter(
     (/** @type {any} */ n) => (n.kind === "printed" || n.kind === "claimed") && n.line,
   );
-  if (!told.length || !trace.steps.length) return [];
-  const owners = owned(trace);
+  if (!claims.length || !trace.steps.length) return [];
+  const owners = ownerStatements(trace);
   const lines = source.split("\n");
   let since = 1;
-  /** @type {Row[]} */
+  /** @type {OutputRow[]} */
   const rows = [];
-  for (const { line, kind, args } of told) {
+  for (const { line, kind, args } of claims) {
     const first = args.from ?? line;
     const comment = kind === "claimed";
     const [from, to] = args.block ? [since, first - 1] : [first, line];
     if (args.block) since = line + 1;
-    const chosen = comment ? leaves(trace, from, to) : entered(trace, from, to);
-    const torch = happened(trace, owners, args.orphan ? new Set() : chosen, args);
-    if (comment && !args.block && !torch.text && torch.none) torch.text = "None";
-    const how = { comment, label: args.label ?? "", addresses: ADDRESSES.test(lines.slice(from - 1, to).join("\n")) };
-    const row = compared(args.text, torch, how);
-    if (row) rows.push({ line, first, comment, step: torch.step, ...row });
+    const chosen = comment ? leafStatements(trace, from, to) : enteredStatements(trace, from, to);
+    const observed = observedOutput(trace, owners, args.orphan ? new Set() : chosen, args);
+    if (comment && !args.block && !observed.text && observed.none) observed.text = "None";
+    const comparison = {
+      comment,
+      label: args.label ?? "",
+      addresses: ADDRESSES.test(lines.slice(from - 1, to).join("\n")),
+    };
+    const row = compareOutput(args.text, observed, comparison);
+    if (row) rows.push({ line, first, comment, step: observed.step, ...row });
   }
   return rows;
 }
 
 /** The module's own statements that were entered at these lines. @param {any} trace @param {number} from @param {number} to */
-function entered(trace, from, to) {
-  return chosen(trace, (s) => s.parent == null && s.line <= to && s.end_line >= from);
+function enteredStatements(trace, from, to) {
+  return selectStatements(trace, (s) => s.parent == null && s.line <= to && s.end_line >= from);
 }
 
 /** The statements in these lines that hold no others. @param {any} trace @param {number} from @param {number} to */
-function leaves(trace, from, to) {
-  return chosen(trace, (s, i) => s.line >= from && s.end_line <= to && trace.program.statements[i + 1]?.parent !== i);
+function leafStatements(trace, from, to) {
+  return selectStatements(
+    trace,
+    (s, i) => s.line >= from && s.end_line <= to && trace.program.statements[i + 1]?.parent !== i,
+  );
 }
 
 /** @param {any} trace @param {(s: any, i: number) => boolean} test @returns {Set<number>} */
-function chosen(trace, test) {
+function selectStatements(trace, test) {
   return new Set([...trace.program.statements.keys()].filter((i) => test(trace.program.statements[i], i)));
 }
 
@@ -60,7 +67,7 @@ function chosen(trace, test) {
  * For each step the module's statement that it is a part of: what a function prints belongs to who called it.
  * @param {any} trace @returns {(number | null)[]}
  */
-function owned({ steps }) {
+function ownerStatements({ steps }) {
   const module = steps.find((/** @type {any} */ s) => !s.depth)?.frame;
   /** @type {(number | null)[]} */
   const out = new Array(steps.length).fill(null);
@@ -77,9 +84,9 @@ function owned({ steps }) {
 /**
  * What torch printed and showed in these statements, and what they raised. A notebook shows the last value only.
  * @param {any} trace @param {(number | null)[]} owners @param {Set<number>} chosen
- * @param {{cell?: boolean, block?: boolean}} how @returns {Happened}
+ * @param {{cell?: boolean, block?: boolean}} how @returns {ObservedOutput}
  */
-function happened(trace, owners, chosen, { cell, block }) {
+function observedOutput(trace, owners, chosen, { cell, block }) {
   const { steps, outcome, program } = trace;
   const { error, status } = outcome;
   const final = Math.max(...chosen);
@@ -104,42 +111,46 @@ function happened(trace, owners, chosen, { cell, block }) {
     gaps ||= Boolean(s.skipped);
   }
   const raised = error?.step != null && inside(owners[error.step]);
-  const whole = last >= 0 && (status === "finished" || status === "raised" || last < steps.length - 1);
+  const reached = last >= 0 && (status === "finished" || status === "raised" || last < steps.length - 1);
   return {
     text,
     error: raised ? error : null,
     step: raised ? error.step : last < 0 ? null : (step ?? last),
-    reached: whole,
+    reached: reached,
     none,
     gaps,
   };
 }
 
 /**
- * @param {string} expected @param {Happened} torch @param {{comment: boolean, label: string, addresses: boolean}} how
- * @returns {Pick<Row, "expected" | "got" | "verdict" | "partly"> | null} null where the two can't be held together
+ * @param {string} expected @param {ObservedOutput} observed @param {{comment: boolean, label: string, addresses: boolean}} how
+ * @returns {Pick<OutputRow, "expected" | "got" | "verdict" | "partly"> | null} null where the two can't be held together
  */
-function compared(expected, torch, { comment, label, addresses }) {
-  const want = parts(expected);
-  const printed = trimmed(torch.text);
-  const got = comment && label && printed.startsWith(label) ? trimmed(printed.slice(label.length)) : printed;
-  const row = { expected: want.whole, got: [printed, said(torch.error)].filter(Boolean).join("\n"), partly: false };
-  if (!want.whole || torch.gaps) return null;
-  if (!torch.reached) return { ...row, got: "", verdict: "not reached" };
+function compareOutput(expected, observed, { comment, label, addresses }) {
+  const want = splitError(expected);
+  const printed = trimBlank(observed.text);
+  const got = comment && label && printed.startsWith(label) ? trimBlank(printed.slice(label.length)) : printed;
+  const row = {
+    expected: want.whole,
+    got: [printed, errorText(observed.error)].filter(Boolean).join("\n"),
+    partly: false,
+  };
+  if (!want.whole || observed.gaps) return null;
+  if (!observed.reached) return { ...row, got: "", verdict: "not reached" };
   const same = (/** @type {string} */ one, /** @type {string} */ other) =>
-    spelled(one, comment, addresses) === spelled(other, comment, addresses);
-  if (!torch.error) {
+    normalizeOutput(one, comment, addresses) === normalizeOutput(other, comment, addresses);
+  if (!observed.error) {
     if (comment && !want.error && isNumber(want.whole) && !isNumber(got)) return null; // short for a tensor
     return { ...row, verdict: same(want.whole, got) ? "same" : "different" };
   }
-  if (!want.error || want.error.type !== torch.error.type || !same(want.text, got))
+  if (!want.error || want.error.type !== observed.error.type || !same(want.text, got))
     return { ...row, verdict: "different" };
-  const [told, message] = [squeezed(want.error.message), squeezed(torch.error.message)];
-  if (!message.startsWith(told)) return { ...row, verdict: "different" };
-  return { ...row, verdict: "same", partly: told !== message };
+  const [expectedMessage, message] = [collapseBlanks(want.error.message), collapseBlanks(observed.error.message)];
+  if (!message.startsWith(expectedMessage)) return { ...row, verdict: "different" };
+  return { ...row, verdict: "same", partly: expectedMessage !== message };
 }
 
-/** @param {Happened["error"]} error */
-function said(error) {
+/** @param {ObservedOutput["error"]} error */
+function errorText(error) {
   return error && (error.message ? `${error.type}: ${error.message}` : error.type);
 }

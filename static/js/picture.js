@@ -15,7 +15,7 @@ import { openTrace } from "./state.js";
 import { outcomeSentence, loomLabels, sentences, stageLabels, openingStep, stepHeading } from "./captions.js";
 
 /** @typedef {{theme: "light" | "dark", language: string, tallest?: number}} Look tallest: a higher picture is cut, and says so */
-/** @typedef {import("./state.js").Opened} Opened */
+/** @typedef {import("./state.js").OpenTrace} Opened */
 
 /** A graph that is wider is folded. */
 const ROOM = 1900;

@@ -1,12 +1,12 @@
 /** The stage: puts the picture of a step into a host element, keeps its scale, and lights what belongs together. */
 
-import { news, plan as makePlan, turned } from "./layout/plan.js";
-import { ALL, band, TALL } from "./layout/view.js";
+import { changedHeights, plan as makePlan, toggleFold } from "./layout/plan.js";
+import { ALL, visibleBand, TALL } from "./layout/view.js";
 import { scene } from "./marks/scene.js";
 import { createLights, LIGHTS } from "./highlight.js";
 import { h, patch, SVG } from "./svg.js";
 
-/** @typedef {import("./state.js").Opened} Opened */
+/** @typedef {import("./state.js").OpenTrace} Opened */
 /** @typedef {{show: (opened: Opened, i: number) => void, fit: () => void, zoom: (by: number) => void, whole: () => void,
  *   peek: (storage: string, from: number) => void, select: (key: string | null) => void,
  *   plan: (opened: Opened) => import("./layout/plan.js").Plan | null, destroy: () => void}} Stage
@@ -151,7 +151,7 @@ export function createStage(host, document, { words = {}, cell, elements, scaled
   function sight(k, tall, above) {
     if (tall <= TALL || !room.h) return ALL;
     const top = (scrollTop() - above) / k;
-    return band(top, top + Math.min(room.h, document.documentElement.clientHeight) / k);
+    return visibleBand(top, top + Math.min(room.h, document.documentElement.clientHeight) / k);
   }
 
   /** How far the stage is scrolled, by itself or with the page. */
@@ -212,7 +212,7 @@ export function createStage(host, document, { words = {}, cell, elements, scaled
   function turn(key) {
     if (!shown) return;
     const stacked = root.classList.contains("stacked");
-    const plan = turned(planFor(shown.opened, stacked), key);
+    const plan = toggleFold(planFor(shown.opened, stacked), key);
     plans.get(shown.opened)?.set(stacked, plan);
     draw();
     const at = [...root.querySelectorAll("[data-fold]")].find((el) => el.getAttribute("data-fold") === key);
@@ -274,7 +274,7 @@ export function createStage(host, document, { words = {}, cell, elements, scaled
       draw();
       if (!again) root.scrollTo?.(0, 0);
       else if (seen.memory === ALL) reveal(root);
-      else bring(news(planFor(opened, root.classList.contains("stacked")), opened.at(i)));
+      else bring(changedHeights(planFor(opened, root.classList.contains("stacked")), opened.at(i)));
       if (again) sideways(root.querySelector(".node.running"));
     },
     select: lights.select,

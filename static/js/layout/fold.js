@@ -1,9 +1,9 @@
 /** Folds of the graph: stretches of nodes, by module and by repetition, that one card may stand for. */
 
-import { cut } from "./metrics.js";
+import { truncate } from "./metrics.js";
 
-/** @typedef {import("./lifetimes.js").Lives} Lives */
-/** @typedef {import("./lifetimes.js").NodeLife} NodeLife */
+/** @typedef {import("./lifetimes.js").Lifetimes} Lives */
+/** @typedef {import("./lifetimes.js").NodeLifetime} NodeLife */
 /**
  * @typedef {{uid: string, key: string, label: string, count: number, members: string[], parts: Part[], graph: number,
  *   birth: number, death: number}} Fold
@@ -24,26 +24,26 @@ const SHAPING = /^(T|Transpose|Permute|View|Unsqueeze|Squeeze|Expand|ToCopy|Resh
 /** Everything that can be folded, innermost in outermost: the parts of each of the trace's graphs.
  * @param {Lives} lives @param {number} [most] parts of a graph that may stand side by side @returns {Part[][]} */
 export function folds(lives, most = BESIDE) {
-  return graphs(lives).map((uids, graph) => {
-    const tree = new Tree(lives, uids, graph);
-    return tree.lay(tree.group(tree.sequence(), ""), "", most);
+  return connectedGraphs(lives).map((uids, graph) => {
+    const tree = new FoldTree(lives, uids, graph);
+    return tree.limitParts(tree.group(tree.sequence(), ""), "", most);
   });
 }
 
 /**
- * @typedef {{cards: Fold[], rims: Fold[], bare: Map<string, number>}} Front
+ * @typedef {{cards: Fold[], rims: Fold[], unfolded: Map<string, number>}} Frontier
  *   cards: the closed folds; rims: the open ones around what is drawn; bare: nodes in no closed fold, and whose graph's
  */
 
 /** The parts that are drawn: a closed fold is one, of an open one its parts.
- * @param {Part[][]} graphs @param {(fold: Fold) => boolean} open @returns {Front} */
+ * @param {Part[][]} graphs @param {(fold: Fold) => boolean} open @returns {Frontier} */
 export function frontier(graphs, open) {
-  /** @type {Front} */
-  const front = { cards: [], rims: [], bare: new Map() };
+  /** @type {Frontier} */
+  const front = { cards: [], rims: [], unfolded: new Map() };
   graphs.forEach((parts, graph) => {
     const stack = [...parts].reverse();
     for (let part = stack.pop(); part !== undefined; part = stack.pop()) {
-      if (typeof part === "string") front.bare.set(part, graph);
+      if (typeof part === "string") front.unfolded.set(part, graph);
       else if (!open(part)) front.cards.push(part);
       else {
         front.rims.push(part);
@@ -56,23 +56,23 @@ export function frontier(graphs, open) {
 
 /**
  * The nodes with each closed fold in the place of its members.
- * @param {Lives} lives @param {Front} front
+ * @param {Lives} lives @param {Frontier} front
  * @returns {{nodes: Map<string, NodeLife>, inside: Map<string, Fold[]>, carries: Map<string, string>}}
  *   inside: the folds that a node is in, a leaf in one of each graph. carries: by a node's edge, the edge drawn for it
  */
-export function folded(lives, { cards, bare }) {
+export function folded(lives, { cards, unfolded }) {
   /** @type {Map<string, Fold[]>} */
   const inside = new Map();
   for (const fold of cards) for (const uid of fold.members) push(inside, uid, fold);
-  const place = (/** @type {string} */ uid, /** @type {number | undefined} */ graph) =>
+  const partOf = (/** @type {string} */ uid, /** @type {number | undefined} */ graph) =>
     inside.get(uid)?.find((fold) => fold.graph === graph)?.uid ?? uid;
   /** @type {Map<string, NodeLife>} */
   const nodes = new Map();
   /** @type {Map<string, string>} */
   const carries = new Map();
   for (const [uid, life] of lives.nodes)
-    if (bare.has(uid) || !inside.has(uid))
-      nodes.set(uid, { ...life, next: life.next.map((edge) => edge && [place(edge[0], bare.get(uid)), edge[1]]) });
+    if (unfolded.has(uid) || !inside.has(uid))
+      nodes.set(uid, { ...life, next: life.next.map((edge) => edge && [partOf(edge[0], unfolded.get(uid)), edge[1]]) });
   for (const fold of cards) {
     /** @type {Map<string, number>} */
     const inputs = new Map();
@@ -80,7 +80,7 @@ export function folded(lives, { cards, bare }) {
     for (const uid of fold.members) {
       const life = /** @type {NodeLife} */ (lives.nodes.get(uid));
       life.next.forEach((edge, i) => {
-        const to = edge && place(edge[0], fold.graph);
+        const to = edge && partOf(edge[0], fold.graph);
         if (!to || to === fold.uid) return;
         if (!inputs.has(to)) inputs.set(to, inputs.size);
         carries.set(`${uid}:${i}`, `${fold.uid}:${inputs.get(to)}`);
@@ -89,7 +89,7 @@ export function folded(lives, { cards, bare }) {
     }
     nodes.set(fold.uid, {
       uid: fold.uid,
-      name: title(fold),
+      name: foldTitle(fold),
       birth: fold.birth,
       death: fold.death,
       slots: [],
@@ -102,7 +102,7 @@ export function folded(lives, { cards, bare }) {
       fold,
     });
   }
-  for (const uid of bare.keys()) inside.delete(uid);
+  for (const uid of unfolded.keys()) inside.delete(uid);
   return { nodes, inside, carries };
 }
 
@@ -114,13 +114,13 @@ function push(map, key, value) {
 }
 
 /** What a fold is called. @param {Fold} fold */
-export function title(fold) {
+export function foldTitle(fold) {
   return fold.count > 1 ? `${fold.label} × ${fold.count}` : fold.label;
 }
 
 /** The folds to open so that as much is open as fits: small ones first, each tried by itself.
- * @param {Part[][]} graphs @param {(front: Front) => boolean} fits @returns {Set<string>} their keys */
-export function fitting(graphs, fits) {
+ * @param {Part[][]} graphs @param {(front: Frontier) => boolean} fits @returns {Set<string>} their keys */
+export function openFitting(graphs, fits) {
   /** @type {Set<string>} */
   const keys = new Set();
   /** @type {Set<string>} */
@@ -137,7 +137,7 @@ export function fitting(graphs, fits) {
 }
 
 /** The nodes of each graph; a leaf that several share is in each, and joins none of them. @param {Lives} lives @returns {string[][]} */
-function graphs(lives) {
+function connectedGraphs(lives) {
   /** @type {Map<string, string>} */
   const parent = new Map();
   const root = (/** @type {string} */ uid) => {
@@ -174,7 +174,7 @@ function graphs(lives) {
  */
 
 /** One graph's units in an order in which inputs come first, so that every stretch of it can be one card. */
-class Tree {
+class FoldTree {
   /** @param {Lives} lives @param {string[]} uids @param {number} graph */
   constructor(lives, uids, graph) {
     this.lives = lives;
@@ -225,7 +225,7 @@ class Tree {
       unit.owner ??= (life.variable && this.lives.owned.get(life.variable)) || null;
       if (life.next.some(Boolean))
         [unit.birth, unit.death] = [Math.max(unit.birth, life.birth), Math.min(unit.death, life.death)];
-      if (uid === own) unit.label = short(life.name);
+      if (uid === own) unit.label = opName(life.name);
       for (const input of this.inputs(uid))
         if (head.get(input) !== own) unit.inputs.push(index - /** @type {number} */ (at.get(head.get(input) ?? "")));
     }
@@ -262,7 +262,7 @@ class Tree {
     for (let i = 0; i < units.length; ) {
       const { period, times } = repetition(units, i);
       const path = `${key}/${out.length}`;
-      if (times > 1) out.push(...this.run(units.slice(i, i + period * times), period, path));
+      if (times > 1) out.push(...this.foldRun(units.slice(i, i + period * times), period, path));
       else out.push(this.unit(units[i], path));
       i += period * times;
     }
@@ -276,23 +276,23 @@ class Tree {
 
   /** A stretch that comes several times: one card, in it fewer at a time. @param {Unit[]} units @param {number} period
    * @param {string} key @returns {Part[]} */
-  run(units, period, key) {
+  foldRun(units, period, key) {
     const times = units.length / period;
     if (times === 1)
       return period === 1
         ? [this.unit(units[0], key)]
-        : [this.fold(this.label(units), 1, this.lay(this.group(units, key), key), key)];
+        : [this.fold(this.label(units), 1, this.limitParts(this.group(units, key), key), key)];
     const size = Math.ceil(times / BESIDE) * period;
     /** @type {Part[]} */
     const parts = [];
     for (let i = 0; i < units.length; i += size)
-      parts.push(...this.run(units.slice(i, i + size), period, `${key}/${i / size}`));
+      parts.push(...this.foldRun(units.slice(i, i + size), period, `${key}/${i / size}`));
     return [this.fold(this.label(units.slice(0, period), units), times, parts, key)];
   }
 
   /** A long sequence in few parts: the smallest neighbours go together. @param {Part[]} parts @param {string} key
    * @param {number} [most] @returns {Part[]} */
-  lay(parts, key, most = BESIDE) {
+  limitParts(parts, key, most = BESIDE) {
     const groups = parts.map((part) => ({ parts: [part], size: typeof part === "string" ? 1 : part.members.length }));
     while (groups.length > most) {
       let least = 0;
@@ -304,9 +304,11 @@ class Tree {
     return groups.map((group, i) => {
       const path = `${key}~${i}`;
       const names = group.parts.map((part) =>
-        typeof part === "string" ? short(this.lives.nodes.get(part)?.name ?? "") : brief(part),
+        typeof part === "string" ? opName(this.lives.nodes.get(part)?.name ?? "") : shortTitle(part),
       );
-      return group.parts.length > 1 ? this.fold(listed(names), 1, this.lay(group.parts, path), path) : group.parts[0];
+      return group.parts.length > 1
+        ? this.fold(namesLabel(names), 1, this.limitParts(group.parts, path), path)
+        : group.parts[0];
     });
   }
 
@@ -333,16 +335,16 @@ class Tree {
   /** What a stretch is called: by the module that holds just its parameters, else by its operations.
    * @param {Unit[]} units @param {Unit[]} [all] the stretch as often as it comes */
   label(units, all = units) {
-    const own = this.above(units);
+    const own = this.commonModule(units);
     const module =
-      own && units.filter((unit) => unit.owner).length > 1 && (all === units || own !== this.above(all))
+      own && units.filter((unit) => unit.owner).length > 1 && (all === units || own !== this.commonModule(all))
         ? this.lives.modules.get(own)
         : null;
-    return module?.type ?? listed(units.map((unit) => unit.label));
+    return module?.type ?? namesLabel(units.map((unit) => unit.label));
   }
 
   /** The innermost module around all the parameters of these. @param {Unit[]} units @returns {string | null} */
-  above(units) {
+  commonModule(units) {
     /** @type {string[] | null} */
     let common = null;
     for (const unit of units) {
@@ -371,7 +373,7 @@ function repetition(units, i) {
     for (; end < units.length; end++) {
       birth = Math.max(birth, units[end].birth);
       death = Math.min(death, units[end].death);
-      if (birth > death || (end >= i + period && !alike(units[end], units[end - period], period))) break;
+      if (birth > death || (end >= i + period && !sameUnit(units[end], units[end - period], period))) break;
     }
     const times = Math.floor((end - i) / period);
     if (times > 1 && times * period > covered) {
@@ -384,26 +386,28 @@ function repetition(units, i) {
 
 /** Whether two units do the same to what stands as far before them; inputs from further off may be anywhere.
  * @param {Unit} a @param {Unit} b @param {number} period */
-function alike(a, b, period) {
+function sameUnit(a, b, period) {
   if (a.label !== b.label || a.nodes.length !== b.nodes.length) return false;
   const near = (/** @type {Unit} */ unit) => unit.inputs.filter((d) => d <= period).join();
   return near(a) === near(b) || a.inputs.length !== b.inputs.length;
 }
 
 /** @param {string} name as torch calls a node */
-function short(name) {
+function opName(name) {
   return name.slice(name.lastIndexOf(":") + 1).replace(/Backward\d*$/, "");
 }
 
 /** A fold among others. @param {Fold} fold */
-function brief(fold) {
-  return fold.label.includes(" ") ? fold.label.split(" ")[0] : title(fold);
+function shortTitle(fold) {
+  return fold.label.includes(" ") ? fold.label.split(" ")[0] : foldTitle(fold);
 }
 
 /** Names one after the other, the first few of them; leaves go without saying. @param {string[]} names */
-function listed(names) {
-  const said = names.filter((name) => name !== "AccumulateGrad");
-  const some = (said.length ? said : names).filter((name, i, all) => name !== all[i - 1]);
-  const [first, second] = some.map((name) => cut(name, 14));
-  return some.length > 2 ? `${first} … ${cut(some[some.length - 1], 10)}` : [first, second].filter(Boolean).join(" · ");
+function namesLabel(names) {
+  const shown = names.filter((name) => name !== "AccumulateGrad");
+  const some = (shown.length ? shown : names).filter((name, i, all) => name !== all[i - 1]);
+  const [first, second] = some.map((name) => truncate(name, 14));
+  return some.length > 2
+    ? `${first} … ${truncate(some[some.length - 1], 10)}`
+    : [first, second].filter(Boolean).join(" · ");
 }

@@ -1,7 +1,7 @@
 /** The graph side of the plan: columns by depth, rows near the handles they made, edges on tracks of their own. */
 
 import { folded, frontier } from "./fold.js";
-import { Slots } from "./slots.js";
+import { Packer } from "./packing.js";
 import { textWidth } from "./metrics.js";
 
 /**
@@ -22,41 +22,42 @@ const RIM = 20;
 const FANNED = 90;
 
 /**
- * @param {import("./lifetimes.js").Lives} given
+ * @param {import("./lifetimes.js").Lifetimes} given
  * @param {import("./metrics.js").Metrics} M
- * @param {(node: import("./lifetimes.js").NodeLife) => number | null} wish the height a node should stand at
+ * @param {(node: import("./lifetimes.js").NodeLifetime) => number | null} wish the height a node should stand at
  * @param {{x: number, pins: Map<string, {x: number, y: number}>}} from
- * @param {import("./fold.js").Front} [front] which folds are closed
+ * @param {import("./fold.js").Frontier} [front] which folds are closed
  * @returns {Graph}
  */
-export function graph(given, M, wish, from, front = frontier([], () => true)) {
+export function graphLayout(given, M, wish, from, front = frontier([], () => true)) {
   const { cards, rims } = front;
   const { nodes: shown, inside, carries } = folded(given, front);
   const lives = { ...given, nodes: shown };
-  const head = M.head + 10 + nested(rims) * RIM;
+  const head = M.head + 10 + rimDepth(rims) * RIM;
   /** @type {Map<string, Box>} */
   const boxes = new Map();
   const order = [...lives.nodes.values()].sort(
     (a, b) => a.birth - b.birth || parseInt(a.uid.slice(1), 10) - parseInt(b.uid.slice(1), 10),
   );
-  const cols = columns(lives);
-  /** @type {Slots[]} */
+  const cols = nodeColumns(lives);
+  /** @type {Packer[]} */
   const taken = [];
   /** @type {number[]} */
   const widths = [];
   const nodes = order.sort((a, b) => (cols.get(a.uid) ?? 0) - (cols.get(b.uid) ?? 0) || a.birth - b.birth);
   for (const node of nodes) {
     const col = cols.get(node.uid) ?? 0;
-    const w = wide(node, M);
+    const w = nodeWidth(node, M);
     const live = node.next.filter(Boolean).length;
     const step = Math.min(lives.chips ? 22 : 11, node.fold ? FANNED / Math.max(1, live - 1) : Infinity);
     const lines = node.fold ? 1 : node.slots.length;
     const h = Math.max(M.nodeH + lines * M.slotH + (lines ? 4 : 0), (live - 1) * step + 16);
     const inputs = node.next.flatMap((e) => (e && boxes.has(e[0]) ? [/** @type {Box} */ (boxes.get(e[0])).cy] : []));
     const near = wish(node) ?? (inputs.length ? Math.max(...inputs) : head + M.nodeH / 2);
-    taken[col] ??= new Slots();
+    taken[col] ??= new Packer();
     const top = head;
-    const y = taken[col].near(node.birth, node.death, h + 24, Math.max(top, near - M.nodeH / 2) - 12, top - 12) + 12;
+    const y =
+      taken[col].allocateNear(node.birth, node.death, h + 24, Math.max(top, near - M.nodeH / 2) - 12, top - 12) + 12;
     const slots = new Map(node.slots.map((s, i) => [s, y + M.nodeH + i * M.slotH]));
     const first = (live - 1) * step > M.nodeH ? y + 8 : y + M.nodeH / 2 - ((live - 1) * step) / 2;
     // Ports stand in the order of the heights they lead to, so that edges into one node do not cross.
@@ -94,7 +95,7 @@ export function graph(given, M, wish, from, front = frontier([], () => true)) {
     if (gap >= 0 && node.chip) chips[gap] = Math.max(chips[gap] ?? 0, node.chip + 12);
   }
   const router = new Router(boxes);
-  /** @type {{key: string, from: Box, to: Box, way: Way}[]} */
+  /** @type {{key: string, from: Box, to: Box, way: Route}[]} */
   const drafts = [];
   for (const node of nodes) {
     const box = /** @type {Box} */ (boxes.get(node.uid));
@@ -105,8 +106,8 @@ export function graph(given, M, wish, from, front = frontier([], () => true)) {
     });
   }
   const pins = [...lives.pins].flatMap(([key, pin]) => {
-    const [fold] = inside.get(pin.node) ?? [];
-    const box = boxes.get(fold?.uid ?? pin.node);
+    const [fold] = inside.get(pin.updateNode) ?? [];
+    const box = boxes.get(fold?.uid ?? pin.updateNode);
     const at = from.pins.get(key);
     const y = fold && box ? box.y + M.nodeH : box?.slots.get(pin.slot);
     if (!pin.alarms || !box || !at || y === undefined) return [];
@@ -126,10 +127,10 @@ export function graph(given, M, wish, from, front = frontier([], () => true)) {
   /** @type {Map<string, Edge>} */
   const edges = new Map();
   for (const { key, from: a, to, way } of drafts)
-    edges.set(key, { key, from: a.uid, to: to.uid, points: bend(to.x + to.w, to.cy, way, channel, a.x) });
+    edges.set(key, { key, from: a.uid, to: to.uid, points: bendPoints(to.x + to.w, to.cy, way, channel, a.x) });
   /** @type {Map<string, [number, number][]>} */
   const leaders = new Map();
-  for (const { key, at, box, way } of pins) leaders.set(key, bend(at.x + 34, at.y, way, channel, box.x + 6));
+  for (const { key, at, box, way } of pins) leaders.set(key, bendPoints(at.x + 34, at.y, way, channel, box.x + 6));
   let height = 0;
   for (const box of boxes.values()) height = Math.max(height, box.y + box.h + 24);
   return {
@@ -142,43 +143,43 @@ export function graph(given, M, wish, from, front = frontier([], () => true)) {
     cards,
     inside,
     carries,
-    rims: around(rims, boxes, inside),
+    rims: foldRims(rims, boxes, inside),
   };
 }
 
-/** @param {import("./lifetimes.js").NodeLife} node @param {import("./metrics.js").Metrics} M */
-function wide(node, M) {
+/** @param {import("./lifetimes.js").NodeLifetime} node @param {import("./metrics.js").Metrics} M */
+function nodeWidth(node, M) {
   const slots = node.slots.length ? Math.min(node.slotW + 30, 230) : 0;
-  return Math.max(64, textWidth(label(node), M.font) + (node.fold ? 36 : 26), slots, node.fold ? 150 : 0);
+  return Math.max(64, textWidth(nodeLabel(node), M.font) + (node.fold ? 36 : 26), slots, node.fold ? 150 : 0);
 }
 
-/** About how wide the graph is with these folds closed. @param {import("./lifetimes.js").Lives} lives
- * @param {import("./metrics.js").Metrics} M @param {import("./fold.js").Front} front */
-export function breadth(lives, M, front) {
+/** About how wide the graph is with these folds closed. @param {import("./lifetimes.js").Lifetimes} lives
+ * @param {import("./metrics.js").Metrics} M @param {import("./fold.js").Frontier} front */
+export function graphWidth(lives, M, front) {
   const { nodes } = folded(lives, front);
-  const cols = columns({ ...lives, nodes });
+  const cols = nodeColumns({ ...lives, nodes });
   /** @type {number[]} */
   const widths = [];
   for (const [uid, col] of cols) {
-    const node = /** @type {import("./lifetimes.js").NodeLife} */ (nodes.get(uid));
-    widths[col] = Math.max(widths[col] ?? 0, wide(node, M) + Math.max(50, col && node.chip ? node.chip + 39 : 0));
+    const node = /** @type {import("./lifetimes.js").NodeLifetime} */ (nodes.get(uid));
+    widths[col] = Math.max(widths[col] ?? 0, nodeWidth(node, M) + Math.max(50, col && node.chip ? node.chip + 39 : 0));
   }
   return widths.reduce((sum, w) => sum + w, 10 + lives.chips);
 }
 
 /** How deep opened folds lie in each other. @param {Fold[]} rims */
-function nested(rims) {
-  const depth = (/** @type {Fold} */ rim) => rims.filter((other) => holds(other, rim)).length;
+function rimDepth(rims) {
+  const depth = (/** @type {Fold} */ rim) => rims.filter((other) => contains(other, rim)).length;
   return Math.max(0, ...rims.map(depth));
 }
 
 /** @param {Fold} outer @param {Fold} inner */
-function holds(outer, inner) {
+function contains(outer, inner) {
   return outer.members.length >= inner.members.length && outer.members.includes(inner.members[0]);
 }
 
 /** @param {Fold[]} rims @param {Map<string, Box>} boxes @param {Map<string, Fold[]>} inside @returns {Rim[]} */
-function around(rims, boxes, inside) {
+function foldRims(rims, boxes, inside) {
   return rims.flatMap((fold) => {
     const uids = fold.members.map((uid) => inside.get(uid)?.find((one) => one.graph === fold.graph)?.uid ?? uid);
     const own = [...new Set(uids)].flatMap((uid) => boxes.get(uid) ?? []);
@@ -188,7 +189,7 @@ function around(rims, boxes, inside) {
     const y =
       Math.min(...own.map((box) => box.y)) -
       18 -
-      RIM * nested(rims.filter((other) => other !== fold && holds(fold, other)));
+      RIM * rimDepth(rims.filter((other) => other !== fold && contains(fold, other)));
     return {
       fold,
       x,
@@ -199,14 +200,14 @@ function around(rims, boxes, inside) {
   });
 }
 
-/** @param {import("./lifetimes.js").NodeLife} node */
-export function label(node) {
+/** @param {import("./lifetimes.js").NodeLifetime} node */
+export function nodeLabel(node) {
   const name = node.name.slice(node.name.lastIndexOf("::") + (node.name.includes("::") ? 2 : 1));
   return name === "AccumulateGrad" ? `+= ${name}` : name;
 }
 
-/** One more than the column of the furthest input, found without recursion. @param {import("./lifetimes.js").Lives} lives */
-function columns(lives) {
+/** One more than the column of the furthest input, found without recursion. @param {import("./lifetimes.js").Lifetimes} lives */
+function nodeColumns(lives) {
   /** @type {Map<string, number>} */
   const cols = new Map();
   for (const start of lives.nodes.keys()) {
@@ -229,7 +230,7 @@ function columns(lives) {
 }
 
 /**
- * @typedef {{lane: number, first: [number, number] | null, last: [number, number] | null, y: number}} Way
+ * @typedef {{lane: number, first: [number, number] | null, last: [number, number] | null, y: number}} Route
  *   first and last: [gap, track] of the upright parts
  * @typedef {{uid: string, col: number, y: number, h: number, birth: number, death: number}} End
  */
@@ -253,7 +254,7 @@ class Router {
   }
 
   /** From the right of `a` at y0 to the left of `b` at y1. @param {End} a @param {number} y0 @param {Box} b
-   * @param {number} y1 @returns {Way} */
+   * @param {number} y1 @returns {Route} */
   route(a, y0, b, y1) {
     const life = { birth: Math.max(a.birth, b.birth), death: Math.min(a.death, b.death) };
     const key = a.uid;
@@ -272,9 +273,9 @@ class Router {
       if (y < 40) return false;
       for (let col = a.col + 1; col < b.col; col++) {
         for (const box of this.cols[col] ?? [])
-          if (meets(box, life) && y > box.y - 8 && y < box.y + box.h + 8) return false;
+          if (overlap(box, life) && y > box.y - 8 && y < box.y + box.h + 8) return false;
         for (const other of this.lanes.get(col) ?? [])
-          if (other.key !== a.uid && meets(other, life) && Math.abs(other.y - y) < 6) return false;
+          if (other.key !== a.uid && overlap(other, life) && Math.abs(other.y - y) < 6) return false;
       }
       return true;
     };
@@ -288,7 +289,7 @@ class Router {
     const high = Math.max(y0, y1) + 4;
     const others = this.gaps.get(gap) ?? [];
     const busy = new Set();
-    for (const t of others) if (t.key !== key && meets(t, life) && t.low < high && t.high > low) busy.add(t.track);
+    for (const t of others) if (t.key !== key && overlap(t, life) && t.low < high && t.high > low) busy.add(t.track);
     let track = 0;
     while (busy.has(track)) track++;
     push(this.gaps, gap, { key, low, high, ...life, track });
@@ -297,7 +298,7 @@ class Router {
 }
 
 /** @param {{birth: number, death: number}} a @param {{birth: number, death: number}} b */
-function meets(a, b) {
+function overlap(a, b) {
   return a.birth <= b.death && b.birth <= a.death;
 }
 
@@ -308,9 +309,9 @@ function push(map, key, value) {
   else map.set(key, [value]);
 }
 
-/** @param {number} x0 @param {number} y0 @param {Way} way @param {(gap: number, track: number) => number} channel
+/** @param {number} x0 @param {number} y0 @param {Route} way @param {(gap: number, track: number) => number} channel
  * @param {number} x1 @returns {[number, number][]} */
-function bend(x0, y0, way, channel, x1) {
+function bendPoints(x0, y0, way, channel, x1) {
   /** @type {[number, number][]} */
   const points = [[x0, y0]];
   for (const [part, y] of /** @type {[[number, number] | null, number][]} */ ([

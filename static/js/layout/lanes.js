@@ -12,7 +12,7 @@ export class Lanes {
 
   /** The lane wished for where it ends here, else the first free one. Calls come from top to bottom.
    * @param {number} from @param {number} to @param {number} [wish] */
-  take(from, to, wish) {
+  allocate(from, to, wish) {
     let lane = wish !== undefined && this.until[wish] <= from ? wish : this.until.findIndex((y) => y < from);
     if (lane < 0) lane = this.until.length;
     this.until[lane] = to;

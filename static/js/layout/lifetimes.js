@@ -1,27 +1,27 @@
 /** What is ever drawn and from which step to which: one pass over the trace, before anything is given a place. */
 
 import { chip } from "./chip.js";
-import { keyed, names, naming, refOf } from "./names.js";
-import { lines, plainDtype, reads } from "./reads.js";
-import { cut, textWidth } from "./metrics.js";
+import { isMapping, names, carriesNames, refOf } from "./names.js";
+import { readLines, plainDtype, reads } from "./reads.js";
+import { truncate, textWidth } from "./metrics.js";
 import { tuple, valueText } from "./format.js";
 import { walk } from "../state.js";
 
 /**
- * @typedef {{birth: number, death: number}} Life
- * @typedef {Life & {uid: string, rows: Map<string, number>, summary: boolean, shown: number, passing: boolean}} StorageLife
+ * @typedef {{birth: number, death: number}} Lifetime
+ * @typedef {Lifetime & {uid: string, rows: Map<string, number>, summary: boolean, shown: number, passing: boolean}} StorageLifetime
  *   passing: made and freed inside one step, only ever a ghost
- * @typedef {Life & {key: string, uid: string, storage: string | null, counter: string | null, lines: number,
- *   inOrder: boolean, last: number, cardW: number}} HandleLife
- * @typedef {Life & {uid: string, chips: Map<string, number>, title: number, label: number}} CardLife
- * @typedef {Life & {uid: string, name: string, slots: string[], slotW: number, next: ([string, number] | null)[],
- *   handle: string | null, variable: string | null, chip: number, pinned: Map<string, string>, fold?: import("./fold.js").Fold}} NodeLife
+ * @typedef {Lifetime & {key: string, uid: string, storage: string | null, counter: string | null, lines: number,
+ *   inOrder: boolean, last: number, cardW: number}} HandleLifetime
+ * @typedef {Lifetime & {uid: string, chips: Map<string, number>, title: number, label: number}} CardLifetime
+ * @typedef {Lifetime & {uid: string, name: string, slots: string[], slotW: number, next: ([string, number] | null)[],
+ *   handle: string | null, variable: string | null, chip: number, pinned: Map<string, string>, fold?: import("./fold.js").Fold}} NodeLifetime
  *   chip: the widest gradient it passed on; pinned: by slot, the stay of its pin
- * @typedef {Life & {node: string, slot: string, storage: string, alarms: boolean}} PinLife   alarms: it breaks at some step
- * @typedef {{storages: Map<string, StorageLife>, handles: Map<string, HandleLife>, frames: Map<string, CardLife>,
- *   objects: Map<string, CardLife>, nodes: Map<string, NodeLife>, pins: Map<string, PinLife>, tags: number,
+ * @typedef {Lifetime & {updateNode: string, slot: string, storage: string, alarms: boolean}} PinLifetime   alarms: it breaks at some step
+ * @typedef {{storages: Map<string, StorageLifetime>, handles: Map<string, HandleLifetime>, frames: Map<string, CardLifetime>,
+ *   objects: Map<string, CardLifetime>, nodes: Map<string, NodeLifetime>, pins: Map<string, PinLifetime>, tags: number,
  *   owners: Map<string, string>, visits: Map<string, {node: string, step: number}[]>, chips: number,
- *   crowd: number, named: Set<string>, owned: Map<string, string>, modules: Map<string, {type: string, within: string | null}>}} Lives
+ *   crowd: number, named: Set<string>, owned: Map<string, string>, modules: Map<string, {type: string, within: string | null}>}} Lifetimes
  *   chips: the width of the gradients that backwards begin with; named: the tensors that the program ever had a name or a path for
  *   owned: by a parameter, the module that it is in; modules: by a module, the one around it
  */
@@ -31,39 +31,39 @@ export const ALARMS = new Set(["stale", "changed", "detached"]);
 
 /** One stay of a handle: its place changes when the program gives it another storage or counter.
  * @param {string} uid @param {any} handle */
-export function stay(uid, handle) {
+export function handleKey(uid, handle) {
   return `${uid}|${handle.storage ?? ""}|${handle.counter ?? ""}`;
 }
 
 /** One stay of a pin: the tensor that a node saved may be given other memory. @param {string} node @param {string} slot
  * @param {any} saved */
-export function pinStay(node, slot, saved) {
+export function pinKey(node, slot, saved) {
   return `${node}:${slot}|${saved.storage ?? ""}`;
 }
 
-/** How a handle's card is written. @param {any} handle */
-export function cardText(handle) {
-  const shape = handle.shape ? tuple(handle.shape) : (handle.type ?? "?");
-  const array = handle.kind === "array";
+/** How a handle's card is written. @param {any} updateHandle */
+export function cardText(updateHandle) {
+  const shape = updateHandle.shape ? tuple(updateHandle.shape) : (updateHandle.type ?? "?");
+  const array = updateHandle.kind === "array";
   const second = array
-    ? `numpy · ${plainDtype(handle.dtype)}`
-    : handle.stride
-      ? `stride ${tuple(handle.stride)} offset ${handle.offset ?? "?"}`
-      : [handle.layout, plainDtype(handle.dtype)].filter(Boolean).join(" · ");
+    ? `numpy · ${plainDtype(updateHandle.dtype)}`
+    : updateHandle.stride
+      ? `stride ${tuple(updateHandle.stride)} offset ${updateHandle.offset ?? "?"}`
+      : [updateHandle.layout, plainDtype(updateHandle.dtype)].filter(Boolean).join(" · ");
   const role = array
-    ? handle.writeable === false
+    ? updateHandle.writeable === false
       ? "read-only"
       : ""
-    : handle.leaf === undefined
+    : updateHandle.leaf === undefined
       ? ""
-      : handle.leaf
+      : updateHandle.leaf
         ? "leaf"
         : "node";
-  return { shape, second, role, tracked: Boolean(handle.requires_grad) };
+  return { shape, second, role, tracked: Boolean(updateHandle.requires_grad) };
 }
 
 /** @param {string} name @param {any} value whether the frame's card says it: tensors and containers wear tags instead */
-export function chipped(name, value) {
+export function isChip(name, value) {
   const ref = refOf(value);
   if (ref) return !/^[tao]/.test(ref);
   if (name.startsWith("__") && name.endsWith("__")) return false;
@@ -72,7 +72,7 @@ export function chipped(name, value) {
 
 /** What an object's card calls it. @param {any} object */
 export function typeText(object) {
-  return `${cut(object.type ?? "object", 16)}${object.len === undefined ? "" : ` · ${object.len}`}`;
+  return `${truncate(object.type ?? "object", 16)}${object.len === undefined ? "" : ` · ${object.len}`}`;
 }
 
 const CHIP_FONT = 11.5;
@@ -82,10 +82,10 @@ export function chipWidth(name, text) {
 }
 
 /** The entries of an object's card. @param {any} object @param {import("../state.js").Entities} entities */
-export function entries(object, entities) {
+export function objectEntries(object, entities) {
   /** @type {{key: string, value: any, text: string}[]} */
   const out = [];
-  const pairs = keyed(object);
+  const pairs = isMapping(object);
   const items = object.items ?? [];
   /** Two keys that are written alike are two entries all the same. @param {string} name @param {any} value */
   const add = (name, value) => {
@@ -103,10 +103,10 @@ export function entries(object, entities) {
   return out;
 }
 
-/** @param {import("../state.js").Opened} opened @returns {Lives} */
+/** @param {import("../state.js").OpenTrace} opened @returns {Lifetimes} */
 export function lifetimes(opened) {
   const end = Math.max(0, opened.count - 1);
-  /** @type {Lives} */
+  /** @type {Lifetimes} */
   const lives = {
     storages: new Map(),
     handles: new Map(),
@@ -127,17 +127,17 @@ export function lifetimes(opened) {
   const stays = new Map();
   let alive = 0;
   /** @type {import("../state.js").Entities} */
-  const those = new Map();
+  const sources = new Map();
   let i = -1;
   for (const now of walk(opened.trace)) {
     const step = opened.trace.steps[++i];
     let named = false;
     for (const uid of new Set([...Object.keys(step.set ?? {}), ...(step.gone ?? [])])) {
       const entity = now.get(uid);
-      if (!entity) close(lives, stays, uid, i, step.set?.[uid]);
-      else observe(lives, stays, uid, entity, i, end, now);
-      if (entity && naming(entity)) those.set(uid, entity);
-      else those.delete(uid);
+      if (!entity) retire(lives, stays, uid, i, step.set?.[uid]);
+      else update(lives, stays, uid, entity, i, end, now);
+      if (entity && carriesNames(entity)) sources.set(uid, entity);
+      else sources.delete(uid);
       named ||= renames(uid, step.set?.[uid]);
       if (uid[0] === "s") {
         if (!entity) alive--;
@@ -145,7 +145,7 @@ export function lifetimes(opened) {
       }
     }
     lives.crowd = Math.max(lives.crowd, alive);
-    if (named) widths(lives, names(now, those));
+    if (named) measureTags(lives, names(now, sources));
     if (step.visit) {
       const list = lives.visits.get(step.visit.backward) ?? [];
       list.push({ node: step.visit.node, step: i });
@@ -167,12 +167,12 @@ function renames(uid, fields) {
   return /^[ta]/.test(uid) && ["grad", "parts", "tangent", "wraps"].some((field) => fields?.[field]);
 }
 
-/** @param {Lives} lives @param {Map<string, string>} stays @param {string} uid @param {number} i @param {any} fields */
-function close(lives, stays, uid, i, fields) {
+/** @param {Lifetimes} lives @param {Map<string, string>} stays @param {string} uid @param {number} i @param {any} fields */
+function retire(lives, stays, uid, i, fields) {
   const storage = lives.storages.get(uid);
   if (storage)
     storage.death = i; // its ghost stands there during the step that freed it
-  else if (fields?.kind === "storage") remember(lives, uid, fields, i, i).passing = true;
+  else if (fields?.kind === "storage") updateStorage(lives, uid, fields, i, i).passing = true;
   const key = stays.get(uid);
   const gone = key ? lives.handles.get(key) : (lives.frames.get(uid) ?? lives.objects.get(uid) ?? lives.nodes.get(uid));
   if (gone) gone.death = i - 1;
@@ -180,14 +180,14 @@ function close(lives, stays, uid, i, fields) {
   for (const key of lives.nodes.get(uid)?.pinned.values() ?? []) unpin(lives, key, i);
 }
 
-/** From this step on a pin is not there any more. @param {Lives} lives @param {string} key @param {number} i */
+/** From this step on a pin is not there any more. @param {Lifetimes} lives @param {string} key @param {number} i */
 function unpin(lives, key, i) {
   const pin = lives.pins.get(key);
   if (pin && pin.death >= i) pin.death = i - 1;
 }
 
-/** @param {Lives} lives @param {string} uid @param {any} entity @param {number} i @param {number} end */
-function remember(lives, uid, entity, i, end) {
+/** @param {Lifetimes} lives @param {string} uid @param {any} entity @param {number} i @param {number} end */
+function updateStorage(lives, uid, entity, i, end) {
   const life = lives.storages.get(uid) ?? {
     uid,
     birth: i,
@@ -210,10 +210,10 @@ function remember(lives, uid, entity, i, end) {
   return life;
 }
 
-/** @param {Lives} lives @param {Map<string, string>} stays @param {string} uid @param {any} entity @param {number} i
+/** @param {Lifetimes} lives @param {Map<string, string>} stays @param {string} uid @param {any} entity @param {number} i
  * @param {number} end @param {import("../state.js").Entities} now */
-function observe(lives, stays, uid, entity, i, end, now) {
-  if (entity.kind === "storage") remember(lives, uid, entity, i, end);
+function update(lives, stays, uid, entity, i, end, now) {
+  if (entity.kind === "storage") updateStorage(lives, uid, entity, i, end);
   else if (entity.kind === "tensor" || entity.kind === "array") handle(lives, stays, uid, entity, i, end, now);
   else if (entity.kind === "node") node(lives, uid, entity, i, end);
   else if (entity.kind === "frame" || entity.kind === "object") {
@@ -222,19 +222,19 @@ function observe(lives, stays, uid, entity, i, end, now) {
     cards.set(uid, life);
     life.label = Math.max(
       life.label,
-      textWidth(entity.kind === "frame" ? cut(`${entity.name ?? ""}()`, 14) : typeText(entity), 12),
+      textWidth(entity.kind === "frame" ? truncate(`${entity.name ?? ""}()`, 14) : typeText(entity), 12),
     );
-    const said =
+    const chips =
       entity.kind === "frame"
-        ? [...entity.vars].filter(([n, v]) => chipped(n, v)).map(([n, v]) => ({ key: n, text: valueText(v, 22, now) }))
-        : entries(entity, now);
-    if (entity.kind === "object") owns(lives, uid, entity);
-    for (const { key, text } of said) life.chips.set(key, Math.max(life.chips.get(key) ?? 0, chipWidth(key, text)));
+        ? [...entity.vars].filter(([n, v]) => isChip(n, v)).map(([n, v]) => ({ key: n, text: valueText(v, 22, now) }))
+        : objectEntries(entity, now);
+    if (entity.kind === "object") updateModule(lives, uid, entity);
+    for (const { key, text } of chips) life.chips.set(key, Math.max(life.chips.get(key) ?? 0, chipWidth(key, text)));
   }
 }
 
-/** Whose parameters and modules an object's attributes are. @param {Lives} lives @param {string} uid @param {any} object */
-function owns(lives, uid, object) {
+/** Whose parameters and modules an object's attributes are. @param {Lifetimes} lives @param {string} uid @param {any} object */
+function updateModule(lives, uid, object) {
   const module = lives.modules.get(uid) ?? { type: "", within: null };
   lives.modules.set(uid, module);
   module.type = object.type ?? module.type;
@@ -248,10 +248,10 @@ function owns(lives, uid, object) {
   }
 }
 
-/** @param {Lives} lives @param {Map<string, string>} stays @param {string} uid @param {any} entity @param {number} i
+/** @param {Lifetimes} lives @param {Map<string, string>} stays @param {string} uid @param {any} entity @param {number} i
  * @param {number} end @param {import("../state.js").Entities} now */
 function handle(lives, stays, uid, entity, i, end, now) {
-  const key = stay(uid, entity);
+  const key = handleKey(uid, entity);
   const old = stays.get(uid);
   if (old && old !== key) {
     const left = lives.handles.get(old);
@@ -259,7 +259,7 @@ function handle(lives, stays, uid, entity, i, end, now) {
   }
   stays.set(uid, key);
   const list = reads(entity);
-  const rows = lines(list);
+  const rows = readLines(list);
   const text = cardText(entity);
   const cardW = Math.max(
     textWidth(text.shape, 13) + textWidth(`∇ ${text.role}`, 11) + 40,
@@ -293,16 +293,16 @@ function handle(lives, stays, uid, entity, i, end, now) {
   }
 }
 
-/** @type {WeakMap<Lives, Map<string, string>>} */
+/** @type {WeakMap<Lifetimes, Map<string, string>>} */
 const waiting = new WeakMap();
-/** Handles seen before their node in the same step. @param {Lives} lives */
+/** Handles seen before their node in the same step. @param {Lifetimes} lives */
 function pending(lives) {
   const map = waiting.get(lives) ?? new Map();
   waiting.set(lives, map);
   return map;
 }
 
-/** @param {Lives} lives @param {string} uid @param {any} entity @param {number} i @param {number} end */
+/** @param {Lifetimes} lives @param {string} uid @param {any} entity @param {number} i @param {number} end */
 function node(lives, uid, entity, i, end) {
   const life = lives.nodes.get(uid) ?? {
     uid,
@@ -327,12 +327,19 @@ function node(lives, uid, entity, i, end) {
       life.slotW,
       textWidth(`${slot}  ${saved.storage ?? "None"} @ v${saved.expected ?? 0}${late}`, 10.5),
     );
-    const key = pinStay(uid, slot, saved);
+    const key = pinKey(uid, slot, saved);
     const held = saved.storage && saved.state !== "freed";
     const before = life.pinned.get(slot);
     if (before && (!held || before !== key)) unpin(lives, before, i);
     if (!held) continue;
-    const pin = lives.pins.get(key) ?? { node: uid, slot, storage: saved.storage, birth: i, death: end, alarms: false };
+    const pin = lives.pins.get(key) ?? {
+      updateNode: uid,
+      slot,
+      storage: saved.storage,
+      birth: i,
+      death: end,
+      alarms: false,
+    };
     pin.death = end;
     pin.alarms ||= ALARMS.has(saved.state);
     life.pinned.set(slot, key);
@@ -341,8 +348,8 @@ function node(lives, uid, entity, i, end) {
   lives.nodes.set(uid, life);
 }
 
-/** @param {Lives} lives @param {import("./names.js").Names} names */
-function widths(lives, { tags }) {
+/** @param {Lifetimes} lives @param {import("./names.js").Names} names */
+function measureTags(lives, { tags }) {
   for (const [uid, list] of tags) {
     const total = list.reduce((sum, tag) => sum + tagWidth(tag) + 4, 0);
     if (uid[0] === "o") {
@@ -357,5 +364,5 @@ function widths(lives, { tags }) {
 
 /** @param {import("./names.js").Tag} tag @param {number} [font] */
 export function tagWidth(tag, font = 13) {
-  return Math.ceil(textWidth(tag.text, font) + (tag.of ? textWidth(tag.of, font - 3) + 8 : 0) + 24);
+  return Math.ceil(textWidth(tag.text, font) + (tag.scope ? textWidth(tag.scope, font - 3) + 8 : 0) + 24);
 }

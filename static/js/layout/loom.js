@@ -1,10 +1,10 @@
 /** The loom's plan: columns for the cells of every storage, a row for every statement, lanes for the graph. Nothing moves between steps. */
 
-import { label } from "./graph.js";
+import { nodeLabel } from "./graph.js";
 import { Lanes } from "./lanes.js";
-import { cut, textWidth } from "./metrics.js";
+import { truncate, textWidth } from "./metrics.js";
 import { extent, itemsize, numel, plainDtype, reads } from "./reads.js";
-import { Slots } from "./slots.js";
+import { Packer } from "./packing.js";
 import { runStory } from "./run_story.js";
 
 /**
@@ -63,7 +63,7 @@ const STACKED = [
 const KEPT = 12;
 
 /**
- * @param {import("../state.js").Opened} opened
+ * @param {import("../state.js").OpenTrace} opened
  * @param {{room?: number, stacked?: boolean, scrolls?: boolean}} [options] room: the width that there is; stacked: code above
  *   its row, not beside; scrolls: what is wider need not be as narrow as can be
  * @returns {Loom}
@@ -138,13 +138,13 @@ function codeWidth(told, room) {
 function held(told) {
   /** @type {Map<string, number>} */
   const most = new Map();
-  /** @type {Map<string, Slots>} */
+  /** @type {Map<string, Packer>} */
   const slots = new Map();
   for (const pin of told.pins.values()) {
     const key = `${pin.storage}|${pin.counter ?? ""}`;
-    const lane = slots.get(key) ?? new Slots();
+    const lane = slots.get(key) ?? new Packer();
     slots.set(key, lane);
-    lane.place(pin.birth, pin.death, 1);
+    lane.allocate(pin.birth, pin.death, 1);
     most.set(key, lane.height);
   }
   return most;
@@ -167,7 +167,7 @@ function arranged(told, holds, left, cell, most) {
   /** @type {Map<string, Column>} */
   const columns = new Map();
   const again = bolts.length > KEPT;
-  const track = new Slots();
+  const track = new Packer();
   const order = again ? bolts : owned(bolts);
   let x = left + 14;
   let right = x;
@@ -185,7 +185,9 @@ function arranged(told, holds, left, cell, most) {
     }
     const whole = Math.ceil(shape.w + beside + 9);
     const owner = bolt.owner ? columns.get(bolt.owner) : undefined;
-    const at = again ? left + 14 + track.near(bolt.birth, bolt.death, whole, owner ? owner.right - left - 14 : 0) : x;
+    const at = again
+      ? left + 14 + track.allocateNear(bolt.birth, bolt.death, whole, owner ? owner.right - left - 14 : 0)
+      : x;
     columns.set(bolt.uid, {
       uid: bolt.uid,
       x: at,
@@ -406,7 +408,7 @@ function blocked(reader, columns, y) {
 /** @param {Loom} plan @param {import("./run_story.js").GraphNode} knot @param {number} y @param {number} r @returns {Dot} */
 function dotted(plan, knot, y, r) {
   const slots = new Map(knot.slots.map((slot, k) => [slot, y + NODE / 2 + k * SLOT + SLOT / 2]));
-  const name = label({ .../** @type {any} */ (knot) }).replace("+= ", "");
+  const name = nodeLabel({ .../** @type {any} */ (knot) }).replace("+= ", "");
   const short = name.replace(/Backward\d*$/, "").replace("AccumulateGrad", "+=");
   const dot = {
     uid: knot.uid,
@@ -460,7 +462,7 @@ function thread(plan) {
         return to && to.y < dot.y && last.get(to.place) === dot.y ? [at.get(to.place) ?? -1] : [];
       })
       .find((lane) => lane >= 0);
-    at.set(key, lanes.take(dot.y, Math.max(dot.y, last.get(key) ?? 0), straight));
+    at.set(key, lanes.allocate(dot.y, Math.max(dot.y, last.get(key) ?? 0), straight));
   }
   const pitch = Math.max(6, Math.min(plan.stacked ? 11 : 17, (plan.stacked ? 60 : 180) / Math.max(1, lanes.count)));
   for (const dot of dots.values()) dot.x = plan.graph.x + 12 + (at.get(dot.place) ?? 0) * pitch;
@@ -498,7 +500,7 @@ function thread(plan) {
 /** How wide a node is written, with the gradient that reaches it. @param {Loom} plan @param {Dot} dot */
 function wide(plan, dot) {
   const chips = plan.stacked ? [] : (plan.story.visits.get(dot.uid) ?? []).map((k) => plan.story.arrived.get(k) ?? 0);
-  return textWidth(cut(dot.label, plan.stacked ? 15 : 30), 11.5) * BOLD + 14 + Math.max(0, ...chips);
+  return textWidth(truncate(dot.label, plan.stacked ? 15 : 30), 11.5) * BOLD + 14 + Math.max(0, ...chips);
 }
 
 /** @param {Loom} plan @param {Dot} dot @param {string} slot */
@@ -511,7 +513,7 @@ function slotWide(plan, dot, slot) {
 
 /** From a node's slot to the rail whose version it expects, and down until backward lets go. @param {Loom} plan */
 function pin(plan) {
-  /** @type {Map<string, Slots>} */
+  /** @type {Map<string, Packer>} */
   const slots = new Map();
   for (const pin of plan.story.pins.values()) {
     const column = plan.columns.get(pin.storage);
@@ -520,9 +522,9 @@ function pin(plan) {
     if (!column || !dot || y === undefined) continue;
     const rail = column.rails.get(pin.counter ?? "") ?? [...column.rails.values()][0];
     const key = `${pin.storage}|${rail}`;
-    const lane = slots.get(key) ?? new Slots();
+    const lane = slots.get(key) ?? new Packer();
     slots.set(key, lane);
-    const x = rail + lane.place(pin.birth, pin.death, 1) * HOLD;
+    const x = rail + lane.allocate(pin.birth, pin.death, 1) * HOLD;
     const hit = pin.broken ?? pin.silent;
     const shot = hit === null ? null : plan.shots[hit].find((one) => one.write.storage === pin.storage);
     const box = plan.boxes[pin.death];

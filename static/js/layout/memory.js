@@ -1,6 +1,6 @@
 /** The memory side of the plan: every shelf, card row, rail and pin gets its place for its whole life. */
 
-import { pack, Slots } from "./slots.js";
+import { pack, Packer } from "./packing.js";
 import { strip } from "./strip.js";
 
 /** Pins of one storage that stand side by side. */
@@ -10,23 +10,23 @@ const FANNED = 6;
  * @typedef {import("./strip.js").Strip} Strip
  * @typedef {{uid: string, y: number, h: number, birth: number, death: number, x: number, w: number, stripX: number,
  *   stripY: number, strip: Strip, labelY: number, inline: boolean, pinY: number,
- *   owner: string | null, side: number}} Shelf   side: room for pins at the strip's right
- * @typedef {{key: string, y: number, cy: number, h: number, beadY: number, shelf: string | null, zone: string}} CardRow
+ *   owner: string | null, side: number}} StorageBox   side: room for pins at the strip's right
+ * @typedef {{key: string, y: number, cy: number, h: number, beadY: number, storage: string | null, zone: string}} CardRow
  * @typedef {{uid: string, y: number, h: number, birth: number, death: number, x: number, w: number,
  *   chips: Map<string, {x: number, y: number, w: number}>, titleW: number}} Card
  * @typedef {{x: number, w: number}} Lane
- * @typedef {{shelves: Map<string, Shelf>, rows: Map<string, CardRow>,
+ * @typedef {{storages: Map<string, StorageBox>, rows: Map<string, CardRow>,
  *   cards: Map<string, Card>, pins: Map<string, {x: number, y: number}>, placeholders: Map<string, string>,
  *   lanes: {names: Lane, handles: Lane, rails: Lane, storages: Lane}, width: number, height: number}} Memory
  */
 
 /**
- * @param {import("./lifetimes.js").Lives} lives
+ * @param {import("./lifetimes.js").Lifetimes} lives
  * @param {import("./metrics.js").Metrics} M
  * @param {number} [widest] the most room that name tags get
  * @returns {Memory}
  */
-export function memory(lives, M, widest = 300) {
+export function memoryLayout(lives, M, widest = 300) {
   const tagW = Math.max(56, Math.min(widest, lives.tags));
   let cardW = 128;
   for (const life of lives.handles.values()) cardW = Math.max(cardW, Math.min(280, life.cardW));
@@ -35,7 +35,7 @@ export function memory(lives, M, widest = 300) {
   const stripX = railX + M.rail + M.railGap;
   /** @type {Memory} */
   const out = {
-    shelves: new Map(),
+    storages: new Map(),
     rows: new Map(),
     cards: new Map(),
     pins: new Map(),
@@ -67,11 +67,11 @@ export function memory(lives, M, widest = 300) {
     let line = 0;
     let h = 0;
     const laid = group.map((card) => {
-      const one = flow(card, width, M);
-      if (x > M.pad && x + one.w > right) [x, line] = [M.pad, line + h + 8];
-      h = x === M.pad ? one.h : Math.max(h, one.h);
-      const at = { ...one, uid: card.uid, x, y: line, birth: card.birth, death: card.death };
-      x += one.w + 10;
+      const flowed = flowCard(card, width, M);
+      if (x > M.pad && x + flowed.w > right) [x, line] = [M.pad, line + h + 8];
+      h = x === M.pad ? flowed.h : Math.max(h, flowed.h);
+      const at = { ...flowed, uid: card.uid, x, y: line, birth: card.birth, death: card.death };
+      x += flowed.w + 10;
       return at;
     });
     const put = (/** @type {number} */ y) => {
@@ -84,9 +84,9 @@ export function memory(lives, M, widest = 300) {
   for (const [uid, d] of drafts) {
     if (d.owner) continue;
     const put = (/** @type {number} */ y) => {
-      settle(out, d, y, stripX, M);
-      for (const kid of d.kids) settle(out, kid.draft, y + d.h + kid.y, stripX, M);
-      if (d.kids.length) out.placeholders.set(uid, d.kids[0].draft.uid);
+      placeStorage(out, d, y, stripX, M);
+      for (const kid of d.kids) placeStorage(out, kid.draftStorages, y + d.h + kid.y, stripX, M);
+      if (d.kids.length) out.placeholders.set(uid, d.kids[0].draftStorages.uid);
     };
     blocks.push({ birth: d.birth, death: d.death, rank: 2, uid, h: d.h + d.below + M.gap, put });
   }
@@ -99,59 +99,63 @@ export function memory(lives, M, widest = 300) {
         cy: y + M.cardH / 2,
         h: M.pitch,
         beadY: y + M.cardH / 2,
-        shelf: null,
+        storage: null,
         zone: `|${life.uid}`,
       });
     blocks.push({ birth: life.birth, death: life.death, rank: 3, uid: life.uid, h: M.pitch + 8, put });
   }
-  blocks.sort((a, b) => a.birth - b.birth || a.rank - b.rank || b.death - a.death || number(a.uid) - number(b.uid));
-  const slots = new Slots();
-  for (const block of blocks) block.put(M.head + 10 + slots.place(block.birth, block.death, block.h));
+  blocks.sort(
+    (a, b) => a.birth - b.birth || a.rank - b.rank || b.death - a.death || uidNumber(a.uid) - uidNumber(b.uid),
+  );
+  const slots = new Packer();
+  for (const block of blocks) block.put(M.head + 10 + slots.allocate(block.birth, block.death, block.h));
   out.height = M.head + 10 + slots.height + 12;
   return out;
 }
 
-/** Frames each in a line of their own; containers made by one step side by side. @param {import("./lifetimes.js").Lives} lives */
+/** Frames each in a line of their own; containers made by one step side by side. @param {import("./lifetimes.js").Lifetimes} lives */
 function groups(lives) {
-  /** @type {Map<string, import("./lifetimes.js").CardLife[]>} */
+  /** @type {Map<string, import("./lifetimes.js").CardLifetime[]>} */
   const map = new Map();
   for (const card of lives.frames.values()) push(map, card.uid, card);
   for (const card of lives.objects.values()) push(map, `o${card.birth}`, card);
-  for (const list of map.values()) list.sort((a, b) => number(a.uid) - number(b.uid));
+  for (const list of map.values()) list.sort((a, b) => uidNumber(a.uid) - uidNumber(b.uid));
   return map.values();
 }
 
 /** @param {string} uid */
-function number(uid) {
+function uidNumber(uid) {
   return Number(uid.slice(1));
 }
 
 /**
- * @typedef {{uid: string, birth: number, death: number, strip: Strip, readers: import("./lifetimes.js").HandleLife[],
- *   pins: (import("./lifetimes.js").PinLife & {key: string, at: number})[], pinZone: number, side: number,
- *   inline: boolean, h: number, below: number, owner: string | null, kids: {draft: Draft, y: number}[],
- *   rows: {life: import("./lifetimes.js").HandleLife, y: number, h: number, zone: string}[], stripY: number}} Draft
+ * @typedef {{uid: string, birth: number, death: number, strip: Strip, readers: import("./lifetimes.js").HandleLifetime[],
+ *   pins: (import("./lifetimes.js").PinLifetime & {key: string, at: number})[], pinZone: number, side: number,
+ *   inline: boolean, h: number, below: number, owner: string | null, kids: {draftStorages: Draft, y: number}[],
+ *   rows: {life: import("./lifetimes.js").HandleLifetime, y: number, h: number, zone: string}[], stripY: number}} Draft
  */
 
-/** Every shelf's inner arrangement. @param {import("./lifetimes.js").Lives} lives
+/** Every shelf's inner arrangement. @param {import("./lifetimes.js").Lifetimes} lives
  * @param {import("./metrics.js").Metrics} M @returns {Map<string, Draft>} */
 function draft(lives, M) {
-  /** @type {Map<string, import("./lifetimes.js").HandleLife[]>} */
+  /** @type {Map<string, import("./lifetimes.js").HandleLifetime[]>} */
   const readers = new Map();
   for (const life of lives.handles.values()) push(readers, life.storage ?? "", life);
-  /** @type {Map<string, (import("./lifetimes.js").PinLife & {key: string})[]>} */
+  /** @type {Map<string, (import("./lifetimes.js").PinLifetime & {key: string})[]>} */
   const pins = new Map();
   for (const [key, pin] of lives.pins) if (pin.death >= pin.birth) push(pins, pin.storage, { ...pin, key });
   /** @type {Map<string, Draft>} */
   const drafts = new Map();
   for (const [uid, life] of lives.storages)
-    drafts.set(uid, arrange(life, readers.get(uid) ?? [], pins.get(uid) ?? [], M));
-  for (const [uid, owner] of lives.owners) adopt(drafts, uid, owner);
+    drafts.set(uid, arrangeStorage(life, readers.get(uid) ?? [], pins.get(uid) ?? [], M));
+  for (const [uid, owner] of lives.owners) placeGradBelow(drafts, uid, owner);
   for (const d of drafts.values()) {
-    const slots = new Slots();
-    d.kids.sort((a, b) => a.draft.birth - b.draft.birth);
+    const slots = new Packer();
+    d.kids.sort((a, b) => a.draftStorages.birth - b.draftStorages.birth);
     for (const kid of d.kids)
-      kid.y = M.gap * 0.5 + slots.place(kid.draft.birth, kid.draft.death, kid.draft.h + M.gap * 0.5);
+      kid.y =
+        M.gap * 0.5 +
+        slots.allocate(kid.draftStorages.birth, kid.draftStorages.death, kid.draftStorages.h + M.gap * 0.5);
     d.below = slots.height;
   }
   return drafts;
@@ -166,25 +170,25 @@ function push(map, key, value) {
 
 /** A leaf's `.grad` stands right below it, at a place kept free from the leaf's birth.
  * @param {Map<string, Draft>} drafts @param {string} uid @param {string} owner */
-function adopt(drafts, uid, owner) {
+function placeGradBelow(drafts, uid, owner) {
   const kid = drafts.get(uid);
   const parent = drafts.get(owner);
   if (!kid || !parent || uid === owner || parent.owner || kid.kids.length || kid.birth <= parent.birth) return;
   kid.owner = owner;
-  parent.kids.push({ draft: kid, y: 0 });
+  parent.kids.push({ draftStorages: kid, y: 0 });
   parent.death = Math.max(parent.death, kid.death);
 }
 
 /**
- * @param {import("./lifetimes.js").StorageLife} life @param {import("./lifetimes.js").HandleLife[]} readers
- * @param {(import("./lifetimes.js").PinLife & {key: string})[]} pins @param {import("./metrics.js").Metrics} M
+ * @param {import("./lifetimes.js").StorageLifetime} life @param {import("./lifetimes.js").HandleLifetime[]} readers
+ * @param {(import("./lifetimes.js").PinLifetime & {key: string})[]} pins @param {import("./metrics.js").Metrics} M
  * @returns {Draft}
  */
-function arrange(life, readers, pins, M) {
+function arrangeStorage(life, readers, pins, M) {
   const full = strip(life, readers, M);
   const body = life.passing ? { ...full, w: Math.min(full.w, 160), h: 24 } : full;
-  const inline = (M.dense || life.passing) && body.mode === "cells" && body.rows.length <= 1 && alone(readers);
-  const { at, width } = pinned(pins);
+  const inline = (M.dense || life.passing) && body.mode === "cells" && body.rows.length <= 1 && oneAtATime(readers);
+  const { at, width } = pinPositions(pins);
   const pinZone = pins.length && !M.dense ? M.pin : 0;
   const above = Math.max(0, 8 + width - body.w);
   const side = M.dense ? (pins.length ? 10 + width : 0) : above;
@@ -217,11 +221,11 @@ function arrange(life, readers, pins, M) {
   d.stripY = pinZone;
   const top = pinZone + body.h + M.board + (M.dense ? 4 : 8);
   const beads = body.mode === "cells";
-  /** @type {Map<string, import("./lifetimes.js").HandleLife[]>} */
+  /** @type {Map<string, import("./lifetimes.js").HandleLifetime[]>} */
   const zones = new Map();
   for (const reader of [...readers].sort((a, b) => a.birth - b.birth))
     push(zones, reader.counter ?? `|${reader.uid}`, reader);
-  const tall = (/** @type {import("./lifetimes.js").HandleLife} */ w) =>
+  const tall = (/** @type {import("./lifetimes.js").HandleLifetime} */ w) =>
     Math.max(M.pitch, beads ? w.lines * M.line + (w.lines > 1 ? 14 : 0) : 0);
   // Wearers of one counter are neighbours; a counter's rows are let again when all its wearers are gone.
   const inner = [...zones].map(([counter, wearers]) => ({
@@ -239,26 +243,26 @@ function arrange(life, readers, pins, M) {
 }
 
 /** Pins side by side, those that break first; of very many the last lie upon each other like a hand of cards.
- * @template {import("./lifetimes.js").PinLife} T @param {T[]} pins @returns {{at: (T & {at: number})[], width: number}} */
-function pinned(pins) {
+ * @template {import("./lifetimes.js").PinLifetime} T @param {T[]} pins @returns {{at: (T & {at: number})[], width: number}} */
+function pinPositions(pins) {
   const sorted = [...pins].sort((a, b) => a.birth - b.birth);
-  const broken = new Slots();
-  const whole = new Slots();
-  const lanes = new Map(sorted.map((pin) => [pin, (pin.alarms ? broken : whole).place(pin.birth, pin.death, 1)]));
+  const broken = new Packer();
+  const whole = new Packer();
+  const lanes = new Map(sorted.map((pin) => [pin, (pin.alarms ? broken : whole).allocate(pin.birth, pin.death, 1)]));
   const x = (/** @type {number} */ lane) => Math.min(lane, FANNED) * 40 + Math.min(Math.max(0, lane - FANNED), 16) * 4;
   const at = sorted.map((pin) => ({ ...pin, at: x((lanes.get(pin) ?? 0) + (pin.alarms ? 0 : broken.height)) }));
   return { at, width: pins.length ? x(broken.height + whole.height - 1) + 40 : 0 };
 }
 
-/** Whether at most one reader lives at a time, each in memory order. @param {import("./lifetimes.js").HandleLife[]} readers */
-function alone(readers) {
+/** Whether at most one reader lives at a time, each in memory order. @param {import("./lifetimes.js").HandleLifetime[]} readers */
+function oneAtATime(readers) {
   const sorted = [...readers].sort((a, b) => a.birth - b.birth);
   return sorted.every((r, i) => r.inOrder && (i === 0 || sorted[i - 1].death < r.birth));
 }
 
 /** @param {Memory} out @param {Draft} d @param {number} y @param {number} stripX @param {import("./metrics.js").Metrics} M */
-function settle(out, d, y, stripX, M) {
-  out.shelves.set(d.uid, {
+function placeStorage(out, d, y, stripX, M) {
+  out.storages.set(d.uid, {
     uid: d.uid,
     y,
     h: d.h,
@@ -286,7 +290,7 @@ function settle(out, d, y, stripX, M) {
       cy,
       h: row.h,
       beadY,
-      shelf: d.uid,
+      storage: d.uid,
       zone: row.zone,
     });
   }
@@ -299,9 +303,9 @@ function settle(out, d, y, stripX, M) {
     );
 }
 
-/** A card's chips in lines of the given width. @param {import("./lifetimes.js").CardLife} card @param {number} width
+/** A card's chips in lines of the given width. @param {import("./lifetimes.js").CardLifetime} card @param {number} width
  * @param {import("./metrics.js").Metrics} M */
-function flow(card, width, M) {
+function flowCard(card, width, M) {
   const titleW = Math.ceil(card.title + card.label + 26);
   const w = Math.max(width, titleW + 120);
   /** @type {Map<string, {x: number, y: number, w: number}>} */

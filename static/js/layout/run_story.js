@@ -1,8 +1,8 @@
 /** What a run did, row by row: a row is an executed statement, with the visits of its backward; one pass over the trace. */
 
-import { same } from "../state.js";
+import { sameValue } from "../state.js";
 import { chip } from "./chip.js";
-import { stay } from "./lifetimes.js";
+import { handleKey } from "./lifetimes.js";
 import { names, refOf } from "./names.js";
 import { extent, plainDtype } from "./reads.js";
 
@@ -31,7 +31,7 @@ import { extent, plainDtype } from "./reads.js";
 
 const MOST_CODE = 4;
 
-/** @param {import("../state.js").Opened} opened @returns {RunStory} */
+/** @param {import("../state.js").OpenTrace} opened @returns {RunStory} */
 export function runStory(opened) {
   const { steps } = opened.trace;
   /** @type {RunStory} */
@@ -204,14 +204,14 @@ function weave(out, row, r, touched, before, after) {
     const kind = now?.kind ?? old?.kind;
     if (uid[0] === "s") bolt(out, row, r, uid, old, now);
     else if (kind === "counter" && old && now && old.value !== now.value) row.bumps.set(uid, [old.value, now.value]);
-    else if (now && (kind === "tensor" || kind === "array") && (!old || stay(uid, old) !== stay(uid, now))) {
+    else if (now && (kind === "tensor" || kind === "array") && (!old || handleKey(uid, old) !== handleKey(uid, now))) {
       const grad = (called.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
       row.readers.push(reader(uid, now, called, { alias: false, grad: grad || grads.has(uid), step }));
     } else if (now?.kind === "frame") {
       for (const [name, value] of now.vars) {
         const ref = refOf(value);
         const bound = ref && before.has(ref) && after.get(ref);
-        if (!ref || !bound || !bound.storage || same(old?.vars.get(name), value)) continue;
+        if (!ref || !bound || !bound.storage || sameValue(old?.vars.get(name), value)) continue;
         row.readers.push({
           ...reader(ref, bound, called, { alias: true, grad: false, step }),
           key: `${ref}|${uid}|${name}`,
@@ -238,7 +238,7 @@ function reader(uid, entity, called, { alias, grad, step }) {
   const tags = (called.tags.get(uid) ?? []).map((tag) => tag.text);
   return {
     uid,
-    key: stay(uid, entity),
+    key: handleKey(uid, entity),
     entity,
     title: tags.slice(0, 3).join(" "),
     alias,
@@ -279,7 +279,7 @@ function bolt(out, row, r, uid, old, now) {
     const past = old.cells?.[dtype];
     if (!past || past === values) continue;
     values.forEach((/** @type {any} */ value, /** @type {number} */ i) => {
-      if (i < past.length && !same(past[i], value)) cells.set(`${dtype}:${i}`, { was: past[i], now: value });
+      if (i < past.length && !sameValue(past[i], value)) cells.set(`${dtype}:${i}`, { was: past[i], now: value });
     });
   }
   if (cells.size) row.writes.set(uid, { storage: uid, by: null, silent: false, cells, step: row.last, span: null });

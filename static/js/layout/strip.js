@@ -14,7 +14,7 @@ export const HEAT = { x: 10, w: 418, y: 8, h: 24, numbers: 62, cells: 106, cw: 3
 
 /** The elements of a storage too big to list that a trace knows, sorted. @param {[number, any[]][]} windows
  * @returns {{i: number, value: any}[]} */
-export function known(windows) {
+export function knownCells(windows) {
   return windows
     .flatMap(([from, values]) => values.map((value, k) => ({ i: from + k, value })))
     .sort((a, b) => a.i - b.i);
@@ -24,7 +24,7 @@ export function known(windows) {
  * Where the known cells from `start` on stand, as many as there is room for: what is not neighbours stands apart.
  * @template {{i: number}} T @param {T[]} cells @param {number} start @returns {{cell: T, x: number, first: boolean}[]}
  */
-export function windowed(cells, start) {
+export function visibleWindow(cells, start) {
   let at = cells.findIndex((cell) => cell.i >= start);
   if (at < 0) at = cells.length;
   at = Math.max(0, Math.min(at, cells.length - HEAT.most));
@@ -42,13 +42,13 @@ export function windowed(cells, start) {
 }
 
 /** How many elements of a dtype a storage has. @param {any} storage @param {string} dtype */
-export function count(storage, dtype) {
+export function elementCount(storage, dtype) {
   return Math.floor((storage.nbytes ?? 0) / itemsize(dtype));
 }
 
 /**
- * @param {import("./lifetimes.js").StorageLife} life
- * @param {import("./lifetimes.js").HandleLife[]} readers
+ * @param {import("./lifetimes.js").StorageLifetime} life
+ * @param {import("./lifetimes.js").HandleLifetime[]} readers
  * @param {import("./metrics.js").Metrics} M
  * @returns {Strip}
  */
@@ -64,7 +64,7 @@ export function strip(life, readers, M) {
   const mode = most <= (M.dense ? 12 : 24) ? "cells" : most <= 128 ? "grid" : "heat";
   const base = mode === "heat" ? 15 : mode === "grid" ? 38 : dtypes.length > 1 ? 36 : most <= 12 ? M.cell : 38;
   const ch = mode === "heat" ? 15 : mode === "grid" ? 28 : M.cellH;
-  const cols = mode === "cells" ? most : columns(readers, mode);
+  const cols = mode === "cells" ? most : gridColumns(readers, mode);
   let y = 0;
   let w = 0;
   const rows = dtypes.map(({ dtype, n, size }) => {
@@ -79,8 +79,8 @@ export function strip(life, readers, M) {
 }
 
 /** A grid's row is as long as a row of the handle that reads it, where that is a comfortable length.
- * @param {import("./lifetimes.js").HandleLife[]} readers @param {Mode} mode */
-function columns(readers, mode) {
+ * @param {import("./lifetimes.js").HandleLifetime[]} readers @param {Mode} mode */
+function gridColumns(readers, mode) {
   const [low, high, usual] = mode === "grid" ? [4, 16, 16] : [8, 36, 32];
   const fit = readers.find((r) => r.inOrder && r.last >= low && r.last <= high);
   return fit ? fit.last : usual;

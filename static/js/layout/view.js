@@ -13,12 +13,12 @@ export const TALL = 4000;
 const GRAIN = 400;
 
 /** The band to draw for what is in sight, with room to scroll into. @param {number} top @param {number} bottom @returns {Band} */
-export function band(top, bottom) {
+export function visibleBand(top, bottom) {
   const room = Math.max(bottom - top, GRAIN);
   return { top: Math.floor((top - room / 2) / GRAIN) * GRAIN, bottom: Math.ceil((bottom + room / 2) / GRAIN) * GRAIN };
 }
 
 /** Whether something between these heights is in the band. @param {Band} band @param {number} from @param {number} to */
-export function within({ top, bottom }, from, to) {
+export function inBand({ top, bottom }, from, to) {
   return Math.max(from, to) >= top && Math.min(from, to) <= bottom;
 }

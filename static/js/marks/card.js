@@ -1,8 +1,8 @@
 /** Frames with the plain values of their names, and containers with what they hold. */
 
-import { chipped, entries, tagWidth, typeText } from "../layout/lifetimes.js";
+import { isChip, objectEntries, tagWidth, typeText } from "../layout/lifetimes.js";
 import { valueText, wireText } from "../layout/format.js";
-import { cut, textWidth } from "../layout/metrics.js";
+import { truncate, textWidth } from "../layout/metrics.js";
 import { refOf } from "../layout/names.js";
 import { cls, h } from "../svg.js";
 import { tagMark } from "./handle.js";
@@ -19,8 +19,8 @@ export function frameMark(scene, uid, frame) {
   const here = scene.snap.step?.frame === uid;
   const chips = [...frame.vars].flatMap(([key, value]) => {
     const at = card.chips.get(key);
-    if (!at || !chipped(key, value)) return [];
-    const moved = scene.snap.moved.has(`${uid}/${key}`);
+    if (!at || !isChip(key, value)) return [];
+    const moved = scene.snap.changed.has(`${uid}/${key}`);
     return [
       chip(scene, key, value, { x: card.x + at.x, y: card.y + at.y, w: at.w }, cls("chip", moved && "moved"), {
         key: `chip ${key}`,
@@ -48,7 +48,11 @@ export function frameMark(scene, uid, frame) {
       "aria-label": name,
     },
     h("rect", { key: "box", class: "frame-box", x: card.x, y: card.y, width: card.w, height: card.h, rx: 8 }),
-    h("text", { key: "name", class: "frame-name", x: card.x + 12, y: card.y + (card.h < 30 ? 17 : 21) }, cut(name, 14)),
+    h(
+      "text",
+      { key: "name", class: "frame-name", x: card.x + 12, y: card.y + (card.h < 30 ? 17 : 21) },
+      truncate(name, 14),
+    ),
     chips,
   );
 }
@@ -66,7 +70,7 @@ export function objectMark(scene, uid, object) {
     return mark;
   });
   const type = typeText(object);
-  const chips = entries(object, scene.snap.entities).flatMap(({ key, value, text }) => {
+  const chips = objectEntries(object, scene.snap.entities).flatMap(({ key, value, text }) => {
     const at = card.chips.get(key);
     if (!at) return [];
     return [
@@ -90,7 +94,7 @@ export function objectMark(scene, uid, object) {
     "g",
     {
       key: `object ${uid}`,
-      class: cls("object", scene.snap.fresh.has(uid) && "fresh", scene.snap.moved.has(uid) && "moved"),
+      class: cls("object", scene.snap.fresh.has(uid) && "fresh", scene.snap.changed.has(uid) && "moved"),
       "data-object": uid,
       tabindex: "0",
       role: "group",
@@ -119,7 +123,7 @@ function chip(scene, name, value, at, classes, attrs, said) {
     h(
       "text",
       { key: "value", class: "chip-value end", x: at.x + at.w - 8, y: at.y + chipH / 2 + 4, "font-size": FONT },
-      cut(text, Math.max(room, 3)),
+      truncate(text, Math.max(room, 3)),
     ),
     h("title", { key: "title" }, `${name} = ${valueText(value, 400, scene.snap.entities)}`),
   );

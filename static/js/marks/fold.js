@@ -1,7 +1,7 @@
 /** A fold of the graph: one card for many nodes, which says how many there are and what this step does to one of them. */
 
-import { title } from "../layout/fold.js";
-import { label } from "../layout/graph.js";
+import { foldTitle } from "../layout/fold.js";
+import { nodeLabel } from "../layout/graph.js";
 import { ALARMS } from "../layout/lifetimes.js";
 import { textWidth } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
@@ -26,10 +26,10 @@ export function foldMark(scene, fold) {
     ...new Set(members.flatMap((uid) => (entities.get(uid)?.variable ? [] : (scene.outputs.get(uid) ?? [])))),
   ];
   const repeated = fold.count > 1 ? Math.ceil(members.length / (fold.members.length / fold.count)) : 1;
-  const head = title({ ...fold, count: repeated });
+  const head = foldTitle({ ...fold, count: repeated });
   const failed = running && step?.visit?.failed;
   const y = box.y + M.nodeH;
-  const named = (/** @type {string} */ uid) => label(/** @type {any} */ (scene.plan.lives.nodes.get(uid)));
+  const named = (/** @type {string} */ uid) => nodeLabel(/** @type {any} */ (scene.plan.lives.nodes.get(uid)));
   const state = broken?.saved.state ?? "";
   const line = running
     ? `▸ ${named(running)}  ${done} / ${visits.length}`
@@ -112,7 +112,7 @@ export function foldMark(scene, fold) {
 /** Around what an opened fold holds, with what closes it. @param {Scene} scene @param {import("../layout/graph.js").Rim} rim */
 export function rimMark(scene, { fold, x, y, w, h: tall }) {
   if (!living(scene, fold).length) return null;
-  const head = title(fold);
+  const head = foldTitle(fold);
   const wide = textWidth(head, 10.5) + 28;
   return h(
     "g",

@@ -1,8 +1,8 @@
 /** A tensor handle (or a numpy array): its card, its name tags, its counter's rail, its wire and beads. */
 
 import { cardText, tagWidth } from "../layout/lifetimes.js";
-import { cut, EM, textWidth } from "../layout/metrics.js";
-import { extent, lines, numel, plainDtype, reads } from "../layout/reads.js";
+import { truncate, EM, textWidth } from "../layout/metrics.js";
+import { extent, readLines, numel, plainDtype, reads } from "../layout/reads.js";
 import { bottom, cellBox } from "../layout/strip.js";
 import { cls, h } from "../svg.js";
 
@@ -18,7 +18,7 @@ export function cardMark(scene, uid, handle, row) {
   const { x, w } = memory.lanes.handles;
   const text = cardText(handle);
   const tracked = text.tracked || handle.leaf === false;
-  const news = scene.snap.fresh.has(uid) || scene.snap.moved.has(uid);
+  const news = scene.snap.fresh.has(uid) || scene.snap.changed.has(uid);
   const named = scene.names.tags.has(uid);
   const bits = (handle.bits ?? []).join(" ");
   const dtype = plainDtype(handle.dtype);
@@ -123,13 +123,13 @@ export function tagsMark(scene, uid, row) {
  */
 export function tagMark(scene, tag, uid, at) {
   const variable = tag.kind === "var";
-  const moved = variable && scene.snap.moved.has(`${tag.frame}/${tag.name}`);
+  const moved = variable && scene.snap.changed.has(`${tag.frame}/${tag.name}`);
   const half = at.height / 2;
   const w = at.w - 4;
   const point = 9;
   const d = `M${at.x + 4} ${at.y - half}h${w - point - 4}l${point} ${half}l${-point} ${half}h${-(w - point - 4)}a4 4 0 0 1 -4 -4v${-(at.height - 8)}a4 4 0 0 1 4 -4z`;
-  const prefix = tag.of ? textWidth(tag.of, at.font - 3) + 6 : 0;
-  const shown = cut(tag.text, Math.max(2, Math.floor((at.w - 20 - prefix) / (EM * at.font))));
+  const prefix = tag.scope ? textWidth(tag.scope, at.font - 3) + 6 : 0;
+  const shown = truncate(tag.text, Math.max(2, Math.floor((at.w - 20 - prefix) / (EM * at.font))));
   const text = textWidth(shown, at.font);
   const start = at.x + (w - point + 4 - (prefix + text)) / 2;
   return h(
@@ -143,14 +143,14 @@ export function tagMark(scene, tag, uid, at) {
       "data-path": variable ? null : tag.text,
       tabindex: at.hidden ? null : "0",
       role: "img",
-      "aria-label": `${tag.of ? `${tag.of}: ` : ""}${tag.text}`,
+      "aria-label": `${tag.scope ? `${tag.scope}: ` : ""}${tag.text}`,
     },
     h("path", { key: "shape", d }),
-    tag.of
-      ? h("text", { key: "of", class: "of", x: start, y: at.y + at.font * 0.32, "font-size": at.font - 3 }, tag.of)
+    tag.scope
+      ? h("text", { key: "of", class: "of", x: start, y: at.y + at.font * 0.32, "font-size": at.font - 3 }, tag.scope)
       : null,
     h("text", { key: "text", x: start + prefix, y: at.y + at.font * 0.34, "font-size": at.font }, shown),
-    h("title", { key: "title" }, `${tag.of ? `${tag.of}: ` : ""}${tag.text} → ${uid}`),
+    h("title", { key: "title" }, `${tag.scope ? `${tag.scope}: ` : ""}${tag.text} → ${uid}`),
   );
 }
 
@@ -209,7 +209,7 @@ export function version(before, value, bumped, room) {
 /** The wire to the cells, with a bead for each element in logical order. @param {Scene} scene @param {string} uid
  * @param {any} handle @param {import("../layout/memory.js").CardRow} row */
 export function beadsMark(scene, uid, handle, row) {
-  const shelf = handle.storage ? scene.plan.memory.shelves.get(handle.storage) : undefined;
+  const shelf = handle.storage ? scene.plan.memory.storages.get(handle.storage) : undefined;
   const storage = scene.snap.entities.get(handle.storage ?? "");
   if (!shelf || !storage) return null;
   const { metrics: M, memory } = scene.plan;
@@ -237,7 +237,7 @@ export function beadsMark(scene, uid, handle, row) {
     return h("g", attrs, extentMark(shelf, start, handle, row));
   if (!list.length) return h("g", attrs, h("path", { key: "wire", class: "wire none", d: `M${start} ${row.cy}h14` }));
   if (shelf.strip.mode !== "cells") return h("g", attrs, gridBeads(scene, uid, shelf, line, list, start, row));
-  const laid = lines(list);
+  const laid = readLines(list);
   const writer = scene.writers.has(uid);
   /** @type {(VNode | null)[]} */
   const out = [];
@@ -345,7 +345,7 @@ function bead(uid, handle, read, dtype, at) {
 }
 
 /** On a wrapped strip a bead is a dot at the cell's foot, a place for each reader of the storage.
- * @param {Scene} scene @param {string} uid @param {import("../layout/memory.js").Shelf} shelf
+ * @param {Scene} scene @param {string} uid @param {import("../layout/memory.js").StorageBox} shelf
  * @param {import("../layout/strip.js").Row} line @param {import("../layout/reads.js").Read[]} list @param {number} start
  * @param {import("../layout/memory.js").CardRow} row */
 function gridBeads(scene, uid, shelf, line, list, start, row) {
@@ -376,7 +376,7 @@ function gridBeads(scene, uid, shelf, line, list, start, row) {
   return out;
 }
 
-/** A handle of too many elements to bead: which cells it spans. @param {import("../layout/memory.js").Shelf} shelf
+/** A handle of too many elements to bead: which cells it spans. @param {import("../layout/memory.js").StorageBox} shelf
  * @param {number} start @param {any} handle @param {import("../layout/memory.js").CardRow} row */
 function extentMark(shelf, start, handle, row) {
   const span = extent(handle);

@@ -3,9 +3,9 @@
 import { chip } from "../layout/chip.js";
 import { tuple, wireText } from "../layout/format.js";
 import { BOLD, CODE, HEAD, LINE, loom, place, SHOT, TITLE } from "../layout/loom.js";
-import { cut, EM, textWidth } from "../layout/metrics.js";
+import { truncate, EM, textWidth } from "../layout/metrics.js";
 import { plainDtype } from "../layout/reads.js";
-import { ALL, within } from "../layout/view.js";
+import { ALL, inBand } from "../layout/view.js";
 import { cls, h } from "../svg.js";
 import { fitting, headMarks } from "./loom_head.js";
 import { rounded } from "./node.js";
@@ -42,7 +42,7 @@ const NODE_R = 5;
 
 /**
  * The picture of the whole run, as at step i.
- * @param {import("../state.js").Opened} opened @param {number} i
+ * @param {import("../state.js").OpenTrace} opened @param {number} i
  * @param {Partial<Words>} [words]
  * @param {{room?: number, rows?: number}} [options] room: the width to fill; rows: no more rows than this
  * @returns {import("./svg_document.js").Picture}
@@ -68,7 +68,7 @@ export function loomPicture(opened, i, words = {}, { room = 1180, rows } = {}) {
 
 /**
  * At step i; beyond the last one, the whole run with no row lit.
- * @param {Loom} plan @param {import("../state.js").Opened} opened @param {number} i @param {Partial<Words>} [words] @param {Band} [band]
+ * @param {Loom} plan @param {import("../state.js").OpenTrace} opened @param {number} i @param {Partial<Words>} [words] @param {Band} [band]
  * @returns {{head: VNode[], code: VNode[], body: VNode[]}}
  */
 export function loomMarks(plan, opened, i, words = {}, band = ALL) {
@@ -78,7 +78,7 @@ export function loomMarks(plan, opened, i, words = {}, band = ALL) {
   return { head: headMarks(plan, opened.at(i), said), code: codeMarks(scene), body: bodyMarks(scene) };
 }
 
-/** @typedef {{plan: Loom, opened: import("../state.js").Opened, i: number, now: number, words: Words, band: Band}} Scene */
+/** @typedef {{plan: Loom, opened: import("../state.js").OpenTrace, i: number, now: number, words: Words, band: Band}} Scene */
 
 /** What stands where the two heads meet. @param {Loom} plan @param {Words} words @returns {VNode[]} */
 export function corner(plan, words) {
@@ -100,7 +100,7 @@ function clip(band, y) {
 
 /** @param {Scene} scene @returns {number[]} the rows in sight */
 function seen({ plan, band }) {
-  return plan.boxes.flatMap((box, r) => (within(band, box.foldY, box.y + box.h) ? [r] : []));
+  return plan.boxes.flatMap((box, r) => (inBand(band, box.foldY, box.y + box.h) ? [r] : []));
 }
 
 // ---- the program
@@ -233,7 +233,7 @@ function bodyMarks(scene) {
   const rows = seen(scene);
   const out = [];
   const here = plan.boxes[now];
-  if (here && within(band, here.y, here.y + here.h))
+  if (here && inBand(band, here.y, here.y + here.h))
     out.push(
       h("rect", {
         key: "band",
@@ -287,7 +287,7 @@ function columnMarks({ plan, band, words }, column) {
   const from = plan.boxes[life.birth].y + 1;
   const death = plan.boxes[life.death];
   const to = life.freed ? death.y + Math.min(death.h - 12, death.h / 2) : death.y + death.h;
-  if (!within(band, from, to + 14)) return [];
+  if (!inBand(band, from, to + 14)) return [];
   const y0 = clip(band, from);
   const y1 = clip(band, to);
   const parts = [
@@ -332,7 +332,7 @@ function blockMark({ plan, words, i, now }, block, r) {
   const name = reader.title;
   const room = Math.max(column.w, 0) + 34;
   const parts = [];
-  const shown = cut(name, Math.max(3, Math.floor(room / (13 * EM))));
+  const shown = truncate(name, Math.max(3, Math.floor(room / (13 * EM))));
   if (name) parts.push(h("text", { key: "name", class: "loom-name", x: column.x + 1, y: y + 13 }, shown));
   const left = name ? textWidth(shown, 13) + 7 : 0;
   if (room - left > 18)
@@ -340,7 +340,7 @@ function blockMark({ plan, words, i, now }, block, r) {
       h(
         "text",
         { key: "meta", class: "loom-note", x: column.x + 1 + left, y: y + 13 },
-        cut(meta, Math.max(3, Math.floor((room - left) / 6))),
+        truncate(meta, Math.max(3, Math.floor((room - left) / 6))),
       ),
     );
   let last = column.x + column.w;
@@ -482,7 +482,7 @@ function strideMark(from, to, last, y) {
 function shotMark({ plan, words, i, now: here }, { write, column, y, cy }, r) {
   const room = Math.max(4, Math.floor((column.w + 30) / 6));
   const full = write.by ? `${words.through} ${write.by}` : words.written;
-  const told = cut(full.length > room && write.by ? write.by : full, room);
+  const told = truncate(full.length > room && write.by ? write.by : full, room);
   const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, told)];
   const top = y + SHOT;
   if (write.silent)
@@ -655,7 +655,7 @@ function bumpMarks({ plan, i, now }, r) {
 
 /** A saved value: a pin from the node's row to the rail, held until backward lets go. @param {Scene} scene @param {import("../layout/loom.js").Hold} hold */
 function holdMark({ plan, now, band }, { pin, x, rail, y, slotX, to, at }) {
-  if (!within(band, y - 10, to + 10)) return null;
+  if (!inBand(band, y - 10, to + 10)) return null;
   const state =
     pin.broken !== null && pin.broken <= now
       ? "broken"
@@ -721,7 +721,7 @@ function holdMark({ plan, now, band }, { pin, x, rail, y, slotX, to, at }) {
 function graphLines({ plan, opened, band, now, i }) {
   const out = [];
   for (const [k, trunk] of plan.trunks.entries())
-    if (within(band, trunk.y0, trunk.y1))
+    if (inBand(band, trunk.y0, trunk.y1))
       out.push(
         h("path", {
           key: `trunk ${k}`,
@@ -735,7 +735,7 @@ function graphLines({ plan, opened, band, now, i }) {
     const passed = ran !== undefined && opened.trace.steps[ran].visit.grad_inputs?.[Number(strand.key.split(":")[1])];
     const flows = passed && plan.story.at[ran] === now;
     const low = flows ? y1 + NODE_R + 4 : Math.max(y0 - 14, y1 + NODE_R + 1);
-    if (!within(band, low, y0)) continue;
+    if (!inBand(band, low, y0)) continue;
     const d =
       x0 === x1
         ? `M${x0} ${clip(band, y0 - NODE_R)}V${clip(band, low)}`
@@ -799,7 +799,7 @@ function dotMarks(scene, r) {
           : beside.length > 2
             ? `${beside[0].label.split(" ")[0]} × ${beside.length}`
             : beside.map((one, k) => (k ? one.label.split(" ").slice(1).join(" ") : one.label)).join(", ");
-      const text = cut(label, plan.stacked ? 15 : 30);
+      const text = truncate(label, plan.stacked ? 15 : 30);
       parts.push(h("text", { key: "label", class: "loom-label", x: plan.graph.names + 2, y: dot.y + 4 }, text));
       if (ran !== undefined && beside.length === 1 && !plan.stacked)
         parts.push(
@@ -833,7 +833,7 @@ function slotMarks({ plan, now }, dot, slot, y, words) {
   const silent = !broken && pin?.silent !== undefined && pin?.silent !== null && pin.silent <= now;
   const released = Boolean(pin?.released && pin.death <= now);
   const name = pin ? plan.homes.get(pin.tensor ?? "")?.name || plan.story.called.get(pin.storage) || pin.storage : "";
-  const short = plan.stacked || !pin ? slot : `${slot} = ${cut(name, 14)} @ v${pin.expected ?? "?"}`;
+  const short = plan.stacked || !pin ? slot : `${slot} = ${truncate(name, 14)} @ v${pin.expected ?? "?"}`;
   const text = `${short}${broken ? ` ✕ ${words.broken}` : silent ? ` ⚠ ${words.bytes}` : released && !plan.stacked ? `, ${words.released}` : ""}`;
   return [
     h("rect", {

@@ -2,7 +2,7 @@
 
 import { bytesText, dtypeText, shortNumber, wireText } from "../layout/format.js";
 import { HEAD, place } from "../layout/loom.js";
-import { cut, EM, textWidth } from "../layout/metrics.js";
+import { truncate, EM, textWidth } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
@@ -79,9 +79,9 @@ export function headMarks(plan, snap, words) {
       h("text", { key: "grows", class: "loom-note", x: plan.graph.x + 6, y: 73 }, plan.stacked ? "" : words.grows),
     );
   for (const [uid, column] of plan.columns) {
-    const storage = snap.entities.get(uid) ?? snap.ghosts.get(uid);
+    const storage = snap.entities.get(uid) ?? snap.freed.get(uid);
     if (!storage) continue;
-    out.push(storageMark(plan, snap, uid, storage, column, snap.ghosts.has(uid), words));
+    out.push(storageMark(plan, snap, uid, storage, column, snap.freed.has(uid), words));
   }
   return out;
 }
@@ -102,7 +102,7 @@ function storageMark(plan, snap, uid, storage, column, ghost, words) {
       h(
         "text",
         { key: "facts", class: "loom-note", x: column.x + textWidth(uid, 12) + 8, y: 22 },
-        cut(said, Math.floor(room / 6)),
+        truncate(said, Math.floor(room / 6)),
       ),
     h("title", { key: "title" }, `${uid} · ${said}`),
   ];
@@ -194,7 +194,7 @@ function storageMark(plan, snap, uid, storage, column, ghost, words) {
         "g",
         {
           key: `badge ${counter}`,
-          class: cls("loom-badge", snap.moved.has(counter) && "moved"),
+          class: cls("loom-badge", snap.changed.has(counter) && "moved"),
           "data-loom-badge": counter,
           "data-version": now.value,
         },

@@ -2,10 +2,10 @@
 
 import { chip } from "../layout/chip.js";
 import { fullNumber, tuple } from "../layout/format.js";
-import { label } from "../layout/graph.js";
-import { ALARMS, pinStay } from "../layout/lifetimes.js";
+import { nodeLabel } from "../layout/graph.js";
+import { ALARMS, pinKey } from "../layout/lifetimes.js";
 import { textWidth } from "../layout/metrics.js";
-import { foldOf } from "../layout/plan.js";
+import { closedFold } from "../layout/plan.js";
 import { cls, h } from "../svg.js";
 
 /** @typedef {import("./scene.js").Scene} Scene */
@@ -36,7 +36,11 @@ export function nodeMark(scene, uid, node) {
         rx: r + 2,
       }),
     h("rect", { key: "box", class: "node-box", x: box.x, y: box.y, width: box.w, height: box.h, rx: r }),
-    h("text", { key: "name", class: "node-name", x: box.x + 12, y: box.cy + 4, "font-size": M.font - 1 }, label(life)),
+    h(
+      "text",
+      { key: "name", class: "node-name", x: box.x + 12, y: box.cy + 4, "font-size": M.font - 1 },
+      nodeLabel(life),
+    ),
   ];
   for (const [slot, y] of box.slots) {
     const saved = node.saved?.[slot];
@@ -148,7 +152,7 @@ export function gradMarks(scene) {
   const through = new Map();
   for (const visit of scene.visits) {
     if (visit.step > scene.snap.index) continue;
-    const fold = foldOf(scene.plan.graph, visit.node, visit.step);
+    const fold = closedFold(scene.plan.graph, visit.node, visit.step);
     const box = boxes.get(fold?.uid ?? visit.node);
     const facts = scene.steps[visit.step]?.visit;
     if (!box || !facts || !scene.snap.entities.has(visit.node)) continue;
@@ -268,7 +272,7 @@ export function rounded(points, r) {
  * @param {string} slot @param {any} saved */
 export function leaderMark(scene, node, slot, saved) {
   const key = `${node}:${slot}`;
-  const points = scene.plan.graph.leaders.get(pinStay(node, slot, saved));
+  const points = scene.plan.graph.leaders.get(pinKey(node, slot, saved));
   if (!points || !ALARMS.has(saved.state)) return null;
   return h("path", {
     key: `leader ${key}`,

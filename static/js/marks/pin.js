@@ -1,6 +1,6 @@
 /** A pin: a node's saved tensor stuck into its storage, with the version it expects and what became of it. */
 
-import { ALARMS, pinStay } from "../layout/lifetimes.js";
+import { ALARMS, pinKey } from "../layout/lifetimes.js";
 import { extent, plainDtype } from "../layout/reads.js";
 import { cellBox } from "../layout/strip.js";
 import { cls, h } from "../svg.js";
@@ -10,8 +10,8 @@ import { cls, h } from "../svg.js";
 /** @param {Scene} scene @param {string} node @param {string} slot @param {any} saved */
 export function pinMark(scene, node, slot, saved) {
   const key = `${node}:${slot}`;
-  const at = scene.plan.memory.pins.get(pinStay(node, slot, saved));
-  const shelf = scene.plan.memory.shelves.get(saved.storage);
+  const at = scene.plan.memory.pins.get(pinKey(node, slot, saved));
+  const shelf = scene.plan.memory.storages.get(saved.storage);
   const storage = scene.snap.entities.get(saved.storage);
   if (!at || !shelf || !storage) return null;
   const { metrics: M } = scene.plan;
@@ -84,7 +84,7 @@ export function pinMark(scene, node, slot, saved) {
   );
 }
 
-/** From and to which x the saved cells lie, and how low. @param {import("../layout/memory.js").Shelf} shelf
+/** From and to which x the saved cells lie, and how low. @param {import("../layout/memory.js").StorageBox} shelf
  * @param {any} storage @param {any} saved @returns {[number, number, number] | null} */
 function region(shelf, storage, saved) {
   const line = shelf.strip.rows.find((r) => plainDtype(r.dtype) === plainDtype(saved.dtype)) ?? shelf.strip.rows[0];
@@ -99,7 +99,7 @@ function region(shelf, storage, saved) {
 /** What the most alarming pin of a shelf has to say, once a shelf. @param {Scene} scene @param {string} storage
  * @param {any[]} pins the slots pinned there */
 export function alarmText(scene, storage, pins) {
-  const shelf = scene.plan.memory.shelves.get(storage);
+  const shelf = scene.plan.memory.storages.get(storage);
   const worst = pins.find((p) => p.state === "changed") ?? pins.find((p) => ALARMS.has(p.state));
   if (!shelf || !worst || scene.plan.metrics.dense) return null;
   const now = scene.snap.entities.get(worst.counter ?? "")?.value;

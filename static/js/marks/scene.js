@@ -1,10 +1,10 @@
 /** The whole picture of one step, as descriptions: what is where comes from the plan, what there is from the state. */
 
-import { pinStay } from "../layout/lifetimes.js";
+import { pinKey } from "../layout/lifetimes.js";
 import { textWidth } from "../layout/metrics.js";
 import { names } from "../layout/names.js";
-import { rowOf } from "../layout/plan.js";
-import { ALL, within } from "../layout/view.js";
+import { handleRow } from "../layout/plan.js";
+import { ALL, inBand } from "../layout/view.js";
 import { h } from "../svg.js";
 import { frameMark, objectMark } from "./card.js";
 import { foldMark, rimMark } from "./fold.js";
@@ -25,16 +25,16 @@ import { WORDS } from "./labels.js";
 
 /**
  * @param {import("../layout/plan.js").Plan} plan
- * @param {import("../state.js").Opened} opened
+ * @param {import("../state.js").OpenTrace} opened
  * @param {number} i
  * @param {Partial<import("./labels.js").Words>} [words]
  * @param {import("../layout/view.js").View} [view] what is drawn of each side
  * @returns {{memory: VNode[], between: VNode[], graph: VNode[]}}
  */
 export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: ALL }) {
-  const { cards: places, shelves, pins } = plan.memory;
+  const { cards: places, storages: shelves, pins } = plan.memory;
   /** @param {{y: number, h: number} | undefined} at @param {import("../layout/view.js").Band} [side] */
-  const sees = (at, side = view.memory) => !at || within(side, at.y - 40, at.y + at.h + 40);
+  const sees = (at, side = view.memory) => !at || inBand(side, at.y - 40, at.y + at.h + 40);
   const snap = opened.at(i);
   const { entities } = snap;
   const s = facts(plan, opened, snap, { ...WORDS, ...words }, view.peeks);
@@ -54,7 +54,7 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
     else if (entity.kind === "object") sees(places.get(uid)) && memory.push(objectMark(s, uid, entity));
     else if (entity.kind === "storage") sees(shelves.get(uid)) && memory.push(placed(shelfMark(s, uid, entity), uid));
     else if (entity.kind === "tensor" || entity.kind === "array") {
-      const row = rowOf(plan, uid, entity);
+      const row = handleRow(plan, uid, entity);
       if (!row) continue;
       if (entity.counter) {
         const key = `${entity.counter}|${entity.storage ?? ""}`;
@@ -68,11 +68,11 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
       );
     }
   }
-  for (const [uid, storage] of snap.ghosts) sees(shelves.get(uid)) && memory.push(ghostMark(s, uid, storage));
+  for (const [uid, storage] of snap.freed) sees(shelves.get(uid)) && memory.push(ghostMark(s, uid, storage));
   memory.push(...wires, ...placeholders(s, sees), ...cards);
   for (const [key, rows] of rails) {
     const ys = rows.map((row) => row.cy);
-    if (!within(view.memory, Math.min(...ys) - 60, Math.max(...ys) + 60)) continue;
+    if (!inBand(view.memory, Math.min(...ys) - 60, Math.max(...ys) + 60)) continue;
     const [counter, storage] = key.split("|");
     memory.push(placed(railMark(s, counter, storage, rows), counter, storage));
   }
@@ -99,17 +99,17 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
     });
     for (const [slot, saved] of Object.entries(node.saved ?? {})) {
       if (!saved.storage || saved.state === "freed" || node.released) continue;
-      const key = pinStay(uid, slot, saved);
+      const key = pinKey(uid, slot, saved);
       const pin = pins.get(key);
-      const seen = !pin || within(view.memory, pin.y - 40, pin.y + 40);
+      const seen = !pin || inBand(view.memory, pin.y - 40, pin.y + 40);
       if (seen) memory.push(pinMark(s, uid, slot, saved));
       if (seen) pinned.set(saved.storage, [...(pinned.get(saved.storage) ?? []), saved]);
       if (!plan.stacked && passes(view.memory, plan.graph.leaders.get(key) ?? []))
         between.push(leaderMark(s, uid, slot, saved));
     }
     const variable = node.variable ? entities.get(node.variable) : undefined;
-    const row = variable && rowOf(plan, node.variable, variable);
-    if (!plan.stacked && (!row || !box || within(view.memory, row.cy, box.cy))) between.push(meeting(s, uid, node));
+    const row = variable && handleRow(plan, node.variable, variable);
+    if (!plan.stacked && (!row || !box || inBand(view.memory, row.cy, box.cy))) between.push(meeting(s, uid, node));
   }
   for (const [storage, pins] of pinned) memory.push(alarmText(s, storage, pins));
   for (const rim of plan.graph.rims) if (sees(rim, view.graph)) graph.push(rimMark(s, rim));
@@ -126,7 +126,7 @@ function touches(snap) {
   return new Set([
     ...snap.fresh,
     ...snap.written.keys(),
-    ...snap.moved,
+    ...snap.changed,
     ...(visit ? [visit.node, visit.accumulates ?? ""] : []),
   ]);
 }
@@ -140,10 +140,10 @@ function receded(mark) {
  * @param {[number, number][]} points */
 function passes(band, points) {
   const ys = points.map((point) => point[1]);
-  return !ys.length || within(band, Math.min(...ys) - 20, Math.max(...ys) + 20);
+  return !ys.length || inBand(band, Math.min(...ys) - 20, Math.max(...ys) + 20);
 }
 
-/** @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").Opened} opened
+/** @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").OpenTrace} opened
  * @param {import("../state.js").Snapshot} snap @param {import("./labels.js").Words} words
  * @param {Map<string, number>} [peeks] @returns {Scene} */
 function facts(plan, opened, snap, words, peeks = new Map()) {
@@ -228,15 +228,15 @@ function heads(s) {
 function placeholders(s, sees) {
   const out = [];
   const { metrics: M, memory } = s.plan;
-  const owners = new Set([...s.snap.entities.keys(), ...s.snap.ghosts.keys()].map((k) => memory.shelves.get(k)?.owner));
+  const owners = new Set([...s.snap.entities.keys(), ...s.snap.freed.keys()].map((k) => memory.storages.get(k)?.owner));
   for (const [uid, t] of s.snap.entities) {
     if (t.kind !== "tensor" || !t.leaf || !t.requires_grad || !t.storage) continue;
     const kid = memory.placeholders.get(t.storage);
-    const row = rowOf(s.plan, uid, t);
-    const shelf = kid ? memory.shelves.get(kid) : undefined;
+    const row = handleRow(s.plan, uid, t);
+    const shelf = kid ? memory.storages.get(kid) : undefined;
     if (!shelf || !row || !(sees(shelf) || sees(row))) continue;
     const grad = t.grad ? s.snap.entities.get(t.grad) : null;
-    const target = grad ? rowOf(s.plan, t.grad, grad) : null;
+    const target = grad ? handleRow(s.plan, t.grad, grad) : null;
     const x = memory.lanes.handles.x;
     if (grad && target && target.cy > row.cy)
       out.push(
@@ -276,8 +276,8 @@ function placeholders(s, sees) {
 function meeting(s, uid, node) {
   const variable = s.snap.entities.get(node.variable ?? "");
   const box = s.plan.graph.boxes.get(uid);
-  const row = variable ? rowOf(s.plan, node.variable, variable) : undefined;
-  const shelf = s.plan.memory.shelves.get(variable?.storage ?? "");
+  const row = variable ? handleRow(s.plan, node.variable, variable) : undefined;
+  const shelf = s.plan.memory.storages.get(variable?.storage ?? "");
   if (!variable || !box || !row || !shelf) return null;
   const right = shelf.stripX + shelf.strip.w;
   const out = [];
@@ -306,7 +306,7 @@ function meeting(s, uid, node) {
   }
   const visit = s.snap.step?.visit;
   const grad = visit?.node === uid && variable.grad ? s.snap.entities.get(variable.grad) : null;
-  const to = grad ? s.plan.memory.shelves.get(grad.storage ?? "") : undefined;
+  const to = grad ? s.plan.memory.storages.get(grad.storage ?? "") : undefined;
   if (to) {
     const x = box.x + 16;
     const y = to.stripY + Math.min(to.strip.h, 44) / 2;

@@ -3,14 +3,14 @@
 import { bytesText, dtypeText, fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { EM, textWidth } from "../layout/metrics.js";
 import { extent } from "../layout/reads.js";
-import { bottom, cellBox, count, HEAT, known, windowed } from "../layout/strip.js";
+import { bottom, cellBox, elementCount, HEAT, knownCells, visibleWindow } from "../layout/strip.js";
 import { cls, h } from "../svg.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {import("./scene.js").Scene} Scene */
 
 /** The label left of a strip: the storage's name, dtypes and size. @param {Scene} scene
- * @param {import("../layout/memory.js").Shelf} shelf @param {any} storage */
+ * @param {import("../layout/memory.js").StorageBox} shelf @param {any} storage */
 function title(scene, shelf, storage) {
   const { metrics: M } = scene.plan;
   const x = shelf.stripX - 14;
@@ -54,7 +54,7 @@ export function inlineLabel(uid, storage) {
 
 /** @param {Scene} scene @param {string} uid @param {any} storage @returns {VNode} */
 export function shelfMark(scene, uid, storage) {
-  const shelf = scene.plan.memory.shelves.get(uid);
+  const shelf = scene.plan.memory.storages.get(uid);
   if (!shelf) return h("g", { key: `shelf ${uid}` });
   const fresh = scene.snap.fresh.has(uid);
   const written = scene.snap.written.has(uid);
@@ -114,7 +114,7 @@ export function shelfMark(scene, uid, storage) {
   );
 }
 
-/** @param {Scene} scene @param {import("../layout/memory.js").Shelf} shelf @param {any} storage */
+/** @param {Scene} scene @param {import("../layout/memory.js").StorageBox} shelf @param {any} storage */
 function strip(scene, shelf, storage) {
   const out = [];
   for (const row of shelf.strip.rows) {
@@ -135,7 +135,7 @@ function strip(scene, shelf, storage) {
           mode: row.mode,
           written: Boolean(written?.has(key)),
           whole: written?.size === values.length,
-          was: scene.snap.was.get(`${shelf.uid}:${key}`),
+          was: scene.snap.oldValues.get(`${shelf.uid}:${key}`),
           inline: shelf.inline,
         }),
       );
@@ -247,13 +247,13 @@ export function cell(scene, uid, dtype, i, value, at) {
 }
 
 /** A big storage: the means along it, what was read and written of it, its numbers, and a window onto its cells.
- * @param {Scene} scene @param {import("../layout/memory.js").Shelf} shelf @param {any} storage */
+ * @param {Scene} scene @param {import("../layout/memory.js").StorageBox} shelf @param {any} storage */
 function summary(scene, shelf, storage) {
   const { stripX: x, stripY: y, strip: s } = shelf;
   const dtype = Object.keys(storage.summary ?? storage.windows ?? {})[0] ?? "";
   const facts = storage.summary?.[dtype] ?? {};
-  const n = count(storage, dtype);
-  const cells = known(storage.windows?.[dtype] ?? []);
+  const n = elementCount(storage, dtype);
+  const cells = knownCells(storage.windows?.[dtype] ?? []);
   const at = (/** @type {number} */ i) => x + HEAT.x + (i / Math.max(1, n)) * HEAT.w;
   return [
     h("rect", {
@@ -275,7 +275,7 @@ function summary(scene, shelf, storage) {
   ];
 }
 
-/** The means of equal stretches as colours. @param {import("../layout/memory.js").Shelf} shelf @param {string} dtype
+/** The means of equal stretches as colours. @param {import("../layout/memory.js").StorageBox} shelf @param {string} dtype
  * @param {any} facts @param {number} n @param {(i: number) => number} at */
 function heat({ uid, stripX: x, stripY: y }, dtype, facts, n, at) {
   const means = /** @type {any[]} */ (facts.heat ?? Array(32).fill(null));
@@ -321,7 +321,7 @@ function heat({ uid, stripX: x, stripY: y }, dtype, facts, n, at) {
   ];
 }
 
-/** Where cells are known. @param {import("../layout/memory.js").Shelf} shelf @param {string} dtype @param {{i: number}[]} cells
+/** Where cells are known. @param {import("../layout/memory.js").StorageBox} shelf @param {string} dtype @param {{i: number}[]} cells
  * @param {(i: number) => number} at */
 function ticks({ uid, stripY: y }, dtype, cells, at) {
   let last = -Infinity;
@@ -338,7 +338,7 @@ function ticks({ uid, stripY: y }, dtype, cells, at) {
   });
 }
 
-/** What this step wrote of it. @param {Scene} scene @param {import("../layout/memory.js").Shelf} shelf @param {number} n
+/** What this step wrote of it. @param {Scene} scene @param {import("../layout/memory.js").StorageBox} shelf @param {number} n
  * @param {(i: number) => number} at */
 function writes({ snap }, { uid, stripY: y }, n, at) {
   const log = /** @type {any[]} */ (snap.step?.log ?? []).filter(
@@ -392,13 +392,13 @@ function numbers(facts, x, y) {
 }
 
 /** Some of the known cells: from where the reader opened it, else from what this step wrote.
- * @param {Scene} scene @param {import("../layout/memory.js").Shelf} shelf @param {string} dtype
+ * @param {Scene} scene @param {import("../layout/memory.js").StorageBox} shelf @param {string} dtype
  * @param {{i: number, value: any}[]} cells @param {number} n @param {(i: number) => number} at */
 function glimpse(scene, shelf, dtype, cells, n, at) {
   const { uid, stripX: x, stripY: y } = shelf;
   const written = scene.snap.written.get(uid);
   const news = cells.find((cell) => written?.has(`${dtype}:${cell.i}`));
-  const shown = windowed(cells, scene.peeks.get(uid) ?? news?.i ?? 0);
+  const shown = visibleWindow(cells, scene.peeks.get(uid) ?? news?.i ?? 0);
   const top = y + HEAT.cells;
   const most = largest(shown.map(({ cell }) => cell.value));
   const low = shown[0].cell.i;
@@ -444,7 +444,7 @@ function glimpse(scene, shelf, dtype, cells, n, at) {
         most,
         mode: "grid",
         written: Boolean(written?.has(`${dtype}:${i}`)),
-        was: scene.snap.was.get(`${uid}:${dtype}:${i}`),
+        was: scene.snap.oldValues.get(`${uid}:${dtype}:${i}`),
         inline: false,
       }),
     ]),
@@ -455,7 +455,7 @@ function glimpse(scene, shelf, dtype, cells, n, at) {
 
 /** The place of a storage freed by this step. @param {Scene} scene @param {string} uid @param {any} storage */
 export function ghostMark(scene, uid, storage) {
-  const shelf = scene.plan.memory.shelves.get(uid);
+  const shelf = scene.plan.memory.storages.get(uid);
   if (!shelf) return null;
   const w = Math.max(64, shelf.strip.w);
   const { stripX: x, stripY: y } = shelf;

@@ -1,7 +1,7 @@
 /** A picture as a file of its own: an SVG that needs no page, with its styles, its title and a caption under it. */
 
 import { textWidth } from "../layout/metrics.js";
-import { news } from "../layout/plan.js";
+import { changedHeights } from "../layout/plan.js";
 import { ALL } from "../layout/view.js";
 import { cls, h, render, SVG } from "../svg.js";
 import { extent } from "./extent.js";
@@ -24,14 +24,14 @@ const LINES = 12;
 const NEAR = 0.7;
 
 /** All of what there is at a step, memory and graph, whatever a screen would show of it.
- * @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").Opened} opened @param {number} i
+ * @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").OpenTrace} opened @param {number} i
  * @param {Partial<import("./labels.js").Words>} words
  * @param {number} [most] of a higher picture only that much is drawn, with what the step made or wrote in it
  * @returns {Picture} */
 export function whole(plan, opened, i, words, most = Infinity) {
   const tall = Math.max(plan.memory.height, plan.graph.height);
   if (tall <= most) return drawn(plan, opened, i, words);
-  const first = Math.min(...news(plan, opened.at(i)), tall);
+  const first = Math.min(...changedHeights(plan, opened.at(i)), tall);
   const top = first < most * NEAR || first === tall ? 0 : Math.min(first - most / 3, tall - most);
   const { width, nodes } = drawn(plan, opened, i, words, { top, bottom: top + most });
   return {
@@ -42,7 +42,7 @@ export function whole(plan, opened, i, words, most = Infinity) {
   };
 }
 
-/** @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").Opened} opened @param {number} i
+/** @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").OpenTrace} opened @param {number} i
  * @param {Partial<import("./labels.js").Words>} words @param {import("../layout/view.js").Band} [band] @returns {Picture} */
 function drawn(plan, opened, i, words, band = ALL) {
   const { stacked } = plan;

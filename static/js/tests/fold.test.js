@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { folded, folds, frontier, title } from "../layout/fold.js";
+import { folded, folds, frontier, foldTitle } from "../layout/fold.js";
 import { lifetimes } from "../layout/lifetimes.js";
-import { plan, turned } from "../layout/plan.js";
+import { plan, toggleFold } from "../layout/plan.js";
 import { scene } from "../marks/scene.js";
 import { openTrace } from "../state.js";
 import { trace } from "./traces.js";
@@ -78,7 +78,7 @@ const all = (/** @type {import("../layout/fold.js").Part[]} */ parts) =>
 test("layers that come again are one fold, named after their module, and what follows stands by itself", () => {
   const [parts] = folds(lifetimes(openTrace(deep(8))));
   assert.deepEqual(
-    parts.map((part) => (typeof part === "string" ? part : title(part))),
+    parts.map((part) => (typeof part === "string" ? part : foldTitle(part))),
     ["Linear · Relu × 8", "n41"],
   );
 });
@@ -128,10 +128,10 @@ test("iterations with the same leaves are folded alike, and opened together", ()
   const p = plan(opened, { room: 1200 });
   assert.deepEqual(new Set(p.graph.cards.map((fold) => fold.key)).size, p.graph.cards.length / 3);
   const [fold] = p.graph.cards;
-  const more = turned(p, fold.key);
+  const more = toggleFold(p, fold.key);
   assert.equal(more.graph.rims.length % 3, 0);
   assert.ok(more.graph.cards.length > p.graph.cards.length);
-  assert.deepEqual(turned(more, fold.key).graph, p.graph);
+  assert.deepEqual(toggleFold(more, fold.key).graph, p.graph);
 });
 
 test("at every step a card stands for the living nodes of its fold, and says which one runs", () => {

@@ -5,9 +5,9 @@ import { test } from "node:test";
 import { rounded } from "../marks/node.js";
 import { fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { names } from "../layout/names.js";
-import { plan, rowOf } from "../layout/plan.js";
-import { extent, lines, reads } from "../layout/reads.js";
-import { pack, Slots } from "../layout/slots.js";
+import { plan, handleRow } from "../layout/plan.js";
+import { extent, readLines, reads } from "../layout/reads.js";
+import { pack, Packer } from "../layout/packing.js";
 import { openTrace } from "../state.js";
 import { ALL, crowd, tensor } from "./traces.js";
 
@@ -19,18 +19,18 @@ for (const [name, make] of Object.entries(TRACES))
       const opened = openTrace(make());
       const p = plan(opened, { stacked });
       for (let i = 0; i < opened.count; i++) {
-        const { entities, ghosts } = opened.at(i);
+        const { entities, freed: ghosts } = opened.at(i);
         const bands = [];
         const cards = [];
         const boxes = [];
         for (const [uid, e] of [...entities, ...ghosts]) {
-          const shelf = e.kind === "storage" ? p.memory.shelves.get(uid) : undefined;
+          const shelf = e.kind === "storage" ? p.memory.storages.get(uid) : undefined;
           if (e.kind === "storage") assert.ok(shelf, `${uid} has a place`);
           if (shelf) bands.push({ uid, x: shelf.stripX, w: shelf.strip.w, y: shelf.stripY, h: shelf.strip.h });
           const card = p.memory.cards.get(uid);
           if (e.kind === "frame" || e.kind === "object") assert.ok(card, `${uid} has a place`);
           if (card) bands.push({ ...card });
-          const row = e.kind === "tensor" || e.kind === "array" ? rowOf(p, uid, e) : undefined;
+          const row = e.kind === "tensor" || e.kind === "array" ? handleRow(p, uid, e) : undefined;
           if (e.kind === "tensor" || e.kind === "array") assert.ok(row, `${uid} has a row`);
           if (row)
             cards.push({ uid, x: p.memory.lanes.handles.x, w: p.memory.lanes.handles.w, y: row.y, h: p.metrics.cardH });
@@ -96,19 +96,19 @@ test("edges run through no box that lives with them", () => {
 test("a freed storage's place is let again", () => {
   const opened = openTrace(ALL.crowd());
   const p = plan(opened);
-  const old = /** @type {any} */ (p.memory.shelves.get("s7"));
-  const late = /** @type {any} */ (p.memory.shelves.get("s50"));
+  const old = /** @type {any} */ (p.memory.storages.get("s7"));
+  const late = /** @type {any} */ (p.memory.storages.get("s50"));
   assert.ok(late.y <= old.y + 60, `${late.y} after ${old.y}`);
 });
 
 test("slots are first fit and respect lifetimes", () => {
-  const slots = new Slots();
-  assert.equal(slots.place(0, 5, 10), 0);
-  assert.equal(slots.place(1, 2, 10), 10);
-  assert.equal(slots.place(2, 9, 10), 20);
-  assert.equal(slots.place(3, 9, 8), 10);
-  assert.equal(slots.place(4, 9, 8), 30);
-  assert.equal(slots.near(4, 9, 5, 100), 100);
+  const slots = new Packer();
+  assert.equal(slots.allocate(0, 5, 10), 0);
+  assert.equal(slots.allocate(1, 2, 10), 10);
+  assert.equal(slots.allocate(2, 9, 10), 20);
+  assert.equal(slots.allocate(3, 9, 8), 10);
+  assert.equal(slots.allocate(4, 9, 8), 30);
+  assert.equal(slots.allocateNear(4, 9, 5, 100), 100);
 });
 
 test("packing puts what lives longest first and lets no two lives meet", () => {
@@ -141,15 +141,15 @@ test("reads of a transposed, an offset, an expanded, a scalar and an empty handl
 });
 
 test("memory read forwards is one line, anything else a line for each logical row", () => {
-  assert.equal(lines(reads(tensor({ shape: [3, 4], stride: [4, 1] }))).length, 1);
-  assert.equal(lines(reads(tensor({ shape: [4, 3], stride: [1, 4] }))).length, 4);
-  assert.equal(lines(reads(tensor({ shape: [3, 4], stride: [0, 1] }))).length, 3);
+  assert.equal(readLines(reads(tensor({ shape: [3, 4], stride: [4, 1] }))).length, 1);
+  assert.equal(readLines(reads(tensor({ shape: [4, 3], stride: [1, 4] }))).length, 4);
+  assert.equal(readLines(reads(tensor({ shape: [3, 4], stride: [0, 1] }))).length, 3);
 });
 
 test("names reach tensors through variables, containers and .grad", () => {
   const { tags } = names(openTrace(ALL.objects()).at(2).entities);
   assert.deepEqual(
-    (tags.get("t1") ?? []).map((t) => [t.kind, t.text, t.of]),
+    (tags.get("t1") ?? []).map((t) => [t.kind, t.text, t.scope]),
     [
       ["var", "a", ""],
       ["var", "constructor", ""],

@@ -207,7 +207,10 @@ test("columns of freed storages are let again where there are many, never to two
 
 test("a lane is free again below its last edge, and goes on where it was asked for", () => {
   const lanes = new Lanes();
-  assert.deepEqual([lanes.take(0, 50), lanes.take(10, 20), lanes.take(30, 40), lanes.take(50, 60, 0)], [0, 1, 1, 0]);
+  assert.deepEqual(
+    [lanes.allocate(0, 50), lanes.allocate(10, 20), lanes.allocate(30, 40), lanes.allocate(50, 60, 0)],
+    [0, 1, 1, 0],
+  );
 });
 
 test("the whole picture is one list of marks, cut to the first rows where that is asked", () => {

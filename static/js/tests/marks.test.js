@@ -7,7 +7,7 @@ import { version } from "../marks/handle.js";
 import { wireText } from "../layout/format.js";
 import { reads } from "../layout/reads.js";
 import { plan } from "../layout/plan.js";
-import { known, windowed } from "../layout/strip.js";
+import { knownCells, visibleWindow } from "../layout/strip.js";
 import { scene } from "../marks/scene.js";
 import { openTrace } from "../state.js";
 import { h, render } from "../svg.js";
@@ -43,7 +43,7 @@ for (const [name, make] of Object.entries(ALL))
     test(`${name}${stacked ? ", stacked" : ""}: the marks of every step say what the state says`, () => {
       const opened = openTrace(make());
       for (let i = 0; i < opened.count; i++) {
-        const { entities, ghosts } = opened.at(i);
+        const { entities, freed: ghosts } = opened.at(i);
         const list = marks(make(), i, stacked);
         let cells = 0;
         for (const [uid, e] of entities) {
@@ -225,13 +225,13 @@ test("a big storage's strip says the mean of every stretch, what was written, an
 });
 
 test("a window shows the known cells from where it was opened, neighbours side by side", () => {
-  const cells = known([
+  const cells = knownCells([
     [0, [1, 2]],
     [50, [3]],
     [100, Array(40).fill(4)],
   ]);
   assert.deepEqual(
-    windowed(cells, 50)
+    visibleWindow(cells, 50)
       .slice(0, 3)
       .map(({ cell, first }) => [cell.i, first]),
     [
@@ -240,8 +240,8 @@ test("a window shows the known cells from where it was opened, neighbours side b
       [101, false],
     ],
   );
-  assert.equal(windowed(cells, 139).at(-1)?.cell.i, 139);
-  assert.deepEqual(windowed([], 0), []);
+  assert.equal(visibleWindow(cells, 139).at(-1)?.cell.i, 139);
+  assert.deepEqual(visibleWindow([], 0), []);
 });
 
 test("long and wide storages keep every cell and every bead", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alive, modes, spelled } from "../memory_totals.js";
+import { liveBytes, activeModes, bytesLabel } from "../memory_totals.js";
 
 test("bytes come and go with their storages, and a part counts with its whole", () => {
   const steps = [
@@ -12,7 +12,7 @@ test("bytes come and go with their storages, and a part counts with its whole", 
     { set: { s1: { nbytes: 20 }, s2: { cells: {} } }, gone: [] },
     { set: {}, gone: ["s2", "s3", "t1"] },
   ];
-  assert.deepEqual(alive(steps), [12, 112, 120, 20]);
+  assert.deepEqual(liveBytes(steps), [12, 112, 120, 20]);
 });
 
 test("only modes that are not torch's own at the start are named", () => {
@@ -24,16 +24,16 @@ test("only modes that are not torch's own at the start are named", () => {
     default_dtype: "float32",
     saved_hooks: false,
   };
-  const told = (/** @type {any} */ change) => modes(new Map([["m1", { ...mode, ...change }]]));
+  const told = (/** @type {any} */ change) => activeModes(new Map([["m1", { ...mode, ...change }]]));
   assert.deepEqual(told({}), []);
   assert.deepEqual(told({ grad: false }), ["no_grad"]);
   assert.deepEqual(told({ grad: false, inference: true, default_dtype: "float64" }), ["inference_mode", "float64"]);
   assert.deepEqual(told({ autocast: "cpu bfloat16", functorch: ["grad 1"] }), ["autocast cpu bfloat16", "grad 1"]);
-  assert.deepEqual(modes(new Map()), []);
+  assert.deepEqual(activeModes(new Map()), []);
 });
 
 test("sizes are read at a glance", () => {
-  assert.deepEqual([0, 12, 1024, 1536, 12 * 1024, 3 * 2 ** 20, 2 ** 31].map(spelled), [
+  assert.deepEqual([0, 12, 1024, 1536, 12 * 1024, 3 * 2 ** 20, 2 ** 31].map(bytesLabel), [
     "0 B",
     "12 B",
     "1.0 KiB",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { outputs } from "../outputs.js";
-import { parts, spelled } from "../output_normalize.js";
+import { compareOutputs } from "../outputs.js";
+import { splitError, normalizeOutput } from "../output_normalize.js";
 
 const out = (/** @type {string} */ text) => ({ kind: "out", stream: "stdout", text });
 
@@ -40,7 +40,7 @@ const claimed = (/** @type {number} */ line, /** @type {string} */ text, more = 
   kind: "claimed",
   args: { text, from: line, ...more },
 });
-const brief = (/** @type {any} */ told) => outputs(told).map((row) => [row.line, row.verdict, row.step]);
+const brief = (/** @type {any} */ told) => compareOutputs(told).map((row) => [row.line, row.verdict, row.step]);
 
 test("a session's outputs beside what torch shows and prints", () => {
   const told = trace(
@@ -57,7 +57,7 @@ test("a session's outputs beside what torch shows and prints", () => {
     [2, "same", 2],
     [3, "different", 3],
   ]);
-  assert.equal(outputs(told)[2].got, "tensor(2., requires_grad=True)");
+  assert.equal(compareOutputs(told)[2].got, "tensor(2., requires_grad=True)");
 });
 
 test("what was not run is not reached, and no verdict is given", () => {
@@ -66,15 +66,15 @@ test("what was not run is not reached, and no verdict is given", () => {
     error: { type: "ValueError", message: "", step: 0 },
   });
   assert.deepEqual(
-    outputs(told).map((row) => row.verdict),
+    compareOutputs(told).map((row) => row.verdict),
     ["different", "not reached", "not reached"],
   );
-  assert.deepEqual(outputs({ ...told, steps: [] }), []);
+  assert.deepEqual(compareOutputs({ ...told, steps: [] }), []);
   const stopped = trace([printed(1, "1\n2")], [[1, null, "1\n"]], { status: "stopped" });
   assert.deepEqual(brief(stopped), [[1, "not reached", 0]]);
   const thinned = trace([printed(1, "1")], [[1, "1", ""]]);
   /** @type {any} */ (thinned.steps[0]).skipped = 3;
-  assert.deepEqual(outputs(thinned), []);
+  assert.deepEqual(compareOutputs(thinned), []);
 });
 
 test("an error is held against the one that was raised", () => {
@@ -85,7 +85,7 @@ test("an error is held against the one that was raised", () => {
   };
   const raised = { status: "raised", error };
   const verdict = (/** @type {string} */ text) => {
-    const [row] = outputs(trace([printed(1, text)], [[1, null, ""]], raised));
+    const [row] = compareOutputs(trace([printed(1, text)], [[1, null, ""]], raised));
     return [row.verdict, row.partly];
   };
   assert.deepEqual(
@@ -177,7 +177,8 @@ test("what counts in a spelling", () => {
     ["a  \r\nb\n\n", "a\nb"],
     ["Parameter containing:\ntensor([1.])", "Parameter containing: tensor([ 1. ])"],
   ];
-  for (const [one, other] of alike) assert.equal(spelled(one, false, false), spelled(other, false, false));
+  for (const [one, other] of alike)
+    assert.equal(normalizeOutput(one, false, false), normalizeOutput(other, false, false));
   const apart = [
     ["tensor([1, 2])", "tensor([1., 2.])"],
     ["tensor(-0.)", "tensor(0.)"],
@@ -187,14 +188,15 @@ test("what counts in a spelling", () => {
     ["a b", "ab"],
     ["140568935450520", "140568935450521"],
   ];
-  for (const [one, other] of apart) assert.notEqual(spelled(one, false, false), spelled(other, false, false));
-  assert.equal(spelled("140568935450520", false, true), spelled("140568935450521", false, true));
-  assert.equal(spelled("[1,2]", true, false), spelled("[1, 2]", true, false));
-  assert.notEqual(spelled("['a b']", true, false), spelled("['ab']", true, false));
+  for (const [one, other] of apart)
+    assert.notEqual(normalizeOutput(one, false, false), normalizeOutput(other, false, false));
+  assert.equal(normalizeOutput("140568935450520", false, true), normalizeOutput("140568935450521", false, true));
+  assert.equal(normalizeOutput("[1,2]", true, false), normalizeOutput("[1, 2]", true, false));
+  assert.notEqual(normalizeOutput("['a b']", true, false), normalizeOutput("['ab']", true, false));
 });
 
 test("warnings go to another stream and are left out", () => {
   const text = "<stdin>:1: UserWarning: To copy construct\n  b = torch.tensor(a)\ntensor(1.)";
-  assert.deepEqual(parts(text), { whole: "tensor(1.)", text: "tensor(1.)", error: null });
-  assert.deepEqual(outputs(trace([printed(1, "x.py:3: UserWarning: only\n  this")], [[1, null, ""]])), []);
+  assert.deepEqual(splitError(text), { whole: "tensor(1.)", text: "tensor(1.)", error: null });
+  assert.deepEqual(compareOutputs(trace([printed(1, "x.py:3: UserWarning: only\n  this")], [[1, null, ""]])), []);
 });

@@ -41,7 +41,7 @@ test("cells_at patches one dtype and tells what was there", () => {
   const snap = openTrace(saved()).at(3);
   assert.deepEqual(snap.entities.get("s2")?.cells, { float32: [0, 0, 0] });
   assert.deepEqual([...(snap.written.get("s2") ?? [])], ["float32:0", "float32:1", "float32:2"]);
-  assert.equal(snap.was.get("s2:float32:1"), 0.8807970285415649);
+  assert.equal(snap.oldValues.get("s2:float32:1"), 0.8807970285415649);
 });
 
 test("null takes a field away, unset takes a name away, gone takes an entity away", () => {
@@ -61,10 +61,10 @@ test("null takes a field away, unset takes a name away, gone takes an entity awa
   const middle = opened.at(1);
   assert.equal("grad" in (middle.entities.get("t1") ?? {}), false);
   assert.deepEqual([...middle.entities.get("f1")?.vars], [["b", null]]);
-  assert.deepEqual([...middle.moved].sort(), ["t1"]);
+  assert.deepEqual([...middle.changed].sort(), ["t1"]);
   const last = opened.at(2);
   assert.equal(last.entities.has("t1"), false);
-  assert.deepEqual(last.ghosts.get("s1")?.cells, { float32: [1] });
+  assert.deepEqual(last.freed.get("s1")?.cells, { float32: [1] });
 });
 
 test("splice edits items in order", () => {

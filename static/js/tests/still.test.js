@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { plan, rowOf } from "../layout/plan.js";
+import { plan, handleRow } from "../layout/plan.js";
 import { scene } from "../marks/scene.js";
 import { openTrace } from "../state.js";
 import { ALL, crowd } from "./traces.js";
@@ -121,12 +121,12 @@ function cards(p, { entities }) {
   /** @type {{key: string, side: string, x: number, y: number, w: number, h: number}[]} */
   const out = [];
   for (const [uid, e] of entities) {
-    const shelf = e.kind === "storage" ? p.memory.shelves.get(uid) : undefined;
+    const shelf = e.kind === "storage" ? p.memory.storages.get(uid) : undefined;
     if (shelf)
       out.push({ key: uid, side: "memory", x: shelf.stripX, y: shelf.stripY, w: shelf.strip.w, h: shelf.strip.h });
     const card = p.memory.cards.get(uid);
     if (card) out.push({ key: uid, side: "memory", x: card.x, y: card.y, w: card.w, h: card.h });
-    const row = e.kind === "tensor" || e.kind === "array" ? rowOf(p, uid, e) : undefined;
+    const row = e.kind === "tensor" || e.kind === "array" ? handleRow(p, uid, e) : undefined;
     if (row)
       out.push({ key: row.key, side: "memory", x: lanes.handles.x, y: row.y, w: lanes.handles.w, h: p.metrics.cardH });
     const box = p.graph.boxes.get(uid);

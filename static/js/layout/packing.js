@@ -9,21 +9,22 @@
 export function pack(things, heightOf) {
   /** @type {{thing: T, y: number, height: number}[]} */
   const placed = [];
-  const places = new Map();
+  const positions = new Map();
   let total = 0;
   for (const thing of [...things].sort((a, b) => b.death - b.birth - (a.death - a.birth) || a.birth - b.birth)) {
     const height = heightOf(thing);
-    const near = placed.filter((p) => p.thing.birth <= thing.death && thing.birth <= p.thing.death);
+    const neighbours = placed.filter((p) => p.thing.birth <= thing.death && thing.birth <= p.thing.death);
     let y = 0;
-    for (const p of near.sort((a, b) => a.y - b.y)) if (p.y < y + height && y < p.y + p.height) y = p.y + p.height;
+    for (const p of neighbours.sort((a, b) => a.y - b.y))
+      if (p.y < y + height && y < p.y + p.height) y = p.y + p.height;
     placed.push({ thing, y, height });
-    places.set(thing, y);
+    positions.set(thing, y);
     total = Math.max(total, y + height);
   }
-  return { places, height: total };
+  return { places: positions, height: total };
 }
 
-export class Slots {
+export class Packer {
   constructor() {
     /** @type {{y: number, height: number, death: number}[]} */
     this.held = [];
@@ -34,7 +35,7 @@ export class Slots {
    * The lowest place of this height that is free from `birth` on. Calls come in order of birth.
    * @param {number} birth @param {number} death @param {number} height @returns {number}
    */
-  place(birth, death, height) {
+  allocate(birth, death, height) {
     this.held = this.held.filter((s) => s.death >= birth);
     let y = 0;
     let at = 0;
@@ -51,7 +52,7 @@ export class Slots {
    * The free place nearest to the one wished for, never above `top`.
    * @param {number} birth @param {number} death @param {number} height @param {number} wish @param {number} [top]
    */
-  near(birth, death, height, wish, top = 0) {
+  allocateNear(birth, death, height, wish, top = 0) {
     this.held = this.held.filter((s) => s.death >= birth);
     const free = (/** @type {number} */ y) => this.held.every((s) => y + height <= s.y || y >= s.y + s.height);
     const tries = [wish, ...this.held.flatMap((s) => [s.y + s.height, s.y - height])].filter((y) => y >= top);
