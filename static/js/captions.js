@@ -1,7 +1,7 @@
 /** Texts around the pictures: the opening step, a step's heading and sentences, the outcome, and the pictures' labels. */
 
-import { LOOM } from "./marks/loom.js";
-import { WORDS } from "./marks/labels.js";
+import { LOOM_LABELS } from "./marks/loom.js";
+import { LABELS } from "./marks/labels.js";
 import { notes } from "./notes.js";
 
 const SENTENCES = 6;
@@ -60,15 +60,15 @@ export function outcomeSentence(trace, say) {
   return { text: text ? text() : say(status), tone: status === "finished" ? "plain" : "bad" };
 }
 
-/** The stage's labels, those that the reader's language has. @param {Say} say @returns {Partial<import("./marks/labels.js").Words>} */
+/** The stage's labels, those that the reader's language has. @param {Say} say @returns {Partial<import("./marks/labels.js").Labels>} */
 export function stageLabels(say) {
-  const labels = Object.keys(WORDS).map((key) => [key, say(`stage_${key}`)]);
+  const labels = Object.keys(LABELS).map((key) => [key, say(`stage_${key}`)]);
   return Object.fromEntries(labels.filter(([key, text]) => text !== `stage_${key}`));
 }
 
-/** The loom's labels. @param {Say} say @returns {import("./marks/loom.js").Words} */
+/** The loom's labels. @param {Say} say @returns {import("./marks/loom.js").LoomLabels} */
 export function loomLabels(say) {
-  return /** @type {any} */ (Object.fromEntries(Object.keys(LOOM).map((word) => [word, say(`loom_${word}`)])));
+  return /** @type {any} */ (Object.fromEntries(Object.keys(LOOM_LABELS).map((word) => [word, say(`loom_${word}`)])));
 }
 
 /** The step at which a line runs next, from the beginning again where it does not; -1 where it never ran.

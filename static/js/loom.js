@@ -1,8 +1,8 @@
 /** The loom view: the whole run in one scrolling picture with fixed heads, and cut into pages for printing. */
 
-import { HEAD, loom as makeLoom, SMALLEST } from "./layout/loom.js";
+import { HEAD, loomLayout as makeLoom, SMALLEST_SCALE } from "./layout/loom.js";
 import { ALL, visibleBand, TALL } from "./layout/view.js";
-import { corner, LOOM, loomMarks } from "./marks/loom.js";
+import { cornerMarks, LOOM_LABELS, loomMarks } from "./marks/loom.js";
 import { patch, SVG } from "./svg.js";
 
 /** @typedef {import("./state.js").OpenTrace} Opened */
@@ -18,7 +18,7 @@ const WIDTH_STEP = 40;
 /**
  * @param {HTMLElement} host
  * @param {Document} document
- * @param {{labels?: Partial<import("./marks/loom.js").Words>, go: (i: number) => void}} options go: called with the step of a row that was chosen
+ * @param {{labels?: Partial<import("./marks/loom.js").LoomLabels>, go: (i: number) => void}} options go: called with the step of a row that was chosen
  * @returns {LoomView}
  */
 export function createLoom(host, document, { labels = {}, go }) {
@@ -64,7 +64,7 @@ export function createLoom(host, document, { labels = {}, go }) {
     if (!plan || !shown) return;
     const { opened, i } = shown;
     k = Math.min(1, (host.clientWidth - 1) / plan.width);
-    if (k < SMALLEST) k = 1;
+    if (k < SMALLEST_SCALE) k = 1;
     root.classList.toggle("stacked", plan.stacked);
     visible = visibleRange(plan);
     const { head, code, body } = loomMarks(plan, opened, i, labels, visible);
@@ -77,7 +77,7 @@ export function createLoom(host, document, { labels = {}, go }) {
       "aria-label",
       opened.trace.program.source.split("\n")[opened.trace.steps[i].line - 1]?.trim() ?? "",
     );
-    patch(document, layers.corner.group, corner(plan, { ...LOOM, ...labels }));
+    patch(document, layers.corner.group, cornerMarks(plan, { ...LOOM_LABELS, ...labels }));
     patch(document, layers.head.group, head);
     patch(document, layers.code.group, code);
     patch(document, layers.body.group, body);
@@ -98,7 +98,7 @@ export function createLoom(host, document, { labels = {}, go }) {
   /** Scroll the row of the step into view. */
   function scrollToStep() {
     const plan = current();
-    const box = plan && shown ? plan.boxes[plan.story.at[shown.i]] : null;
+    const box = plan && shown ? plan.rows[plan.story.rowOfStep[shown.i]] : null;
     if (!box || !plan) return;
     const top = root.scrollTop / k + HEAD;
     const bottom = (root.scrollTop + root.clientHeight) / k;
@@ -116,7 +116,7 @@ export function createLoom(host, document, { labels = {}, go }) {
     const point = target.closest("[data-step]")?.getAttribute("data-step");
     if (point && target.closest(".loom-point")) return go(Number(point));
     const y = (event.clientY - layers.body.svg.getBoundingClientRect().top) / k + HEAD;
-    const r = plan.boxes.findLastIndex((box) => box.foldY <= y);
+    const r = plan.rows.findLastIndex((box) => box.foldY <= y);
     if (r >= 0) go(plan.story.rows[r].last);
   }
 
@@ -154,11 +154,11 @@ export function createLoom(host, document, { labels = {}, go }) {
       const landscape = plan.width > LANDSCAPE_FROM;
       const tallest = plan.width * (landscape ? PAGE_RATIO.landscape : PAGE_RATIO.portrait) - HEAD;
       const slices = [];
-      for (let from = 0; from < plan.boxes.length; ) {
+      for (let from = 0; from < plan.rows.length; ) {
         let to = from;
         while (
-          to + 1 < plan.boxes.length &&
-          plan.boxes[to + 1].y + plan.boxes[to + 1].h - plan.boxes[from].foldY <= tallest
+          to + 1 < plan.rows.length &&
+          plan.rows[to + 1].y + plan.rows[to + 1].h - plan.rows[from].foldY <= tallest
         )
           to++;
         slices.push([from, to]);
@@ -166,8 +166,8 @@ export function createLoom(host, document, { labels = {}, go }) {
       }
       printArea.replaceChildren(
         ...slices.map(([from, to]) => {
-          const top = plan.boxes[from].foldY;
-          const tall = plan.boxes[to].y + plan.boxes[to].h - top;
+          const top = plan.rows[from].foldY;
+          const tall = plan.rows[to].y + plan.rows[to].h - top;
           const { head, code, body } = loomMarks(plan, opened, opened.count, labels, { top, bottom: top + tall });
           const page = document.createElementNS(SVG, "svg");
           page.setAttribute("class", `loom-svg loom-sheet${landscape ? " across" : ""}`);
@@ -182,7 +182,7 @@ export function createLoom(host, document, { labels = {}, go }) {
             rows.setAttribute(name, String(value));
           patch(document, rows, [...body, ...code]);
           const heads = document.createElementNS(SVG, "g");
-          patch(document, heads, [...head, ...corner(plan, { ...LOOM, ...labels })]);
+          patch(document, heads, [...head, ...cornerMarks(plan, { ...LOOM_LABELS, ...labels })]);
           page.append(rows, heads);
           return page;
         }),

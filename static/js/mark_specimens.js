@@ -152,7 +152,7 @@ const viewed = (line, over) =>
     { set: { f1: frame({ a: ref("t1") }), ...BASE } },
     { set: { t2: tensor({ base: "t1", ...over }), f1: { vars: { v: ref("t2") } } } },
   ]);
-const kept = trace("keep = torch.ones(3).sin\n", [
+const unnamed = trace("keep = torch.ones(3).sin\n", [
   { set: { f1: frame({ keep: { py: "builtin_function_or_method" } }), ...A, s1: storage([1, 1, 1]) } },
 ]);
 const array = trace("a = torch.ones(3)\nq = a.numpy()\n", [
@@ -173,7 +173,7 @@ const array = trace("a = torch.ones(3)\nq = a.numpy()\n", [
     },
   },
 ]);
-const worn = trace("a = torch.tensor([1., 2., 3.], requires_grad=True)\nd = a.detach()\ne = a.data\nd.zero_()\n", [
+const shared = trace("a = torch.tensor([1., 2., 3.], requires_grad=True)\nd = a.detach()\ne = a.data\nd.zero_()\n", [
   { set: { f1: frame({ a: ref("t1") }), ...LEAF } },
   { set: { t2: tensor({ base: "t1" }), f1: { vars: { d: ref("t2") } } } },
   { set: { c2: counter(), t3: tensor({ counter: "c2" }), f1: { vars: { e: ref("t3") } } } },
@@ -396,7 +396,7 @@ const LIST = [
     ...after(viewed("v = a.as_strided((4, 3), (1, 1))", { shape: [4, 3], stride: [1, 1] }), 1),
     "[data-ref='t2'], [data-handle='t2'], [data-wire='t2'], [data-storage-strip]",
   ],
-  ["handle", "unnamed", ...after(kept, 0), ".no-name, [data-handle], [data-wire], [data-storage-strip]"],
+  ["handle", "unnamed", ...after(unnamed, 0), ".no-name, [data-handle], [data-wire], [data-storage-strip]"],
   [
     "handle",
     "array",
@@ -404,9 +404,9 @@ const LIST = [
     "[data-ref='a1'], [data-handle='a1'], [data-wire='a1'], [data-storage-strip]",
   ],
   ["counter", "one", ...after(followed, 0), "[data-handle='t1'], [data-counter-badge]"],
-  ["counter", "shared", ...after(worn, 1), "[data-handle], [data-counter-badge]"],
-  ["counter", "own", ...after(worn, 2), "[data-handle], [data-counter-badge]"],
-  ["counter", "bumped", worn, 3, "[data-handle='t1'], [data-handle='t2'], [data-counter-badge='c1']"],
+  ["counter", "shared", ...after(shared, 1), "[data-handle], [data-counter-badge]"],
+  ["counter", "own", ...after(shared, 2), "[data-handle], [data-counter-badge]"],
+  ["counter", "bumped", shared, 3, "[data-handle='t1'], [data-handle='t2'], [data-counter-badge='c1']"],
   ["pin", "ok", fine, 2, PINNED],
   ["pin", "stale", stale, 2, PINNED],
   ["pin", "silent", changed, 2, PINNED],
@@ -437,4 +437,4 @@ const LIST = [
 ];
 
 /** @type {Specimen[]} */
-export const STATES = LIST.map(([mark, state, made, step, find]) => ({ mark, state, trace: made, step, find }));
+export const SPECIMENS = LIST.map(([mark, state, made, step, find]) => ({ mark, state, trace: made, step, find }));

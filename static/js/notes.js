@@ -58,11 +58,11 @@ function isProgramName(name) {
   return name !== "" && !/^[a-z]\d+$/.test(name);
 }
 
-/** Whether a handle reads one of the cells, `dtype:index`. @param {any} handle @param {Set<string>} gradText */
-function readsAny(handle, gradText) {
+/** Whether a handle reads one of the cells, `dtype:index`. @param {any} handle @param {Set<string>} cells */
+function readsAny(handle, cells) {
   const dtype = plainDtype(handle.dtype);
   const changed = new Set(
-    [...gradText]
+    [...cells]
       .filter((cell) => plainDtype(cell.slice(0, cell.lastIndexOf(":"))) === dtype)
       .map((cell) => Number(cell.slice(cell.lastIndexOf(":") + 1))),
   );
@@ -80,10 +80,10 @@ function visitNotes(out, visit, entities, before, nameOf, nodeName) {
   const name = nodeName(visit.node);
   if (visit.failed) out.push({ key: "visit_failed", args: { node: name }, tone: "bad" });
   else if (visit.accumulates) {
-    const firstLine = !before.get(visit.accumulates)?.grad;
+    const isFirst = !before.get(visit.accumulates)?.grad;
     const grad = entities.get(visit.accumulates)?.grad;
-    const value = cells(entities, grad);
-    out.push({ key: firstLine ? "grad_first" : "grad_added", args: { tensor: nameOf(visit.accumulates), value } });
+    const value = gradText(entities, grad);
+    out.push({ key: isFirst ? "grad_first" : "grad_added", args: { tensor: nameOf(visit.accumulates), value } });
   } else out.push({ key: "visit", args: { node: name } });
 }
 
@@ -129,7 +129,7 @@ function valuesText(grad) {
 function raiseNotes(out, opened, i) {
   const error = opened.trace.outcome?.error;
   if (error && error.step === i)
-    out.push({ key: "raised", args: { type: error.type, message: first(error.message) }, tone: "bad" });
+    out.push({ key: "raised", args: { type: error.type, message: firstLine(error.message) }, tone: "bad" });
   else out.push({ key: "caught", args: {}, tone: "bad" });
 }
 
@@ -193,7 +193,7 @@ function eventNotes(out, event, step, entities, nameOf, nodeName, written) {
       out.push({ key: "released", args: { node: nodeName(event.node) } });
       break;
     case "warning":
-      out.push({ key: "warning", args: { category: event.category, text: first(event.text) }, tone: "cut" });
+      out.push({ key: "warning", args: { category: event.category, text: firstLine(event.text) }, tone: "cut" });
       break;
     case "limit":
       out.push({ key: "limit", args: { limit: event.limit }, tone: "bad" });
@@ -297,7 +297,7 @@ function otherHandles(entities, storage, except) {
 }
 
 /** A gradient's elements in a few characters. @param {Map<string, any>} entities @param {string | undefined} uid */
-function cells(entities, uid) {
+function gradText(entities, uid) {
   const tensor = uid ? entities.get(uid) : null;
   const row = tensor ? entities.get(tensor.storage)?.cells?.[tensor.dtype] : null;
   if (!row || row.length > 6) return "…";
@@ -318,7 +318,7 @@ export function plainText(value) {
 }
 
 /** @param {string} text */
-function first(text) {
+function firstLine(text) {
   const line = text.split("\n")[0];
   return line.length > 240 ? `${line.slice(0, 239)}…` : line;
 }

@@ -9,12 +9,12 @@ import { locale } from "./locale.js";
 import { preview } from "./marks/preview.js";
 import { listing } from "./marks/listing.js";
 import { loomPicture } from "./marks/loom.js";
-import { paper, whole, written } from "./marks/svg_document.js";
+import { svgDocument, stepPicture, serialize } from "./marks/svg_document.js";
 import { messages } from "./messages.js";
 import { openTrace } from "./state.js";
 import { outcomeSentence, loomLabels, sentences, stageLabels, openingStep, stepHeading } from "./captions.js";
 
-/** @typedef {{theme: "light" | "dark", language: string, tallest?: number}} Look tallest: a higher picture is cut, and says so */
+/** @typedef {{theme: "light" | "dark", language: string, tallest?: number}} PictureOptions   tallest: a higher picture is cut, and says so */
 /** @typedef {import("./state.js").OpenTrace} Opened */
 
 /** A graph that is wider is folded. */
@@ -28,86 +28,107 @@ const CSS = stageCss + loomCss + paperCss;
 
 /**
  * @param {any} trace @param {number | null} step null: the one to begin with
- * @param {Partial<Look>} [look]
+ * @param {Partial<PictureOptions>} [options]
  * @returns {string}
  */
-export function pictureOf(trace, step, look = {}) {
-  const { opened, i } = at(trace, step);
-  return pictureAs(null, opened, i, { theme: "light", language: "en", ...look });
+export function pictureOf(trace, step, options = {}) {
+  const { opened, i } = openAt(trace, step);
+  return pictureAs(null, opened, i, { theme: "light", language: "en", ...options });
 }
 
-/** The whole run as at a step. @param {any} trace @param {number | null} step @param {Partial<Look>} [look] @returns {string} */
-export function loomOf(trace, step, look = {}) {
-  const { opened, i } = at(trace, step);
-  return loomAs(opened, i, { theme: "light", language: "en", ...look });
+/** The whole run as at a step. @param {any} trace @param {number | null} step @param {Partial<PictureOptions>} [options] @returns {string} */
+export function loomOf(trace, step, options = {}) {
+  const { opened, i } = openAt(trace, step);
+  return loomAs(opened, i, { theme: "light", language: "en", ...options });
 }
 
 /** The card that a link to the step is shown by. @param {any} trace @param {number | null} step @param {string} title
- * @param {Partial<Look>} [look] @returns {string} */
-export function cardOf(trace, step, title, look = {}) {
-  const { opened, i } = at(trace, step);
-  const inked = ink({ theme: "light", language: "en", ...look });
-  const { say } = locale(inked.language);
-  const told = caption(opened, i, say);
-  const drawn = preview(stagePicture(null, opened, i, say, look.tallest), "stage-svg", title, told);
-  return written("card", drawn, title || told.line, told.sentences.map(({ text }) => text).join(" "), inked);
+ * @param {Partial<PictureOptions>} [options] @returns {string} */
+export function cardOf(trace, step, title, options = {}) {
+  const { opened, i } = openAt(trace, step);
+  const styles = stylesheets({ theme: "light", language: "en", ...options });
+  const { say } = locale(styles.language);
+  const described = caption(opened, i, say);
+  const drawn = preview(stagePicture(null, opened, i, say, options.tallest), "stage-svg", title, described);
+  return serialize(
+    "card",
+    drawn,
+    title || described.line,
+    described.sentences.map(({ text }) => text).join(" "),
+    styles,
+  );
 }
 
 /** A step by the plan that is there already, if one is, with what of it is folded.
- * @param {import("./layout/plan.js").Plan | null} plan @param {Opened} opened @param {number} i @param {Look} look */
-export function pictureAs(plan, opened, i, look) {
-  const { say } = locale(look.language);
-  const picture = stagePicture(plan, opened, i, say, look.tallest);
-  const told = caption(opened, i, say);
-  return paper("stage", picture, picture.cut ? noted(told, say("cut_tall")) : told, ink(look));
+ * @param {import("./layout/plan.js").Plan | null} plan @param {Opened} opened @param {number} i @param {PictureOptions} options */
+export function pictureAs(plan, opened, i, options) {
+  const { say } = locale(options.language);
+  const picture = stagePicture(plan, opened, i, say, options.tallest);
+  const described = caption(opened, i, say);
+  return svgDocument(
+    "stage",
+    picture,
+    picture.cut ? withNote(described, say("cut_tall")) : described,
+    stylesheets(options),
+  );
 }
 
-/** @param {Opened} opened @param {number} i @param {Look} look */
-export function loomAs(opened, i, look) {
-  const { say } = locale(look.language);
-  if (!opened.count) return pictureAs(null, opened, i, look);
-  const bounded = look.tallest !== undefined;
-  const told = caption(opened, i, say);
+/** @param {Opened} opened @param {number} i @param {PictureOptions} options */
+export function loomAs(opened, i, options) {
+  const { say } = locale(options.language);
+  if (!opened.count) return pictureAs(null, opened, i, options);
+  const bounded = options.tallest !== undefined;
+  const described = caption(opened, i, say);
   const instead = () =>
-    paper("stage", stagePicture(null, opened, i, say, look.tallest), noted(told, say("cut_wide")), ink(look));
-  if (bounded && storages(opened.trace) > STORAGES) return instead();
+    svgDocument(
+      "stage",
+      stagePicture(null, opened, i, say, options.tallest),
+      withNote(described, say("cut_wide")),
+      stylesheets(options),
+    );
+  if (bounded && storageCount(opened.trace) > STORAGES) return instead();
   const words = loomLabels(say);
-  const picture = loomPicture(opened, i, words, bounded ? { rows: Math.floor((look.tallest ?? 0) / ROW) } : {});
+  const picture = loomPicture(opened, i, words, bounded ? { rows: Math.floor((options.tallest ?? 0) / ROW) } : {});
   if (bounded && picture.width > WIDEST) return instead();
-  return paper("loom", picture, picture.cut ? noted(told, say("cut_rows")) : told, ink(look));
+  return svgDocument(
+    "loom",
+    picture,
+    picture.cut ? withNote(described, say("cut_rows")) : described,
+    stylesheets(options),
+  );
 }
 
 /** The step, or the program's text where there is none. @param {import("./layout/plan.js").Plan | null} plan
  * @param {Opened} opened @param {number} i @param {import("./captions.js").Say} say @param {number} [tallest] */
 function stagePicture(plan, opened, i, say, tallest) {
-  if (opened.count) return whole(plan ?? makePlan(opened, { room: ROOM }), opened, i, stageLabels(say), tallest);
+  if (opened.count) return stepPicture(plan ?? makePlan(opened, { room: ROOM }), opened, i, stageLabels(say), tallest);
   return listing(
     opened.trace.program.source,
     messages(opened.trace, say, () => {}).filter(({ kind }) => kind === "error"),
   );
 }
 
-/** @param {import("./marks/svg_document.js").Caption} told @param {string} text */
-function noted(told, text) {
-  return { ...told, sentences: [...told.sentences, { text, tone: "cut" }] };
+/** @param {import("./marks/svg_document.js").Caption} described @param {string} text */
+function withNote(described, text) {
+  return { ...described, sentences: [...described.sentences, { text, tone: "cut" }] };
 }
 
 /** How many a run has. @param {any} trace */
-function storages(trace) {
-  const found = new Set();
+function storageCount(trace) {
+  const uids = new Set();
   for (const step of trace.steps)
     for (const [uid, entity] of Object.entries(step.set))
-      if (/** @type {any} */ (entity).kind === "storage") found.add(uid);
-  return found.size;
+      if (/** @type {any} */ (entity).kind === "storage") uids.add(uid);
+  return uids.size;
 }
 
-/** @param {Look} look */
-function ink({ theme, language }) {
+/** @param {PictureOptions} options */
+function stylesheets({ theme, language }) {
   return { css: CSS, tokens, theme, language };
 }
 
 /** @param {any} trace @param {number | null} step */
-function at(trace, step) {
+function openAt(trace, step) {
   const opened = openTrace(trace);
   return { opened, i: Math.max(0, Math.min(step ?? openingStep(trace), opened.count - 1)) };
 }

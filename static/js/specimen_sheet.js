@@ -2,9 +2,9 @@
 
 import { plan } from "./layout/plan.js";
 import { locale } from "./locale.js";
-import { whole } from "./marks/svg_document.js";
+import { stepPicture } from "./marks/svg_document.js";
 import { openTrace } from "./state.js";
-import { STATES } from "./mark_specimens.js";
+import { SPECIMENS } from "./mark_specimens.js";
 import { patch, SVG } from "./svg.js";
 import { sentences, stepHeading } from "./captions.js";
 import { startTheme } from "./theme.js";
@@ -27,7 +27,7 @@ function draw({ trace, step, find }, figure) {
   svg.setAttribute("class", "stage-svg");
   figure.prepend(svg);
   const opened = openTrace(trace);
-  patch(document, svg, whole(plan(opened), opened, step, {}).nodes);
+  patch(document, svg, stepPicture(plan(opened), opened, step, {}).nodes);
   for (const element of svg.querySelectorAll("[tabindex]")) element.removeAttribute("tabindex");
   const matches = [...svg.querySelectorAll(find)];
   if (!matches.length) throw new Error(`nothing matches: ${find}`);
@@ -46,13 +46,13 @@ function draw({ trace, step, find }, figure) {
   svg.setAttribute("height", String(h * SCALE));
 }
 
-for (const mark of new Set(STATES.map((specimen) => specimen.mark))) {
+for (const mark of new Set(SPECIMENS.map((specimen) => specimen.mark))) {
   const section = document.createElement("section");
   const list = document.createElement("div");
   list.className = "specimens";
   section.append(createElement("h2", say(`sheet_${mark}`)), list);
   host.append(section);
-  for (const specimen of STATES.filter((specimen) => specimen.mark === mark)) {
+  for (const specimen of SPECIMENS.filter((specimen) => specimen.mark === mark)) {
     const { state, trace, step } = specimen;
     const figure = document.createElement("figure");
     figure.dataset.specimen = `${mark} ${state}`;

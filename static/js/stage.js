@@ -29,7 +29,7 @@ const EDGE = 24;
 /**
  * @param {HTMLElement} host
  * @param {Document} document
- * @param {{words?: Partial<import("./marks/labels.js").Words>, cell?: (storage: string, index: number, dtype: string) => void,
+ * @param {{words?: Partial<import("./marks/labels.js").Labels>, cell?: (storage: string, index: number, dtype: string) => void,
  *   elements?: (storage: string, from: number) => void, scaled?: (k: number, chosen: boolean) => void,
  *   selected?: (key: string | null) => void}} [options]
  *   cell: called with the cell that was chosen by a click or by Enter; elements: with those of a big storage that the

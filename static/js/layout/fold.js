@@ -32,26 +32,26 @@ export function folds(lives, most = BESIDE) {
 
 /**
  * @typedef {{cards: Fold[], rims: Fold[], unfolded: Map<string, number>}} Frontier
- *   cards: the closed folds; rims: the open ones around what is drawn; bare: nodes in no closed fold, and whose graph's
+ *   cards: the closed folds; rims: the open ones around what is drawn; unfolded: nodes in no closed fold, and whose graph's
  */
 
 /** The parts that are drawn: a closed fold is one, of an open one its parts.
  * @param {Part[][]} graphs @param {(fold: Fold) => boolean} open @returns {Frontier} */
 export function frontier(graphs, open) {
   /** @type {Frontier} */
-  const front = { cards: [], rims: [], unfolded: new Map() };
+  const parts0 = { cards: [], rims: [], unfolded: new Map() };
   graphs.forEach((parts, graph) => {
     const stack = [...parts].reverse();
     for (let part = stack.pop(); part !== undefined; part = stack.pop()) {
-      if (typeof part === "string") front.unfolded.set(part, graph);
-      else if (!open(part)) front.cards.push(part);
+      if (typeof part === "string") parts0.unfolded.set(part, graph);
+      else if (!open(part)) parts0.cards.push(part);
       else {
-        front.rims.push(part);
+        parts0.rims.push(part);
         stack.push(...[...part.parts].reverse());
       }
     }
   });
-  return front;
+  return parts0;
 }
 
 /**

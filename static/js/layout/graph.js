@@ -106,8 +106,8 @@ export function graphLayout(given, M, wish, from, front = frontier([], () => tru
     });
   }
   const pins = [...lives.pins].flatMap(([key, pin]) => {
-    const [fold] = inside.get(pin.updateNode) ?? [];
-    const box = boxes.get(fold?.uid ?? pin.updateNode);
+    const [fold] = inside.get(pin.node) ?? [];
+    const box = boxes.get(fold?.uid ?? pin.node);
     const at = from.pins.get(key);
     const y = fold && box ? box.y + M.nodeH : box?.slots.get(pin.slot);
     if (!pin.alarms || !box || !at || y === undefined) return [];

@@ -17,7 +17,7 @@ import { walk } from "../state.js";
  * @typedef {Lifetime & {uid: string, name: string, slots: string[], slotW: number, next: ([string, number] | null)[],
  *   handle: string | null, variable: string | null, chip: number, pinned: Map<string, string>, fold?: import("./fold.js").Fold}} NodeLifetime
  *   chip: the widest gradient it passed on; pinned: by slot, the stay of its pin
- * @typedef {Lifetime & {updateNode: string, slot: string, storage: string, alarms: boolean}} PinLifetime   alarms: it breaks at some step
+ * @typedef {Lifetime & {node: string, slot: string, storage: string, alarms: boolean}} PinLifetime   alarms: it breaks at some step
  * @typedef {{storages: Map<string, StorageLifetime>, handles: Map<string, HandleLifetime>, frames: Map<string, CardLifetime>,
  *   objects: Map<string, CardLifetime>, nodes: Map<string, NodeLifetime>, pins: Map<string, PinLifetime>, tags: number,
  *   owners: Map<string, string>, visits: Map<string, {node: string, step: number}[]>, chips: number,
@@ -41,25 +41,25 @@ export function pinKey(node, slot, saved) {
   return `${node}:${slot}|${saved.storage ?? ""}`;
 }
 
-/** How a handle's card is written. @param {any} updateHandle */
-export function cardText(updateHandle) {
-  const shape = updateHandle.shape ? tuple(updateHandle.shape) : (updateHandle.type ?? "?");
-  const array = updateHandle.kind === "array";
+/** How a handle's card is written. @param {any} entity */
+export function cardText(entity) {
+  const shape = entity.shape ? tuple(entity.shape) : (entity.type ?? "?");
+  const array = entity.kind === "array";
   const second = array
-    ? `numpy · ${plainDtype(updateHandle.dtype)}`
-    : updateHandle.stride
-      ? `stride ${tuple(updateHandle.stride)} offset ${updateHandle.offset ?? "?"}`
-      : [updateHandle.layout, plainDtype(updateHandle.dtype)].filter(Boolean).join(" · ");
+    ? `numpy · ${plainDtype(entity.dtype)}`
+    : entity.stride
+      ? `stride ${tuple(entity.stride)} offset ${entity.offset ?? "?"}`
+      : [entity.layout, plainDtype(entity.dtype)].filter(Boolean).join(" · ");
   const role = array
-    ? updateHandle.writeable === false
+    ? entity.writeable === false
       ? "read-only"
       : ""
-    : updateHandle.leaf === undefined
+    : entity.leaf === undefined
       ? ""
-      : updateHandle.leaf
+      : entity.leaf
         ? "leaf"
         : "node";
-  return { shape, second, role, tracked: Boolean(updateHandle.requires_grad) };
+  return { shape, second, role, tracked: Boolean(entity.requires_grad) };
 }
 
 /** @param {string} name @param {any} value whether the frame's card says it: tensors and containers wear tags instead */
@@ -214,8 +214,8 @@ function updateStorage(lives, uid, entity, i, end) {
  * @param {number} end @param {import("../state.js").Entities} now */
 function update(lives, stays, uid, entity, i, end, now) {
   if (entity.kind === "storage") updateStorage(lives, uid, entity, i, end);
-  else if (entity.kind === "tensor" || entity.kind === "array") handle(lives, stays, uid, entity, i, end, now);
-  else if (entity.kind === "node") node(lives, uid, entity, i, end);
+  else if (entity.kind === "tensor" || entity.kind === "array") updateHandle(lives, stays, uid, entity, i, end, now);
+  else if (entity.kind === "node") updateNode(lives, uid, entity, i, end);
   else if (entity.kind === "frame" || entity.kind === "object") {
     const cards = entity.kind === "frame" ? lives.frames : lives.objects;
     const life = cards.get(uid) ?? { uid, birth: i, death: end, chips: new Map(), title: 0, label: 0 };
@@ -250,7 +250,7 @@ function updateModule(lives, uid, object) {
 
 /** @param {Lifetimes} lives @param {Map<string, string>} stays @param {string} uid @param {any} entity @param {number} i
  * @param {number} end @param {import("../state.js").Entities} now */
-function handle(lives, stays, uid, entity, i, end, now) {
+function updateHandle(lives, stays, uid, entity, i, end, now) {
   const key = handleKey(uid, entity);
   const old = stays.get(uid);
   if (old && old !== key) {
@@ -303,7 +303,7 @@ function pending(lives) {
 }
 
 /** @param {Lifetimes} lives @param {string} uid @param {any} entity @param {number} i @param {number} end */
-function node(lives, uid, entity, i, end) {
+function updateNode(lives, uid, entity, i, end) {
   const life = lives.nodes.get(uid) ?? {
     uid,
     name: "",
@@ -333,7 +333,7 @@ function node(lives, uid, entity, i, end) {
     if (before && (!held || before !== key)) unpin(lives, before, i);
     if (!held) continue;
     const pin = lives.pins.get(key) ?? {
-      updateNode: uid,
+      node: uid,
       slot,
       storage: saved.storage,
       birth: i,

@@ -49,7 +49,7 @@ export function memoryLayout(lives, M, widest = 300) {
     width: 0,
     height: 0,
   };
-  const drafts = draft(lives, M);
+  const drafts = draftStorages(lives, M);
   const right = Math.max(
     stripX + 132,
     ...[...drafts.values()].map(
@@ -61,7 +61,7 @@ export function memoryLayout(lives, M, widest = 300) {
 
   /** @type {{birth: number, death: number, rank: number, uid: string, h: number, put: (y: number) => void}[]} */
   const blocks = [];
-  for (const group of groups(lives)) {
+  for (const group of cardGroups(lives)) {
     const width = right - M.pad;
     let x = M.pad;
     let line = 0;
@@ -85,8 +85,8 @@ export function memoryLayout(lives, M, widest = 300) {
     if (d.owner) continue;
     const put = (/** @type {number} */ y) => {
       placeStorage(out, d, y, stripX, M);
-      for (const kid of d.kids) placeStorage(out, kid.draftStorages, y + d.h + kid.y, stripX, M);
-      if (d.kids.length) out.placeholders.set(uid, d.kids[0].draftStorages.uid);
+      for (const kid of d.kids) placeStorage(out, kid.draft, y + d.h + kid.y, stripX, M);
+      if (d.kids.length) out.placeholders.set(uid, d.kids[0].draft.uid);
     };
     blocks.push({ birth: d.birth, death: d.death, rank: 2, uid, h: d.h + d.below + M.gap, put });
   }
@@ -114,13 +114,13 @@ export function memoryLayout(lives, M, widest = 300) {
 }
 
 /** Frames each in a line of their own; containers made by one step side by side. @param {import("./lifetimes.js").Lifetimes} lives */
-function groups(lives) {
+function cardGroups(lives) {
   /** @type {Map<string, import("./lifetimes.js").CardLifetime[]>} */
-  const map = new Map();
-  for (const card of lives.frames.values()) push(map, card.uid, card);
-  for (const card of lives.objects.values()) push(map, `o${card.birth}`, card);
-  for (const list of map.values()) list.sort((a, b) => uidNumber(a.uid) - uidNumber(b.uid));
-  return map.values();
+  const groups = new Map();
+  for (const card of lives.frames.values()) push(groups, card.uid, card);
+  for (const card of lives.objects.values()) push(groups, `o${card.birth}`, card);
+  for (const list of groups.values()) list.sort((a, b) => uidNumber(a.uid) - uidNumber(b.uid));
+  return groups.values();
 }
 
 /** @param {string} uid */
@@ -131,13 +131,13 @@ function uidNumber(uid) {
 /**
  * @typedef {{uid: string, birth: number, death: number, strip: Strip, readers: import("./lifetimes.js").HandleLifetime[],
  *   pins: (import("./lifetimes.js").PinLifetime & {key: string, at: number})[], pinZone: number, side: number,
- *   inline: boolean, h: number, below: number, owner: string | null, kids: {draftStorages: Draft, y: number}[],
+ *   inline: boolean, h: number, below: number, owner: string | null, kids: {draft: Draft, y: number}[],
  *   rows: {life: import("./lifetimes.js").HandleLifetime, y: number, h: number, zone: string}[], stripY: number}} Draft
  */
 
 /** Every shelf's inner arrangement. @param {import("./lifetimes.js").Lifetimes} lives
  * @param {import("./metrics.js").Metrics} M @returns {Map<string, Draft>} */
-function draft(lives, M) {
+function draftStorages(lives, M) {
   /** @type {Map<string, import("./lifetimes.js").HandleLifetime[]>} */
   const readers = new Map();
   for (const life of lives.handles.values()) push(readers, life.storage ?? "", life);
@@ -151,11 +151,9 @@ function draft(lives, M) {
   for (const [uid, owner] of lives.owners) placeGradBelow(drafts, uid, owner);
   for (const d of drafts.values()) {
     const slots = new Packer();
-    d.kids.sort((a, b) => a.draftStorages.birth - b.draftStorages.birth);
+    d.kids.sort((a, b) => a.draft.birth - b.draft.birth);
     for (const kid of d.kids)
-      kid.y =
-        M.gap * 0.5 +
-        slots.allocate(kid.draftStorages.birth, kid.draftStorages.death, kid.draftStorages.h + M.gap * 0.5);
+      kid.y = M.gap * 0.5 + slots.allocate(kid.draft.birth, kid.draft.death, kid.draft.h + M.gap * 0.5);
     d.below = slots.height;
   }
   return drafts;
@@ -175,7 +173,7 @@ function placeGradBelow(drafts, uid, owner) {
   const parent = drafts.get(owner);
   if (!kid || !parent || uid === owner || parent.owner || kid.kids.length || kid.birth <= parent.birth) return;
   kid.owner = owner;
-  parent.kids.push({ draftStorages: kid, y: 0 });
+  parent.kids.push({ draft: kid, y: 0 });
   parent.death = Math.max(parent.death, kid.death);
 }
 

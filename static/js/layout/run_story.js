@@ -23,10 +23,10 @@ import { extent, plainDtype } from "./reads.js";
  *   a node of the graph, with the row of the statement that made it
  * @typedef {{key: string, node: string, slot: string, storage: string, counter: string | null, expected: number | null,
  *   tensor: string | null, birth: number, death: number, broken: number | null, silent: number | null, released: boolean}} Pin
- * @typedef {{rows: Row[], at: number[], storages: Map<string, StorageLife>, nodes: Map<string, GraphNode>, pins: Map<string, Pin>,
- *   visits: Map<string, number[]>, arrived: Map<number, number>, called: Map<string, string>}} RunStory
- *   at: the row of each step; visits: the steps at which each node ran; arrived: how wide the gradient of a visit is
- *   written; called: the first name of a tensor on each storage
+ * @typedef {{rows: Row[], rowOfStep: number[], storages: Map<string, StorageLife>, nodes: Map<string, GraphNode>, pins: Map<string, Pin>,
+ *   visits: Map<string, number[]>, gradWidths: Map<number, number>, storageNames: Map<string, string>}} RunStory
+ *   rowOfStep: the row of each step; visits: the steps at which each node ran; gradWidths: how wide the gradient of a visit is
+ *   written; storageNames: the first name of a tensor on each storage
  */
 
 const MOST_CODE = 4;
@@ -35,62 +35,62 @@ const MOST_CODE = 4;
 export function runStory(opened) {
   const { steps } = opened.trace;
   /** @type {RunStory} */
-  const out = {
+  const result = {
     rows: [],
-    at: [],
+    rowOfStep: [],
     storages: new Map(),
     nodes: new Map(),
     pins: new Map(),
     visits: new Map(),
-    arrived: new Map(),
-    called: new Map(),
+    gradWidths: new Map(),
+    storageNames: new Map(),
   };
   let before = opened.state(-1);
   for (let first = 0; first < opened.count; ) {
-    const last = close(steps, first);
-    const row = begun(opened.trace, first, last);
-    const r = out.rows.push(row) - 1;
+    const last = lastOfRow(steps, first);
+    const row = newRow(opened.trace, first, last);
+    const r = result.rows.push(row) - 1;
     /** @type {Map<string, number>} */
     const touched = new Map();
     /** @type {Map<string, number>} */
     const wrote = new Map();
     for (let k = first; k <= last; k++) {
-      out.at.push(r);
+      result.rowOfStep.push(r);
       const { set = {}, gone = [], visit } = steps[k];
       for (const uid of [...Object.keys(set), ...gone]) if (!touched.has(uid)) touched.set(uid, k);
       for (const [uid, fields] of Object.entries(/** @type {Record<string, any>} */ (set)))
         if (fields.cells || fields.cells_at) wrote.set(uid, k);
       const now = opened.state(k);
-      for (const uid of Object.keys(set)) if (uid[0] === "n") knot(out, uid, now.get(uid), r, row);
-      for (const uid of gone) if (uid[0] === "n") release(out, uid, r);
+      for (const uid of Object.keys(set)) if (uid[0] === "n") updateNode(result, uid, now.get(uid), r, row);
+      for (const uid of gone) if (uid[0] === "n") releaseNode(result, uid, r);
       if (!visit) continue;
       row.visits.push(k);
       const grad = visit.grad_outputs?.find(Boolean);
-      if (grad) out.arrived.set(k, chip(grad).width);
-      out.visits.set(visit.node, [...(out.visits.get(visit.node) ?? []), k]);
+      if (grad) result.gradWidths.set(k, chip(grad).width);
+      result.visits.set(visit.node, [...(result.visits.get(visit.node) ?? []), k]);
     }
     const after = opened.state(last);
-    weave(out, row, r, touched, before, after);
+    recordChanges(result, row, r, touched, before, after);
     for (const write of row.writes.values()) write.step = wrote.get(write.storage) ?? last;
-    events(row, steps, before, after);
+    recordEvents(row, steps, before, after);
     before = after;
     first = last + 1;
   }
-  const end = out.rows.length - 1;
-  for (const bolt of out.storages.values()) if (!bolt.freed) bolt.death = end;
-  for (const pin of out.pins.values()) if (!pin.released) pin.death = end;
-  return out;
+  const end = result.rows.length - 1;
+  for (const life of result.storages.values()) if (!life.freed) life.death = end;
+  for (const pin of result.pins.values()) if (!pin.released) pin.death = end;
+  return result;
 }
 
 /** The last step of a row: what the engine visits belongs to the statement that called it. @param {any[]} steps @param {number} first */
-function close(steps, first) {
+function lastOfRow(steps, first) {
   let k = first;
-  const same = (/** @type {any} */ a, /** @type {any} */ b) =>
+  const sameStatement = (/** @type {any} */ a, /** @type {any} */ b) =>
     a.stmt === b.stmt && a.frame === b.frame && String(a.iter) === String(b.iter);
   while (
     steps[k].kind === "visit" &&
     steps[k + 1] &&
-    same(steps[k], steps[k + 1]) &&
+    sameStatement(steps[k], steps[k + 1]) &&
     /^(visit|statement|raise|return)$/.test(steps[k + 1].kind)
   )
     k++;
@@ -98,7 +98,7 @@ function close(steps, first) {
 }
 
 /** @param {any} trace @param {number} first @param {number} last @returns {Row} */
-function begun(trace, first, last) {
+function newRow(trace, first, last) {
   const step = trace.steps[last];
   const statement = trace.program.statements?.[step.stmt];
   const compound = statement && /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|ClassDef|Match)$/.test(statement.kind);
@@ -129,7 +129,7 @@ function begun(trace, first, last) {
 }
 
 /** @param {RunStory} out @param {string} uid @param {any} node @param {number} r @param {Row} row */
-function knot(out, uid, node, r, row) {
+function updateNode(out, uid, node, r, row) {
   if (!node) return;
   let known = out.nodes.get(uid);
   if (!known) {
@@ -165,22 +165,22 @@ function knot(out, uid, node, r, row) {
     if (!pin) continue;
     if (saved.state === "stale" || saved.state === "detached") pin.broken ??= r;
     if (saved.state === "changed") pin.silent ??= r;
-    if (!held) letGo(pin, r);
+    if (!held) releasePin(pin, r);
   }
 }
 
 /** @param {Pin} pin @param {number} r */
-function letGo(pin, r) {
+function releasePin(pin, r) {
   if (pin.released) return;
   pin.released = true;
   pin.death = r;
 }
 
 /** @param {RunStory} out @param {string} uid @param {number} r */
-function release(out, uid, r) {
+function releaseNode(out, uid, r) {
   for (const slot of out.nodes.get(uid)?.slots ?? []) {
     const pin = out.pins.get(`${uid}:${slot}`);
-    if (pin) letGo(pin, r);
+    if (pin) releasePin(pin, r);
   }
 }
 
@@ -189,31 +189,31 @@ function release(out, uid, r) {
  * @param {RunStory} out @param {Row} row @param {number} r @param {Map<string, number>} touched the first step of the row that names each
  * @param {import("../state.js").Entities} before @param {import("../state.js").Entities} after
  */
-function weave(out, row, r, touched, before, after) {
-  const called = names(after);
+function recordChanges(out, row, r, touched, before, after) {
+  const naming = names(after);
   /** @type {Set<string>} */
-  const grads = new Set();
+  const gradUids = new Set();
   for (const uid of touched.keys()) {
     const tensor = after.get(uid);
     if (tensor?.kind !== "tensor" || !tensor.grad) continue;
-    grads.add(tensor.grad);
+    gradUids.add(tensor.grad);
   }
   for (const [uid, step] of touched) {
     const old = before.get(uid);
     const now = after.get(uid);
     const kind = now?.kind ?? old?.kind;
-    if (uid[0] === "s") bolt(out, row, r, uid, old, now);
+    if (uid[0] === "s") updateStorage(out, row, r, uid, old, now);
     else if (kind === "counter" && old && now && old.value !== now.value) row.bumps.set(uid, [old.value, now.value]);
     else if (now && (kind === "tensor" || kind === "array") && (!old || handleKey(uid, old) !== handleKey(uid, now))) {
-      const grad = (called.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
-      row.readers.push(reader(uid, now, called, { alias: false, grad: grad || grads.has(uid), step }));
+      const grad = (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
+      row.readers.push(newReader(uid, now, naming, { alias: false, grad: grad || gradUids.has(uid), step }));
     } else if (now?.kind === "frame") {
       for (const [name, value] of now.vars) {
         const ref = refOf(value);
         const bound = ref && before.has(ref) && after.get(ref);
         if (!ref || !bound || !bound.storage || sameValue(old?.vars.get(name), value)) continue;
         row.readers.push({
-          ...reader(ref, bound, called, { alias: true, grad: false, step }),
+          ...newReader(ref, bound, naming, { alias: true, grad: false, step }),
           key: `${ref}|${uid}|${name}`,
           title: name,
         });
@@ -221,9 +221,10 @@ function weave(out, row, r, touched, before, after) {
     }
   }
   for (const { entity, title, named } of row.readers) {
-    if (named && entity.storage && !out.called.has(entity.storage)) out.called.set(entity.storage, title.split(" ")[0]);
-    const held = out.storages.get(entity.storage ?? "");
-    if (held && entity.counter && !held.counters.includes(entity.counter)) held.counters.push(entity.counter);
+    if (named && entity.storage && !out.storageNames.has(entity.storage))
+      out.storageNames.set(entity.storage, title.split(" ")[0]);
+    const life = out.storages.get(entity.storage ?? "");
+    if (life && entity.counter && !life.counters.includes(entity.counter)) life.counters.push(entity.counter);
   }
   for (const uid of touched.keys()) {
     const tensor = after.get(uid);
@@ -233,9 +234,9 @@ function weave(out, row, r, touched, before, after) {
   }
 }
 
-/** @param {string} uid @param {any} entity @param {import("./names.js").Names} called @param {{alias: boolean, grad: boolean, step: number}} how @returns {Reader} */
-function reader(uid, entity, called, { alias, grad, step }) {
-  const tags = (called.tags.get(uid) ?? []).map((tag) => tag.text);
+/** @param {string} uid @param {any} entity @param {import("./names.js").Names} naming @param {{alias: boolean, grad: boolean, step: number}} how @returns {Reader} */
+function newReader(uid, entity, naming, { alias, grad, step }) {
+  const tags = (naming.tags.get(uid) ?? []).map((tag) => tag.text);
   return {
     uid,
     key: handleKey(uid, entity),
@@ -250,7 +251,7 @@ function reader(uid, entity, called, { alias, grad, step }) {
 }
 
 /** @param {RunStory} out @param {Row} row @param {number} r @param {string} uid @param {any} old @param {any} now */
-function bolt(out, row, r, uid, old, now) {
+function updateStorage(out, row, r, uid, old, now) {
   const known = out.storages.get(uid);
   if (!now) {
     if (known) Object.assign(known, { death: r, freed: true });
@@ -287,8 +288,8 @@ function bolt(out, row, r, uid, old, now) {
 
 /** Who wrote, what it broke, and what was cut. @param {Row} row @param {any[]} steps
  * @param {import("../state.js").Entities} before @param {import("../state.js").Entities} after */
-function events(row, steps, before, after) {
-  const called = names(after);
+function recordEvents(row, steps, before, after) {
+  const naming = names(after);
   for (let k = row.first; k <= row.last; k++)
     for (const entry of steps[k].log ?? []) {
       if (entry.event === "written" && before.has(entry.storage) && after.has(entry.storage)) {
@@ -309,7 +310,7 @@ function events(row, steps, before, after) {
             Math.min(span[0], write.span?.[1] ?? span[0]),
             Math.max(span[1], write.span?.[2] ?? span[1]),
           ];
-        if (entry.by) write.by = called.paths.get(entry.by) ?? null;
+        if (entry.by) write.by = naming.paths.get(entry.by) ?? null;
       } else if (entry.event === "saved_changed_silently") {
         const saved = after.get(entry.node)?.saved?.[entry.slot];
         const write = row.writes.get(saved?.storage ?? "");

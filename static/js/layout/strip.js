@@ -88,7 +88,7 @@ function gridColumns(readers, mode) {
 
 /** Where the rows end that are there now, from the strip's top: rows of dtypes read later keep their place free.
  * @param {Strip} strip @param {any} storage */
-export function bottom(strip, storage) {
+export function stripBottom(strip, storage) {
   let low = 0;
   for (const row of strip.rows) {
     const n = storage?.cells?.[row.dtype]?.length;

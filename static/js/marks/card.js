@@ -15,14 +15,14 @@ const FONT = 11.5;
 export function frameMark(scene, uid, frame) {
   const card = scene.plan.memory.cards.get(uid);
   if (!card) return null;
-  const name = frame.caller ? `${frame.name}()` : scene.words.module;
+  const name = frame.caller ? `${frame.name}()` : scene.labels.module;
   const here = scene.snap.step?.frame === uid;
   const chips = [...frame.vars].flatMap(([key, value]) => {
     const at = card.chips.get(key);
     if (!at || !isChip(key, value)) return [];
     const moved = scene.snap.changed.has(`${uid}/${key}`);
     return [
-      chip(scene, key, value, { x: card.x + at.x, y: card.y + at.y, w: at.w }, cls("chip", moved && "moved"), {
+      chipMark(scene, key, value, { x: card.x + at.x, y: card.y + at.y, w: at.w }, cls("chip", moved && "moved"), {
         key: `chip ${key}`,
         "data-chip": wireText(value),
         "data-name": key,
@@ -74,7 +74,7 @@ export function objectMark(scene, uid, object) {
     const at = card.chips.get(key);
     if (!at) return [];
     return [
-      chip(
+      chipMark(
         scene,
         key,
         value,
@@ -108,9 +108,9 @@ export function objectMark(scene, uid, object) {
 }
 
 /** @param {Scene} scene @param {string} name @param {any} value @param {{x: number, y: number, w: number}} at
- * @param {string} classes @param {Record<string, string | null>} attrs @param {string} [said] */
-function chip(scene, name, value, at, classes, attrs, said) {
-  const text = said ?? valueText(value, 22, scene.snap.entities);
+ * @param {string} classes @param {Record<string, string | null>} attrs @param {string} [shown] */
+function chipMark(scene, name, value, at, classes, attrs, shown) {
+  const text = shown ?? valueText(value, 22, scene.snap.entities);
   const start = textWidth(name, FONT);
   const room = Math.max(1, Math.floor((at.w - start - 24) / (0.603 * FONT)));
   const ref = refOf(value);

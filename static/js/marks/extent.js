@@ -8,32 +8,34 @@ const DEEP = 4;
 /** @typedef {{x: number, y: number}} Point */
 
 /** @param {import("../svg.js").VNode[]} nodes @param {Point} [most] @returns {Point} */
-export function extent(nodes, most = { x: 0, y: 0 }) {
+export function pictureExtent(nodes, most = { x: 0, y: 0 }) {
   for (const { tag, attrs, text, children } of nodes) {
-    const worn = (attrs.class ?? "").split(" ");
-    if (worn.includes("tucked")) continue;
+    const classNames = (attrs.class ?? "").split(" ");
+    if (classNames.includes("tucked")) continue;
     const n = (/** @type {string} */ name) => Number(attrs[name] ?? 0);
-    if (tag === "rect") reach(most, n("x") + n("width"), n("y") + n("height"));
-    else if (tag === "circle") reach(most, n("cx") + n("r"), n("cy") + n("r"));
-    else if (tag === "path") for (const [x, y] of points(attrs.d ?? "")) reach(most, x, y);
+    if (tag === "rect") grow(most, n("x") + n("width"), n("y") + n("height"));
+    else if (tag === "circle") grow(most, n("cx") + n("r"), n("cy") + n("r"));
+    else if (tag === "path") for (const [x, y] of pathEnds(attrs.d ?? "")) grow(most, x, y);
     else if (tag === "text") {
       const w =
-        worn.includes("end") || worn.includes("val") ? 0 : textWidth(text ?? "", Number(attrs["font-size"] ?? LETTER));
-      reach(most, n("x") + w, n("y") + DEEP);
+        classNames.includes("end") || classNames.includes("val")
+          ? 0
+          : textWidth(text ?? "", Number(attrs["font-size"] ?? LETTER));
+      grow(most, n("x") + w, n("y") + DEEP);
     }
-    extent(children, most);
+    pictureExtent(children, most);
   }
   return most;
 }
 
 /** @param {Point} most @param {number} x @param {number} y */
-function reach(most, x, y) {
+function grow(most, x, y) {
   most.x = Math.max(most.x, x);
   most.y = Math.max(most.y, y);
 }
 
 /** Where a path's commands end. @param {string} d @returns {[number, number][]} */
-function points(d) {
+function pathEnds(d) {
   /** @type {[number, number][]} */
   const out = [];
   let [x, y] = [0, 0];

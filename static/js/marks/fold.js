@@ -39,7 +39,7 @@ export function foldMark(scene, fold) {
         ? `+ ${named(made[made.length - 1])}${made.length > 1 ? ` … ${made.length}` : ""}`
         : visits.length
           ? `${done} / ${visits.length}`
-          : `${members.length} ${scene.words.nodes}`;
+          : `${members.length} ${scene.labels.nodes}`;
   const size = Math.min(10.5, (box.w - 24) / (0.603 * Math.max(1, line.length)));
   const parts = [
     [6, 3].map((off) =>
@@ -82,7 +82,7 @@ export function foldMark(scene, fold) {
     ),
   ];
   parts.push(...nodeTags(names.slice(-2), box));
-  parts.push(h("title", { key: "title" }, `${head}\n${members.length} ${scene.words.nodes}`));
+  parts.push(h("title", { key: "title" }, `${head}\n${members.length} ${scene.labels.nodes}`));
   return h(
     "g",
     {
@@ -93,7 +93,7 @@ export function foldMark(scene, fold) {
       tabindex: "0",
       role: "button",
       "aria-expanded": "false",
-      "aria-label": `${head}, ${members.length} ${scene.words.nodes}: ${line}`,
+      "aria-label": `${head}, ${members.length} ${scene.labels.nodes}: ${line}`,
       class: cls(
         "node",
         "fold",

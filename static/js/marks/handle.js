@@ -3,7 +3,7 @@
 import { cardText, tagWidth } from "../layout/lifetimes.js";
 import { truncate, EM, textWidth } from "../layout/metrics.js";
 import { extent, readLines, numel, plainDtype, reads } from "../layout/reads.js";
-import { bottom, cellBox } from "../layout/strip.js";
+import { stripBottom, cellBox } from "../layout/strip.js";
 import { cls, h } from "../svg.js";
 
 /** The size of letter under which a version is told with fewer of them. */
@@ -18,13 +18,13 @@ export function cardMark(scene, uid, handle, row) {
   const { x, w } = memory.lanes.handles;
   const text = cardText(handle);
   const tracked = text.tracked || handle.leaf === false;
-  const news = scene.snap.fresh.has(uid) || scene.snap.changed.has(uid);
+  const touched = scene.snap.fresh.has(uid) || scene.snap.changed.has(uid);
   const named = scene.names.tags.has(uid);
   const bits = (handle.bits ?? []).join(" ");
   const dtype = plainDtype(handle.dtype);
   const role = `${text.tracked ? "∇ " : ""}${text.role}${bits ? ` ${bits}` : ""}`;
   const top = row.y;
-  const said = `${uid} ${text.shape} ${dtype}, ${text.second}, ${role}, requires_grad ${text.tracked ? "True" : "False"}`;
+  const description = `${uid} ${text.shape} ${dtype}, ${text.second}, ${role}, requires_grad ${text.tracked ? "True" : "False"}`;
   return h(
     "g",
     {
@@ -43,9 +43,9 @@ export function cardMark(scene, uid, handle, row) {
       "data-on": handle.storage ?? null,
       tabindex: "0",
       role: "group",
-      "aria-label": said,
+      "aria-label": description,
     },
-    news &&
+    touched &&
       h("rect", {
         key: "halo",
         class: cls("halo", !scene.snap.fresh.has(uid) && "thin"),
@@ -74,15 +74,15 @@ export function cardMark(scene, uid, handle, row) {
     h(
       "text",
       { key: "second", class: "meta", x: x + 15, y: top + (M.dense ? 26 : 31.5), "font-size": M.small },
-      second(text.second, handle, scene),
+      geometryText(text.second, handle, scene),
     ),
-    h("title", { key: "title" }, said),
+    h("title", { key: "title" }, description),
   );
 }
 
 /** The dtype is said on the card only where the strip is read under several. @param {string} text @param {any} handle
  * @param {Scene} scene */
-function second(text, handle, scene) {
+function geometryText(text, handle, scene) {
   const cells = scene.snap.entities.get(handle.storage ?? "")?.cells;
   return cells && Object.keys(cells).length > 1 && handle.kind !== "array"
     ? `${plainDtype(handle.dtype)} ${text.replace("stride ", "").replace("offset ", "+")}`
@@ -98,7 +98,7 @@ export function tagsMark(scene, uid, row) {
   const out = [];
   const cardX = memory.lanes.handles.x;
   if (!list.length)
-    return h("text", { key: `tags ${uid}`, class: "no-name end", x: x + 2, y: row.cy + 4 }, scene.words.unnamed);
+    return h("text", { key: `tags ${uid}`, class: "no-name end", x: x + 2, y: row.cy + 4 }, scene.labels.unnamed);
   out.push(h("path", { key: "stem", class: "stem", d: `M${x - 4} ${row.cy}H${cardX}` }));
   let hidden = 0;
   list.forEach((tag, i) => {
@@ -165,7 +165,7 @@ export function railMark(scene, counter, storage, rows) {
   const badgeY = Math.min(...rows.map((r) => r.cy));
   const low = badgeY - M.cardH / 2;
   const high = Math.max(...rows.map((r) => r.cy)) + M.cardH / 2;
-  const { text, size } = version(before, value, bumped, w - 8);
+  const { text, size } = versionText(before, value, bumped, w - 8);
   const tall = M.dense ? 0 : 5;
   return h(
     "g",
@@ -199,7 +199,7 @@ export function railMark(scene, counter, storage, rows) {
 /** What of a version fits into its window: the step it made, else the version, else its last digits.
  * @param {any} before @param {any} value @param {boolean} bumped @param {number} room pixels
  * @returns {{text: string, size: number}} */
-export function version(before, value, bumped, room) {
+export function versionText(before, value, bumped, room) {
   const texts = [...(bumped ? [`${before}→${value}`] : []), `v${value}`, `${value}`, `…${String(value).slice(-4)}`];
   const fits = (/** @type {string} */ text) => Math.min(text.length > 4 ? 9.5 : 12, room / textWidth(text, 1));
   const text = texts.find((one) => fits(one) >= SMALLEST) ?? texts[texts.length - 1];
@@ -236,18 +236,18 @@ export function beadsMark(scene, uid, handle, row) {
   )
     return h("g", attrs, extentMark(shelf, start, handle, row));
   if (!list.length) return h("g", attrs, h("path", { key: "wire", class: "wire none", d: `M${start} ${row.cy}h14` }));
-  if (shelf.strip.mode !== "cells") return h("g", attrs, gridBeads(scene, uid, shelf, line, list, start, row));
+  if (shelf.strip.mode !== "cells") return h("g", attrs, gridBeadMarks(scene, uid, shelf, line, list, start, row));
   const laid = readLines(list);
   const writer = scene.writers.has(uid);
   /** @type {(VNode | null)[]} */
   const out = [];
   const left = (/** @type {number} */ cell) => shelf.stripX + cellBox(line, cell).x;
-  const stripBottom = shelf.stripY + bottom(shelf.strip, storage);
+  const stripFoot = shelf.stripY + stripBottom(shelf.strip, storage);
   if (shelf.inline) {
     out.push(h("path", { key: "wire", class: "wire", d: `M${start} ${row.cy}H${shelf.stripX}` }));
     for (const read of list)
       out.push(
-        bead(uid, handle, read, line.dtype, {
+        beadMark(uid, handle, read, line.dtype, {
           x: left(read.cell) + 3,
           y: shelf.stripY + M.cellH - 5.5,
           w: line.cw - 6,
@@ -278,14 +278,14 @@ export function beadsMark(scene, uid, handle, row) {
   const high = left(Math.max(...list.map((r) => r.cell))) + line.cw - 4.5;
   const arms = laid.length === 1 ? [low, high] : [];
   for (const x of arms)
-    out.unshift(h("path", { key: `arm ${x}`, class: "arm", d: `M${x} ${stripBottom + 8}V${row.beadY}` }));
+    out.unshift(h("path", { key: `arm ${x}`, class: "arm", d: `M${x} ${stripFoot + 8}V${row.beadY}` }));
   laid.forEach((reads_, k) => {
     const y = row.beadY + k * M.line;
-    for (const { read, depth, of, text } of stack(reads_)) {
+    for (const { read, depth, of, text } of stackReads(reads_)) {
       const w = line.cw - 9 - (of > 1 ? Math.min(10, (of - 1) * 2.5) : 0);
       const shift = of > 1 ? Math.min(10, (of - 1) * 2.5) * (depth / (of - 1)) : 0;
       out.push(
-        bead(uid, handle, read, line.dtype, {
+        beadMark(uid, handle, read, line.dtype, {
           x: left(read.cell) + 4.5 + shift,
           y: y - M.beadH / 2,
           w,
@@ -306,25 +306,25 @@ export function beadsMark(scene, uid, handle, row) {
 
 /** Reads of one line, those of the same cell stacked, the last on top wearing the index.
  * @param {import("../layout/reads.js").Read[]} line */
-function stack(line) {
+function stackReads(line) {
   /** @type {Map<number, import("../layout/reads.js").Read[]>} */
   const cells = new Map();
   for (const read of line) cells.set(read.cell, [...(cells.get(read.cell) ?? []), read]);
-  return [...cells.values()].flatMap((same) =>
-    same.map((read, depth) => ({ read, depth, of: same.length, text: indexText(same) })),
+  return [...cells.values()].flatMap((sameCell) =>
+    sameCell.map((read, depth) => ({ read, depth, of: sameCell.length, text: indexText(sameCell) })),
   );
 }
 
-/** `1,0`, or `1,:` where a whole row reads one cell. @param {import("../layout/reads.js").Read[]} same */
-function indexText(same) {
-  const { index } = same[0];
+/** `1,0`, or `1,:` where a whole row reads one cell. @param {import("../layout/reads.js").Read[]} sameCell */
+function indexText(sameCell) {
+  const { index } = sameCell[0];
   if (!index.length) return "·";
-  return index.map((x, d) => (same.every((r) => r.index[d] === x) ? x : ":")).join(",");
+  return index.map((x, d) => (sameCell.every((r) => r.index[d] === x) ? x : ":")).join(",");
 }
 
 /** @param {string} uid @param {any} handle @param {import("../layout/reads.js").Read} read @param {string} dtype
  * @param {{x: number, y: number, w: number, h: number, text: string, writer: boolean, under?: boolean}} at */
-function bead(uid, handle, read, dtype, at) {
+function beadMark(uid, handle, read, dtype, at) {
   const size = Math.min(10.5, (at.w - 4) / (0.603 * Math.max(1, at.text.length)));
   return h(
     "g",
@@ -348,7 +348,7 @@ function bead(uid, handle, read, dtype, at) {
  * @param {Scene} scene @param {string} uid @param {import("../layout/memory.js").StorageBox} shelf
  * @param {import("../layout/strip.js").Row} line @param {import("../layout/reads.js").Read[]} list @param {number} start
  * @param {import("../layout/memory.js").CardRow} row */
-function gridBeads(scene, uid, shelf, line, list, start, row) {
+function gridBeadMarks(scene, uid, shelf, line, list, start, row) {
   const handle = scene.snap.entities.get(uid);
   const readers = scene.readers.get(shelf.uid) ?? [];
   const turn = readers.indexOf(uid);
@@ -363,7 +363,7 @@ function gridBeads(scene, uid, shelf, line, list, start, row) {
   for (const read of list) {
     const box = cellBox(line, read.cell);
     out.push(
-      bead(uid, handle, read, line.dtype, {
+      beadMark(uid, handle, read, line.dtype, {
         x: shelf.stripX + box.x + 3 + turn * room,
         y: shelf.stripY + box.y + box.h - 5,
         w: Math.max(2, room - 2),

@@ -1,8 +1,8 @@
 /** The few words the picture itself says; a page passes its own language's. */
 
-/** @typedef {Record<keyof typeof WORDS, string>} Words */
+/** @typedef {Record<keyof typeof LABELS, string>} Labels */
 
-export const WORDS = {
+export const LABELS = {
   names: "Names",
   handles: "Handles",
   storages: "Storages",

@@ -2,15 +2,15 @@
 
 import { textWidth } from "../layout/metrics.js";
 import { h } from "../svg.js";
-import { wrapped } from "./svg_document.js";
+import { wrapText } from "./svg_document.js";
 
 const LEFT = 64;
 const TOP = 40;
 const LINE = 21;
 const MOST = 200;
 
-/** @param {string} source @param {{line: number, text: string}[]} told @returns {import("./svg_document.js").Picture} */
-export function listing(source, told) {
+/** @param {string} source @param {{line: number, text: string}[]} problems @returns {import("./svg_document.js").Picture} */
+export function listing(source, problems) {
   const rows = source.trimEnd().split("\n");
   const nodes = [];
   let y = TOP;
@@ -21,8 +21,8 @@ export function listing(source, told) {
       h("text", { class: "listing-line", x: LEFT, y }, row),
     );
     widest = Math.max(widest, textWidth(row, 14));
-    for (const { text } of told.filter(({ line }) => line === k + 1))
-      for (const part of wrapped(text, 640, 11.5)) {
+    for (const { text } of problems.filter(({ line }) => line === k + 1))
+      for (const part of wrapText(text, 640, 11.5)) {
         y += 19;
         nodes.push(h("text", { class: "paper-note bad", x: LEFT, y }, part));
       }

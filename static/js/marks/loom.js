@@ -2,20 +2,20 @@
 
 import { chip } from "../layout/chip.js";
 import { tuple, wireText } from "../layout/format.js";
-import { BOLD, CODE, HEAD, LINE, loom, place, SHOT, TITLE } from "../layout/loom.js";
+import { BOLD, CODE, HEAD, LINE, loomLayout, elementBox, WRITE, TITLE } from "../layout/loom.js";
 import { truncate, EM, textWidth } from "../layout/metrics.js";
 import { plainDtype } from "../layout/reads.js";
 import { ALL, inBand } from "../layout/view.js";
 import { cls, h } from "../svg.js";
 import { fitting, headMarks } from "./loom_head.js";
-import { rounded } from "./node.js";
+import { roundedPath } from "./node.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {import("../layout/loom.js").Loom} Loom */
 /** @typedef {import("../layout/view.js").Band} Band */
 
 /** What the loom says; a page passes its own language's. */
-export const LOOM = {
+export const LOOM_LABELS = {
   program: "Program",
   runs: "time runs down",
   memory: "Memory",
@@ -36,60 +36,65 @@ export const LOOM = {
   more: "lines more: {n}",
   end: "the end",
 };
-/** @typedef {Record<keyof typeof LOOM, string>} Words */
+/** @typedef {Record<keyof typeof LOOM_LABELS, string>} LoomLabels */
 
 const NODE_R = 5;
 
 /**
  * The picture of the whole run, as at step i.
  * @param {import("../state.js").OpenTrace} opened @param {number} i
- * @param {Partial<Words>} [words]
+ * @param {Partial<LoomLabels>} [labels]
  * @param {{room?: number, rows?: number}} [options] room: the width to fill; rows: no more rows than this
  * @returns {import("./svg_document.js").Picture}
  */
-export function loomPicture(opened, i, words = {}, { room = 1180, rows } = {}) {
-  const plan = loom(opened, { room, scrolls: false });
-  const last = plan.boxes[Math.min(rows ?? Infinity, plan.boxes.length) - 1];
+export function loomPicture(opened, i, labels = {}, { room = 1180, rows } = {}) {
+  const plan = loomLayout(opened, { room, scrolls: false });
+  const last = plan.rows[Math.min(rows ?? Infinity, plan.rows.length) - 1];
   const height = last ? last.y + last.h : HEAD;
   const { head, code, body } = loomMarks(
     plan,
     opened,
     i,
-    words,
-    rows && rows < plan.boxes.length ? { top: -Infinity, bottom: height - 1 } : ALL,
+    labels,
+    rows && rows < plan.rows.length ? { top: -Infinity, bottom: height - 1 } : ALL,
   );
   return {
     width: plan.width,
     height,
-    cut: rows !== undefined && rows < plan.boxes.length,
-    nodes: [h("g", {}, body), h("g", {}, code), h("g", {}, head), h("g", {}, corner(plan, { ...LOOM, ...words }))],
+    cut: rows !== undefined && rows < plan.rows.length,
+    nodes: [
+      h("g", {}, body),
+      h("g", {}, code),
+      h("g", {}, head),
+      h("g", {}, cornerMarks(plan, { ...LOOM_LABELS, ...labels })),
+    ],
   };
 }
 
 /**
  * At step i; beyond the last one, the whole run with no row lit.
- * @param {Loom} plan @param {import("../state.js").OpenTrace} opened @param {number} i @param {Partial<Words>} [words] @param {Band} [band]
+ * @param {Loom} plan @param {import("../state.js").OpenTrace} opened @param {number} i @param {Partial<LoomLabels>} [labels] @param {Band} [band]
  * @returns {{head: VNode[], code: VNode[], body: VNode[]}}
  */
-export function loomMarks(plan, opened, i, words = {}, band = ALL) {
-  const said = { ...LOOM, ...words };
-  const now = plan.story.at[i] ?? plan.boxes.length;
-  const scene = { plan, opened, i, now, words: said, band };
-  return { head: headMarks(plan, opened.at(i), said), code: codeMarks(scene), body: bodyMarks(scene) };
+export function loomMarks(plan, opened, i, labels = {}, band = ALL) {
+  const allLabels = { ...LOOM_LABELS, ...labels };
+  const now = plan.story.rowOfStep[i] ?? plan.rows.length;
+  const scene = { plan, opened, i, now, labels: allLabels, band };
+  return { head: headMarks(plan, opened.at(i), allLabels), code: codeMarks(scene), body: bodyMarks(scene) };
 }
 
-/** @typedef {{plan: Loom, opened: import("../state.js").OpenTrace, i: number, now: number, words: Words, band: Band}} Scene */
+/** @typedef {{plan: Loom, opened: import("../state.js").OpenTrace, i: number, now: number, labels: LoomLabels, band: Band}} LoomScene */
 
-/** What stands where the two heads meet. @param {Loom} plan @param {Words} words @returns {VNode[]} */
-export function corner(plan, words) {
+/** What stands where the two heads meet. @param {Loom} plan @param {LoomLabels} labels @returns {VNode[]} */
+export function cornerMarks(plan, labels) {
   if (plan.stacked) return [];
   return [
     h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.code, height: HEAD }),
     h("path", { key: "rule", class: "loom-rule", d: `M0 ${HEAD - 0.5}H${plan.code}` }),
-    h("text", { key: "program", class: "loom-axis", x: 16, y: 20 }, words.program),
-    h("text", { key: "runs", class: "loom-note", x: 16, y: 36 }, words.runs),
-    h("text", { key: "memory", class: "loom-axis end", x: plan.code - 10, y: 58 }, words.memory),
-    h("text", { key: "now", class: "loom-note end", x: plan.code - 10, y: 73 }, words.now),
+    h("text", { key: "program", class: "loom-axis", x: 16, y: 20 }, labels.program),
+    h("text", { key: "runs", class: "loom-note", x: 16, y: 36 }, labels.runs),
+    h("text", { key: "memory", class: "loom-axis end", x: plan.code - 10, y: 58 }, labels.memory),
+    h("text", { key: "now", class: "loom-note end", x: plan.code - 10, y: 73 }, labels.now),
   ];
 }
 
@@ -98,23 +103,23 @@ function clip(band, y) {
   return Math.max(band.top, Math.min(band.bottom, y));
 }
 
-/** @param {Scene} scene @returns {number[]} the rows in sight */
-function seen({ plan, band }) {
-  return plan.boxes.flatMap((box, r) => (inBand(band, box.foldY, box.y + box.h) ? [r] : []));
+/** @param {LoomScene} scene @returns {number[]} the rows in sight */
+function visibleRows({ plan, band }) {
+  return plan.rows.flatMap((box, r) => (inBand(band, box.foldY, box.y + box.h) ? [r] : []));
 }
 
 // ---- the program
 
-/** @param {Scene} scene @returns {VNode[]} */
+/** @param {LoomScene} scene @returns {VNode[]} */
 function codeMarks(scene) {
-  const { plan, now, words } = scene;
+  const { plan, now, labels } = scene;
   const out = [];
   if (!plan.stacked)
     out.push(
       h("rect", { key: "ground", class: "loom-ground", x: 0, y: HEAD, width: plan.code, height: plan.height - HEAD }),
     );
-  for (const r of seen(scene)) {
-    const box = plan.boxes[r];
+  for (const r of visibleRows(scene)) {
+    const box = plan.rows[r];
     const row = plan.story.rows[r];
     const x = 46 + row.inset * 10;
     const here = r === now;
@@ -139,7 +144,7 @@ function codeMarks(scene) {
         h(
           "text",
           { key: "unseen", class: "loom-note", x: 42, y: box.foldY + 16 },
-          words.unseen.replace("{n}", String(row.skipped)),
+          labels.unseen.replace("{n}", String(row.skipped)),
         ),
       );
     if (here) parts.push(h("path", { key: "here", class: "loom-here", d: `M7 ${box.codeY + 3}l8 5l-8 5z` }));
@@ -148,7 +153,7 @@ function codeMarks(scene) {
       h(
         "text",
         { key: "line", class: end ? "loom-note" : "loom-line end", x: end ? x : 36, y: box.codeY + 13 },
-        end ? words.end : String(row.line),
+        end ? labels.end : String(row.line),
       ),
     );
     box.code.forEach((line, k) =>
@@ -176,11 +181,11 @@ function codeMarks(scene) {
         ),
       );
     const raised = row.kind === "raise";
-    if (raised) parts.push(h("text", { key: "raises", class: "loom-alarm", x, y: foot }, `✕ ${words.raises}`));
+    if (raised) parts.push(h("text", { key: "raises", class: "loom-alarm", x, y: foot }, `✕ ${labels.raises}`));
     else if (row.visits.length) parts.push(...visitMarks(scene, r, x, foot));
     else if (row.freed)
       parts.push(
-        h("text", { key: "freed", class: "loom-note", x, y: foot }, words.passing.replace("{n}", String(row.freed))),
+        h("text", { key: "freed", class: "loom-note", x, y: foot }, labels.passing.replace("{n}", String(row.freed))),
       );
     out.push(
       h(
@@ -199,15 +204,15 @@ function codeMarks(scene) {
   return out;
 }
 
-/** The visits of a backward: a point each, which leads to its step. @param {Scene} scene @param {number} r @param {number} x @param {number} y */
-function visitMarks({ plan, i, now, words }, r, x, y) {
+/** The visits of a backward: a point each, which leads to its step. @param {LoomScene} scene @param {number} r @param {number} x @param {number} y */
+function visitMarks({ plan, i, now, labels }, r, x, y) {
   const { visits } = plan.story.rows[r];
   const done = visits.filter((k) => k <= i).length;
-  const said = words.visit
+  const text = labels.visit
     .replace("{k}", String(r === now ? done : visits.length))
     .replace("{n}", String(visits.length));
-  const out = [h("text", { key: "visit", class: "loom-visit", x, y }, said)];
-  const from = x + 12 + textWidth(said, 11) * BOLD;
+  const out = [h("text", { key: "visit", class: "loom-visit", x, y }, text)];
+  const from = x + 12 + textWidth(text, 11) * BOLD;
   const pitch = Math.min(11, ((plan.stacked ? 340 : plan.code) - from - 4) / visits.length);
   if (pitch < 4) return out;
   visits.forEach((k, n) => {
@@ -227,12 +232,12 @@ function visitMarks({ plan, i, now, words }, r, x, y) {
 
 // ---- memory and graph
 
-/** @param {Scene} scene @returns {VNode[]} */
+/** @param {LoomScene} scene @returns {VNode[]} */
 function bodyMarks(scene) {
   const { plan, now, band } = scene;
-  const rows = seen(scene);
+  const rows = visibleRows(scene);
   const out = [];
-  const here = plan.boxes[now];
+  const here = plan.rows[now];
   if (here && inBand(band, here.y, here.y + here.h))
     out.push(
       h("rect", {
@@ -246,7 +251,7 @@ function bodyMarks(scene) {
       }),
     );
   for (const r of rows) {
-    const box = plan.boxes[r];
+    const box = plan.rows[r];
     out.push(
       h("path", {
         key: `rule ${r}`,
@@ -264,14 +269,14 @@ function bodyMarks(scene) {
       );
   }
   for (const column of plan.columns.values()) out.push(...columnMarks(scene, column));
-  out.push(...graphLines(scene));
+  out.push(...edgeMarks(scene));
   for (const r of rows) {
-    for (const block of plan.blocks[r]) out.push(blockMark(scene, block, r));
-    for (const shot of plan.shots[r]) out.push(shotMark(scene, shot, r));
+    for (const handle of plan.handles[r]) out.push(handleMark(scene, handle, r));
+    for (const write of plan.writes[r]) out.push(writeMark(scene, write, r));
     out.push(...bumpMarks(scene, r));
   }
-  for (const hold of plan.holds) out.push(holdMark(scene, hold));
-  for (const r of rows) out.push(...dotMarks(scene, r));
+  for (const line of plan.pinLines) out.push(pinMark(scene, line));
+  for (const r of rows) out.push(...nodeMarks(scene, r));
   const end = here ? here.y + here.h : 0;
   if (here && end < plan.height)
     out.push(
@@ -281,11 +286,11 @@ function bodyMarks(scene) {
 }
 
 /** Its cells from the row that made it to the row that freed it, its counters as rails.
- * @param {Scene} scene @param {import("../layout/loom.js").Column} column */
-function columnMarks({ plan, band, words }, column) {
+ * @param {LoomScene} scene @param {import("../layout/loom.js").Column} column */
+function columnMarks({ plan, band, labels }, column) {
   const life = /** @type {import("../layout/run_story.js").StorageLife} */ (plan.story.storages.get(column.uid));
-  const from = plan.boxes[life.birth].y + 1;
-  const death = plan.boxes[life.death];
+  const from = plan.rows[life.birth].y + 1;
+  const death = plan.rows[life.death];
   const to = life.freed ? death.y + Math.min(death.h - 12, death.h / 2) : death.y + death.h;
   if (!inBand(band, from, to + 14)) return [];
   const y0 = clip(band, from);
@@ -319,16 +324,16 @@ function columnMarks({ plan, band, words }, column) {
   if (life.freed && y1 === to)
     parts.push(
       h("path", { key: "end", class: "loom-end", d: `M${column.x} ${to}h${column.w}` }),
-      h("text", { key: "freed", class: "loom-note mid", x: column.x + column.w / 2, y: to + 11 }, words.freed),
+      h("text", { key: "freed", class: "loom-note mid", x: column.x + column.w / 2, y: to + 11 }, labels.freed),
     );
   return [h("g", { key: `column ${column.uid}`, class: "loom-column", "data-loom-column": column.uid }, parts)];
 }
 
-/** A handle: windows under the cells that it reads. @param {Scene} scene @param {import("../layout/loom.js").Block} block @param {number} r */
-function blockMark({ plan, words, i, now }, block, r) {
-  const { reader, column, y, cy, lines, bar } = block;
+/** A handle: windows under the cells that it reads. @param {LoomScene} scene @param {import("../layout/loom.js").HandleBox} box @param {number} r */
+function handleMark({ plan, labels, i, now }, box, r) {
+  const { reader, column, y, cy, lines, bar } = box;
   const { entity } = reader;
-  const meta = `${tuple(entity.shape ?? [])}${entity.kind === "array" ? " numpy" : trailing(entity)}`;
+  const meta = `${tuple(entity.shape ?? [])}${entity.kind === "array" ? " numpy" : layoutText(entity)}`;
   const name = reader.title;
   const room = Math.max(column.w, 0) + 34;
   const parts = [];
@@ -392,7 +397,7 @@ function blockMark({ plan, words, i, now }, block, r) {
         h(
           "text",
           { key: "more", class: "loom-note", x: column.x + 2, y: line.y + LINE + 6 },
-          words.more.replace("{n}", String(line.more)),
+          labels.more.replace("{n}", String(line.more)),
         ),
       );
   });
@@ -417,7 +422,7 @@ function blockMark({ plan, words, i, now }, block, r) {
   const made =
     plan.dots.get(entity.grad_fn ?? "") ??
     (entity.leaf && entity.requires_grad
-      ? plan.rowDots[r].find((dot) => dot.place === `leaf ${reader.uid} ${r}`)
+      ? plan.rowDots[r].find((dot) => dot.group === `leaf ${reader.uid} ${r}`)
       : undefined);
   if (made && !reader.alias && made.row === r)
     parts.push(
@@ -430,7 +435,7 @@ function blockMark({ plan, words, i, now }, block, r) {
       h(
         "text",
         { key: "why", class: "loom-note", x: (plan.graph.names || plan.graph.x) + 2, y: cy + 4 },
-        `${words.cut}: ${reader.cut.replace(/^Tensor/, "")}`,
+        `${labels.cut}: ${reader.cut.replace(/^Tensor/, "")}`,
       ),
     );
   const { x, w } = plan.memory;
@@ -455,7 +460,7 @@ function blockMark({ plan, words, i, now }, block, r) {
 }
 
 /** Stride and offset, where they are not what is usual. @param {any} entity */
-function trailing(entity) {
+function layoutText(entity) {
   const offset = entity.offset ? ` offset ${entity.offset}` : "";
   return entity.stride?.length ? ` stride ${tuple(entity.stride)}${offset}` : offset;
 }
@@ -478,13 +483,13 @@ function strideMark(from, to, last, y) {
   ];
 }
 
-/** What a statement wrote: the new value, and the old one struck. @param {Scene} scene @param {import("../layout/loom.js").Shot} shot @param {number} r */
-function shotMark({ plan, words, i, now: here }, { write, column, y, cy }, r) {
+/** What a statement wrote: the new value, and the old one struck. @param {LoomScene} scene @param {import("../layout/loom.js").WriteBox} shot @param {number} r */
+function writeMark({ plan, labels, i, now: here }, { write, column, y, cy }, r) {
   const room = Math.max(4, Math.floor((column.w + 30) / 6));
-  const full = write.by ? `${words.through} ${write.by}` : words.written;
-  const told = truncate(full.length > room && write.by ? write.by : full, room);
-  const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, told)];
-  const top = y + SHOT;
+  const full = write.by ? `${labels.through} ${write.by}` : labels.written;
+  const shown = truncate(full.length > room && write.by ? write.by : full, room);
+  const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, shown)];
+  const top = y + WRITE;
   if (write.silent)
     for (const layer of ["", "stripes"])
       parts.push(
@@ -499,8 +504,8 @@ function shotMark({ plan, words, i, now: here }, { write, column, y, cy }, r) {
         }),
       );
   if (!write.cells.size) {
-    const from = write.span ? place(column, write.span[0], write.span[1]).x : column.x;
-    const to = write.span ? place(column, write.span[0], write.span[2] + 1).x : column.x + column.w;
+    const from = write.span ? elementBox(column, write.span[0], write.span[1]).x : column.x;
+    const to = write.span ? elementBox(column, write.span[0], write.span[2] + 1).x : column.x + column.w;
     parts.push(
       h("rect", {
         key: "whole",
@@ -521,7 +526,7 @@ function shotMark({ plan, words, i, now: here }, { write, column, y, cy }, r) {
   );
   for (const [key, { was, now }] of write.cells) {
     const [dtype, index] = key.split(":");
-    const at = place(column, dtype, Number(index));
+    const at = elementBox(column, dtype, Number(index));
     const facts = {
       key: `write ${key}`,
       class: cls("loom-write", write.silent && "silent"),
@@ -616,7 +621,7 @@ function shotMark({ plan, words, i, now: here }, { write, column, y, cy }, r) {
   );
 }
 
-/** A counter that ticked, on every rail it has in this row. @param {Scene} scene @param {number} r */
+/** A counter that ticked, on every rail it has in this row. @param {LoomScene} scene @param {number} r */
 function bumpMarks({ plan, i, now }, r) {
   const { bumps } = plan.story.rows[r];
   if (!bumps.size) return [];
@@ -630,7 +635,7 @@ function bumpMarks({ plan, i, now }, r) {
       const text = `${bump[0]}→${bump[1]}`;
       const w = textWidth(text, 10.5) + 10;
       const left = x - Math.min(w / 2, 17);
-      const y = (plan.shots[r].find((one) => one.column === column)?.cy ?? plan.boxes[r].cy) - 2;
+      const y = (plan.writes[r].find((write) => write.column === column)?.cy ?? plan.rows[r].cy) - 2;
       out.push(
         h(
           "g",
@@ -638,7 +643,7 @@ function bumpMarks({ plan, i, now }, r) {
             key: `bump ${r} ${column.uid} ${counter}`,
             class: cls(
               "loom-bump",
-              r === now && (plan.shots[r].find((one) => one.column === column)?.write.step ?? 0) > i && "coming",
+              r === now && (plan.writes[r].find((one) => one.column === column)?.write.step ?? 0) > i && "coming",
             ),
             "data-loom-bump": counter,
             "data-from": bump[0],
@@ -653,8 +658,8 @@ function bumpMarks({ plan, i, now }, r) {
   return out;
 }
 
-/** A saved value: a pin from the node's row to the rail, held until backward lets go. @param {Scene} scene @param {import("../layout/loom.js").Hold} hold */
-function holdMark({ plan, now, band }, { pin, x, rail, y, slotX, to, at }) {
+/** A saved value: a pin from the node's row to the rail, held until backward lets go. @param {LoomScene} scene @param {import("../layout/loom.js").PinLine} hold */
+function pinMark({ plan, now, band }, { pin, x, rail, y, slotX, to, at }) {
   if (!inBand(band, y - 10, to + 10)) return null;
   const state =
     pin.broken !== null && pin.broken <= now
@@ -717,8 +722,8 @@ function holdMark({ plan, now, band }, { pin, x, rail, y, slotX, to, at }) {
   );
 }
 
-/** Every edge: up the lane of the node that it leads to. @param {Scene} scene */
-function graphLines({ plan, opened, band, now, i }) {
+/** Every edge: up the lane of the node that it leads to. @param {LoomScene} scene */
+function edgeMarks({ plan, opened, band, now, i }) {
   const out = [];
   for (const [k, trunk] of plan.trunks.entries())
     if (inBand(band, trunk.y0, trunk.y1))
@@ -729,17 +734,17 @@ function graphLines({ plan, opened, band, now, i }) {
           d: `M${trunk.x} ${clip(band, trunk.y0 + NODE_R)}V${clip(band, trunk.y1 - 14)}`,
         }),
       );
-  for (const strand of plan.strands) {
-    const { x0, y0, x1, y1 } = strand;
-    const ran = (plan.story.visits.get(strand.from) ?? []).findLast((k) => k <= i);
-    const passed = ran !== undefined && opened.trace.steps[ran].visit.grad_inputs?.[Number(strand.key.split(":")[1])];
-    const flows = passed && plan.story.at[ran] === now;
+  for (const edge of plan.edges) {
+    const { x0, y0, x1, y1 } = edge;
+    const ran = (plan.story.visits.get(edge.from) ?? []).findLast((k) => k <= i);
+    const passed = ran !== undefined && opened.trace.steps[ran].visit.grad_inputs?.[Number(edge.key.split(":")[1])];
+    const flows = passed && plan.story.rowOfStep[ran] === now;
     const low = flows ? y1 + NODE_R + 4 : Math.max(y0 - 14, y1 + NODE_R + 1);
     if (!inBand(band, low, y0)) continue;
     const d =
       x0 === x1
         ? `M${x0} ${clip(band, y0 - NODE_R)}V${clip(band, low)}`
-        : rounded(
+        : roundedPath(
             [
               [x0, y0],
               [x1, y0],
@@ -751,10 +756,10 @@ function graphLines({ plan, opened, band, now, i }) {
       h(
         "g",
         {
-          key: `edge ${strand.key}`,
+          key: `edge ${edge.key}`,
           class: cls("loom-strand", flows && "flows", passed && !flows && "spent", ran === i && "running"),
-          "data-loom-edge": strand.key,
-          "data-loom-to": strand.to,
+          "data-loom-edge": edge.key,
+          "data-loom-to": edge.to,
         },
         h("path", { key: "line", class: "loom-edge", d }),
         (flows || y0 - y1 < 4000) &&
@@ -765,19 +770,19 @@ function graphLines({ plan, opened, band, now, i }) {
   return out;
 }
 
-/** The nodes made by a row, with what they saved and what gradient reached them. @param {Scene} scene @param {number} r */
-function dotMarks(scene, r) {
-  const { plan, i, now, words } = scene;
+/** The nodes made by a row, with what they saved and what gradient reached them. @param {LoomScene} scene @param {number} r */
+function nodeMarks(scene, r) {
+  const { plan, i, now, labels } = scene;
   const out = [];
   /** @type {Map<string, import("../layout/loom.js").Dot[]>} */
-  const places = new Map();
-  for (const dot of plan.rowDots[r]) places.set(dot.place, [...(places.get(dot.place) ?? []), dot]);
+  const groups = new Map();
+  for (const dot of plan.rowDots[r]) groups.set(dot.group, [...(groups.get(dot.group) ?? []), dot]);
   /** @type {Map<number, import("../layout/loom.js").Dot[]>} */
   const lines = new Map();
-  for (const [dot] of places.values()) lines.set(dot.y, [...(lines.get(dot.y) ?? []), dot]);
-  for (const same of places.values()) {
-    const dot = same[same.length - 1];
-    const ran = same
+  for (const [dot] of groups.values()) lines.set(dot.y, [...(lines.get(dot.y) ?? []), dot]);
+  for (const group of groups.values()) {
+    const dot = group[group.length - 1];
+    const ran = group
       .flatMap((one) => plan.story.visits.get(one.uid) ?? [])
       .filter((k) => k <= i)
       .sort((a, b) => a - b)
@@ -792,7 +797,7 @@ function dotMarks(scene, r) {
       }),
     ];
     const beside = lines.get(dot.y) ?? [dot];
-    if (beside[0] === same[0]) {
+    if (beside[0] === group[0]) {
       const label =
         beside.length === 1
           ? dot.label
@@ -808,15 +813,15 @@ function dotMarks(scene, r) {
             ran,
             plan.graph.names + textWidth(text, 11.5) * BOLD + 8,
             dot.y,
-            plan.story.at[ran] === now,
+            plan.story.rowOfStep[ran] === now,
           ),
         );
     }
-    for (const [slot, y] of dot.slots) parts.push(...slotMarks(scene, dot, slot, y, words));
+    for (const [slot, y] of dot.slots) parts.push(...slotMarks(scene, dot, slot, y, labels));
     out.push(
       h(
         "g",
-        { key: `node ${dot.place}`, class: "loom-knot", "data-loom-node": dot.uid },
+        { key: `node ${dot.group}`, class: "loom-knot", "data-loom-node": dot.uid },
         parts,
         h("title", { key: "title" }, `${dot.name} ${dot.uid}`),
       ),
@@ -825,16 +830,18 @@ function dotMarks(scene, r) {
   return out;
 }
 
-/** @param {Scene} scene @param {import("../layout/loom.js").Dot} dot @param {string} slot @param {number} y @param {Words} words */
-function slotMarks({ plan, now }, dot, slot, y, words) {
+/** @param {LoomScene} scene @param {import("../layout/loom.js").Dot} dot @param {string} slot @param {number} y @param {LoomLabels} labels */
+function slotMarks({ plan, now }, dot, slot, y, labels) {
   const pin = plan.story.pins.get(`${dot.uid}:${slot}`);
   const x = plan.graph.names;
   const broken = pin?.broken !== undefined && pin?.broken !== null && pin.broken <= now;
   const silent = !broken && pin?.silent !== undefined && pin?.silent !== null && pin.silent <= now;
   const released = Boolean(pin?.released && pin.death <= now);
-  const name = pin ? plan.homes.get(pin.tensor ?? "")?.name || plan.story.called.get(pin.storage) || pin.storage : "";
+  const name = pin
+    ? plan.handleRows.get(pin.tensor ?? "")?.name || plan.story.storageNames.get(pin.storage) || pin.storage
+    : "";
   const short = plan.stacked || !pin ? slot : `${slot} = ${truncate(name, 14)} @ v${pin.expected ?? "?"}`;
-  const text = `${short}${broken ? ` ✕ ${words.broken}` : silent ? ` ⚠ ${words.bytes}` : released && !plan.stacked ? `, ${words.released}` : ""}`;
+  const text = `${short}${broken ? ` ✕ ${labels.broken}` : silent ? ` ⚠ ${labels.bytes}` : released && !plan.stacked ? `, ${labels.released}` : ""}`;
   return [
     h("rect", {
       key: `square ${slot}`,
@@ -852,7 +859,7 @@ function slotMarks({ plan, now }, dot, slot, y, words) {
   ];
 }
 
-/** The gradient that reached a node, as it was. @param {Scene} scene @param {number} k its step @param {number} x @param {number} y @param {boolean} fresh */
+/** The gradient that reached a node, as it was. @param {LoomScene} scene @param {number} k its step @param {number} x @param {number} y @param {boolean} fresh */
 function gradMark({ opened }, k, x, y, fresh) {
   const grad = opened.trace.steps[k].visit.grad_outputs?.find(Boolean);
   if (!grad) return [];

@@ -1,7 +1,7 @@
 /** The head of the loom: every storage over its columns, with its values at the step, and its counters. */
 
 import { bytesText, dtypeText, shortNumber, wireText } from "../layout/format.js";
-import { HEAD, place } from "../layout/loom.js";
+import { HEAD, elementBox } from "../layout/loom.js";
 import { truncate, EM, textWidth } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
 
@@ -21,7 +21,7 @@ export function fitting(value, w, most = 12.5) {
 }
 
 /** @param {any} value @param {number} most @param {{x: number, y: number, w: number, h: number}} at @param {string} key */
-export function wash(value, most, at, key) {
+export function washMark(value, most, at, key) {
   if (typeof value !== "number" || value === 0 || !most) return null;
   return h("rect", {
     key,
@@ -44,20 +44,20 @@ export function largest(values) {
 
 /** Many values as stripes; one stripe for several shows the largest of them. @param {any[]} values
  * @param {{x: number, y: number, w: number, h: number}} at */
-export function stripes(values, at) {
+export function stripeMarks(values, at) {
   const each = at.w / Math.max(1, values.length);
   const by = Math.max(1, Math.ceil(THIN / each));
   const most = largest(values);
   const out = [];
   for (let i = 0; i < values.length; i += by) {
     const part = values.slice(i, i + by);
-    const told = part.reduce(
+    const shown = part.reduce(
       (best, v) => (typeof v === "number" && (typeof best !== "number" || Math.abs(v) > Math.abs(best)) ? v : best),
       part[0],
     );
     out.push(
-      wash(
-        told,
+      washMark(
+        shown,
         most,
         { x: at.x + i * each, y: at.y, w: Math.min(by, values.length - i) * each, h: at.h },
         `stripe ${i}`,
@@ -67,33 +67,33 @@ export function stripes(values, at) {
   return out;
 }
 
-/** @param {Loom} plan @param {import("../state.js").Snapshot} snap @param {Record<string, string>} words @returns {VNode[]} */
-export function headMarks(plan, snap, words) {
+/** @param {Loom} plan @param {import("../state.js").Snapshot} snap @param {Record<string, string>} labels @returns {VNode[]} */
+export function headMarks(plan, snap, labels) {
   const out = [
     h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.width, height: HEAD }),
     h("path", { key: "rule", class: "loom-rule", d: `M0 ${HEAD - 0.5}H${plan.width}` }),
   ];
   if (plan.dots.size)
     out.push(
-      h("text", { key: "graph", class: "loom-axis", x: plan.graph.x + 6, y: 58 }, words.graph),
-      h("text", { key: "grows", class: "loom-note", x: plan.graph.x + 6, y: 73 }, plan.stacked ? "" : words.grows),
+      h("text", { key: "graph", class: "loom-axis", x: plan.graph.x + 6, y: 58 }, labels.graph),
+      h("text", { key: "grows", class: "loom-note", x: plan.graph.x + 6, y: 73 }, plan.stacked ? "" : labels.grows),
     );
   for (const [uid, column] of plan.columns) {
     const storage = snap.entities.get(uid) ?? snap.freed.get(uid);
     if (!storage) continue;
-    out.push(storageMark(plan, snap, uid, storage, column, snap.freed.has(uid), words));
+    out.push(storageMark(plan, snap, uid, storage, column, snap.freed.has(uid), labels));
   }
   return out;
 }
 
 /** @param {Loom} plan @param {import("../state.js").Snapshot} snap @param {string} uid @param {any} storage
- * @param {import("../layout/loom.js").Column} column @param {boolean} ghost @param {Record<string, string>} words */
-function storageMark(plan, snap, uid, storage, column, ghost, words) {
+ * @param {import("../layout/loom.js").Column} column @param {boolean} ghost @param {Record<string, string>} labels */
+function storageMark(plan, snap, uid, storage, column, ghost, labels) {
   const written = snap.written.get(uid);
   const life = plan.story.storages.get(uid);
   const [dtype, values] = /** @type {[string, any[]]} */ (Object.entries(storage.cells ?? {})[0] ?? ["", []]);
   const facts = [...new Set(Object.keys(storage.cells ?? storage.summary ?? {}).map(dtypeText))].join(" ");
-  const said = ghost ? words.freed : `${facts} · ${bytesText(storage.nbytes ?? 0)}`;
+  const label = ghost ? labels.freed : `${facts} · ${bytesText(storage.nbytes ?? 0)}`;
   const room = column.right - column.x - 18 - textWidth(uid, 12);
   /** @type {(VNode | false | null)[]} */
   const parts = [
@@ -102,12 +102,12 @@ function storageMark(plan, snap, uid, storage, column, ghost, words) {
       h(
         "text",
         { key: "facts", class: "loom-note", x: column.x + textWidth(uid, 12) + 8, y: 22 },
-        truncate(said, Math.floor(room / 6)),
+        truncate(label, Math.floor(room / 6)),
       ),
-    h("title", { key: "title" }, `${uid} · ${said}`),
+    h("title", { key: "title" }, `${uid} · ${label}`),
   ];
   const box = { x: column.x, y: BOX, w: column.w, h: BOX_H };
-  const silent = written && plan.story.rows[plan.story.at[snap.index]]?.writes.get(uid)?.silent;
+  const silent = written && plan.story.rows[plan.story.rowOfStep[snap.index]]?.writes.get(uid)?.silent;
   if (written)
     parts.push(
       h("rect", {
@@ -121,17 +121,17 @@ function storageMark(plan, snap, uid, storage, column, ghost, words) {
       }),
     );
   parts.push(h("rect", { key: "paper", class: "loom-paper", x: box.x, y: box.y, width: box.w, height: box.h }));
-  if (column.heat) parts.push(...stripes(values, box));
+  if (column.heat) parts.push(...stripeMarks(values, box));
   else {
     const most = largest(values);
     values.forEach((value, i) => {
-      const at = place(column, dtype, i);
+      const at = elementBox(column, dtype, i);
       const { text, size } = fitting(value, at.w);
       parts.push(
         h(
           "g",
           { key: `cell ${i}`, class: "loom-cell", "data-loom-cell": `${uid}:${i}`, "data-value": wireText(value) },
-          wash(value, most, { x: at.x, y: BOX, w: at.w, h: BOX_H }, "wash"),
+          washMark(value, most, { x: at.x, y: BOX, w: at.w, h: BOX_H }, "wash"),
           i > 0 && h("path", { key: "rule", class: "loom-rule", d: `M${at.x} ${BOX}v${BOX_H}` }),
           h("text", { key: "index", class: "loom-index mid", x: at.x + at.w / 2, y: BOX - 6 }, String(i)),
           h(
@@ -151,7 +151,7 @@ function storageMark(plan, snap, uid, storage, column, ghost, words) {
   }
   if (!storage.cells && storage.summary) {
     const facts = /** @type {any} */ (Object.values(storage.summary)[0] ?? {});
-    if (facts.heat) parts.push(...stripes(facts.heat, box));
+    if (facts.heat) parts.push(...stripeMarks(facts.heat, box));
     const text = ["min", "max"]
       .map((name) => `${name} ${facts[name] === undefined || facts[name] === null ? "–" : shortNumber(facts[name], 6)}`)
       .join("  ");

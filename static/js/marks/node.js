@@ -83,15 +83,15 @@ export function nodeMark(scene, uid, node) {
 /** @param {Scene} scene @param {string} uid @param {string} slot @param {any} saved @param {any} node
  * @param {{x: number, y: number, w: number, h: number}} at */
 function slotMark(scene, uid, slot, saved, node, at) {
-  const { words } = scene;
+  const { labels } = scene;
   const freed = saved.state === "freed" || node.released;
   const version = saved.expected === undefined || saved.expected === null ? "" : `v${saved.expected}`;
   const now = scene.snap.entities.get(saved.counter ?? "")?.value;
-  const where = saved.storage ?? (saved.tensor ? saved.tensor : words.none);
+  const where = saved.storage ?? (saved.tensor ? saved.tensor : labels.none);
   const text = freed
-    ? `${slot} ${words.released}`
+    ? `${slot} ${labels.released}`
     : saved.state === "stale" && now !== undefined
-      ? `${slot}  ${where} @ ${version}, ${words.now} v${now}`
+      ? `${slot}  ${where} @ ${version}, ${labels.now} v${now}`
       : saved.state === "changed"
         ? `${slot}  ${where} @ ${version} ≠`
         : `${slot}  ${where}${version ? ` @ ${version}` : ""}${saved.state === "ok" ? "" : ` ${saved.state}`}`;
@@ -132,7 +132,7 @@ export function edgeMark(scene, key, edge) {
       "data-from": edge.from,
       "data-to": edge.to,
     },
-    h("path", { key: "line", class: "edge-line", d: rounded(edge.points, 9) }),
+    h("path", { key: "line", class: "edge-line", d: roundedPath(edge.points, 9) }),
     h("circle", { key: "dot", class: "edge-dot", cx: end, cy: y, r: 3.2 }),
     carried && h("path", { key: "arrow", class: "arrow", d: `M${start + 1} ${y0}l8 -4.5v9z` }),
   );
@@ -165,12 +165,20 @@ export function gradMarks(scene) {
       // Of what a fold passes on through one edge, the latest.
       through.set(
         edge.key,
-        gradChip(fold ? { ...grad, cells: null } : grad, `in ${edge.key}`, box.x - 12, box.ports[port], now, true, key),
+        gradChipMark(
+          fold ? { ...grad, cells: null } : grad,
+          `in ${edge.key}`,
+          box.x - 12,
+          box.ports[port],
+          now,
+          true,
+          key,
+        ),
       );
     });
     const fed = reached.has(visit.node);
     const seed = facts.grad_outputs?.[0];
-    if (seed && (fold ? visit === scene.visits[0] && !readBy(scene, visit.node) : !fed || now)) {
+    if (seed && (fold ? visit === scene.visits[0] && !isInput(scene, visit.node) : !fed || now)) {
       const many = scene.sums.get(visit.node) ?? 0;
       if (!fed)
         out.push(
@@ -180,11 +188,11 @@ export function gradMarks(scene) {
             d: `M${box.x + box.w + 1} ${box.cy}l8 -4.5v9zm8 4.5h12`,
           }),
         );
-      if (many > 1 && !fold) out.push(...sum(box));
+      if (many > 1 && !fold) out.push(...sumMarks(box));
       const under = facts.accumulates || many > 1 || fed;
-      if (!fed) out.push(gradChip(seed, `out ${visit.node}`, box.x + box.w + 20, box.cy, now, false, visit.node));
+      if (!fed) out.push(gradChipMark(seed, `out ${visit.node}`, box.x + box.w + 20, box.cy, now, false, visit.node));
       else if (under && (many > 1 || facts.accumulates))
-        out.push(gradChip(seed, `sum ${visit.node}`, box.x + 6, box.y + box.h + 16, now, false, visit.node));
+        out.push(gradChipMark(seed, `sum ${visit.node}`, box.x + 6, box.y + box.h + 16, now, false, visit.node));
     }
   }
   out.push(...through.values());
@@ -192,14 +200,14 @@ export function gradMarks(scene) {
 }
 
 /** Whether a node is another's input. @param {Scene} scene @param {string} uid */
-function readBy({ plan, snap }, uid) {
+function isInput({ plan, snap }, uid) {
   for (const [reader, life] of plan.lives.nodes)
     if (snap.entities.has(reader) && life.next.some((edge) => edge?.[0] === uid)) return true;
   return false;
 }
 
 /** Where gradients meet and add. @param {Box} box */
-function sum(box) {
+function sumMarks(box) {
   const x = box.x + box.w + 10;
   return [
     h("circle", { key: `meet ${box.uid}`, class: "meet", cx: x, cy: box.cy, r: 8 }),
@@ -209,7 +217,7 @@ function sum(box) {
 
 /** @param {any} grad @param {string} key @param {number} x its right end, or left with `fromRight` false @param {number} y
  * @param {boolean} now @param {boolean} fromRight @param {string} on */
-function gradChip(grad, key, x, y, now, fromRight, on) {
+function gradChipMark(grad, key, x, y, now, fromRight, on) {
   const cells = grad.cells ?? null;
   const { texts, shown, widths, width: w } = chip(grad);
   const most = shown.reduce(
@@ -250,7 +258,7 @@ function gradChip(grad, key, x, y, now, fromRight, on) {
 }
 
 /** A way with round corners. @param {[number, number][]} points @param {number} r */
-export function rounded(points, r) {
+export function roundedPath(points, r) {
   let d = `M${points[0][0]} ${points[0][1]}`;
   for (let i = 1; i < points.length; i++) {
     const [x, y] = points[i];
@@ -278,7 +286,7 @@ export function leaderMark(scene, node, slot, saved) {
     key: `leader ${key}`,
     class: cls("leader", saved.state),
     "data-leader": key,
-    d: rounded(points, 9),
+    d: roundedPath(points, 9),
   });
 }
 

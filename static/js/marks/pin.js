@@ -20,8 +20,8 @@ export function pinMark(scene, node, slot, saved) {
   const text = expected === null ? "v?" : `v${expected}${state === "changed" ? " ≠" : ""}`;
   const w = state === "changed" ? 38 : 32;
   const { x, y } = at;
-  const news = scene.events.has(key);
-  const span = region(shelf, storage, saved);
+  const touched = scene.events.has(key);
+  const span = savedSpan(shelf, storage, saved);
   const cy = y;
   const middle = x + w / 2;
   const out = [];
@@ -69,7 +69,7 @@ export function pinMark(scene, node, slot, saved) {
     "g",
     {
       key: `pin ${key}`,
-      class: cls("pin", state, news && "news"),
+      class: cls("pin", state, touched && "news"),
       "data-pin": key,
       "data-state": state,
       "data-expected": expected,
@@ -86,7 +86,7 @@ export function pinMark(scene, node, slot, saved) {
 
 /** From and to which x the saved cells lie, and how low. @param {import("../layout/memory.js").StorageBox} shelf
  * @param {any} storage @param {any} saved @returns {[number, number, number] | null} */
-function region(shelf, storage, saved) {
+function savedSpan(shelf, storage, saved) {
   const line = shelf.strip.rows.find((r) => plainDtype(r.dtype) === plainDtype(saved.dtype)) ?? shelf.strip.rows[0];
   const span = extent({ kind: "tensor", ...saved });
   if (!line || !span || !storage.cells) return null;
@@ -103,10 +103,10 @@ export function alarmText(scene, storage, pins) {
   const worst = pins.find((p) => p.state === "changed") ?? pins.find((p) => ALARMS.has(p.state));
   if (!shelf || !worst || scene.plan.metrics.dense) return null;
   const now = scene.snap.entities.get(worst.counter ?? "")?.value;
-  const { words } = scene;
+  const { labels } = scene;
   const text =
     worst.state === "changed"
-      ? `${words.still} v${worst.expected} · ${words.otherBytes}`
-      : `${words.expects} v${worst.expected}${now === undefined ? "" : ` · ${words.now} v${now}`}`;
+      ? `${labels.still} v${worst.expected} · ${labels.otherBytes}`
+      : `${labels.expects} v${worst.expected}${now === undefined ? "" : ` · ${labels.now} v${now}`}`;
   return h("text", { key: `alarm ${storage}`, class: "alarm end", x: shelf.stripX - 14, y: shelf.pinY + 4 }, text);
 }

@@ -1,7 +1,7 @@
 /** The card that a link is shown by elsewhere: title, as much of a picture as is readable, the line, its first sentence. */
 
 import { h } from "../svg.js";
-import { clipped, wrapped } from "./svg_document.js";
+import { clipLines, wrapText } from "./svg_document.js";
 
 export const CARD = { width: 1200, height: 630 };
 
@@ -12,21 +12,21 @@ const SMALLEST = 0.62;
 const TITLE = 34;
 
 /**
- * @param {import("./svg_document.js").Picture} picture @param {string} worn the class of the picture's own root
+ * @param {import("./svg_document.js").Picture} picture @param {string} className the class of the picture's own root
  * @param {string} title @param {import("./svg_document.js").Caption} caption
  * @returns {import("./svg_document.js").Picture}
  */
-export function preview(picture, worn, title, { line, at, sentences }) {
+export function preview(picture, className, title, { line, at, sentences }) {
   const { width, height } = CARD;
   const room = width - 2 * EDGE;
-  const heading = clipped(wrapped(title || line, room, TITLE * 0.93), 2);
+  const heading = clipLines(wrapText(title || line, room, TITLE * 0.93), 2);
   const top = EDGE + heading.length * (TITLE + 8);
   const tall = height - FOOT - top - 8;
   const k = Math.max(SMALLEST, Math.min(LARGEST, room / picture.width, tall / picture.height));
   const w = Math.min(picture.width, room / k);
   const t = Math.min(picture.height, tall / k);
   const across = k * picture.width < room ? (room - k * picture.width) / 2 : 0;
-  const said = clipped(wrapped(sentences[0]?.text ?? at, room - 150, 17.5), 1);
+  const sentence = clipLines(wrapText(sentences[0]?.text ?? at, room - 150, 17.5), 1);
   const faded = picture.height * k > tall + 1;
   return {
     width,
@@ -39,7 +39,7 @@ export function preview(picture, worn, title, { line, at, sentences }) {
       ),
       h(
         "svg",
-        { x: EDGE + across, y: top, width: w * k, height: t * k, viewBox: `0 0 ${w} ${t}`, class: worn },
+        { x: EDGE + across, y: top, width: w * k, height: t * k, viewBox: `0 0 ${w} ${t}`, class: className },
         picture.nodes,
       ),
       ...(faded
@@ -58,8 +58,12 @@ export function preview(picture, worn, title, { line, at, sentences }) {
           ]
         : []),
       h("path", { class: "paper-rule", d: `M${EDGE} ${height - FOOT + 0.5}H${width - EDGE}` }),
-      h("text", { class: "card-line", x: EDGE, y: height - FOOT + 48 }, clipped(wrapped(line, room, 22), 1)[0] ?? ""),
-      h("text", { class: `card-note ${sentences[0]?.tone ?? ""}`, x: EDGE, y: height - FOOT + 88 }, said[0] ?? ""),
+      h(
+        "text",
+        { class: "card-line", x: EDGE, y: height - FOOT + 48 },
+        clipLines(wrapText(line, room, 22), 1)[0] ?? "",
+      ),
+      h("text", { class: `card-note ${sentences[0]?.tone ?? ""}`, x: EDGE, y: height - FOOT + 88 }, sentence[0] ?? ""),
       h("text", { class: "card-mark", x: width - EDGE, y: height - FOOT + 88 }, "Gradbox"),
     ],
   };

@@ -9,14 +9,14 @@ import { h } from "../svg.js";
 import { frameMark, objectMark } from "./card.js";
 import { foldMark, rimMark } from "./fold.js";
 import { beadsMark, cardMark, railMark, tagsMark } from "./handle.js";
-import { edgeMark, gradMarks, leaderMark, nodeMark, rounded } from "./node.js";
+import { edgeMark, gradMarks, leaderMark, nodeMark, roundedPath } from "./node.js";
 import { alarmText, pinMark } from "./pin.js";
-import { ghostMark, inlineLabel, shelfMark } from "./storage.js";
-import { WORDS } from "./labels.js";
+import { ghostMark, inlineLabel, storageMark } from "./storage.js";
+import { LABELS } from "./labels.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /**
- * @typedef {{plan: import("../layout/plan.js").Plan, snap: import("../state.js").Snapshot, words: import("./labels.js").Words,
+ * @typedef {{plan: import("../layout/plan.js").Plan, snap: import("../state.js").Snapshot, labels: import("./labels.js").Labels,
  *   names: import("../layout/names.js").Names, previous: import("../state.js").Entities, steps: any[],
  *   grads: Set<string>, readers: Map<string, string[]>, writers: Set<string>, outputs: Map<string, string[]>,
  *   visits: {node: string, step: number}[], visited: Map<string, {k: number, step: number}>, sums: Map<string, number>, events: Set<string>,
@@ -27,32 +27,33 @@ import { WORDS } from "./labels.js";
  * @param {import("../layout/plan.js").Plan} plan
  * @param {import("../state.js").OpenTrace} opened
  * @param {number} i
- * @param {Partial<import("./labels.js").Words>} [words]
+ * @param {Partial<import("./labels.js").Labels>} [labels]
  * @param {import("../layout/view.js").View} [view] what is drawn of each side
  * @returns {{memory: VNode[], between: VNode[], graph: VNode[]}}
  */
-export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: ALL }) {
-  const { cards: places, storages: shelves, pins } = plan.memory;
+export function scene(plan, opened, i, labels = {}, view = { memory: ALL, graph: ALL }) {
+  const { cards: cardBoxes, storages: shelves, pins } = plan.memory;
   /** @param {{y: number, h: number} | undefined} at @param {import("../layout/view.js").Band} [side] */
-  const sees = (at, side = view.memory) => !at || inBand(side, at.y - 40, at.y + at.h + 40);
+  const isVisible = (at, side = view.memory) => !at || inBand(side, at.y - 40, at.y + at.h + 40);
   const snap = opened.at(i);
   const { entities } = snap;
-  const s = facts(plan, opened, snap, { ...WORDS, ...words }, view.peeks);
+  const s = sceneFacts(plan, opened, snap, { ...LABELS, ...labels }, view.peeks);
   /** @type {(VNode | null)[]} */
-  const memory = [...heads(s)];
+  const memory = [...laneHeads(s)];
   /** @type {(VNode | null)[]} */
   const wires = [];
   /** @type {(VNode | null)[]} */
   const cards = [];
   /** @type {Map<string, import("../layout/memory.js").CardRow[]>} */
   const rails = new Map();
-  const touched = plan.metrics.dense ? touches(snap) : new Set();
+  const touched = plan.metrics.dense ? touchedUids(snap) : new Set();
   /** @param {VNode | null} mark @param {string[]} uids whose mark it is */
-  const placed = (mark, ...uids) => (touched.size && !uids.some((uid) => touched.has(uid)) ? receded(mark) : mark);
+  const emphasised = (mark, ...uids) => (touched.size && !uids.some((uid) => touched.has(uid)) ? receded(mark) : mark);
   for (const [uid, entity] of entities) {
-    if (entity.kind === "frame") sees(places.get(uid)) && memory.push(frameMark(s, uid, entity));
-    else if (entity.kind === "object") sees(places.get(uid)) && memory.push(objectMark(s, uid, entity));
-    else if (entity.kind === "storage") sees(shelves.get(uid)) && memory.push(placed(shelfMark(s, uid, entity), uid));
+    if (entity.kind === "frame") isVisible(cardBoxes.get(uid)) && memory.push(frameMark(s, uid, entity));
+    else if (entity.kind === "object") isVisible(cardBoxes.get(uid)) && memory.push(objectMark(s, uid, entity));
+    else if (entity.kind === "storage")
+      isVisible(shelves.get(uid)) && memory.push(emphasised(storageMark(s, uid, entity), uid));
     else if (entity.kind === "tensor" || entity.kind === "array") {
       const row = handleRow(plan, uid, entity);
       if (!row) continue;
@@ -60,21 +61,21 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
         const key = `${entity.counter}|${entity.storage ?? ""}`;
         rails.set(key, [...(rails.get(key) ?? []), row]);
       }
-      if (!sees(row) && !sees(shelves.get(entity.storage ?? ""), view.memory)) continue;
-      wires.push(placed(beadsMark(s, uid, entity, row), uid, entity.storage));
+      if (!isVisible(row) && !isVisible(shelves.get(entity.storage ?? ""), view.memory)) continue;
+      wires.push(emphasised(beadsMark(s, uid, entity, row), uid, entity.storage));
       cards.push(
-        placed(tagsMark(s, uid, row), uid, entity.storage),
-        placed(cardMark(s, uid, entity, row), uid, entity.storage),
+        emphasised(tagsMark(s, uid, row), uid, entity.storage),
+        emphasised(cardMark(s, uid, entity, row), uid, entity.storage),
       );
     }
   }
-  for (const [uid, storage] of snap.freed) sees(shelves.get(uid)) && memory.push(ghostMark(s, uid, storage));
-  memory.push(...wires, ...placeholders(s, sees), ...cards);
+  for (const [uid, storage] of snap.freed) isVisible(shelves.get(uid)) && memory.push(ghostMark(s, uid, storage));
+  memory.push(...wires, ...gradPlaceholders(s, isVisible), ...cards);
   for (const [key, rows] of rails) {
     const ys = rows.map((row) => row.cy);
     if (!inBand(view.memory, Math.min(...ys) - 60, Math.max(...ys) + 60)) continue;
     const [counter, storage] = key.split("|");
-    memory.push(placed(railMark(s, counter, storage, rows), counter, storage));
+    memory.push(emphasised(railMark(s, counter, storage, rows), counter, storage));
   }
   /** @type {(VNode | null)[]} */
   const graph = [];
@@ -85,17 +86,17 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
   /** @type {Map<string, any[]>} */
   const pinned = new Map();
   /** @type {Map<string, VNode>} */
-  const ways = new Map();
+  const edges = new Map();
   for (const [uid, node] of entities) {
     if (node.kind !== "node") continue;
     const box = plan.graph.boxes.get(uid);
-    if (sees(box, view.graph)) nodes.push(nodeMark(s, uid, node));
+    if (isVisible(box, view.graph)) nodes.push(nodeMark(s, uid, node));
     (node.next ?? []).forEach((/** @type {any} */ _, /** @type {number} */ k) => {
       const key = `${uid}:${k}`;
       const edge = plan.graph.edges.get(plan.graph.carries.get(key) ?? key);
-      if (!edge || !entities.has(node.next[k]?.[0]) || !passes(view.graph, edge.points)) return;
+      if (!edge || !entities.has(node.next[k]?.[0]) || !crossesBand(view.graph, edge.points)) return;
       // Of the edges that a fold draws as one, that of the node that runs.
-      if (snap.step?.visit?.node === uid || !ways.has(edge.key)) ways.set(edge.key, edgeMark(s, key, edge));
+      if (snap.step?.visit?.node === uid || !edges.has(edge.key)) edges.set(edge.key, edgeMark(s, key, edge));
     });
     for (const [slot, saved] of Object.entries(node.saved ?? {})) {
       if (!saved.storage || saved.state === "freed" || node.released) continue;
@@ -104,24 +105,24 @@ export function scene(plan, opened, i, words = {}, view = { memory: ALL, graph: 
       const seen = !pin || inBand(view.memory, pin.y - 40, pin.y + 40);
       if (seen) memory.push(pinMark(s, uid, slot, saved));
       if (seen) pinned.set(saved.storage, [...(pinned.get(saved.storage) ?? []), saved]);
-      if (!plan.stacked && passes(view.memory, plan.graph.leaders.get(key) ?? []))
+      if (!plan.stacked && crossesBand(view.memory, plan.graph.leaders.get(key) ?? []))
         between.push(leaderMark(s, uid, slot, saved));
     }
     const variable = node.variable ? entities.get(node.variable) : undefined;
     const row = variable && handleRow(plan, node.variable, variable);
-    if (!plan.stacked && (!row || !box || inBand(view.memory, row.cy, box.cy))) between.push(meeting(s, uid, node));
+    if (!plan.stacked && (!row || !box || inBand(view.memory, row.cy, box.cy))) between.push(leafMeeting(s, uid, node));
   }
   for (const [storage, pins] of pinned) memory.push(alarmText(s, storage, pins));
-  for (const rim of plan.graph.rims) if (sees(rim, view.graph)) graph.push(rimMark(s, rim));
+  for (const rim of plan.graph.rims) if (isVisible(rim, view.graph)) graph.push(rimMark(s, rim));
   for (const fold of plan.graph.cards)
-    if (sees(plan.graph.boxes.get(fold.uid), view.graph)) nodes.push(foldMark(s, fold));
-  graph.push(...ways.values(), ...nodes, ...gradMarks(s));
-  const kept = (/** @type {(VNode | null)[]} */ list) => /** @type {VNode[]} */ (list.filter(Boolean));
-  return { memory: kept(memory), between: kept(between), graph: kept(graph) };
+    if (isVisible(plan.graph.boxes.get(fold.uid), view.graph)) nodes.push(foldMark(s, fold));
+  graph.push(...edges.values(), ...nodes, ...gradMarks(s));
+  const drawn = (/** @type {(VNode | null)[]} */ list) => /** @type {VNode[]} */ (list.filter(Boolean));
+  return { memory: drawn(memory), between: drawn(between), graph: drawn(graph) };
 }
 
 /** What a step did something to. @param {import("../state.js").Snapshot} snap @returns {Set<string>} */
-function touches(snap) {
+function touchedUids(snap) {
   const visit = snap.step?.visit;
   return new Set([
     ...snap.fresh,
@@ -138,15 +139,15 @@ function receded(mark) {
 
 /** Whether a line through these points comes through the band. @param {import("../layout/view.js").Band} band
  * @param {[number, number][]} points */
-function passes(band, points) {
+function crossesBand(band, points) {
   const ys = points.map((point) => point[1]);
   return !ys.length || inBand(band, Math.min(...ys) - 20, Math.max(...ys) + 20);
 }
 
 /** @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").OpenTrace} opened
- * @param {import("../state.js").Snapshot} snap @param {import("./labels.js").Words} words
+ * @param {import("../state.js").Snapshot} snap @param {import("./labels.js").Labels} labels
  * @param {Map<string, number>} [peeks] @returns {Scene} */
-function facts(plan, opened, snap, words, peeks = new Map()) {
+function sceneFacts(plan, opened, snap, labels, peeks = new Map()) {
   const { entities, step, index } = snap;
   const steps = opened.trace.steps;
   const grads = new Set();
@@ -154,18 +155,18 @@ function facts(plan, opened, snap, words, peeks = new Map()) {
   const readers = new Map();
   /** @type {Map<string, string[]>} */
   const outputs = new Map();
-  const called = names(entities);
+  const naming = names(entities);
   for (const [uid, t] of entities) {
     if (t.kind !== "tensor" && t.kind !== "array") continue;
     if (t.storage) readers.set(t.storage, [...(readers.get(t.storage) ?? []), uid]);
     const to = t.grad ? entities.get(t.grad) : undefined;
     if (to?.storage) grads.add(to.storage);
-    const vars = (called.tags.get(uid) ?? []).filter((tag) => tag.kind === "var").map((tag) => tag.text);
+    const vars = (naming.tags.get(uid) ?? []).filter((tag) => tag.kind === "var").map((tag) => tag.text);
     if (t.grad_fn && vars.length) outputs.set(t.grad_fn, [...(outputs.get(t.grad_fn) ?? []), ...vars]);
   }
   for (const [uid, node] of entities) {
     if (node.kind !== "node" || !node.variable) continue;
-    const vars = (called.tags.get(node.variable) ?? []).slice(0, 1).map((tag) => tag.text);
+    const vars = (naming.tags.get(node.variable) ?? []).slice(0, 1).map((tag) => tag.text);
     if (vars.length) outputs.set(uid, vars);
   }
   // The visits of the backward in progress, those to come included: a trace is read after the run.
@@ -195,9 +196,9 @@ function facts(plan, opened, snap, words, peeks = new Map()) {
   return {
     plan,
     snap,
-    words,
+    labels: labels,
     peeks,
-    names: called,
+    names: naming,
     previous: opened.state(index - 1),
     steps,
     grads: /** @type {Set<string>} */ (grads),
@@ -213,19 +214,19 @@ function facts(plan, opened, snap, words, peeks = new Map()) {
 }
 
 /** The lanes' names. @param {Scene} s */
-function heads(s) {
+function laneHeads(s) {
   const { lanes } = s.plan.memory;
-  const list = /** @type {[keyof import("./labels.js").Words, number][]} */ ([
+  const list = /** @type {[keyof import("./labels.js").Labels, number][]} */ ([
     ["names", lanes.names.x],
     ["handles", lanes.handles.x],
     ["storages", lanes.storages.x],
   ]);
-  return list.map(([word, x]) => h("text", { key: `head ${word}`, class: "lane-head", x, y: 22 }, s.words[word]));
+  return list.map(([word, x]) => h("text", { key: `head ${word}`, class: "lane-head", x, y: 22 }, s.labels[word]));
 }
 
 /** `a.grad` before there is one: its place, kept free, says None; afterwards a line from the leaf to it.
  * @param {Scene} s @param {(at: {y: number, h: number} | undefined) => boolean} sees */
-function placeholders(s, sees) {
+function gradPlaceholders(s, sees) {
   const out = [];
   const { metrics: M, memory } = s.plan;
   const owners = new Set([...s.snap.entities.keys(), ...s.snap.freed.keys()].map((k) => memory.storages.get(k)?.owner));
@@ -263,7 +264,7 @@ function placeholders(s, sees) {
             rx: 3,
           }),
           h("text", { class: "meta end", x: shelf.stripX - 14, y: y + 17 }, text),
-          h("text", { class: "meta", x: shelf.stripX + 12, y: y + 17 }, s.words.none),
+          h("text", { class: "meta", x: shelf.stripX + 12, y: y + 17 }, s.labels.none),
         ),
       );
     }
@@ -273,7 +274,7 @@ function placeholders(s, sees) {
 
 /** A leaf meets its AccumulateGrad; in its visit the gradient goes on into `.grad`. @param {Scene} s @param {string} uid
  * @param {any} node */
-function meeting(s, uid, node) {
+function leafMeeting(s, uid, node) {
   const variable = s.snap.entities.get(node.variable ?? "");
   const box = s.plan.graph.boxes.get(uid);
   const row = variable ? handleRow(s.plan, node.variable, variable) : undefined;
@@ -292,7 +293,7 @@ function meeting(s, uid, node) {
       h("path", {
         key: "line",
         class: "leaf-line",
-        d: rounded(
+        d: roundedPath(
           [
             [start, row.cy],
             [x, row.cy],
@@ -315,7 +316,7 @@ function meeting(s, uid, node) {
       h("path", {
         key: "into",
         class: "into-grad",
-        d: rounded(
+        d: roundedPath(
           [
             [x, box.y + box.h],
             [x, y],

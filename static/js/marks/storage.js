@@ -3,7 +3,7 @@
 import { bytesText, dtypeText, fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { EM, textWidth } from "../layout/metrics.js";
 import { extent } from "../layout/reads.js";
-import { bottom, cellBox, elementCount, HEAT, knownCells, visibleWindow } from "../layout/strip.js";
+import { stripBottom, cellBox, elementCount, HEAT, knownCells, visibleWindow } from "../layout/strip.js";
 import { cls, h } from "../svg.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
@@ -11,7 +11,7 @@ import { cls, h } from "../svg.js";
 
 /** The label left of a strip: the storage's name, dtypes and size. @param {Scene} scene
  * @param {import("../layout/memory.js").StorageBox} shelf @param {any} storage */
-function title(scene, shelf, storage) {
+function storageTitle(scene, shelf, storage) {
   const { metrics: M } = scene.plan;
   const x = shelf.stripX - 14;
   if (shelf.inline) {
@@ -19,7 +19,7 @@ function title(scene, shelf, storage) {
     return h("text", { key: "name", class: "index", x: at, y: shelf.labelY + 3.5 }, inlineLabel(shelf.uid, storage));
   }
   const dtypes = Object.keys(storage.cells ?? storage.summary ?? storage.windows ?? {}).map(dtypeText);
-  const inside = storage.within ? ` · ${scene.words.inside} ${storage.within.storage} +${storage.within.at} B` : "";
+  const inside = storage.within ? ` · ${scene.labels.inside} ${storage.within.storage} +${storage.within.at} B` : "";
   const device = storage.device && storage.device !== "cpu" ? ` · ${storage.device}` : "";
   const size = `${storage.nbytes === undefined ? "?" : bytesText(storage.nbytes)}${device}`;
   const several = shelf.strip.rows.filter((r) => storage.cells?.[r.dtype]).length > 1;
@@ -53,17 +53,17 @@ export function inlineLabel(uid, storage) {
 }
 
 /** @param {Scene} scene @param {string} uid @param {any} storage @returns {VNode} */
-export function shelfMark(scene, uid, storage) {
+export function storageMark(scene, uid, storage) {
   const shelf = scene.plan.memory.storages.get(uid);
   if (!shelf) return h("g", { key: `shelf ${uid}` });
   const fresh = scene.snap.fresh.has(uid);
   const written = scene.snap.written.has(uid);
   const grad = scene.grads.has(uid);
-  const body = storage.cells ? strip(scene, shelf, storage) : summary(scene, shelf, storage);
+  const body = storage.cells ? stripMarks(scene, shelf, storage) : summaryMarks(scene, shelf, storage);
   const { stripX: x, stripY: y, strip: s } = shelf;
   const now = Object.keys(storage.cells ?? {});
   const rows = s.rows.filter((r) => now.includes(r.dtype));
-  const whole =
+  const allWritten =
     fresh ||
     rows.every(
       (row) =>
@@ -79,7 +79,7 @@ export function shelfMark(scene, uid, storage) {
           const hgt = Math.max(1, Math.ceil(n / row.cols)) * row.ch;
           return [
             (fresh || written) &&
-              whole &&
+              allWritten &&
               h("rect", {
                 key: `halo ${row.dtype}`,
                 class: cls("halo", written && "pulse"),
@@ -102,12 +102,12 @@ export function shelfMark(scene, uid, storage) {
         });
   const board =
     !shelf.inline && s.mode === "cells" && rows.length
-      ? h("path", { key: "board", class: "board", d: `M${x - 10} ${y + bottom(s, storage) + 5}H${x + s.w + 10}` })
+      ? h("path", { key: "board", class: "board", d: `M${x - 10} ${y + stripBottom(s, storage) + 5}H${x + s.w + 10}` })
       : null;
   return h(
     "g",
     { key: `shelf ${uid}`, class: cls("shelf", fresh && "fresh"), "data-storage-strip": uid },
-    title(scene, shelf, storage),
+    storageTitle(scene, shelf, storage),
     board,
     body,
     frames,
@@ -115,7 +115,7 @@ export function shelfMark(scene, uid, storage) {
 }
 
 /** @param {Scene} scene @param {import("../layout/memory.js").StorageBox} shelf @param {any} storage */
-function strip(scene, shelf, storage) {
+function stripMarks(scene, shelf, storage) {
   const out = [];
   for (const row of shelf.strip.rows) {
     const values = storage.cells[row.dtype];
@@ -126,7 +126,7 @@ function strip(scene, shelf, storage) {
       const box = cellBox(row, i);
       const key = `${row.dtype}:${i}`;
       out.push(
-        cell(scene, shelf.uid, row.dtype, i, value, {
+        cellMark(scene, shelf.uid, row.dtype, i, value, {
           x: shelf.stripX + box.x,
           y: shelf.stripY + box.y,
           w: box.w,
@@ -157,11 +157,11 @@ function strip(scene, shelf, storage) {
 
 /** The largest finite magnitude. @param {any[]} values */
 function largest(values) {
-  return values.reduce((m, v) => Math.max(m, Math.abs(amount(v))), 0);
+  return values.reduce((m, v) => Math.max(m, Math.abs(magnitude(v))), 0);
 }
 
 /** @param {any} v */
-function amount(v) {
+function magnitude(v) {
   if (typeof v === "number") return v;
   if (v === true) return 1;
   if (v?.$i) return Number(v.$i);
@@ -170,8 +170,8 @@ function amount(v) {
 }
 
 /** @param {any} v @param {number} most */
-function wash(v, most) {
-  const a = amount(v);
+function signTint(v, most) {
+  const a = magnitude(v);
   if (a === 0) return null;
   const share = Number.isFinite(most) && most > 0 ? Math.min(1, Math.abs(a) / most) : Math.abs(a) === Infinity ? 1 : 0;
   return { sign: a < 0 ? "neg" : "pos", opacity: 0.08 + 0.28 * share };
@@ -183,12 +183,12 @@ function wash(v, most) {
  * @param {{x: number, y: number, w: number, h: number, most: number, mode: string, written: boolean, was: any, inline: boolean,
  * whole?: boolean}} at whole: all cells were written, and the strip says so
  */
-export function cell(scene, uid, dtype, i, value, at) {
+export function cellMark(scene, uid, dtype, i, value, at) {
   const { metrics: M } = scene.plan;
-  const tint = wash(value, at.most);
-  const heat = at.mode === "heat";
+  const tint = signTint(value, at.most);
+  const isHeat = at.mode === "heat";
   const room = Math.max(3, Math.floor((at.w - 5) / (EM * 10)));
-  const text = heat ? fullNumber(value) : shortNumber(value, room);
+  const text = isHeat ? fullNumber(value) : shortNumber(value, room);
   const fits = text.length * EM * M.font <= at.w - 6;
   const size = fits ? M.font : Math.max(7, Math.min(10, (at.w - 4) / (EM * text.length)));
   const roomy = at.h >= 40;
@@ -199,11 +199,11 @@ export function cell(scene, uid, dtype, i, value, at) {
     "g",
     {
       key: `${dtype} ${i}`,
-      class: cls("cell", at.written && "written", heat && "heat"),
+      class: cls("cell", at.written && "written", isHeat && "heat"),
       "data-cell": `${uid}:${i}`,
       "data-dtype": dtype,
       "data-value": wireText(value),
-      tabindex: heat ? null : "-1",
+      tabindex: isHeat ? null : "-1",
       role: "img",
       "aria-label": `${uid}[${i}] ${fullNumber(value)}`,
     },
@@ -228,7 +228,7 @@ export function cell(scene, uid, dtype, i, value, at) {
         width: at.w - 3,
         height: at.h - 3,
       }),
-    heat &&
+    isHeat &&
       value?.$f &&
       h("path", { key: "nonfinite", class: "nonfinite", d: `M${at.x + 3} ${at.y + 3}l${at.w - 6} ${at.h - 6}` }),
     roomy && h("text", { key: "at", class: "index", x: at.x + 4, y: at.y + 10 }, String(i)),
@@ -248,7 +248,7 @@ export function cell(scene, uid, dtype, i, value, at) {
 
 /** A big storage: the means along it, what was read and written of it, its numbers, and a window onto its cells.
  * @param {Scene} scene @param {import("../layout/memory.js").StorageBox} shelf @param {any} storage */
-function summary(scene, shelf, storage) {
+function summaryMarks(scene, shelf, storage) {
   const { stripX: x, stripY: y, strip: s } = shelf;
   const dtype = Object.keys(storage.summary ?? storage.windows ?? {})[0] ?? "";
   const facts = storage.summary?.[dtype] ?? {};
@@ -265,25 +265,25 @@ function summary(scene, shelf, storage) {
       height: s.h,
       rx: 3,
     }),
-    ...heat(shelf, dtype, facts, n, at),
-    ...ticks(shelf, dtype, cells, at),
-    ...writes(scene, shelf, n, at),
+    ...heatMarks(shelf, dtype, facts, n, at),
+    ...tickMarks(shelf, dtype, cells, at),
+    ...writeMarks(scene, shelf, n, at),
     h("text", { key: "first", class: "index", x: x + HEAT.x, y: y + 52 }, "0"),
     h("text", { key: "last", class: "index end", x: x + HEAT.x + HEAT.w, y: y + 52 }, String(Math.max(0, n - 1))),
-    ...numbers(facts, x, y + HEAT.numbers),
-    ...(cells.length ? glimpse(scene, shelf, dtype, cells, n, at) : []),
+    ...summaryNumbers(facts, x, y + HEAT.numbers),
+    ...(cells.length ? windowMarks(scene, shelf, dtype, cells, n, at) : []),
   ];
 }
 
 /** The means of equal stretches as colours. @param {import("../layout/memory.js").StorageBox} shelf @param {string} dtype
  * @param {any} facts @param {number} n @param {(i: number) => number} at */
-function heat({ uid, stripX: x, stripY: y }, dtype, facts, n, at) {
+function heatMarks({ uid, stripX: x, stripY: y }, dtype, facts, n, at) {
   const means = /** @type {any[]} */ (facts.heat ?? Array(32).fill(null));
   const most = largest(means);
   const stretches = means.map((mean, k) => {
     const from = Math.floor((k * n) / means.length);
     const to = Math.floor(((k + 1) * n) / means.length);
-    const tint = wash(mean, most);
+    const tint = signTint(mean, most);
     return h(
       "g",
       {
@@ -323,7 +323,7 @@ function heat({ uid, stripX: x, stripY: y }, dtype, facts, n, at) {
 
 /** Where cells are known. @param {import("../layout/memory.js").StorageBox} shelf @param {string} dtype @param {{i: number}[]} cells
  * @param {(i: number) => number} at */
-function ticks({ uid, stripY: y }, dtype, cells, at) {
+function tickMarks({ uid, stripY: y }, dtype, cells, at) {
   let last = -Infinity;
   return cells.flatMap(({ i }, k) => {
     if ((k && cells[k - 1].i === i - 1) || at(i) - last < 9) return [];
@@ -340,7 +340,7 @@ function ticks({ uid, stripY: y }, dtype, cells, at) {
 
 /** What this step wrote of it. @param {Scene} scene @param {import("../layout/memory.js").StorageBox} shelf @param {number} n
  * @param {(i: number) => number} at */
-function writes({ snap }, { uid, stripY: y }, n, at) {
+function writeMarks({ snap }, { uid, stripY: y }, n, at) {
   const log = /** @type {any[]} */ (snap.step?.log ?? []).filter(
     (entry) => entry.event === "written" && entry.storage === uid,
   );
@@ -364,7 +364,7 @@ function writes({ snap }, { uid, stripY: y }, n, at) {
 }
 
 /** @param {any} facts @param {number} x @param {number} y */
-function numbers(facts, x, y) {
+function summaryNumbers(facts, x, y) {
   const bins = /** @type {number[]} */ (facts.bins ?? []);
   const top = Math.max(1, ...bins);
   const barW = bins.length ? 112 / bins.length : 0;
@@ -394,7 +394,7 @@ function numbers(facts, x, y) {
 /** Some of the known cells: from where the reader opened it, else from what this step wrote.
  * @param {Scene} scene @param {import("../layout/memory.js").StorageBox} shelf @param {string} dtype
  * @param {{i: number, value: any}[]} cells @param {number} n @param {(i: number) => number} at */
-function glimpse(scene, shelf, dtype, cells, n, at) {
+function windowMarks(scene, shelf, dtype, cells, n, at) {
   const { uid, stripX: x, stripY: y } = shelf;
   const written = scene.snap.written.get(uid);
   const news = cells.find((cell) => written?.has(`${dtype}:${cell.i}`));
@@ -436,7 +436,7 @@ function glimpse(scene, shelf, dtype, cells, n, at) {
     low > 0 && turn("before", Math.max(0, low - HEAT.most), x + 8, `M${x + 16} ${top + 6}v10l-5 -5z`),
     ...shown.flatMap(({ cell: { i, value }, x: left, first }) => [
       first && h("text", { key: `w${i}`, class: "index", x: x + left, y: top - 4 }, String(i)),
-      cell(scene, uid, dtype, i, value, {
+      cellMark(scene, uid, dtype, i, value, {
         x: x + left,
         y: top,
         w: HEAT.cw,
@@ -464,7 +464,7 @@ export function ghostMark(scene, uid, storage) {
     "g",
     { key: `ghost ${uid}`, class: "ghost", "data-ghost": uid },
     h("rect", { x, y, width: w, height: hgt, rx: 3 }),
-    h("text", { x: x + w / 2, y: y + hgt / 2 + 4 }, scene.words.freed),
+    h("text", { x: x + w / 2, y: y + hgt / 2 + 4 }, scene.labels.freed),
     h(
       "text",
       { class: "meta end", x: x - 14, y: y + hgt / 2 + 4 },

@@ -4,10 +4,10 @@ import { textWidth } from "../layout/metrics.js";
 import { changedHeights } from "../layout/plan.js";
 import { ALL } from "../layout/view.js";
 import { cls, h, render, SVG } from "../svg.js";
-import { extent } from "./extent.js";
-import { styled } from "./svg_styles.js";
+import { pictureExtent } from "./extent.js";
+import { stylesFor } from "./svg_styles.js";
 import { scene } from "./scene.js";
-import { WORDS } from "./labels.js";
+import { LABELS } from "./labels.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {{width: number, height: number, nodes: VNode[], cut?: boolean}} Picture cut: it goes on above or below */
@@ -25,15 +25,15 @@ const NEAR = 0.7;
 
 /** All of what there is at a step, memory and graph, whatever a screen would show of it.
  * @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").OpenTrace} opened @param {number} i
- * @param {Partial<import("./labels.js").Words>} words
+ * @param {Partial<import("./labels.js").Labels>} labels
  * @param {number} [most] of a higher picture only that much is drawn, with what the step made or wrote in it
  * @returns {Picture} */
-export function whole(plan, opened, i, words, most = Infinity) {
+export function stepPicture(plan, opened, i, labels, most = Infinity) {
   const tall = Math.max(plan.memory.height, plan.graph.height);
-  if (tall <= most) return drawn(plan, opened, i, words);
+  if (tall <= most) return drawScene(plan, opened, i, labels);
   const first = Math.min(...changedHeights(plan, opened.at(i)), tall);
   const top = first < most * NEAR || first === tall ? 0 : Math.min(first - most / 3, tall - most);
-  const { width, nodes } = drawn(plan, opened, i, words, { top, bottom: top + most });
+  const { width, nodes } = drawScene(plan, opened, i, labels, { top, bottom: top + most });
   return {
     width,
     height: most,
@@ -43,12 +43,12 @@ export function whole(plan, opened, i, words, most = Infinity) {
 }
 
 /** @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").OpenTrace} opened @param {number} i
- * @param {Partial<import("./labels.js").Words>} words @param {import("../layout/view.js").Band} [band] @returns {Picture} */
-function drawn(plan, opened, i, words, band = ALL) {
+ * @param {Partial<import("./labels.js").Labels>} labels @param {import("../layout/view.js").Band} [band] @returns {Picture} */
+function drawScene(plan, opened, i, labels, band = ALL) {
   const { stacked } = plan;
-  const { memory, between, graph } = scene(plan, opened, i, words, { memory: band, graph: band });
-  const left = extent([...memory, ...between]);
-  const right = extent(graph);
+  const { memory, between, graph } = scene(plan, opened, i, labels, { memory: band, graph: band });
+  const left = pictureExtent([...memory, ...between]);
+  const right = pictureExtent(graph);
   const [dx, dy] = stacked ? [0, left.y + EDGE] : [plan.memory.width, 0];
   const width = EDGE + (graph.length ? Math.max(left.x, right.x, stacked ? 0 : dx + HEAD) : left.x);
   const height = EDGE + Math.max(left.y, graph.length ? right.y + dy : 0);
@@ -68,7 +68,7 @@ function drawn(plan, opened, i, words, band = ALL) {
       ...(graph.length
         ? [
             h("path", { class: "fence", d: stacked ? `M0 ${dy}H${width}` : `M${dx} 0V${height}` }),
-            h("text", { class: "lane-head", x: dx + 30, y: dy + 22 }, words.graph ?? WORDS.graph),
+            h("text", { class: "lane-head", x: dx + 30, y: dy + 22 }, labels.graph ?? LABELS.graph),
           ]
         : []),
       h("g", {}, between),
@@ -78,35 +78,35 @@ function drawn(plan, opened, i, words, band = ALL) {
   };
 }
 
-/** @typedef {{css: string, tokens: string, theme: "light" | "dark", language: string}} Ink css: the stylesheets, tokens: the colours */
+/** @typedef {{css: string, tokens: string, theme: "light" | "dark", language: string}} Styles css: the stylesheets, tokens: the colours */
 
 /**
  * The file's text: the picture with its caption under it.
- * @param {Kind} kind @param {Picture} picture @param {Caption} caption @param {Ink} ink
+ * @param {Kind} kind @param {Picture} picture @param {Caption} caption @param {Styles} styles
  */
-export function paper(kind, { width, height, nodes }, caption, ink) {
+export function svgDocument(kind, { width, height, nodes }, caption, styles) {
   const w = Math.ceil(Math.max(width, NARROWEST));
-  const { lines, foot } = captioned(caption, w, Math.ceil(height));
+  const { lines, foot } = captionMarks(caption, w, Math.ceil(height));
   const body = [
     h("rect", { class: "paper", width: w, height: foot }),
     ...nodes,
     h("path", { class: "paper-rule", d: `M0 ${Math.ceil(height) + 0.5}H${w}` }),
     ...lines,
   ];
-  const said = caption.sentences.map(({ text }) => text).join(" ");
-  return written(
+  const description = caption.sentences.map(({ text }) => text).join(" ");
+  return serialize(
     `${kind}-svg`,
     { width: w, height: foot, nodes: body },
     [caption.line, caption.at].filter(Boolean).join(" · "),
-    said,
-    ink,
+    description,
+    styles,
   );
 }
 
 /** A picture as a file's text, with only the styles that it needs.
- * @param {string} worn the class of its root @param {Picture} picture @param {string} title @param {string} said @param {Ink} ink */
-export function written(worn, { width, height, nodes }, title, said, { css, tokens, theme, language }) {
-  const body = nodes.map(still);
+ * @param {string} className the class of its root @param {Picture} picture @param {string} title @param {string} description @param {Styles} ink */
+export function serialize(className, { width, height, nodes }, title, description, { css, tokens, theme, language }) {
+  const body = nodes.map(withoutFocus);
   const file = h(
     "svg",
     {
@@ -114,30 +114,30 @@ export function written(worn, { width, height, nodes }, title, said, { css, toke
       viewBox: `0 0 ${width} ${height}`,
       width,
       height,
-      class: worn,
+      class: className,
       role: "img",
       "xml:lang": language,
       "aria-labelledby": "picture-title picture-desc",
       "data-theme": theme,
     },
     h("title", { id: "picture-title" }, title),
-    h("desc", { id: "picture-desc" }, said),
-    h("style", {}, styled(css, tokens, theme, classes(body, new Set([worn])))),
+    h("desc", { id: "picture-desc" }, description),
+    h("style", {}, stylesFor(css, tokens, theme, collectClasses(body, new Set([className])))),
     body,
   );
-  return legal(`<?xml version="1.0" encoding="UTF-8"?>\n${render(file)}\n`);
+  return xmlSafe(`<?xml version="1.0" encoding="UTF-8"?>\n${render(file)}\n`);
 }
 
 /** What stands under the picture, and where it ends. @param {Caption} caption @param {number} w @param {number} top */
-function captioned({ at, line, sentences }, w, top) {
+function captionMarks({ at, line, sentences }, w, top) {
   const room = Math.min(w, WRAPPED) - 2 * EDGE;
   let y = top + 30;
   const lines = [h("text", { class: "paper-at", x: EDGE, y }, at)];
-  for (const [k, text] of clipped(wrapped(line, room, 14), LINES).entries())
+  for (const [k, text] of clipLines(wrapText(line, room, 14), LINES).entries())
     lines.push(h("text", { class: "paper-line", x: EDGE, y: (y += k ? 19 : 23) }, text));
   y += 6;
   for (const { text, tone } of sentences)
-    for (const [k, part] of clipped(wrapped(text, room - 14, 11.5), LINES).entries()) {
+    for (const [k, part] of clipLines(wrapText(text, room - 14, 11.5), LINES).entries()) {
       y += 19;
       if (!k) lines.push(h("circle", { class: cls("paper-dot", tone), cx: EDGE + 3, cy: y - 4, r: 2.5 }));
       lines.push(h("text", { class: cls("paper-note", tone), x: EDGE + 14, y }, part));
@@ -147,7 +147,7 @@ function captioned({ at, line, sentences }, w, top) {
 
 /** A text in lines of at most that width: broken at blanks, between East Asian characters, else where it must.
  * @param {string} text @param {number} room @param {number} size @returns {string[]} */
-export function wrapped(text, room, size) {
+export function wrapText(text, room, size) {
   const lines = [""];
   for (const word of text.match(
     /\s+|[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]+/gu,
@@ -163,31 +163,31 @@ export function wrapped(text, room, size) {
       }
     }
   }
-  return lines.map((one) => one.trimEnd()).filter((one, k) => one || !k);
+  return lines.map((line) => line.trimEnd()).filter((one, k) => one || !k);
 }
 
 /** At most so many lines; the last says that there was more. @param {string[]} lines @param {number} most */
-export function clipped(lines, most) {
+export function clipLines(lines, most) {
   return lines.length <= most ? lines : [...lines.slice(0, most - 1), `${lines[most - 1].slice(0, -1)}…`];
 }
 
 /** The same without what only a page can do. @param {VNode} node @returns {VNode} */
-function still(node) {
+function withoutFocus(node) {
   const { tabindex: _, ...attrs } = node.attrs;
-  return { ...node, attrs, children: node.children.map(still) };
+  return { ...node, attrs, children: node.children.map(withoutFocus) };
 }
 
-/** @param {VNode[]} nodes @param {Set<string>} found the class names that they wear are added */
-function classes(nodes, found) {
+/** @param {VNode[]} nodes @param {Set<string>} names the class names that they wear are added */
+function collectClasses(nodes, names) {
   for (const { attrs, children } of nodes) {
-    for (const name of (attrs.class ?? "").split(" ")) found.add(name);
-    classes(children, found);
+    for (const name of (attrs.class ?? "").split(" ")) names.add(name);
+    collectClasses(children, names);
   }
-  return found;
+  return names;
 }
 
 /** XML knows no control characters and no halves of characters. @param {string} text */
-function legal(text) {
+function xmlSafe(text) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is these that have to go
   const visible = text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, "\ufffd");
   return visible.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");

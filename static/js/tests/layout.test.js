@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rounded } from "../marks/node.js";
+import { roundedPath } from "../marks/node.js";
 import { fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { names } from "../layout/names.js";
 import { plan, handleRow } from "../layout/plan.js";
@@ -190,7 +190,7 @@ test("a rounded number never looks like an integer", () => {
 
 test("round corners keep both ends", () => {
   assert.match(
-    rounded(
+    roundedPath(
       [
         [0, 0],
         [10, 0],

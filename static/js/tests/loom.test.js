@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wireText } from "../layout/format.js";
 import { Lanes } from "../layout/lanes.js";
-import { loom } from "../layout/loom.js";
+import { loomLayout } from "../layout/loom.js";
 import { reads } from "../layout/reads.js";
 import { runStory } from "../layout/run_story.js";
 import { loomMarks, loomPicture } from "../marks/loom.js";
@@ -22,7 +22,7 @@ function flat(nodes) {
 /** @param {any} document @param {number} [i] @param {any} [options] */
 function drawn(document, i, options = {}) {
   const opened = openTrace(document);
-  const plan = loom(opened, options);
+  const plan = loomLayout(opened, options);
   const { head, code, body } = loomMarks(plan, opened, i ?? opened.count - 1, {}, options.band);
   return { opened, plan, head: flat(head), code: flat(code), body: flat(body) };
 }
@@ -52,7 +52,7 @@ for (const [name, make] of Object.entries(ALL))
         }
         for (const badge of having(head, "data-loom-badge"))
           assert.equal(badge.attrs["data-version"], String(opened.state(i).get(badge.attrs["data-loom-badge"])?.value));
-        assert.equal(having(body, "data-loom-now")[0].attrs["data-loom-now"], String(plan.story.at[i]));
+        assert.equal(having(body, "data-loom-now")[0].attrs["data-loom-now"], String(plan.story.rowOfStep[i]));
         assert.doesNotMatch([...head, ...body].map(render).join(""), /NaN|undefined|Infinity/);
       }
       const { body } = drawn(document, undefined, options);
@@ -78,7 +78,7 @@ test("a row is a statement, with the visits of its backward", () => {
       [9, 9, 0],
     ],
   );
-  assert.deepEqual(told.at, [0, 1, 2, 3, 3, 3, 3, 3, 3, 4]);
+  assert.deepEqual(told.rowOfStep, [0, 1, 2, 3, 3, 3, 3, 3, 3, 4]);
 });
 
 test("windows stand under the cells that the handle reads, a line for each logical row", () => {
@@ -107,7 +107,7 @@ test("windows stand under the cells that the handle reads, a line for each logic
 
 test("what shares memory shares columns, what has its own stands beside them", () => {
   const { plan } = drawn(sharing());
-  const at = Object.fromEntries(plan.blocks.flat().map((block) => [block.reader.uid, block.column.uid]));
+  const at = Object.fromEntries(plan.handles.flat().map((block) => [block.reader.uid, block.column.uid]));
   assert.deepEqual(at, { t1: "s1", t2: "s2", t3: "s1", t4: "s1" });
   assert.ok((plan.columns.get("s2")?.x ?? 0) >= (plan.columns.get("s1")?.right ?? 0));
 });
@@ -145,7 +145,7 @@ test("a pin holds its rail until its write, and tells apart what raises from wha
   assert.ok(state(saved("changed"), 4).children.some((c) => c.attrs.class === "loom-warn"));
   const { plan } = drawn(saved("changed"));
   assert.equal(plan.columns.get("s2")?.rails.size, 2);
-  assert.equal(plan.holds[0].rail, plan.columns.get("s2")?.rails.get("c2"));
+  assert.equal(plan.pinLines[0].rail, plan.columns.get("s2")?.rails.get("c2"));
 });
 
 test("gradients stand at the nodes that they reached, and the edges that carry them are lit", () => {
@@ -189,7 +189,7 @@ test("of a tall picture only the rows in sight are drawn", () => {
         },
   }));
   const { plan, body, code } = drawn(trace("", steps), 500, { band: { top: 30000, bottom: 31000 } });
-  assert.equal(plan.boxes.length, 1000);
+  assert.equal(plan.rows.length, 1000);
   assert.ok(having(body, "data-loom-write").length < 20);
   assert.ok(having(code, "data-loom-row").length < 20);
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textWidth } from "../layout/metrics.js";
-import { version } from "../marks/handle.js";
+import { versionText } from "../marks/handle.js";
 import { wireText } from "../layout/format.js";
 import { reads } from "../layout/reads.js";
 import { plan } from "../layout/plan.js";
@@ -290,10 +290,10 @@ test("a version fits its window, however often it moved", () => {
       [2 ** 31, 2 ** 31 + 1],
     ]) {
       for (const bumped of [true, false]) {
-        const { text, size } = version(before, value, bumped, room);
+        const { text, size } = versionText(before, value, bumped, room);
         assert.ok(textWidth(text, size) <= room + 0.1 && size >= 6.5, `${text} at ${size} in ${room}`);
         assert.ok(text.endsWith(String(value).slice(-4)), text);
       }
     }
-  assert.equal(version(0, 1, true, 30).text, "0→1");
+  assert.equal(versionText(0, 1, true, 30).text, "0→1");
 });

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { wireText } from "../layout/format.js";
-import { extent } from "../marks/extent.js";
-import { resolved, styled } from "../marks/svg_styles.js";
-import { wrapped } from "../marks/svg_document.js";
+import { pictureExtent } from "../marks/extent.js";
+import { resolveTokens, stylesFor } from "../marks/svg_styles.js";
+import { wrapText } from "../marks/svg_document.js";
 import { island, standalone } from "../standalone.js";
 import { openTrace } from "../state.js";
 import { h } from "../svg.js";
@@ -97,9 +97,9 @@ test("light and dark are the tokens' own colours", () => {
   const dark = pictureOf(ALL.sharing(), 1, { theme: "dark" });
   assert.match(light, /\.paper\{fill: #ffffff\}/);
   assert.match(dark, /\.paper\{fill: #16191f\}/);
-  assert.equal(resolved(":root { --a: light-dark(#fff, #000); --b: 1px; }", "dark").get("a"), "#000");
+  assert.equal(resolveTokens(":root { --a: light-dark(#fff, #000); --b: 1px; }", "dark").get("a"), "#000");
   assert.equal(
-    styled(
+    stylesFor(
       ".a:hover, .b { cursor: pointer; fill: var(--c); } @media print { .b { fill: red; } } .a { fill: blue; }",
       "--c: light-dark(red, green);",
       "dark",
@@ -173,16 +173,16 @@ test("an offline file's texts stay texts", () => {
 });
 
 test("a caption is broken where lines may be broken", () => {
-  assert.deepEqual(wrapped("one two three", 60, 10), ["one two", "three"]);
-  assert.deepEqual(wrapped("第一行第二行", 40, 10), ["第一行", "第二行"]);
-  assert.deepEqual(wrapped("x".repeat(25), 61, 10), ["x".repeat(10), "x".repeat(10), "x".repeat(5)]);
-  assert.deepEqual(wrapped("", 60, 10), [""]);
+  assert.deepEqual(wrapText("one two three", 60, 10), ["one two", "three"]);
+  assert.deepEqual(wrapText("第一行第二行", 40, 10), ["第一行", "第二行"]);
+  assert.deepEqual(wrapText("x".repeat(25), 61, 10), ["x".repeat(10), "x".repeat(10), "x".repeat(5)]);
+  assert.deepEqual(wrapText("", 60, 10), [""]);
 });
 
 test("a picture reaches as far as its marks", () => {
-  assert.deepEqual(extent([h("rect", { x: 1, y: 2, width: 3, height: 4 })]), { x: 4, y: 6 });
-  assert.deepEqual(extent([h("g", {}, h("path", { d: "M10 10h5v-20H40V30l1 1" }))]), { x: 41, y: 31 });
-  assert.deepEqual(extent([h("g", { class: "tag tucked" }, h("rect", { x: 1, y: 2, width: 300, height: 4 }))]), {
+  assert.deepEqual(pictureExtent([h("rect", { x: 1, y: 2, width: 3, height: 4 })]), { x: 4, y: 6 });
+  assert.deepEqual(pictureExtent([h("g", {}, h("path", { d: "M10 10h5v-20H40V30l1 1" }))]), { x: 41, y: 31 });
+  assert.deepEqual(pictureExtent([h("g", { class: "tag tucked" }, h("rect", { x: 1, y: 2, width: 300, height: 4 }))]), {
     x: 0,
     y: 0,
   });
