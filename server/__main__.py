@@ -13,8 +13,8 @@ import uvicorn
 
 from server import __version__, saved_programs, settings_docs
 from server.app import create_app
-from server.doctor import examine
-from server.http_protocol import Connection
+from server.doctor import report
+from server.http_protocol import DeadlineProtocol
 from server.pool.local import Pool
 from server.pool.zygote import ROOT, WorkersUnavailable
 from server.pretty import pretty
@@ -23,19 +23,19 @@ from server.wire.api import Job
 from server.wire.schema import document
 from server.wire.trace import Trace, text
 
-PATIENCE = 60
+TRACE_TIMEOUT = 60
 """Seconds that `trace` gives a program where no setting says otherwise: nobody sits before a page."""
 
-TRIAL = (
+PROBE = (
     "import json; from server.worker.confine import missing_layers, probe; print(json.dumps(missing_layers(probe())))"
 )
 """Run by a process of its own: this one has threads and imports nothing of the workers."""
 
-AHEAD = 8
+READ_AHEAD = 8
 """Files that are read before their turn to be printed comes."""
 
 
-def arguments() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m server", description="See what PyTorch does.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -46,7 +46,7 @@ def arguments() -> argparse.ArgumentParser:
     trace.add_argument("files", nargs="+", metavar="FILE", help="a program; - is the standard input")
     trace.add_argument("--seed", type=int, default=0)
     trace.add_argument("--pretty", action="store_true", help="for reading: each statement and what it changed")
-    saved_programs.arguments(commands)
+    saved_programs.add_arguments(commands)
     commands.add_parser("doctor", help="say what a visitor will get on this host")
     commands.add_parser("settings", help="print the page of all settings, in Markdown")
     commands.add_parser("schema", help="print the JSON Schema of a trace")
@@ -55,9 +55,9 @@ def arguments() -> argparse.ArgumentParser:
 
 def main(words: list[str] | None = None) -> int:
     """The exit status."""
-    told = arguments().parse_args(words)
+    told = build_parser().parse_args(words)
     try:
-        return obey(told, Settings())
+        return run_command(told, Settings())
     except SettingError as error:
         print(error, file=sys.stderr)
         return 2
@@ -68,9 +68,9 @@ def main(words: list[str] | None = None) -> int:
         return 141
 
 
-def obey(told: argparse.Namespace, settings: Settings) -> int:
+def run_command(told: argparse.Namespace, settings: Settings) -> int:
     if told.command == "serve":
-        missing = confined(settings)
+        missing = missing_layers(settings)
         if missing:
             print(f"GRADBOX_SANDBOX is require, and this host has not: {missing}", file=sys.stderr)
             return 2
@@ -79,44 +79,44 @@ def obey(told: argparse.Namespace, settings: Settings) -> int:
         print(f"Gradbox: http://{host}:{told.port} (Ctrl-C ends it)", flush=True)
         # whose word counts on where a request comes from is our setting's, not uvicorn's
         config = uvicorn.Config(
-            app, told.host, told.port, http=Connection, log_level="warning", access_log=False, proxy_headers=False
+            app, told.host, told.port, http=DeadlineProtocol, log_level="warning", access_log=False, proxy_headers=False
         )
         uvicorn.Server(config).run()
         return 0
     if told.command == "scenarios":
-        return asyncio.run(saved_programs.obey(told, settings))
+        return asyncio.run(saved_programs.run(told, settings))
     if told.command == "doctor":
-        return examine(settings)
+        return report(settings)
     if told.command == "settings":
-        print(settings_docs.page(), end="")
+        print(settings_docs.markdown_page(), end="")
         return 0
     if told.command == "schema":
         print(json.dumps(document(), indent=2))
         return 0
     if "GRADBOX_WALL" not in os.environ:
-        settings.wall = float(PATIENCE)
+        settings.wall = float(TRACE_TIMEOUT)
     if "GRADBOX_CPU" not in os.environ:
-        settings.cpu = PATIENCE
-    return asyncio.run(trace(told.files, told.seed, told.pretty, settings))
+        settings.cpu = TRACE_TIMEOUT
+    return asyncio.run(trace_command(told.files, told.seed, told.pretty, settings))
 
 
-def confined(settings: Settings) -> str:
+def missing_layers(settings: Settings) -> str:
     """The layers that are asked for and missing, each with its reason; "" where none is."""
     if settings.sandbox != "require":
         return ""
-    found = subprocess.run([sys.executable, "-c", TRIAL], capture_output=True, cwd=ROOT, timeout=60)
+    found = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, cwd=ROOT, timeout=60)
     if found.returncode:
         return f"anything that could be tried ({found.stderr.decode(errors='replace').strip()[-200:]})"
     return "; ".join(f"{name} ({why})" for name, why in json.loads(found.stdout).items())
 
 
-async def trace(files: list[str], seed: int, readable: bool, settings: Settings) -> int:
+async def trace_command(files: list[str], seed: int, readable: bool, settings: Settings) -> int:
     """Print a trace for every file, in order. 0 when every file gave one."""
     status = 0
     pool = Pool(settings)
     await pool.start()
     try:
-        async for name, found in traces(pool, files, seed, settings):
+        async for name, found in trace_files(pool, files, seed, settings):
             if isinstance(found, Trace):
                 print(pretty(found, name) if readable else text(found), flush=True)
             else:
@@ -127,12 +127,14 @@ async def trace(files: list[str], seed: int, readable: bool, settings: Settings)
     return status
 
 
-async def traces(pool: Pool, files: list[str], seed: int, settings: Settings) -> AsyncIterator[tuple[str, Trace | str]]:
+async def trace_files(
+    pool: Pool, files: list[str], seed: int, settings: Settings
+) -> AsyncIterator[tuple[str, Trace | str]]:
     """(file, its trace or why there is none) in order, a few running ahead."""
     running: list[tuple[str, asyncio.Task[Trace | str]]] = []
-    ahead = min(AHEAD, settings.workers + settings.queue, settings.workers + pool.queue.client_limit)
+    ahead = min(READ_AHEAD, settings.workers + settings.queue, settings.workers + pool.queue.client_limit)
     for name in files:
-        running.append((name, asyncio.create_task(one(pool, name, seed, settings))))
+        running.append((name, asyncio.create_task(trace_file(pool, name, seed, settings))))
         if len(running) >= ahead:
             first, task = running.pop(0)
             yield first, await task
@@ -140,7 +142,7 @@ async def traces(pool: Pool, files: list[str], seed: int, settings: Settings) ->
         yield first, await task
 
 
-async def one(pool: Pool, name: str, seed: int, settings: Settings) -> Trace | str:
+async def trace_file(pool: Pool, name: str, seed: int, settings: Settings) -> Trace | str:
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:

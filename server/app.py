@@ -13,35 +13,35 @@ from fastapi import FastAPI, Response
 from fastapi.staticfiles import StaticFiles
 
 from server import __version__, clients, errors, log, settings_checks
-from server.authentication import Door, Gate
+from server.authentication import AuthenticationMiddleware, Authenticator
 from server.language import scenarios
 from server.metrics import Metrics
-from server.pictures.renderer_client import Drawings
+from server.pictures.renderer_client import Renderer
 from server.pool.cache import Cache
 from server.pool.executions import Executions, Result
 from server.pool.fair_queue import Busy
 from server.pool.local import Pool
 from server.pool.zygote import ENTRY, WorkersUnavailable
-from server.rate_limits import Rates
+from server.rate_limits import RateLimiter
 from server.routes import api, embeds, exports, health, pages, saved_programs, session, status
-from server.security import Headers
+from server.security import SecurityMiddleware
 from server.settings import Settings
-from server.store.database import Database, Unreachable
-from server.store.health import Watch
+from server.store.database import Database, StoreUnavailable
+from server.store.health import StoreHealth
 from server.store.repository import Repository
 from server.wire.api import Job
 from server.wire.trace import text
 
 ROOT = Path(__file__).parent.parent
-OVERHEAD = 6
+JSON_EXPANSION = 6
 """Bytes that JSON may need for one of the program: `\\u0000`."""
 
 
-CLASSROOM = "3000/minute"
+CLASSROOM_LIMIT = "3000/minute"
 """Runs of a class behind one address, and saves."""
 
 
-class Files(StaticFiles):
+class StaticAssets(StaticFiles):
     """The page's files; a frame in a sandbox is of no origin, and needs them as well."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
@@ -52,11 +52,11 @@ class Files(StaticFiles):
 
 async def open_store(store: Repository) -> None:
     """Bring the database up to date now; where that fails, whoever needs it next tries again."""
-    with contextlib.suppress(Unreachable):
-        await store.database.opened()
+    with contextlib.suppress(StoreUnavailable):
+        await store.database.ensure_open()
 
 
-async def warm(app: FastAPI) -> None:
+async def trace_scenarios(app: FastAPI) -> None:
     """Run every scenario once, so that the first page comes with its picture."""
     settings = app.state.settings
     for scenario in app.state.shelf:
@@ -72,30 +72,30 @@ async def warm(app: FastAPI) -> None:
 def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
     """The server. entry: another function than the recorder for the workers to run, for tests."""
     settings = settings or Settings()
-    settings_checks.refuse(settings)
+    settings_checks.check(settings)
     log.configure()
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         app.state.began = time.time()
-        log.hear()
+        log.capture_uvicorn_errors()
         pool = app.state.pool = Pool(settings, entry)
         cache = Cache(settings.cache)
         database = Database(settings.database_url, Path(settings.data))
         store = app.state.store = Repository(database, settings.scenario, settings.quota)
-        watch = app.state.watch = Watch(store)
+        watch = app.state.watch = StoreHealth(store)
         metrics = app.state.metrics = Metrics(pool, cache, watch, settings.quota)
 
         def ended(job: Job, result: Result) -> None:
             metrics.ended(job, result)
-            log.ran(job, result, settings.log_programs)
+            log.run_finished(job, result, settings.log_programs)
 
         executions = app.state.executions = Executions(pool, cache, settings.cache, ended)
-        for setting, wrong in settings_checks.doubts(settings):
-            log.doubt(setting, wrong)
+        for setting, wrong in settings_checks.warnings(settings):
+            log.setting_warning(setting, wrong)
         await pool.start()
-        beginning = [asyncio.create_task(warm(app)), asyncio.create_task(open_store(store))]
-        drawings = app.state.drawings = Drawings(settings.pictures)
+        beginning = [asyncio.create_task(trace_scenarios(app)), asyncio.create_task(open_store(store))]
+        drawings = app.state.drawings = Renderer(settings.pictures)
         yield
         for task in beginning:
             task.cancel()
@@ -117,18 +117,18 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
         openapi_url="/api/openapi.json",
     )
     app.state.settings = settings
-    app.state.shelf = scenarios.scenarios(ROOT / "scenarios")
+    app.state.shelf = scenarios.load_scenarios(ROOT / "scenarios")
     app.state.traces = {}
-    app.state.secret = clients.secret(settings.secret)
-    app.state.proxies = clients.networks(settings.trusted_proxies)
-    limits = (settings.rate_limit, CLASSROOM if settings.classroom else settings.address_limit)
-    app.state.rates = Rates(*limits)
-    saves = (settings.save_limit, CLASSROOM if settings.classroom else settings.save_address_limit)
-    app.state.saves = Rates(*saves, what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT"))
-    app.state.drawn = Rates(
+    app.state.secret = clients.signing_key(settings.secret)
+    app.state.proxies = clients.parse_networks(settings.trusted_proxies)
+    limits = (settings.rate_limit, CLASSROOM_LIMIT if settings.classroom else settings.address_limit)
+    app.state.rates = RateLimiter(*limits)
+    saves = (settings.save_limit, CLASSROOM_LIMIT if settings.classroom else settings.save_address_limit)
+    app.state.saves = RateLimiter(*saves, what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT"))
+    app.state.drawn = RateLimiter(
         settings.picture_limit, settings.picture_limit, what="picture", names=("PICTURE_LIMIT",) * 2
     )
-    door = app.state.door = Door(settings, app.state.secret)
+    authenticator = app.state.authenticator = Authenticator(settings, app.state.secret)
     errors.install(app)
     routers = [routes.router for routes in (health, status, api, exports, embeds, saved_programs, pages)]
     if settings.password:
@@ -136,8 +136,10 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
     app.state.addresses = [route for router in routers for route in router.routes]
     for router in routers:
         app.include_router(router)
-    app.mount("/static/dist", Files(directory=ROOT / "static/dist", check_dir=False), name="static")
-    if door.closed:
-        app.add_middleware(Gate, door=door)
-    app.add_middleware(Headers, hosts=settings.hosts.split(","), largest=settings.source * OVERHEAD + 4096, root=root)
+    app.mount("/static/dist", StaticAssets(directory=ROOT / "static/dist", check_dir=False), name="static")
+    if authenticator.enabled:
+        app.add_middleware(AuthenticationMiddleware, authenticator=authenticator)
+    app.add_middleware(
+        SecurityMiddleware, hosts=settings.hosts.split(","), largest=settings.source * JSON_EXPANSION + 4096, root=root
+    )
     return app

@@ -10,19 +10,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from server.pictures.renderer_client import Drawings, Undrawable
+from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.cache import compressed
 from server.pool.fair_queue import Busy
 from server.pool.local import Pool
 from server.pool.machine import disk_space, max_workers, total_memory
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
-from server.settings_checks import doubts, refuse
-from server.settings_docs import about
-from server.store.database import Database, Unreachable
+from server.settings_checks import check, warnings
+from server.settings_docs import format_bytes
+from server.store.database import Database, StoreUnavailable
 from server.store.repository import Repository
 from server.wire.api import Job
-from server.wire.pictures import Drawing
+from server.wire.pictures import DrawRequest
 from server.wire.trace import Trace
 
 PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad)\n"
@@ -33,7 +33,7 @@ Row = tuple[str, str, str]
 """A subject, what was found, and what is wrong with it: "" where nothing is."""
 
 
-def fonts() -> Iterator[Row]:
+def check_fonts() -> Iterator[Row]:
     listing = shutil.which("fc-list")
     for script, language in FONTS.items():
         found = ""
@@ -44,7 +44,7 @@ def fonts() -> Iterator[Row]:
         yield f"font, {script}", found or "none", wrong
 
 
-def host(settings: Settings) -> Iterator[Row]:
+def check_host(settings: Settings) -> Iterator[Row]:
     yield "kernel", f"{platform.system()} {platform.release()}, {platform.machine()}", ""
     yield "user", "root" if os.geteuid() == 0 else f"uid {os.geteuid()}", ""
     yield "processors", f"{len(os.sched_getaffinity(0))}, for {settings.workers} programs at once", ""
@@ -53,31 +53,31 @@ def host(settings: Settings) -> Iterator[Row]:
     yield "memory", f"{total_memory() / 1e9:.1f} GB", wrong
     free, _ = disk_space(Path(settings.data))
     roomy = free > settings.quota or bool(settings.database_url)
-    wrong = "" if roomy else f"GRADBOX_QUOTA allows {about(settings.quota)} of saved scenarios"
-    yield "disk", f"{about(free)} free", wrong
-    for name, why in doubts(settings):
+    wrong = "" if roomy else f"GRADBOX_QUOTA allows {format_bytes(settings.quota)} of saved scenarios"
+    yield "disk", f"{format_bytes(free)} free", wrong
+    for name, why in warnings(settings):
         yield name, "doubtful", why
 
 
-async def store(settings: Settings) -> Row:
+async def check_store(settings: Settings) -> Row:
     """The database, opened as the server would open it."""
     folder = Path(settings.data)
     database = Database(settings.database_url, folder)
     subject = "store, embedded" if database.embedded else "store, PostgreSQL"
     try:
-        held = await Repository(database, settings.scenario, settings.quota).held()
-    except Unreachable as error:
+        held = await Repository(database, settings.scenario, settings.quota).totals()
+    except StoreUnavailable as error:
         return subject, "none", f"nothing can be saved or opened: {error.__cause__}".splitlines()[0][:200]
     finally:
         await database.close()
-    if held.revision is None and not writable(folder):
+    if held.revision is None and not is_writable(folder):
         return subject, "none yet", f"nothing can be saved: this user may not write to {folder.absolute()}"
-    used = f"{held.scenarios} scenarios, {about(held.size)} of {about(settings.quota)}"
+    used = f"{held.scenarios} scenarios, {format_bytes(held.size)} of {format_bytes(settings.quota)}"
     full = "" if held.size < 0.9 * settings.quota else "it is nearly full"
     return subject, f"{used}, revision {held.revision}" if held.revision else "made when the first is saved", full
 
 
-def writable(folder: Path) -> bool:
+def is_writable(folder: Path) -> bool:
     """Whether it can be made here, or written to where it is there."""
     there = next(place for place in (folder.absolute(), *folder.absolute().parents) if os.path.lexists(place))
     try:
@@ -87,23 +87,23 @@ def writable(folder: Path) -> bool:
         return False
 
 
-async def picture(trace: Trace, settings: Settings) -> Row:
+async def check_pictures(trace: Trace, settings: Settings) -> Row:
     """Whether one can be drawn."""
-    drawings = Drawings(settings.pictures)
+    drawings = Renderer(settings.pictures)
     began = time.perf_counter()
     try:
         if not drawings.version:
             return "pictures", "none", "the page is not built: npm run build"
-        asked = Drawing(kind="stage", step=0, png=True)
+        asked = DrawRequest(kind="stage", step=0, png=True)
         body = await drawings.get("doctor", asked, compressed(trace), lambda: None)
-        return "pictures", f"{about(len(body))} after {time.perf_counter() - began:.1f} s", ""
-    except Undrawable as error:
+        return "pictures", f"{format_bytes(len(body))} after {time.perf_counter() - began:.1f} s", ""
+    except RenderingFailed as error:
         return "pictures", "none", str(error)
     finally:
         await drawings.close()
 
 
-async def workers(settings: Settings) -> list[Row]:
+async def check_workers(settings: Settings) -> list[Row]:
     """What the workers say, and what they do with a small program."""
     pool = Pool(settings)
     began = time.perf_counter()
@@ -124,7 +124,7 @@ async def workers(settings: Settings) -> list[Row]:
         middle = sorted(seconds)[RUNS // 2] * 1000
         wrong = "" if trace.outcome.status == "finished" else f"it ended as {trace.outcome.status}"
         rows.append(("a small program", f"{middle:.0f} ms in the middle of {RUNS} runs", wrong))
-        rows.append(await picture(trace, settings))
+        rows.append(await check_pictures(trace, settings))
     except (WorkersUnavailable, Busy) as error:
         return [("workers", "none", str(error))]
     finally:
@@ -132,10 +132,15 @@ async def workers(settings: Settings) -> list[Row]:
     return rows
 
 
-def examine(settings: Settings) -> int:
+def report(settings: Settings) -> int:
     """Print the page. The exit status: 1 where a visitor would miss something. Raises SettingError."""
-    refuse(settings)
-    rows = [*host(settings), asyncio.run(store(settings)), *asyncio.run(workers(settings)), *fonts()]
+    check(settings)
+    rows = [
+        *check_host(settings),
+        asyncio.run(check_store(settings)),
+        *asyncio.run(check_workers(settings)),
+        *check_fonts(),
+    ]
     width = max(len(subject) for subject, _, _ in rows) + 2
     for subject, found, wrong in rows:
         mark = "!" if wrong else " "

@@ -9,13 +9,13 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from server.pictures.renderer_client import NoStep, Undrawable
+from server.pictures.renderer_client import RenderingFailed, StepNotFound
 from server.pool.fair_queue import Busy
 from server.pool.zygote import WorkersUnavailable
-from server.rate_limits import Limited
-from server.security import policy
-from server.store.database import Unreachable
-from server.store.repository import Full, Removed, TooBig
+from server.rate_limits import RateLimited
+from server.security import content_security_policy
+from server.store.database import StoreUnavailable
+from server.store.repository import ProgramRemoved, ProgramTooLarge, QuotaExceeded
 from server.templating import render
 from server.wire.api import Problem, ProblemReply
 
@@ -58,11 +58,13 @@ def told(request: Request, status: int, problem: Problem, headers: dict[str, str
     answer.headers["Cache-Control"] = "no-store"
     if path.startswith("/embed/"):
         del answer.headers["Set-Cookie"]  # in another site's page nobody is a visitor of ours
-        answer.headers["Content-Security-Policy"] = policy(request.state.nonce, request.app.state.settings.frames)
+        answer.headers["Content-Security-Policy"] = content_security_policy(
+            request.state.nonce, request.app.state.settings.frames
+        )
     return answer
 
 
-def later(request: Request, code: str, error: Busy | Limited) -> Response:
+def later(request: Request, code: str, error: Busy | RateLimited) -> Response:
     """429, and when to come back."""
     metrics = request.app.state.metrics
     if isinstance(error, Busy) or error.what == "run":
@@ -99,8 +101,8 @@ def install(app: FastAPI) -> None:
     async def busy(request: Request, error: Busy) -> Response:
         return later(request, "busy", error)
 
-    @app.exception_handler(Limited)
-    async def limited(request: Request, error: Limited) -> Response:
+    @app.exception_handler(RateLimited)
+    async def limited(request: Request, error: RateLimited) -> Response:
         return later(request, "limited", error)
 
     @app.exception_handler(WorkersUnavailable)
@@ -108,33 +110,33 @@ def install(app: FastAPI) -> None:
         request.app.state.metrics.refused("no_worker")
         return told(request, 503, Problem(code="no_worker", message=str(error)), {"Retry-After": "5"})
 
-    @app.exception_handler(NoStep)
-    async def no_step(request: Request, error: NoStep) -> Response:
+    @app.exception_handler(StepNotFound)
+    async def no_step(request: Request, error: StepNotFound) -> Response:
         return told(request, 404, Problem(code="no_step", message=str(error), field="step"))
 
-    @app.exception_handler(Undrawable)
-    async def undrawable(request: Request, error: Undrawable) -> Response:
+    @app.exception_handler(RenderingFailed)
+    async def undrawable(request: Request, error: RenderingFailed) -> Response:
         return told(
             request, 503, Problem(code="no_picture", message=str(error)), {"Retry-After": "5"} if error.again else None
         )
 
-    @app.exception_handler(Unreachable)
-    async def unreachable(request: Request, error: Unreachable) -> Response:
+    @app.exception_handler(StoreUnavailable)
+    async def unreachable(request: Request, error: StoreUnavailable) -> Response:
         unsaved(request, "no_store")
         return told(request, 503, Problem(code="no_store", message=str(error)), {"Retry-After": "5"})
 
-    @app.exception_handler(Removed)
-    async def removed(request: Request, error: Removed) -> Response:
+    @app.exception_handler(ProgramRemoved)
+    async def removed(request: Request, error: ProgramRemoved) -> Response:
         unsaved(request, "removed")
         return told(request, 410, Problem(code="removed", message=str(error)))
 
-    @app.exception_handler(TooBig)
-    async def too_big(request: Request, error: TooBig) -> Response:
+    @app.exception_handler(ProgramTooLarge)
+    async def too_big(request: Request, error: ProgramTooLarge) -> Response:
         unsaved(request, "too_large")
         return told(request, 413, Problem(code="too_large", message=str(error)))
 
-    @app.exception_handler(Full)
-    async def full(request: Request, error: Full) -> Response:
+    @app.exception_handler(QuotaExceeded)
+    async def full(request: Request, error: QuotaExceeded) -> Response:
         unsaved(request, "full")
         return told(request, 507, Problem(code="full", message=str(error)))
 

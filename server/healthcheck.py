@@ -9,7 +9,7 @@ PATIENCE = 4.0
 """Seconds, less than the health check itself has."""
 
 
-def alive(port: int, host: str) -> bool:
+def responds(port: int, host: str) -> bool:
     """host: a name that the server answers to."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
@@ -22,4 +22,4 @@ def alive(port: int, host: str) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(not alive(int(sys.argv[1]), Settings().hosts.split(",")[0].strip()))
+    sys.exit(not responds(int(sys.argv[1]), Settings().hosts.split(",")[0].strip()))

@@ -5,20 +5,20 @@ import asyncio
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from server.security import FIXED
+from server.security import SECURITY_HEADERS
 from server.wire.api import Problem, ProblemReply
 
-WHOLE = 30.0
+REQUEST_TIMEOUT = 30.0
 """Seconds from the first byte of a request to its last."""
 
-BREAK = "a request has to be HTTP/1.1 with one Host and one length"
-LATE = f"a request has to be sent within {WHOLE:.0f} seconds"
+MALFORMED = "a request has to be HTTP/1.1 with one Host and one length"
+TIMED_OUT = f"a request has to be sent within {REQUEST_TIMEOUT:.0f} seconds"
 
 
-class Connection(H11Protocol):
+class DeadlineProtocol(H11Protocol):
     """uvicorn's own, which waits for ever for the rest of a request."""
 
-    whole = WHOLE
+    whole = REQUEST_TIMEOUT
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -37,7 +37,7 @@ class Connection(H11Protocol):
             self._unwatch()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002
-        self._refuse(400, Problem(code="bad_request", message=BREAK))
+        self._refuse(400, Problem(code="bad_request", message=MALFORMED))
 
     def _watch(self) -> None:
         if self._deadline is None:
@@ -53,7 +53,7 @@ class Connection(H11Protocol):
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            self._refuse(408, Problem(code="late", message=LATE))
+            self._refuse(408, Problem(code="late", message=TIMED_OUT))
         else:
             self.transport.close()
 
@@ -63,7 +63,7 @@ class Connection(H11Protocol):
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
             (b"connection", b"close"),
-            *FIXED,
+            *SECURITY_HEADERS,
         ]
         response = h11.Response(status_code=status, headers=headers)
         for event in (response, h11.Data(data=body), h11.EndOfMessage()):

@@ -13,16 +13,16 @@ import structlog
 from server.pool.executions import Result
 from server.wire.api import Job
 
-MOST, LONGEST = 20, 300
+MAX_ENTRIES, MAX_LENGTH = 20, 300
 """Warnings and errors that are remembered, and characters of one."""
 
-DOUBTFUL = "doubtful"
+SETTING_WARNING = "doubtful"
 
 events: Any = structlog.get_logger("gradbox")
 
 
 @dataclass(frozen=True)
-class Word:
+class Entry:
     """A warning or an error. at: ISO 8601."""
 
     at: str
@@ -30,24 +30,24 @@ class Word:
     text: str
 
 
-class Recent(logging.Handler):
+class RecentEntries(logging.Handler):
     """Remembers the latest warnings and errors. Of an exception only its kind and its place, not what it says."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self.words: deque[Word] = deque(maxlen=MOST)
+        self.entries: deque[Entry] = deque(maxlen=MAX_ENTRIES)
 
     def emit(self, record: logging.LogRecord) -> None:
-        if isinstance(record.msg, dict) and record.msg.get("event") == DOUBTFUL:
+        if isinstance(record.msg, dict) and record.msg.get("event") == SETTING_WARNING:
             return  # of the settings, which will be asked again
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="seconds")
-        self.words.append(Word(at, record.levelname.lower(), said(record)[:LONGEST]))
+        self.entries.append(Entry(at, record.levelname.lower(), format_record(record)[:MAX_LENGTH]))
 
 
-recent = Recent()
+recent = RecentEntries()
 
 
-def said(record: logging.LogRecord) -> str:
+def format_record(record: logging.LogRecord) -> str:
     """One line."""
     if isinstance(record.msg, dict):
         facts = {name: value for name, value in record.msg.items() if name not in ("logger", "level", "timestamp")}
@@ -83,17 +83,17 @@ def configure() -> None:
     logger.setLevel(logging.INFO)
 
 
-def doubt(setting: str, why: str) -> None:
+def setting_warning(setting: str, why: str) -> None:
     """A setting that is probably not as it is meant."""
-    events.warning(DOUBTFUL, setting=setting, why=why)
+    events.warning(SETTING_WARNING, setting=setting, why=why)
 
 
-def hear() -> None:
+def capture_uvicorn_errors() -> None:
     """Remember what uvicorn says of us as well. It has to have its own loggers by now."""
     logging.getLogger("uvicorn.error").addHandler(recent)
 
 
-def ran(job: Job, result: Result, text: bool) -> None:
+def run_finished(job: Job, result: Result, text: bool) -> None:
     """A run is over. text: whether its program may be written down."""
     facts: dict[str, Any] = {"status": result.status, "seconds": round(result.seconds, 4), "bytes": len(result.body)}
     if result.limit is not None:

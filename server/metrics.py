@@ -5,8 +5,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from server.pool.cache import Cache
 from server.pool.executions import Result
 from server.pool.local import Pool
-from server.store.health import Watch
-from server.store.repository import Held
+from server.store.health import StoreHealth
+from server.store.repository import StoreTotals
 from server.wire.api import Job
 
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -15,11 +15,11 @@ SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 class Metrics:
     """One server's figures."""
 
-    def __init__(self, pool: Pool, cache: Cache, watch: Watch, quota: int) -> None:
+    def __init__(self, pool: Pool, cache: Cache, watch: StoreHealth, quota: int) -> None:
         registry = self._registry = CollectorRegistry()
 
-        def held() -> Held:
-            return watch.answer.held or Held()
+        def held() -> StoreTotals:
+            return watch.state.held or StoreTotals()
 
         self._runs = Counter("gradbox_runs", "Programs run, by outcome.", ("status", "device"), registry=registry)
         self._limits = Counter("gradbox_limits", "Runs that a limit ended.", ("limit",), registry=registry)
@@ -37,7 +37,7 @@ class Metrics:
             ("cache_hits", "Results given from before.", lambda: cache.hits),
             ("cache_misses", "Programs asked for whose result was not there.", lambda: cache.misses),
             ("cache_bytes", "Bytes of results that are kept.", lambda: cache.size),
-            ("store_reachable", "Whether the database answered last.", lambda: int(bool(watch.answer.reachable))),
+            ("store_reachable", "Whether the database answered last.", lambda: int(bool(watch.state.reachable))),
             ("scenarios", "Scenarios that are kept.", lambda: held().scenarios),
             ("scenarios_removed", "Scenarios that the host removed.", lambda: held().removed),
             ("scenario_bytes", "Bytes of all scenarios.", lambda: held().size),

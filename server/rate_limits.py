@@ -13,11 +13,11 @@ from limits.strategies import MovingWindowRateLimiter
 from server.pool.fair_queue import Client
 from server.settings import SettingError
 
-MOST = 100_000
+MAX_KEYS = 100_000
 """Windows that are remembered; those hit longest ago go first."""
 
 
-class Limited(Exception):
+class RateLimited(Exception):
     """More than allowed; the next one is in so many seconds. limit: which one, like `60 runs per minute`; what: of what."""
 
     def __init__(self, whose: str, limit: str, retry_after: float, what: str = "run") -> None:
@@ -25,7 +25,7 @@ class Limited(Exception):
         self.limit, self.retry_after, self.what = limit, retry_after, what
 
 
-class Rates:
+class RateLimiter:
     """Limits like `60/minute`, or several of them with semicolons between. Raises SettingError for what is none.
 
     clock: seconds. what: is counted. names: the settings of the two.
@@ -39,11 +39,11 @@ class Rates:
         what: str = "run",
         names: tuple[str, str] = ("RATE_LIMIT", "ADDRESS_LIMIT"),
     ) -> None:
-        self._client = read(names[0], client, what)
-        self._address = read(names[1], address, what)
+        self._client = parse_limits(names[0], client, what)
+        self._address = parse_limits(names[1], address, what)
         self.what = what
         self._clock = clock
-        self._limiter = MovingWindowRateLimiter(Windows(clock))
+        self._limiter = MovingWindowRateLimiter(MovingWindows(clock))
 
     def hit(self, client: Client) -> None:
         """Count one. Raises Limited, and then counts nothing."""
@@ -53,11 +53,11 @@ class Rates:
 
     def check(self, client: Client) -> None:
         """Whether one more may come. Raises Limited."""
-        over: list[Limited] = []
+        over: list[RateLimited] = []
         for limit, whose, name in self._asked(client):
             if not self._limiter.test(limit, whose, name):
                 wait = self._limiter.get_window_stats(limit, whose, name).reset_time - self._clock()
-                over.append(Limited(whose, told(limit, self.what), max(wait, 0.0), self.what))
+                over.append(RateLimited(whose, describe_limit(limit, self.what), max(wait, 0.0), self.what))
         if over:
             raise max(over, key=lambda one: one.retry_after)
 
@@ -66,7 +66,7 @@ class Rates:
         return asked + [(limit, "an address", client.address) for limit in self._address]
 
 
-class Windows(MemoryStorage):
+class MovingWindows(MemoryStorage):
     """The times of the latest hits of each key, of at most MOST keys.
 
     The library's own storage never forgets a key (330 bytes each), and walks through all of them in a thread.
@@ -87,7 +87,7 @@ class Windows(MemoryStorage):
         hits += [self._clock()] * amount
         self._hits[key] = hits
         self._hits.move_to_end(key)
-        while len(self._hits) > MOST:
+        while len(self._hits) > MAX_KEYS:
             self._hits.popitem(last=False)
         return True
 
@@ -101,7 +101,7 @@ class Windows(MemoryStorage):
         return hits
 
 
-def read(name: str, text: str, what: str) -> list[RateLimitItem]:
+def parse_limits(name: str, text: str, what: str) -> list[RateLimitItem]:
     """The limits of a setting."""
     try:
         limits = parse_many(text)
@@ -112,7 +112,7 @@ def read(name: str, text: str, what: str) -> list[RateLimitItem]:
     return limits
 
 
-def told(limit: RateLimitItem, what: str) -> str:
+def describe_limit(limit: RateLimitItem, what: str) -> str:
     """As one says it: `60 runs per minute`, `5 runs per 2 hours`."""
     unit = limit.GRANULARITY.name if limit.multiples == 1 else f"{limit.multiples} {limit.GRANULARITY.name}s"
     return f"{limit.amount} {what}{'s' * (limit.amount > 1)} per {unit}"

@@ -12,15 +12,15 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
-SAFE = ("GET", "HEAD", "OPTIONS")
-BARE = ("DELETE",)
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+BODYLESS_METHODS = ("DELETE",)
 """Methods that come without a body."""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:; "
     "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors {frames}"
 )
-FIXED = (
+SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
@@ -29,12 +29,12 @@ FIXED = (
 )
 
 
-def policy(nonce: str, frames: str = "'none'") -> str:
+def content_security_policy(nonce: str, frames: str = "'none'") -> str:
     """The Content-Security-Policy of a page. frames: whose pages may frame it."""
     return POLICY.format(nonce=nonce, frames=frames)
 
 
-class Headers:
+class SecurityMiddleware:
     """The outermost layer of the application. `scope["state"]["nonce"]` is the page's for its one style element.
 
     root: what a proxy puts before every path, and may or may not have taken off again.
@@ -48,7 +48,7 @@ class Headers:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        rooted(scope, self._root)
+        prepend_root_path(scope, self._root)
         nonce = secrets.token_urlsafe(16)
         scope.setdefault("state", {})["nonce"] = nonce
         began = False
@@ -66,26 +66,26 @@ class Headers:
             if message["type"] == "http.response.start":
                 began = True
                 named = {name for name, _ in message["headers"]}
-                extra = [(b"content-security-policy", policy(nonce).encode()), *FIXED]
+                extra = [(b"content-security-policy", content_security_policy(nonce).encode()), *SECURITY_HEADERS]
                 message["headers"] = [*message["headers"], *(pair for pair in extra if pair[0] not in named)]
             await send(message)
 
         told = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         refused = self._refused(scope["method"], told)
-        if refused is None and scope["method"] not in SAFE:
+        if refused is None and scope["method"] not in SAFE_METHODS:
             body = await self._body(receive)
             if body is None:
                 refused = (413, "too_large", f"a request may have {self._largest} bytes")
             else:
-                receive = replayed(body, receive)
+                receive = replay_body(body, receive)
         if refused is not None:
-            await answer(guarded, *refused)
+            await send_problem(guarded, *refused)
             return
         try:
             await self._app(scope, receive, guarded)
         except Exception:
             if not began:
-                await answer(guarded, 500, "internal", "the server failed; this is our fault")
+                await send_problem(guarded, 500, "internal", "the server failed; this is our fault")
             raise  # for the log
 
     def _refused(self, method: str, told: dict[str, str]) -> tuple[int, str, str] | None:
@@ -99,14 +99,17 @@ class Headers:
         )
         if name not in self._hosts:
             return 421, "wrong_host", "this server does not answer to that name; GRADBOX_HOSTS lists those it does"
-        if method in SAFE:
+        if method in SAFE_METHODS:
             return None
         if told.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return 403, "cross_site", "another site's page may not ask this of the server"
         origin = told.get("origin")
         if origin is not None and origin.partition("://")[2].lower() != host:
             return 403, "cross_site", "another site's page may not ask this of the server"
-        if method not in BARE and told.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        if (
+            method not in BODYLESS_METHODS
+            and told.get("content-type", "").partition(";")[0].strip().lower() != "application/json"
+        ):
             return 415, "not_json", "the body has to be application/json"
         length = told.get("content-length", "")
         if length.isascii() and length.isdigit() and int(length[:20]) > self._largest:
@@ -128,7 +131,7 @@ class Headers:
                 return b"".join(parts)
 
 
-def replayed(body: bytes, receive: Receive) -> Receive:
+def replay_body(body: bytes, receive: Receive) -> Receive:
     """The body once more, and then whatever still comes: a disconnect."""
     given = False
 
@@ -142,7 +145,7 @@ def replayed(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-def rooted(scope: MutableMapping[str, Any], root: str) -> None:
+def prepend_root_path(scope: MutableMapping[str, Any], root: str) -> None:
     """Let a path begin with the root, as what comes after us expects of it."""
     scope["root_path"] = root
     if scope["path"] == root:
@@ -151,7 +154,7 @@ def rooted(scope: MutableMapping[str, Any], root: str) -> None:
         scope["path"] = root + scope["path"]
 
 
-async def answer(send: Send, status: int, code: str, message: str) -> None:
+async def send_problem(send: Send, status: int, code: str, message: str) -> None:
     problem = ProblemReply(error=Problem(code=code, message=message)).model_dump(mode="json", exclude_none=True)
     body = json.dumps(problem).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]

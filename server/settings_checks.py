@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from server.clients import networks
+from server.clients import parse_networks
 from server.settings import SettingError, Settings
-from server.store.database import address
+from server.store.database import parse_database_url
 
-SHORTEST = 8
+MIN_PASSWORD = 8
 """Characters of a password."""
 
 _NAME = re.compile(r"[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|\[[0-9a-f:.]+\]", re.IGNORECASE)
@@ -18,48 +18,48 @@ _FRAMES = re.compile(rf"\*|'none'|{_ORIGIN}(?: +{_ORIGIN})*", re.IGNORECASE | re
 _PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?")
 
 
-def refuse(settings: Settings) -> None:
+def check(settings: Settings) -> None:
     """Raises SettingError for the first one with which the server would do nobody any good."""
-    for name in names(settings):
+    for name in host_names(settings):
         if not _NAME.fullmatch(name):
             raise SettingError(
                 f"GRADBOX_HOSTS has {name!r}; it takes names without scheme and port, like gradbox.example.org"
             )
     if settings.public_url:
-        parts(settings.public_url)
-    if settings.password and len(settings.password) < SHORTEST:
-        raise SettingError(f"GRADBOX_PASSWORD has {len(settings.password)} characters; it takes {SHORTEST} or more")
+        parse_public_url(settings.public_url)
+    if settings.password and len(settings.password) < MIN_PASSWORD:
+        raise SettingError(f"GRADBOX_PASSWORD has {len(settings.password)} characters; it takes {MIN_PASSWORD} or more")
     for setting in ("TRUSTED_PROXIES", "ADDRESSES", "OPERATORS"):
-        networks(getattr(settings, setting.lower()), setting)
+        parse_networks(getattr(settings, setting.lower()), setting)
     if not _FRAMES.fullmatch(settings.frames):
         raise SettingError(
             f"GRADBOX_FRAMES is {settings.frames!r}; it takes *, 'none', or origins like https://example.org with blanks between"
         )
-    address(settings.database_url, Path(settings.data))
+    parse_database_url(settings.database_url, Path(settings.data))
 
 
-def doubts(settings: Settings) -> Iterator[tuple[str, str]]:
+def warnings(settings: Settings) -> Iterator[tuple[str, str]]:
     """What works, and probably not as it is meant: the setting, and what will happen."""
-    public = parts(settings.public_url) if settings.public_url else None
-    host = named(public) if public else ""
-    if public and host not in names(settings):
+    public = parse_public_url(settings.public_url) if settings.public_url else None
+    host = host_header(public) if public else ""
+    if public and host not in host_names(settings):
         yield "GRADBOX_HOSTS", f"browsers that come by GRADBOX_PUBLIC_URL are refused: {host} is not in it"
     if public and public.scheme == "https" and not settings.trusted_proxies:
         yield "GRADBOX_TRUSTED_PROXIES", "https needs a proxy, and without its address here all visitors are one"
-    if public and public.scheme == "http" and settings.password and not here(host):
+    if public and public.scheme == "http" and settings.password and not is_loopback(host):
         yield "GRADBOX_PASSWORD", f"it goes to {host} unencrypted"
-    if not settings.secret and (settings.password or (public and not here(host))):
+    if not settings.secret and (settings.password or (public and not is_loopback(host))):
         yield "GRADBOX_SECRET", "it is not set: a restart makes strangers of all visitors, and ends their sessions"
 
 
-def parts(url: str) -> SplitResult:
+def parse_public_url(url: str) -> SplitResult:
     """Those of PUBLIC_URL. Raises SettingError."""
     try:
         found = urlsplit(url)
         port = found.port
     except ValueError:
         found, port = SplitResult("", "", "", "", ""), None
-    whole = found.scheme in ("http", "https") and _NAME.fullmatch(named(found)) and port != 0
+    whole = found.scheme in ("http", "https") and _NAME.fullmatch(host_header(found)) and port != 0
     if not whole or re.search(r"[\s?#]", url) or "@" in found.netloc or not _PATH.fullmatch(found.path):
         raise SettingError(
             f"GRADBOX_PUBLIC_URL is {url!r}; it takes http:// or https://, a host, perhaps a port and a path, and no more"
@@ -67,16 +67,16 @@ def parts(url: str) -> SplitResult:
     return found
 
 
-def named(url: SplitResult) -> str:
+def host_header(url: SplitResult) -> str:
     """The host as a browser's Host header has it, without the port."""
     host = url.hostname or ""
     return f"[{host}]" if ":" in host else host
 
 
-def names(settings: Settings) -> list[str]:
+def host_names(settings: Settings) -> list[str]:
     return [name.strip().lower() for name in settings.hosts.split(",")]
 
 
-def here(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     """Whether it is a name of this machine for itself."""
     return host in ("localhost", "[::1]") or host.startswith("127.")

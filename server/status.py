@@ -10,11 +10,11 @@ from fastapi import FastAPI
 
 from server import __version__, log
 from server.pool import machine
-from server.settings_checks import doubts
-from server.store.health import Watch
+from server.settings_checks import warnings
+from server.store.health import StoreHealth
 
 
-async def facts(app: FastAPI) -> dict[str, Any]:
+async def collect(app: FastAPI) -> dict[str, Any]:
     """Plain values, by subject. Bytes and seconds are numbers; no secret is in it."""
     state, settings = app.state, app.state.settings
     pool, metrics = state.pool, state.metrics
@@ -43,7 +43,11 @@ async def facts(app: FastAPI) -> dict[str, Any]:
         "limits": metrics.counts("limits"),
         "refused": {**metrics.counts("refused"), "failed_sign_ins": metrics.counts("failed_sign_ins").get("", 0)},
         "confinement": {name: why or "active" for name, why in pool.zygote.layers.items()},
-        "store": {**await store(state.watch), "quota": settings.quota, "saves": metrics.counts("saves").get("", 0)},
+        "store": {
+            **await store_status(state.watch),
+            "quota": settings.quota,
+            "saves": metrics.counts("saves").get("", 0),
+        },
         "saves_refused": metrics.counts("saves_refused"),
         "cache": {
             "hits": int(metrics.value("cache_hits")),
@@ -65,13 +69,13 @@ async def facts(app: FastAPI) -> dict[str, Any]:
             "disk_left": free,
         },
         "settings": settings.changed(),
-        "doubts": [{"setting": name, "why": why} for name, why in doubts(settings)],
-        "words": [{"at": word.at, "level": word.level, "text": word.text} for word in reversed(log.recent.words)],
+        "doubts": [{"setting": name, "why": why} for name, why in warnings(settings)],
+        "words": [{"at": word.at, "level": word.level, "text": word.text} for word in reversed(log.recent.entries)],
     }
 
 
-async def store(watch: Watch) -> dict[str, Any]:
-    answer = await watch.look()
+async def store_status(watch: StoreHealth) -> dict[str, Any]:
+    answer = await watch.refresh()
     told: dict[str, Any] = {"backend": watch.backend, "reachable": answer.reachable}
     if answer.detail:
         told["why"] = answer.detail

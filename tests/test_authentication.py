@@ -18,7 +18,15 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.app import create_app
-from server.authentication import ASSETS, MONTH, NAME, OPEN, SESSION, Door, credential
+from server.authentication import (
+    PUBLIC_PATHS,
+    SESSION_AGE,
+    SESSION_COOKIE,
+    SESSION_PATH,
+    SIGN_IN_ASSETS,
+    Authenticator,
+    password_from_header,
+)
 from server.settings import Settings
 
 ROOT = Path(__file__).parent.parent
@@ -55,19 +63,19 @@ def basic(word: str, user: str = "anybody") -> dict[str, str]:
 
 
 def sign_in(client: TestClient, word: str = WORD) -> Any:
-    return client.post(SESSION, json={"password": word})
+    return client.post(SESSION_PATH, json={"password": word})
 
 
 def test_every_address_asks_but_the_few(client: TestClient) -> None:
     paths = {re.sub(r"\{\w+\}", "7777777777", route.path) for route in client.app.state.addresses}  # type: ignore[attr-defined]
     paths |= {"/nothing", "/static/dist/main.js", "/static/dist", "/healthz/", "//healthz", "/-/status", "/embed/x"}
-    assert {*OPEN, SESSION, "/", "/metrics", "/api/runs", "/s/7777777777.py"} <= paths
+    assert {*PUBLIC_PATHS, SESSION_PATH, "/", "/metrics", "/api/runs", "/s/7777777777.py"} <= paths
     for path in sorted(paths):
         for method in ("GET", "POST", "DELETE", "PUT", "OPTIONS"):
             answer = client.request(method, path, headers={"content-type": "application/json"}, follow_redirects=False)
-            if path in OPEN:
+            if path in PUBLIC_PATHS:
                 assert answer.status_code in (200, 405, 503)
-            elif path == SESSION:
+            elif path == SESSION_PATH:
                 assert answer.status_code in (204, 405, 422)
             else:
                 assert code(answer) == (401, "no_password"), (method, path)
@@ -82,7 +90,7 @@ def test_whoever_reads_gets_a_page_at_the_address_and_the_page_its_assets(client
         assert answer.status_code == 401 and 'id="sign-in"' in answer.text and WORD not in answer.text
         assert answer.headers["cache-control"] == "no-store"
         wanted = set(re.findall(r'(?:src|href)="(/static[^"]*)"', answer.text))
-        assert wanted == set(ASSETS)
+        assert wanted == set(SIGN_IN_ASSETS)
     assert "密码" in client.get("/?lang=zh", headers=HTML).text
     assert code(client.get("/gallery", headers={**HTML, "hx-request": "true"})) == (401, "no_password")
     assert code(client.post("/runs", json={"source": "x = 1"}, headers=HTML)) == (401, "no_password")
@@ -91,17 +99,17 @@ def test_whoever_reads_gets_a_page_at_the_address_and_the_page_its_assets(client
 def test_a_session_opens_everything_and_ends(client: TestClient) -> None:
     answer = sign_in(client)
     assert (answer.status_code, answer.content) == (204, b"")
-    cookie = SimpleCookie(answer.headers["set-cookie"])[NAME]
+    cookie = SimpleCookie(answer.headers["set-cookie"])[SESSION_COOKIE]
     assert (cookie["httponly"], cookie["samesite"], cookie["path"], cookie["secure"]) == (True, "Lax", "/", "")
-    assert cookie["max-age"] == str(MONTH)
+    assert cookie["max-age"] == str(SESSION_AGE)
     page = client.get("/", headers=HTML)
     assert page.status_code == 200 and 'id="sign-out"' in page.text and "private" in page.headers["cache-control"]
     there = client.post("/api/scenarios", json={"source": "x = 1\n"}).json()["id"]
     for path in ("/api/schema", f"/s/{there}.json", f"/embed/{there}"):
         assert client.get(path).headers["cache-control"] == "private, no-cache", path
     assert client.get("/metrics").status_code == 200
-    out = client.delete(SESSION)
-    ended = SimpleCookie(out.headers["set-cookie"])[NAME]
+    out = client.delete(SESSION_PATH)
+    ended = SimpleCookie(out.headers["set-cookie"])[SESSION_COOKIE]
     assert (out.status_code, ended.value, ended["max-age"]) == (204, "", "0")
     assert code(client.get("/api/schema")) == (401, "no_password")
 
@@ -109,7 +117,7 @@ def test_a_session_opens_everything_and_ends(client: TestClient) -> None:
 @pytest.mark.parametrize("word", ["", "wrong", WORD[:-1], WORD + " ", WORD.upper(), "\0", "\ud800", "x" * 9000])
 def test_another_word_is_none(client: TestClient, word: str) -> None:
     body = f'{{"password": "{word}"}}'.encode("utf-8", "backslashreplace").replace(b"\0", b"\\u0000")
-    answer = client.post(SESSION, content=body, headers={"content-type": "application/json"})
+    answer = client.post(SESSION_PATH, content=body, headers={"content-type": "application/json"})
     assert answer.status_code in (401, 422) and "set-cookie" not in answer.headers
     if "\ud800" not in word:
         assert code(answer) == (401, "wrong_password")
@@ -120,7 +128,7 @@ def test_a_script_says_it_with_each_request(client: TestClient) -> None:
     for headers in (basic(WORD), basic(WORD, ""), {"authorization": "Bearer " + WORD.encode().decode("latin-1")}):
         sent = {name: value.encode("latin-1") for name, value in headers.items()}
         answer = client.get("/api/schema", headers=sent)
-        assert answer.status_code == 200 and NAME not in answer.cookies
+        assert answer.status_code == 200 and SESSION_COOKIE not in answer.cookies
         assert client.post("/api/runs", json={"source": "x = 1"}, headers=sent).status_code == 200
         assert 'id="sign-out"' not in client.get("/", headers={**HTML, **sent}).text
 
@@ -141,16 +149,18 @@ def test_a_script_says_it_with_each_request(client: TestClient) -> None:
     ],
 )
 def test_what_an_authorization_says(header: str, said: bytes | None) -> None:
-    assert credential(header) == said
+    assert password_from_header(header) == said
 
 
 def test_a_session_of_another_time_word_or_secret_is_none(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    value = SimpleCookie(sign_in(client).headers["set-cookie"])[NAME].value
+    value = SimpleCookie(sign_in(client).headers["set-cookie"])[SESSION_COOKIE].value
     issued, signature = value.split(".")
 
     def opens(cookie: str) -> bool:
         client.cookies.clear()
-        return client.get("/api/schema", headers={"cookie": f"other=1; {NAME}={cookie}; x=2"}).status_code == 200
+        return (
+            client.get("/api/schema", headers={"cookie": f"other=1; {SESSION_COOKIE}={cookie}; x=2"}).status_code == 200
+        )
 
     assert opens(value)
     forged = [value[:k] + ("1" if value[k] != "1" else "2") + value[k + 1 :] for k in range(len(value))]
@@ -165,14 +175,14 @@ def test_a_session_of_another_time_word_or_secret_is_none(client: TestClient, mo
     assert not opens(visitor)
     scope: dict[str, Any] = {"type": "http", "root_path": "", "headers": []}
     for password, secret in (("another word", b"kept"), (WORD, b"other")):
-        other = Door(Settings({}, password=password), secret)
-        assert not opens(SimpleCookie(other.cookie(scope))[NAME].value)
-    same = Door(Settings({}, password=WORD), b"kept")
-    assert opens(SimpleCookie(same.cookie(scope))[NAME].value)
+        other = Authenticator(Settings({}, password=password), secret)
+        assert not opens(SimpleCookie(other.session_cookie(scope))[SESSION_COOKIE].value)
+    same = Authenticator(Settings({}, password=WORD), b"kept")
+    assert opens(SimpleCookie(same.session_cookie(scope))[SESSION_COOKIE].value)
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + MONTH - 9)
+    monkeypatch.setattr(time, "time", lambda: now + SESSION_AGE - 9)
     assert opens(value)
-    monkeypatch.setattr(time, "time", lambda: now + MONTH + 9)
+    monkeypatch.setattr(time, "time", lambda: now + SESSION_AGE + 9)
     assert not opens(value)
 
 
@@ -184,10 +194,10 @@ def test_wrong_words_are_counted_by_address_and_right_ones_are_not(tmp_path_fact
             told = {"x-forwarded-for": place}
             if way == "basic":
                 return int(client.get("/api/schema", headers={**told, **basic(word)}).status_code)
-            return int(client.post(SESSION, json={"password": word}, headers=told).status_code)
+            return int(client.post(SESSION_PATH, json={"password": word}, headers=told).status_code)
 
         assert [come("198.51.100.1", WORD) for _ in range(9)] == [200] * 9
-        session = client.post(SESSION, json={"password": WORD}, headers={"x-forwarded-for": "198.51.100.1"})
+        session = client.post(SESSION_PATH, json={"password": WORD}, headers={"x-forwarded-for": "198.51.100.1"})
         client.cookies.clear()
         assert [come("198.51.100.1", "wrong", way) for way in ("basic", "form", "basic", "form", "basic")] == [
             401, 401, 401, 429, 429,
@@ -218,8 +228,10 @@ def test_behind_a_prefix_and_https(tmp_path_factory: pytest.TempPathFactory) -> 
                 == 200
             )
             assert code(client.get("/box/box/healthz")) == (401, "no_password")
-            answer = client.post(f"{start}{SESSION}", json={"password": WORD}, headers={"x-forwarded-proto": "https"})
-            cookie = SimpleCookie(answer.headers["set-cookie"])[NAME]
+            answer = client.post(
+                f"{start}{SESSION_PATH}", json={"password": WORD}, headers={"x-forwarded-proto": "https"}
+            )
+            cookie = SimpleCookie(answer.headers["set-cookie"])[SESSION_COOKIE]
             assert (cookie["path"], cookie["secure"]) == ("/box", True)
 
 
@@ -238,7 +250,7 @@ def test_addresses_alone_and_with_a_password(tmp_path_factory: pytest.TempPathFa
         assert page.status_code == 403 and 'class="door"' in page.text and "<form" not in page.text
         assert come(client, "192.0.2.7").headers["cache-control"].startswith("private")
         assert client.get("/healthz").status_code == 200
-        assert code(client.post(SESSION, json={"password": ""}, headers={"x-forwarded-for": "192.0.2.7"})) == (
+        assert code(client.post(SESSION_PATH, json={"password": ""}, headers={"x-forwarded-for": "192.0.2.7"})) == (
             404,
             "not_found",
         )
@@ -246,14 +258,14 @@ def test_addresses_alone_and_with_a_password(tmp_path_factory: pytest.TempPathFa
         assert code(come(client, "192.0.2.7")) == (401, "no_password")
         assert come(client, "192.0.2.7", **basic(WORD)).status_code == 200
         assert code(come(client, "203.0.113.9", **basic(WORD))) == (403, "wrong_address")
-        away = client.post(SESSION, json={"password": WORD}, headers={"x-forwarded-for": "203.0.113.9"})
+        away = client.post(SESSION_PATH, json={"password": WORD}, headers={"x-forwarded-for": "203.0.113.9"})
         assert code(away) == (403, "wrong_address")
 
 
 def test_another_sites_page_can_neither_sign_in_nor_out(client: TestClient) -> None:
     for headers in ({"sec-fetch-site": "cross-site"}, {"origin": "https://evil.example"}):
-        assert code(client.post(SESSION, json={"password": WORD}, headers=headers)) == (403, "cross_site")
-        assert code(client.delete(SESSION, headers=headers)) == (403, "cross_site")
+        assert code(client.post(SESSION_PATH, json={"password": WORD}, headers=headers)) == (403, "cross_site")
+        assert code(client.delete(SESSION_PATH, headers=headers)) == (403, "cross_site")
 
 
 def test_where_nobody_is_asked_there_is_nothing_to_sign_in_to(tmp_path_factory: pytest.TempPathFactory) -> None:

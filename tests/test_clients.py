@@ -6,12 +6,22 @@ from typing import Any
 
 import pytest
 
-from server.clients import NAME, address, client, greeting, networks, secret, signed, who, within
+from server.clients import (
+    COOKIE_NAME,
+    client_address,
+    client_id,
+    identify,
+    is_within,
+    new_cookie,
+    parse_networks,
+    sign,
+    signing_key,
+)
 from server.pool.fair_queue import Client
 from server.settings import SettingError
 
-KEY = secret("a key")
-PROXIES = networks("10.0.0.1, 192.168.0.0/16, 2001:db8:ffff::/48")
+KEY = signing_key("a key")
+PROXIES = parse_networks("10.0.0.1, 192.168.0.0/16, 2001:db8:ffff::/48")
 
 
 def scope(peer: str | None = "203.0.113.9", scheme: str = "http", **headers: str | list[str]) -> dict[str, Any]:
@@ -25,9 +35,9 @@ def scope(peer: str | None = "203.0.113.9", scheme: str = "http", **headers: str
 
 def given(asked: dict[str, Any], key: bytes = KEY) -> Any:
     """The cookie that a visitor gets."""
-    text = greeting(asked, key, PROXIES)
+    text = new_cookie(asked, key, PROXIES)
     assert text is not None
-    return SimpleCookie(text)[NAME]
+    return SimpleCookie(text)[COOKIE_NAME]
 
 
 def test_a_cookie_makes_a_visitor_and_lasts() -> None:
@@ -39,18 +49,18 @@ def test_a_cookie_makes_a_visitor_and_lasts() -> None:
         "Lax",
         "",
     )
-    again = scope(cookie=f"other=1; {NAME}={cookie.value}; {NAME}x=2")
-    assert client(again, KEY) == cookie.value.split(".")[0]
-    assert greeting(again, KEY, PROXIES) is None
+    again = scope(cookie=f"other=1; {COOKIE_NAME}={cookie.value}; {COOKIE_NAME}x=2")
+    assert client_id(again, KEY) == cookie.value.split(".")[0]
+    assert new_cookie(again, KEY, PROXIES) is None
     assert given(scope()).value != cookie.value
 
 
 def test_a_visitor_is_the_cookie_wherever_it_comes_from_and_without_one_its_address() -> None:
     value = given(scope()).value
     id_ = value.split(".")[0]
-    assert who(scope("203.0.113.7", cookie=f"{NAME}={value}"), KEY, ()) == Client(id_, "203.0.113.7")
-    assert who(scope("2001:db8::7", cookie=f"{NAME}={value}"), KEY, ()) == Client(id_, "2001:db8::/64")
-    assert who(scope("203.0.113.7"), KEY, ()) == Client("203.0.113.7", "203.0.113.7")
+    assert identify(scope("203.0.113.7", cookie=f"{COOKIE_NAME}={value}"), KEY, ()) == Client(id_, "203.0.113.7")
+    assert identify(scope("2001:db8::7", cookie=f"{COOKIE_NAME}={value}"), KEY, ()) == Client(id_, "2001:db8::/64")
+    assert identify(scope("203.0.113.7"), KEY, ()) == Client("203.0.113.7", "203.0.113.7")
 
 
 def test_a_cookie_of_another_key_or_with_any_other_character_is_nobodys() -> None:
@@ -73,35 +83,35 @@ def test_a_cookie_of_another_key_or_with_any_other_character_is_nobodys() -> Non
         "é" * 22 + "." + signature,
     ]
     forged += [
-        signed(id_, secret("another key")),
-        signed(id_, secret("")),
+        sign(id_, signing_key("another key")),
+        sign(id_, signing_key("")),
         f"{id_}.{signature[:-1]}{chr(ord(signature[-1]) + 1)}",
     ]
-    forged += [signed("A" * 21, KEY), signed("A" * 23, KEY), signed("1" * 21 + "é", KEY)]
+    forged += [sign("A" * 21, KEY), sign("A" * 23, KEY), sign("1" * 21 + "é", KEY)]
     for text in forged:
-        assert client(scope(cookie=f"{NAME}={text}"), KEY) is None, text
+        assert client_id(scope(cookie=f"{COOKIE_NAME}={text}"), KEY) is None, text
     for header in (
         value,
         f"={value}",
-        f"x{NAME}={value}",
-        f"{NAME}x={value}",
-        f"{NAME.upper()}={value}",
+        f"x{COOKIE_NAME}={value}",
+        f"{COOKIE_NAME}x={value}",
+        f"{COOKIE_NAME.upper()}={value}",
         ";;;",
         "",
         "=" * 999,
     ):
-        assert client(scope(cookie=header), KEY) is None, header
+        assert client_id(scope(cookie=header), KEY) is None, header
 
 
 def test_the_true_one_is_found_among_others() -> None:
     value = given(scope()).value
     forged = value[:-1] + ("A" if value[-1] != "A" else "E")
-    asked = scope(cookie=[f"{NAME}={forged}; {NAME}", f" {NAME}={value} ;x=y"])
-    assert client(asked, KEY) == value.split(".")[0]
+    asked = scope(cookie=[f"{COOKIE_NAME}={forged}; {COOKIE_NAME}", f" {COOKIE_NAME}={value} ;x=y"])
+    assert client_id(asked, KEY) == value.split(".")[0]
 
 
 def test_without_a_key_each_process_has_its_own() -> None:
-    assert secret("x") == b"x" and len(secret("")) == 32 and secret("") != secret("")
+    assert signing_key("x") == b"x" and len(signing_key("")) == 32 and signing_key("") != signing_key("")
 
 
 @pytest.mark.parametrize(
@@ -165,11 +175,11 @@ def test_the_address_is_the_last_that_no_trusted_proxy_wrote_of_another(
     peer: str | None, forwarded: str | list[str] | None, expected: str
 ) -> None:
     asked = scope(peer, **({} if forwarded is None else {"x_forwarded_for": forwarded}))
-    assert address(asked, PROXIES) == expected
+    assert client_address(asked, PROXIES) == expected
 
 
 def test_where_nothing_is_trusted_nothing_forwarded_counts() -> None:
-    assert address(scope("10.0.0.1", x_forwarded_for="198.51.100.1"), ()) == "10.0.0.1"
+    assert client_address(scope("10.0.0.1", x_forwarded_for="198.51.100.1"), ()) == "10.0.0.1"
 
 
 def test_what_a_client_writes_first_changes_nothing() -> None:
@@ -177,22 +187,22 @@ def test_what_a_client_writes_first_changes_nothing() -> None:
     lies = ["", "1.1.1.1", "garbage", "10.0.0.1", "192.168.0.1", "::1", ",", "\xff"]
     for count, lie, chain in itertools.product(range(3), lies, itertools.permutations(["192.168.1.1", "10.0.0.1"])):
         header = ", ".join([lie] * bool(lie) + ["198.51.100.7", *chain[:count]])
-        assert address(scope("192.168.9.9", x_forwarded_for=header), PROXIES) == "198.51.100.7", header
+        assert client_address(scope("192.168.9.9", x_forwarded_for=header), PROXIES) == "198.51.100.7", header
 
 
 def test_the_64_is_one_and_its_neighbour_another() -> None:
-    home = {address(scope(f"2001:db8:1:2:{k:x}::{k:x}"), ()) for k in range(99)}
+    home = {client_address(scope(f"2001:db8:1:2:{k:x}::{k:x}"), ()) for k in range(99)}
     assert home == {"2001:db8:1:2::/64"}
-    assert address(scope("2001:db8:1:3::1"), ()) == "2001:db8:1:3::/64"
+    assert client_address(scope("2001:db8:1:3::1"), ()) == "2001:db8:1:3::/64"
 
 
 @pytest.mark.parametrize("text", ["", " ", ",", " , ,"])
 def test_no_proxy_is_none(text: str) -> None:
-    assert networks(text) == ()
+    assert parse_networks(text) == ()
 
 
 def test_networks_may_be_written_by_any_address_in_them() -> None:
-    assert [str(one) for one in networks("10.1.2.3/8,::1 , 127.0.0.1,2001:db8::1/32")] == [
+    assert [str(one) for one in parse_networks("10.1.2.3/8,::1 , 127.0.0.1,2001:db8::1/32")] == [
         "10.0.0.0/8",
         "::1/128",
         "127.0.0.1/32",
@@ -205,11 +215,11 @@ def test_networks_may_be_written_by_any_address_in_them() -> None:
 )
 def test_what_is_no_network_is_named(wrong: str) -> None:
     with pytest.raises(SettingError) as error:
-        networks(f"10.0.0.1, {wrong} ,::1")
+        parse_networks(f"10.0.0.1, {wrong} ,::1")
     assert f"GRADBOX_TRUSTED_PROXIES has {wrong!r}; it takes" in str(error.value)
 
 
-LOCAL = networks("127.0.0.0/8,::1", "OPERATORS")
+LOCAL = parse_networks("127.0.0.0/8,::1", "OPERATORS")
 
 
 @pytest.mark.parametrize(
@@ -247,21 +257,21 @@ LOCAL = networks("127.0.0.0/8,::1", "OPERATORS")
     ],
 )
 def test_who_may_only_come_from_some_places_has_to_be_there_for_sure(asked: dict[str, Any], sure: bool) -> None:
-    assert within(asked, PROXIES, LOCAL) is sure
+    assert is_within(asked, PROXIES, LOCAL) is sure
 
 
 def test_of_a_chain_of_trusted_ones_any_may_be_the_one_who_asks() -> None:
-    trusted = networks("127.0.0.1, 192.168.0.0/16")
-    home = networks("192.168.0.0/16", "ADDRESSES")
+    trusted = parse_networks("127.0.0.1, 192.168.0.0/16")
+    home = parse_networks("192.168.0.0/16", "ADDRESSES")
     for chain, local, near in (
         ("127.0.0.1", True, False),
         ("192.168.1.5", False, True),
         ("127.0.0.1, 192.168.1.5", False, False),
     ):
         asked = scope("127.0.0.1", host="localhost", x_forwarded_for=chain)
-        assert (within(asked, trusted, LOCAL), within(asked, trusted, home)) == (local, near), chain
+        assert (is_within(asked, trusted, LOCAL), is_within(asked, trusted, home)) == (local, near), chain
 
 
 def test_a_wrong_network_is_named_with_its_setting() -> None:
     with pytest.raises(SettingError, match="GRADBOX_ADDRESSES has 'home'"):
-        networks("home", "ADDRESSES")
+        parse_networks("home", "ADDRESSES")

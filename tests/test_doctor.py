@@ -57,16 +57,16 @@ def test_what_is_missing_is_marked_and_makes_the_status() -> None:
 def test_a_store_that_nothing_can_be_saved_in_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for folder in ("/proc/new", str(tmp_path / "file"), str(tmp_path / "file/new")):
-        subject, found, wrong = asyncio.run(doctor.store(Settings({}, data=folder)))
+        subject, found, wrong = asyncio.run(doctor.check_store(Settings({}, data=folder)))
         assert (subject, found) in (("store, embedded", "none yet"), ("store, embedded", "none")), folder
         assert wrong.startswith("nothing can be saved"), folder
-    assert asyncio.run(doctor.store(Settings({}, data=str(tmp_path / "new"))))[1:] == (
+    assert asyncio.run(doctor.check_store(Settings({}, data=str(tmp_path / "new"))))[1:] == (
         "made when the first is saved",
         "",
     )
     assert not (tmp_path / "new").exists()
     gone = Settings({}, database_url="postgresql://me:hush@127.0.0.1:9/none")
-    subject, found, wrong = asyncio.run(doctor.store(gone))
+    subject, found, wrong = asyncio.run(doctor.check_store(gone))
     assert (subject, found) == ("store, PostgreSQL", "none") and "Connect call failed" in wrong
     assert "hush" not in wrong
 
@@ -76,29 +76,30 @@ def test_a_store_is_told_by_what_it_holds(places: Places, kind: str) -> None:
     place = places(kind)
     place.do(lambda store: store.save(content(), b"x" * 950, MADE))
     told: dict[str, Any] = {"data": str(place.folder), "database_url": place.url}
-    _, found, wrong = asyncio.run(doctor.store(Settings({}, **told)))
+    _, found, wrong = asyncio.run(doctor.check_store(Settings({}, **told)))
     assert found.startswith("1 scenarios, ") and found.endswith(", revision 0001") and wrong == ""
-    assert asyncio.run(doctor.store(Settings({}, quota=1000, **told)))[2] == "it is nearly full"
+    assert asyncio.run(doctor.check_store(Settings({}, quota=1000, **told)))[2] == "it is nearly full"
 
 
 def test_settings_that_are_doubtful_are_told() -> None:
     rows = {
-        subject: wrong for subject, _, wrong in doctor.host(Settings({}, public_url="https://g.example", secret="s"))
+        subject: wrong
+        for subject, _, wrong in doctor.check_host(Settings({}, public_url="https://g.example", secret="s"))
     }
     assert "g.example is not in it" in rows["GRADBOX_HOSTS"] and rows["GRADBOX_TRUSTED_PROXIES"]
-    assert not any(subject.startswith("GRADBOX_") for subject, _, _ in doctor.host(Settings({})))
+    assert not any(subject.startswith("GRADBOX_") for subject, _, _ in doctor.check_host(Settings({})))
 
 
 def test_pictures_that_are_not_drawn_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = Trace.model_validate(trace("x = 1\n"))
-    monkeypatch.setattr("server.pictures.renderer_client.PROGRAM", (sys.executable, "-c", "raise SystemExit"))
-    assert asyncio.run(doctor.picture(recorded, Settings({}))) == (
+    monkeypatch.setattr("server.pictures.renderer_client.COMMAND", (sys.executable, "-c", "raise SystemExit"))
+    assert asyncio.run(doctor.check_pictures(recorded, Settings({}))) == (
         "pictures",
         "none",
         "pictures can't be drawn here now",
     )
     monkeypatch.setattr("server.pictures.renderer_client.ROOT", Path("/nowhere"))
-    assert asyncio.run(doctor.picture(recorded, Settings({})))[2].startswith("the page is not built")
+    assert asyncio.run(doctor.check_pictures(recorded, Settings({})))[2].startswith("the page is not built")
 
 
 def test_workers_that_do_not_start_are_named() -> None:
@@ -110,10 +111,10 @@ def test_require_refuses_to_start_without_a_layer(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("GRADBOX_SANDBOX", "require")
-    monkeypatch.setattr(commands, "TRIAL", 'import json; print(json.dumps({"seccomp": "the kernel has none"}))')
+    monkeypatch.setattr(commands, "PROBE", 'import json; print(json.dumps({"seccomp": "the kernel has none"}))')
     assert commands.main(["serve"]) == 2
     assert "seccomp (the kernel has none)" in capsys.readouterr().err
-    monkeypatch.setattr(commands, "TRIAL", "raise SystemExit('broken')")
+    monkeypatch.setattr(commands, "PROBE", "raise SystemExit('broken')")
     assert commands.main(["serve"]) == 2
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from server.language.expected_output import claims
+from server.language.expected_output import expected_outputs
 from server.language.paste import normalise
 from tests.tracing import ROOT, trace
 
@@ -16,7 +16,7 @@ SEEDS = ROOT.parent / "shared/seeds/snippets"
 
 
 def told(source: str) -> list[tuple[int | None, str]]:
-    return [(claim.line, claim.args["text"]) for claim in claims(source.split("\n"), ast.parse(source))]
+    return [(claim.line, claim.args["text"]) for claim in expected_outputs(source.split("\n"), ast.parse(source))]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_the_text_that_a_print_begins_with() -> None:
     source = (
         "print('a:', x)  # None\nprint(f'b = {x}')  # 1\nprint('c', 'd', x, 'e')  # 1\nprint('a', x, sep='')  # 1\n"
     )
-    found = [claim.args.get("label") for claim in claims(source.split("\n"), ast.parse(source))]
+    found = [claim.args.get("label") for claim in expected_outputs(source.split("\n"), ast.parse(source))]
     assert found == ["a:", "b = ", "c d", None]
 
 

@@ -15,8 +15,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.pictures import renderer_client
-from server.pictures.renderer_client import Drawings
-from server.pictures.renderer_process import Fonts, png
+from server.pictures.renderer_client import Renderer
+from server.pictures.renderer_process import Fonts, to_png
 from tests.databases import Places
 from tests.test_saved_programs import code, saved, visiting
 
@@ -91,7 +91,7 @@ def test_a_heavy_picture_is_painted_on_fewer_pixels() -> None:
     line = '<path d="M0 0L4000 4000"/>'
     for lines, pixels in ((1, 12e6), (100_000, 3e6)):
         picture = f'<svg xmlns="http://www.w3.org/2000/svg" width="4000" height="4000">{line * lines}</svg>'
-        width, height = size(png(picture, fonts))
+        width, height = size(to_png(picture, fonts))
         assert 0.99 * pixels < width * height <= 1.01 * pixels
 
 
@@ -281,7 +281,7 @@ def test_a_version_is_of_all_that_is_shown(tmp_path: Path, monkeypatch: pytest.M
     shutil.copytree(ROOT / "templates", tmp_path / "templates")
     (tmp_path / "static/dist").mkdir(parents=True)
     monkeypatch.setattr(renderer_client, "ROOT", tmp_path)
-    versions = [Drawings(1).version]
+    versions = [Renderer(1).version]
     for name in ("exports.js", "offline.js", "style.css"):
         shutil.copy(ROOT / "static/dist" / name, tmp_path / "static/dist")
     for name in (
@@ -290,10 +290,10 @@ def test_a_version_is_of_all_that_is_shown(tmp_path: Path, monkeypatch: pytest.M
         "templates/partials/_offline.html",
         "templates/embed.html",
     ):
-        versions.append(Drawings(1).version)
+        versions.append(Renderer(1).version)
         with (tmp_path / name).open("a") as file:
             file.write("\n")
-    versions.append(Drawings(1).version)
+    versions.append(Renderer(1).version)
     assert versions[0] == "" and len(set(versions)) == 6
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import uvicorn
 
-from server.http_protocol import Connection
+from server.http_protocol import DeadlineProtocol
 
 WHOLE = 0.4
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
 
 
-class Hasty(Connection):
+class Hasty(DeadlineProtocol):
     whole = WHOLE
 
 

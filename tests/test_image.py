@@ -93,7 +93,7 @@ def test_its_files_are_enough(tree: Path, tmp_path_factory: pytest.TempPathFacto
     server = subprocess.Popen(command, cwd=tree, env=environment, stderr=subprocess.PIPE, text=True)
     try:
         for _ in range(300):
-            if healthcheck.alive(port, "localhost"):
+            if healthcheck.responds(port, "localhost"):
                 break
             assert server.poll() is None, server.stderr and server.stderr.read()
             time.sleep(0.1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from server.language.paste import MOST, Pasted, normalise
+from server.language.paste import MAX_NOTICES, Pasted, normalise
 
 ROOT = Path(__file__).parent.parent
 SEEDS = ROOT.parent / "shared" / "seeds"
@@ -215,8 +215,8 @@ def test_lines_of_notices_are_lines_of_the_program() -> None:
 
 
 def test_notices_of_one_kind_have_an_end() -> None:
-    pasted = normalise("%x\n" * (MOST + 5))
-    assert len(pasted.notices) == MOST
+    pasted = normalise("%x\n" * (MAX_NOTICES + 5))
+    assert len(pasted.notices) == MAX_NOTICES
     assert pasted.notices[-1].args["more"] == 5
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from server.language import policy
-from server.language.policy import DEEPEST, REASONS, check
+from server.language.policy import MAX_DEPTH, REASONS, check
 from server.wire.trace import Refusal
 from server.worker.instrument import instrument
 
@@ -164,7 +164,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_what_is_accepted_compiles_with_its_instruments(shape: str) -> None:
-    make, least, most = SHAPES[shape], 1, 2 * DEEPEST
+    make, least, most = SHAPES[shape], 1, 2 * MAX_DEPTH
     while least < most:  # the largest that is accepted
         n = (least + most + 1) // 2
         least, most = (n, most) if not refused(make(n)) else (least, n - 1)
@@ -176,7 +176,7 @@ def test_what_is_accepted_compiles_with_its_instruments(shape: str) -> None:
 
 
 @pytest.mark.parametrize("shape", ["sum", "attributes", "calls", "not", "lambda", "elif", "conditional"])
-@pytest.mark.parametrize("n", [DEEPEST + 2, 3_000, 9_000])
+@pytest.mark.parametrize("n", [MAX_DEPTH + 2, 3_000, 9_000])
 def test_what_is_too_deep_is_refused_with_a_line(shape: str, n: int) -> None:
     source = "x = 1\n" + SHAPES[shape](n)
     tree, (refusal,) = check(source)
@@ -195,13 +195,13 @@ def test_hostile_source_is_refused_or_accepted_but_never_raises(source: str) -> 
 
 
 def test_refusals_have_an_end() -> None:
-    assert len(refused("open\n" * 5_000)) == policy.MOST
+    assert len(refused("open\n" * 5_000)) == policy.MAX_REFUSALS
 
 
 def test_every_reason_is_used_and_every_use_has_a_reason() -> None:
-    used = {*policy.ELSEWHERE.values(), *policy.CLOSED.values(), *policy.BUILTINS.values()}
+    used = {*policy.UNAVAILABLE_MODULES.values(), *policy.CLOSED_MEMBERS.values(), *policy.CLOSED_BUILTINS.values()}
     assert used | {"import", "relative"} == set(REASONS)
-    assert not policy.MODULES & policy.ELSEWHERE.keys()
+    assert not policy.ALLOWED_MODULES & policy.UNAVAILABLE_MODULES.keys()
 
 
 def test_no_warning_comes_from_checking() -> None:

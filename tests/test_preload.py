@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from server.language.policy import MODULES
+from server.language.policy import ALLOWED_MODULES
 from server.worker.preload import WARM_UP_CASES, WARM_UP_IMPORTS
 from tests import docstring_programs, module_programs, optimizer_programs
 
@@ -169,7 +169,7 @@ print(json.dumps(state, default=str))
 
 
 def test_a_child_begins_with_what_importing_torch_leaves(warm: Ask, fresh: Ask) -> None:
-    source = STATE.format(modules=" ".join(MODULES))
+    source = STATE.format(modules=" ".join(ALLOWED_MODULES))
     mine, theirs = (json.loads(ADDRESS.sub("0x", ask(source, False)["printed"])) for ask in (warm, fresh))
     packages = {name for name in mine["modules"] if "." in name}
     assert packages == {name for name in theirs["modules"] if "." in name}
@@ -263,7 +263,11 @@ def test_every_import_in_a_function_finds_its_module(warm: Ask) -> None:
     loaded: dict[str, str | None] = json.loads(warm(textwrap.dedent(listed), False)["printed"])
     late: dict[str, list[str]] = {}
     for name, path in loaded.items():
-        if name.partition(".")[0] in MODULES | {"functorch"} and not UNUSED.match(name) and str(path).endswith(".py"):
+        if (
+            name.partition(".")[0] in ALLOWED_MODULES | {"functorch"}
+            and not UNUSED.match(name)
+            and str(path).endswith(".py")
+        ):
             for wanted in within(name, Path(str(path))):
                 if wanted not in loaded and not EXCUSED.match(wanted):
                     late.setdefault(wanted, []).append(name)
@@ -341,7 +345,7 @@ SAME = {
         import importlib
         for name in "{modules}".split(","):
             print(sorted(dir(importlib.import_module(name))))
-    """.format(modules=",".join(sorted(MODULES - {"__future__"}))),
+    """.format(modules=",".join(sorted(ALLOWED_MODULES - {"__future__"}))),
     "warned once": """
         import torch, warnings
         from torch import nn

@@ -7,7 +7,7 @@ import pytest
 
 from server import rate_limits as module
 from server.pool.fair_queue import Client
-from server.rate_limits import Limited, Rates, Windows
+from server.rate_limits import MovingWindows, RateLimited, RateLimiter
 from server.settings import SettingError
 
 ANN, BOB = Client("ann", "1.1.1.1"), Client("bob", "1.1.1.1")
@@ -23,17 +23,17 @@ class Clock:
         return self.now
 
 
-def refused(rates: Rates, client: Client) -> Limited | None:
+def refused(rates: RateLimiter, client: Client) -> RateLimited | None:
     try:
         rates.hit(client)
-    except Limited as limited:
+    except RateLimited as limited:
         return limited
     return None
 
 
 def test_so_many_in_a_window_and_the_next_when_the_first_has_left_it() -> None:
     clock = Clock()
-    rates = Rates("3/minute", "100/minute", clock)
+    rates = RateLimiter("3/minute", "100/minute", clock)
     for _ in range(3):
         rates.hit(ANN)
         clock.now += 10
@@ -51,7 +51,7 @@ def test_so_many_in_a_window_and_the_next_when_the_first_has_left_it() -> None:
 
 
 def test_visitors_of_one_address_have_their_own_limit_and_share_its() -> None:
-    rates = Rates("2/minute", "3/hour", clock := Clock())
+    rates = RateLimiter("2/minute", "3/hour", clock := Clock())
     rates.hit(ANN)
     rates.hit(BOB)
     rates.hit(BOB)
@@ -66,7 +66,7 @@ def test_visitors_of_one_address_have_their_own_limit_and_share_its() -> None:
 
 
 def test_one_who_is_refused_uses_nothing_up() -> None:
-    rates = Rates("1/minute", "2/minute", clock := Clock())
+    rates = RateLimiter("1/minute", "2/minute", clock := Clock())
     rates.hit(ANN)
     for _ in range(5):
         limited = refused(rates, ANN)
@@ -80,7 +80,7 @@ def test_one_who_is_refused_uses_nothing_up() -> None:
 
 
 def test_a_client_that_is_its_address_is_counted_as_both() -> None:
-    rates = Rates("2/minute", "3/minute", Clock())
+    rates = RateLimiter("2/minute", "3/minute", Clock())
     for _ in range(2):
         rates.hit(Client("1.1.1.1", "1.1.1.1"))
     assert refused(rates, Client("1.1.1.1", "1.1.1.1")) is not None
@@ -89,7 +89,7 @@ def test_a_client_that_is_its_address_is_counted_as_both() -> None:
 
 
 def test_several_limits_hold_at_once() -> None:
-    rates = Rates("2/second; 3 per 2 hours", "9/day", clock := Clock())
+    rates = RateLimiter("2/second; 3 per 2 hours", "9/day", clock := Clock())
     for _ in range(2):
         rates.hit(ANN)
     limited = refused(rates, ANN)
@@ -105,7 +105,7 @@ def test_several_limits_hold_at_once() -> None:
 def test_no_window_ever_holds_more_and_none_is_refused_with_less(seed: int) -> None:
     chance = random.Random(seed)
     amount, clock = chance.randrange(1, 6), Clock()
-    rates = Rates(f"{amount}/minute", "1000000/second", clock)
+    rates = RateLimiter(f"{amount}/minute", "1000000/second", clock)
     let: dict[str, deque[float]] = {"a": deque(), "b": deque()}
     for _ in range(300):
         clock.now += chance.choice([0, 0.5, 7, 31])
@@ -120,9 +120,9 @@ def test_no_window_ever_holds_more_and_none_is_refused_with_less(seed: int) -> N
 
 
 def test_memory_stays_flat_and_the_latest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", 100)
-    windows = Windows(Clock())
-    rates = Rates("1/year", "1/year", Clock())
+    monkeypatch.setattr(module, "MAX_KEYS", 100)
+    windows = MovingWindows(Clock())
+    rates = RateLimiter("1/year", "1/year", Clock())
     for k in range(5000):
         assert windows.acquire_entry(f"{k}", 5, 60)
         assert len(windows) <= 100
@@ -134,8 +134,8 @@ def test_memory_stays_flat_and_the_latest_are_remembered(monkeypatch: pytest.Mon
 
 
 def test_one_who_keeps_asking_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", 10)
-    windows = Windows(Clock())
+    monkeypatch.setattr(module, "MAX_KEYS", 10)
+    windows = MovingWindows(Clock())
     for k in range(40):
         windows.acquire_entry("often", 100, 60)
         for j in range(5):
@@ -150,5 +150,5 @@ def test_one_who_keeps_asking_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) 
 def test_what_is_no_limit_is_named_with_an_example(wrong: str) -> None:
     for name, texts in (("RATE_LIMIT", (wrong, "1/day")), ("ADDRESS_LIMIT", ("1/day", wrong))):
         with pytest.raises(SettingError) as error:
-            Rates(*texts)
+            RateLimiter(*texts)
         assert str(error.value) == f"GRADBOX_{name} is {wrong!r}; it takes runs in a time, like 60/minute"

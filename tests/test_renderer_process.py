@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from server.pictures.renderer_client import Drawings, NoStep, Undrawable
-from server.pictures.renderer_process import Fonts, family, png
-from server.wire.pictures import Drawing
+from server.pictures.renderer_client import Renderer, RenderingFailed, StepNotFound
+from server.pictures.renderer_process import Fonts, font_family, to_png
+from server.wire.pictures import DrawRequest
 from tests.databases import Places
 from tests.test_exports import FREE, PROGRAM, PUBLIC, needs_page, size
 from tests.test_saved_programs import code, saved, visiting
@@ -39,17 +39,17 @@ def nobody() -> None:
 
 def test_one_process_draws_and_a_new_one_comes_where_it_died() -> None:
     async def whole() -> None:
-        drawings = Drawings(10**7)
+        drawings = Renderer(10**7)
         try:
-            first = await drawings.get("a", Drawing(kind="stage", step=1), packed(3), nobody)
+            first = await drawings.get("a", DrawRequest(kind="stage", step=1), packed(3), nobody)
             assert first.startswith(b"<?xml")
             assert drawings._process is not None
             drawings._process.kill()
             await drawings._process.wait()
-            second = await drawings.get("b", Drawing(kind="stage", step=1), packed(3), nobody)
+            second = await drawings.get("b", DrawRequest(kind="stage", step=1), packed(3), nobody)
             assert second == first and drawings.starts == 2
-            with pytest.raises(NoStep):
-                await drawings.get("a", Drawing(kind="stage", step=3), packed(3), nobody)
+            with pytest.raises(StepNotFound):
+                await drawings.get("a", DrawRequest(kind="stage", step=3), packed(3), nobody)
             assert drawings.starts == 2
         finally:
             await drawings.close()
@@ -59,12 +59,12 @@ def test_one_process_draws_and_a_new_one_comes_where_it_died() -> None:
 
 def test_what_can_not_be_drawn_costs_the_next_one_nothing() -> None:
     async def whole() -> None:
-        drawings = Drawings(10**7)
+        drawings = Renderer(10**7)
         try:
             for broken in (b"", b"no gzip", gzip.compress(b"{}"), gzip.compress(b"null"), gzip.compress(b"\xff\xfe")):
-                with pytest.raises(Undrawable):
-                    await drawings.get("x", Drawing(kind="stage", step=0), broken, nobody)
-            assert (await drawings.get("a", Drawing(kind="loom"), packed(3), nobody)).startswith(b"<?xml")
+                with pytest.raises(RenderingFailed):
+                    await drawings.get("x", DrawRequest(kind="stage", step=0), broken, nobody)
+            assert (await drawings.get("a", DrawRequest(kind="loom"), packed(3), nobody)).startswith(b"<?xml")
             assert drawings.failures == 5
         finally:
             await drawings.close()
@@ -74,14 +74,14 @@ def test_what_can_not_be_drawn_costs_the_next_one_nothing() -> None:
 
 def test_a_drawing_that_is_cut_short_leaves_no_answer_for_the_next() -> None:
     async def whole() -> None:
-        drawings = Drawings(10**7)
+        drawings = Renderer(10**7)
         try:
-            first = asyncio.create_task(drawings.get("a", Drawing(kind="loom"), packed(9), nobody))
+            first = asyncio.create_task(drawings.get("a", DrawRequest(kind="loom"), packed(9), nobody))
             await asyncio.sleep(0.01)
             first.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await first
-            drawn = await drawings.get("a", Drawing(kind="stage", step=1), packed(3), nobody)
+            drawn = await drawings.get("a", DrawRequest(kind="stage", step=1), packed(3), nobody)
             assert b'class="stage-svg"' in drawn
         finally:
             await drawings.close()
@@ -127,8 +127,8 @@ def working(process: int) -> bool:
 
 def test_the_same_picture_is_drawn_once_however_many_ask() -> None:
     async def whole() -> None:
-        drawings = Drawings(10**7)
-        asked = Drawing(kind="card", title="clone", png=True)
+        drawings = Renderer(10**7)
+        asked = DrawRequest(kind="card", title="clone", to_png=True)
         try:
             bodies = await asyncio.gather(*(drawings.get("a", asked, packed(5), nobody) for _ in range(20)))
             assert len(set(bodies)) == 1
@@ -141,7 +141,7 @@ def test_the_same_picture_is_drawn_once_however_many_ask() -> None:
 
 
 def test_where_no_v8_is_there_the_pictures_alone_are_missing(monkeypatch: pytest.MonkeyPatch, places: Places) -> None:
-    monkeypatch.setattr("server.pictures.renderer_client.PROGRAM", ("/bin/false",))
+    monkeypatch.setattr("server.pictures.renderer_client.COMMAND", ("/bin/false",))
     with visiting(places("sqlite"), public_url=PUBLIC, **FREE) as client:
         there = saved(client, source=PROGRAM)
         answer = client.get(f"/s/{there.id}.svg")
@@ -156,9 +156,9 @@ def test_a_png_of_a_huge_picture_is_bounded() -> None:
     ).stdout.encode()
 
     async def whole() -> tuple[int, int]:
-        drawings = Drawings(10**8)
+        drawings = Renderer(10**8)
         try:
-            return size(await drawings.get("m", Drawing(kind="loom", png=True), gzip.compress(body), nobody))
+            return size(await drawings.get("m", DrawRequest(kind="loom", to_png=True), gzip.compress(body), nobody))
         finally:
             await drawings.close()
 
@@ -172,23 +172,23 @@ def test_letters_of_a_family_that_is_not_there_are_drawn(generic: str, language:
     asked = ["fc-list", f":lang={language}", "family"]
     if not shutil.which("fc-list") or not subprocess.run(asked, capture_output=True, check=True).stdout:
         pytest.skip("no font on this machine has them")
-    fonts = Fonts(family("sans-serif", ""), family("monospace", ""))
+    fonts = Fonts(font_family("sans-serif", ""), font_family("monospace", ""))
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="99" height="99"><text y="50" font-family="{}">{}</text></svg>'
-    assert png(svg.format(f"No such one, {generic}", letters), fonts) != png(svg.format("", ""), fonts)
+    assert to_png(svg.format(f"No such one, {generic}", letters), fonts) != to_png(svg.format("", ""), fonts)
 
 
 def test_however_many_ask_for_one_picture_there_is_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.pictures.renderer_client.WAITING", 2)
+    monkeypatch.setattr("server.pictures.renderer_client.MAX_WAITING", 2)
 
     async def whole() -> None:
-        drawings = Drawings(10**7)
+        drawings = Renderer(10**7)
         try:
-            same = [drawings.get("a", Drawing(kind="loom"), packed(5), nobody) for _ in range(8)]
-            other = drawings.get("b", Drawing(kind="loom"), packed(4), nobody)
-            third = drawings.get("c", Drawing(kind="loom"), packed(3), nobody)
+            same = [drawings.get("a", DrawRequest(kind="loom"), packed(5), nobody) for _ in range(8)]
+            other = drawings.get("b", DrawRequest(kind="loom"), packed(4), nobody)
+            third = drawings.get("c", DrawRequest(kind="loom"), packed(3), nobody)
             found = await asyncio.gather(*same, other, third, return_exceptions=True)
-            assert all(isinstance(body, bytes) for body in found[:9]) and isinstance(found[9], Undrawable)
-            assert isinstance(await drawings.get("c", Drawing(kind="loom"), packed(3), nobody), bytes)
+            assert all(isinstance(body, bytes) for body in found[:9]) and isinstance(found[9], RenderingFailed)
+            assert isinstance(await drawings.get("c", DrawRequest(kind="loom"), packed(3), nobody), bytes)
         finally:
             await drawings.close()
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from server.language.edits import edited
+from server.language.edits import apply_edits
 from server.language.paste import normalise
 from server.language.policy import check
-from server.language.repairs import offered, on_cpu
+from server.language.repairs import cpu_repairs, offer_repairs
 from server.wire.trace import Edit
 from tests.test_expected_output import verdicts
 from tests.test_paste import SEEDS
@@ -28,7 +28,7 @@ def repaired(told: dict[str, Any], key: str, shape: str | None = None, pasted: b
     (repair,) = [repair for repair in all_offers(told) if repair["key"] == key]
     text = told["program"]["pasted"] if pasted else told["program"]["source"]
     edits = [Edit(**edit) for edit in repair["pasted" if pasted else "edits"]]
-    return edited(text, edits, shape or repair.get("shape"))
+    return apply_edits(text, edits, shape or repair.get("shape"))
 
 
 LAYER = "import torch\nfrom torch import nn\nmodel = nn.Linear(2, 1)\n"
@@ -245,8 +245,8 @@ PIECES = [
 )  # fmt: skip
 def test_a_repair_of_very_many_places_is_not_offered(source: str) -> None:
     pasted = normalise("import torch, pandas as pd\n" + source)
-    assert not any(refusal.repairs for refusal in offered(pasted, source, check(pasted.source)[1]))
-    assert on_cpu(pasted, source, "CUDA") == []
+    assert not any(refusal.repairs for refusal in offer_repairs(pasted, source, check(pasted.source)[1]))
+    assert cpu_repairs(pasted, source, "CUDA") == []
 
 
 def code(source: str) -> list[str]:
@@ -263,12 +263,12 @@ def test_whatever_is_repaired_is_a_program_and_the_same_one_in_the_pasted_text()
         text = text if dice.random() < 0.3 else source
         pasted = normalise(text)
         _, refusals = check(pasted.source)
-        found = [repair for refusal in offered(pasted, text, refusals) for repair in refusal.repairs]
-        for repair in [*found, *on_cpu(pasted, text, "CUDA")]:
+        found = [repair for refusal in offer_repairs(pasted, text, refusals) for repair in refusal.repairs]
+        for repair in [*found, *cpu_repairs(pasted, text, "CUDA")]:
             made += 1
-            after = edited(pasted.source, repair.edits, repair.shape)
+            after = apply_edits(pasted.source, repair.edits, repair.shape)
             ast.parse(after)
             if repair.pasted is not None:
-                again = normalise(edited(text, repair.pasted, repair.shape)).source
+                again = normalise(apply_edits(text, repair.pasted, repair.shape)).source
                 assert code(again) == code(after), text
     assert made > 500

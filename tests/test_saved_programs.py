@@ -17,7 +17,7 @@ from benchmarks.measured_server import MeasuredServer
 from server.app import create_app
 from server.settings import Settings
 from server.store.tables import scenarios
-from server.wire.saved_programs import Rerun, Scenario
+from server.wire.saved_programs import Rerun, SavedProgramReply
 from server.wire.trace import Trace
 from tests import chaos
 from tests.databases import Place, Places
@@ -47,10 +47,10 @@ def client(request: pytest.FixtureRequest, places: Places) -> Iterator[TestClien
         yield client
 
 
-def saved(client: TestClient, **told: Any) -> Scenario:
+def saved(client: TestClient, **told: Any) -> SavedProgramReply:
     answer = client.post("/api/scenarios", json={"source": PROGRAM, **told})
     assert answer.status_code in (200, 201), answer.text
-    return Scenario.model_validate(answer.json())
+    return SavedProgramReply.model_validate(answer.json())
 
 
 def code(answer: Any) -> tuple[int, str]:
@@ -61,7 +61,7 @@ def test_saving_twice_is_saving_once(client: TestClient) -> None:
     body = {"source": PROGRAM, "title": "Twice", "settings": {"seed": 3}}
     first, second = (client.post("/api/scenarios", json=body) for _ in range(2))
     assert (first.status_code, second.status_code) == (201, 200) and first.json() == second.json()
-    told = Scenario.model_validate(first.json())
+    told = SavedProgramReply.model_validate(first.json())
     assert first.headers["location"] == told.url == f"/s/{told.id}" and told.settings.seed == 3
     assert saved(client, title="Another").id != told.id
 
@@ -270,7 +270,7 @@ def test_links_begin_where_the_host_says(places: Places) -> None:
         places("sqlite"), "tests.stand_in_recorder:run", sandbox="off", public_url="https://g.example/"
     ) as client:
         answer = client.post("/api/scenarios", json={"source": "finish"}, headers={"host": "localhost"})
-        there = Scenario.model_validate(answer.json())
+        there = SavedProgramReply.model_validate(answer.json())
         assert there.url == f"https://g.example/s/{there.id}" == answer.headers["location"]
         assert f"# {there.url}\n" in client.get(f"/s/{there.id}.py").text
 

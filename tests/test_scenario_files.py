@@ -7,11 +7,11 @@ import pytest
 
 from server.language.paste import normalise
 from server.language.policy import check
-from server.language.scenarios import LANGUAGES, WORDS, Scenario, ShelfError, scenarios
+from server.language.scenarios import LANGUAGES, TEXT_KEYS, Scenario, ScenarioError, load_scenarios
 from tests.tracing import trace
 
 FOLDER = Path(__file__).parent.parent / "scenarios"
-SHELF = scenarios(FOLDER)
+SHELF = load_scenarios(FOLDER)
 WHOLE = (
     'order = 3\nthread = "t"\n[en]\ntitle = "T"\nquestion = "Q?"\nlook_at = "L"\n'
     '[zh]\ntitle = "题"\nquestion = "问"\nlook_at = "看"\n'
@@ -47,8 +47,8 @@ def test_a_scenario_is_short_accepted_and_told_in_each_language(scenario: Scenar
     assert check(scenario.source)[1] == []
     statements = [node for node in ast.walk(ast.parse(scenario.source)) if isinstance(node, ast.stmt)]
     assert 5 <= len(statements) <= 12
-    assert [set(scenario.text[language]) for language in LANGUAGES] == [set(WORDS)] * 2
-    for key in WORDS:
+    assert [set(scenario.text[language]) for language in LANGUAGES] == [set(TEXT_KEYS)] * 2
+    for key in TEXT_KEYS:
         assert scenario.text["en"][key].isascii() or "·" in scenario.text["en"][key]
         assert any("\u4e00" <= character <= "\u9fff" for character in scenario.text["zh"][key])
     assert len(scenario.text["en"]["title"]) < 60
@@ -73,15 +73,15 @@ def shelf(folder: Path, text: str = WHOLE, name: str = "a") -> Path:
 def test_a_folder_is_read_in_its_order(tmp_path: Path) -> None:
     shelf(tmp_path)
     shelf(tmp_path, WHOLE.replace("3", "1"), "b")
-    assert [(one.name, one.order, one.source) for one in scenarios(tmp_path)] == [
+    assert [(one.name, one.order, one.source) for one in load_scenarios(tmp_path)] == [
         ("b", 1, "x = 1\n"),
         ("a", 3, "x = 1\n"),
     ]
-    assert scenarios(tmp_path)[0].text["zh"] == {"title": "题", "question": "问", "look_at": "看"}
+    assert load_scenarios(tmp_path)[0].text["zh"] == {"title": "题", "question": "问", "look_at": "看"}
 
 
 def test_no_folder_is_an_empty_shelf(tmp_path: Path) -> None:
-    assert scenarios(tmp_path / "absent") == []
+    assert load_scenarios(tmp_path / "absent") == []
 
 
 @pytest.mark.parametrize(
@@ -102,28 +102,28 @@ def test_no_folder_is_an_empty_shelf(tmp_path: Path) -> None:
 )
 def test_an_error_names_the_file_and_the_key(tmp_path: Path, before: str, after: str, says: str) -> None:
     assert before in WHOLE
-    with pytest.raises(ShelfError) as told:
-        scenarios(shelf(tmp_path, WHOLE.replace(before, after, 1)))
+    with pytest.raises(ScenarioError) as told:
+        load_scenarios(shelf(tmp_path, WHOLE.replace(before, after, 1)))
     assert str(told.value).startswith(says)
 
 
 def test_a_program_needs_its_text_and_a_text_its_program(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
-    with pytest.raises(ShelfError, match=r"^a\.py: there is no a\.toml"):
-        scenarios(tmp_path)
+    with pytest.raises(ScenarioError, match=r"^a\.py: there is no a\.toml"):
+        load_scenarios(tmp_path)
     (tmp_path / "a.py").rename(tmp_path / "a.toml")
-    with pytest.raises(ShelfError, match=r"^a\.toml: there is no a\.py"):
-        scenarios(tmp_path)
+    with pytest.raises(ScenarioError, match=r"^a\.toml: there is no a\.py"):
+        load_scenarios(tmp_path)
 
 
 def test_two_scenarios_can_not_have_one_place(tmp_path: Path) -> None:
     shelf(tmp_path)
-    with pytest.raises(ShelfError, match=r"^b\.toml: order: 3 is taken by a\.toml"):
-        scenarios(shelf(tmp_path, WHOLE, "b"))
+    with pytest.raises(ScenarioError, match=r"^b\.toml: order: 3 is taken by a\.toml"):
+        load_scenarios(shelf(tmp_path, WHOLE, "b"))
 
 
 def test_a_program_is_utf_8(tmp_path: Path) -> None:
     shelf(tmp_path)
     (tmp_path / "a.py").write_bytes(b"x = '\xff'\n")
-    with pytest.raises(ShelfError, match=r"^a\.py: "):
-        scenarios(tmp_path)
+    with pytest.raises(ScenarioError, match=r"^a\.py: "):
+        load_scenarios(tmp_path)

@@ -49,9 +49,9 @@ def test_every_row_is_an_attribute_with_a_sentence() -> None:
 
 def test_the_page_of_settings_is_current_and_has_every_one() -> None:
     kept = (ROOT / "docs/settings.md").read_text()
-    assert kept == settings_docs.page(), "make settings"
+    assert kept == settings_docs.markdown_page(), "make settings"
     for row in TABLE:
-        assert f"| `{row.variable}` | {settings_docs.default(row)} | {row.meaning} |" in kept
+        assert f"| `{row.variable}` | {settings_docs.format_default(row)} | {row.meaning} |" in kept
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_the_page_of_settings_is_current_and_has_every_one() -> None:
 )
 def test_a_default_is_told_as_it_is_written_and_as_one_says_it(name: str, told: str) -> None:
     row = next(row for row in TABLE if row.name == name)
-    assert settings_docs.default(row) == told
+    assert settings_docs.format_default(row) == told
     if told.startswith("`"):
         assert getattr(Settings({row.variable: told.split("`")[1]}), name.lower()) == row.default
 
@@ -79,7 +79,7 @@ def test_a_default_is_told_as_it_is_written_and_as_one_says_it(name: str, told: 
     ("number", "told"), [(999, "999 bytes"), (1500, "1500 bytes"), (3 << 20, "3 MiB"), (7, "7 bytes")]
 )
 def test_sizes(number: int, told: str) -> None:
-    assert settings_docs.size(number) == told
+    assert settings_docs.format_exact_bytes(number) == told
 
 
 def test_what_was_changed_is_told_and_no_secret() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from server.settings import SettingError, Settings
-from server.settings_checks import doubts, refuse
+from server.settings_checks import check, warnings
 
 ROOT = Path(__file__).parent.parent
 
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parent.parent
 )  # fmt: skip
 def test_what_is_no_public_url_is_told(url: str) -> None:
     with pytest.raises(SettingError, match=r"GRADBOX_PUBLIC_URL is .*; it takes http"):
-        refuse(Settings({}, public_url=url))
+        check(Settings({}, public_url=url))
 
 
 @pytest.mark.parametrize(
@@ -37,13 +37,13 @@ def test_what_is_no_public_url_is_told(url: str) -> None:
     ],
 )  # fmt: skip
 def test_a_public_url(url: str) -> None:
-    refuse(Settings({}, public_url=url))
+    check(Settings({}, public_url=url))
 
 
 @pytest.mark.parametrize("hosts", ["", "a,", "https://g.example", "g.example:8000", "*", "g.example/x", "a b", "::1"])
 def test_what_is_no_host_is_told(hosts: str) -> None:
     with pytest.raises(SettingError, match="GRADBOX_HOSTS has "):
-        refuse(Settings({}, hosts=hosts))
+        check(Settings({}, hosts=hosts))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_what_is_no_host_is_told(hosts: str) -> None:
 )  # fmt: skip
 def test_what_is_no_list_of_frames_is_told(frames: str) -> None:
     with pytest.raises(SettingError, match=r"GRADBOX_FRAMES is .*; it takes "):
-        refuse(Settings({}, frames=frames))
+        check(Settings({}, frames=frames))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_is_no_list_of_frames_is_told(frames: str) -> None:
     ],
 )
 def test_a_list_of_frames(frames: str) -> None:
-    refuse(Settings({}, frames=frames))
+    check(Settings({}, frames=frames))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_list_of_frames(frames: str) -> None:
 )
 def test_others_are_named(told: dict[str, Any], name: str) -> None:
     with pytest.raises(SettingError) as error:
-        refuse(Settings({}, **told))
+        check(Settings({}, **told))
     assert str(error.value).startswith(name) and told.get("password", "?") not in str(error.value)
 
 
@@ -105,8 +105,8 @@ def test_others_are_named(told: dict[str, Any], name: str) -> None:
 )
 def test_what_is_worth_a_word(told: dict[str, Any], names: list[str]) -> None:
     settings = Settings({}, **told)
-    refuse(settings)
-    assert [name for name, _ in doubts(settings)] == [f"GRADBOX_{name}" for name in names]
+    check(settings)
+    assert [name for name, _ in warnings(settings)] == [f"GRADBOX_{name}" for name in names]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from server import log
 from server.app import create_app
 from server.pool import machine
 from server.settings import Settings
-from server.settings_docs import about, lasting
+from server.settings_docs import format_bytes, format_duration
 
 ROOT = Path(__file__).parent.parent
 HERE = "127.0.0.1"
@@ -132,33 +132,33 @@ def test_no_secret_is_in_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
 
 
 def test_our_own_failure_is_told_by_its_place_and_not_by_what_it_says() -> None:
-    recent = log.Recent()
+    recent = log.RecentEntries()
     try:
         raise ValueError("somebody's program")
     except ValueError:
         record = logging.LogRecord("uvicorn.error", logging.ERROR, "x", 1, "Exception in ASGI application\n", (), None)
         record.exc_info = sys.exc_info()
     recent.emit(record)
-    assert recent.words[0].text.startswith("Exception in ASGI application (ValueError at ")
-    assert "test_status.py:" in recent.words[0].text and "program" not in recent.words[0].text
-    for k in range(log.MOST + 5):
+    assert recent.entries[0].text.startswith("Exception in ASGI application (ValueError at ")
+    assert "test_status.py:" in recent.entries[0].text and "program" not in recent.entries[0].text
+    for k in range(log.MAX_ENTRIES + 5):
         recent.emit(logging.LogRecord("gradbox", logging.WARNING, "x", 1, f"{k} " + "x" * 999, (), None))
-    assert len(recent.words) == log.MOST and recent.words[-1].text.startswith(f"{log.MOST + 4} ")
-    assert all(len(word.text) <= log.LONGEST for word in recent.words)
+    assert len(recent.entries) == log.MAX_ENTRIES and recent.entries[-1].text.startswith(f"{log.MAX_ENTRIES + 4} ")
+    assert all(len(word.text) <= log.MAX_LENGTH for word in recent.entries)
 
 
 @pytest.mark.parametrize(
     ("number", "told"), [(None, "?"), (0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (10**6, "1 MB"), (999_999_999, "1000 MB"), (25_276_502_016, "25.3 GB")],
 )  # fmt: skip
 def test_bytes_are_told_roughly(number: int | None, told: str) -> None:
-    assert about(number) == told
+    assert format_bytes(number) == told
 
 
 @pytest.mark.parametrize(
     ("seconds", "told"), [(0, "0 min"), (59.9, "0 min"), (60, "1 min"), (3599, "59 min"), (3600, "1 h 0 min"), (90_000, "1 d 1 h"), (86_400 * 400, "400 d 0 h")],
 )  # fmt: skip
 def test_time_is_told_roughly(seconds: float, told: str) -> None:
-    assert lasting(seconds) == told
+    assert format_duration(seconds) == told
 
 
 def test_the_disk_of_a_folder_that_is_not_made_yet(tmp_path: Path) -> None:

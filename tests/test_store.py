@@ -22,11 +22,11 @@ from sqlalchemy import inspect, text, update
 from server.__main__ import main
 from server.settings import SettingError
 from server.store import repository as module
-from server.store.database import Database, Unreachable
-from server.store.ids import ALPHABET, canonical, digest, names, plausible
-from server.store.repository import Full, Removed, Repository, TooBig
+from server.store.database import Database, StoreUnavailable
+from server.store.ids import ALPHABET, candidate_ids, canonical, digest, is_plausible
+from server.store.repository import ProgramRemoved, ProgramTooLarge, QuotaExceeded, Repository
 from server.store.tables import metadata, scenarios
-from server.wire.saved_programs import Content, Record, Versions
+from server.wire.saved_programs import ArchiveRecord, Content, Versions
 from tests.databases import Place, Places
 from tests.tracing import trace
 
@@ -80,11 +80,11 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 def test_what_is_saved_is_found_as_it_was(place: Place) -> None:
     async def work(store: Repository) -> None:
         wanted = canonical(ODD)
-        assert wanted.isascii() and await store.same(wanted) is None
+        assert wanted.isascii() and await store.find_content(wanted) is None
         id_, new = await store.save(wanted, WHOLE, MADE)
         assert new and await store.save(wanted, b"another trace", MADE) == (id_, False)
         there = await store.find(id_)
-        assert there is not None and there == await store.same(wanted)
+        assert there is not None and there == await store.find_content(wanted)
         assert (there.content, there.trace, there.versions, there.digest) == (ODD, WHOLE, MADE, digest(wanted))
         assert await store.exists(id_) and [one.id async for one in store.entries()] == [id_]
 
@@ -105,7 +105,7 @@ def test_no_file_is_made_for_those_who_only_ask(places: Places) -> None:
     place = places("sqlite")
 
     async def ask(store: Repository) -> None:
-        assert await store.find("7777777777") is None and not await store.database.opened()
+        assert await store.find("7777777777") is None and not await store.database.ensure_open()
 
     place.do(ask)
     assert not place.folder.exists()
@@ -140,16 +140,16 @@ def test_an_id_is_no_word_and_not_to_be_confused() -> None:
     assert not set("aeiouyl01") & set(ALPHABET) and ALPHABET.lower() == ALPHABET
     for group in ("2z", "5s", "6b", "8b", "9gq", "uv", "0o", "1il"):
         assert len(set(group) & set(ALPHABET)) <= 1, group
-    found = [list(names(digest(content(k)))) for k in range(500)]
+    found = [list(candidate_ids(digest(content(k)))) for k in range(500)]
     assert len({one[0] for one in found}) == 500
     for one in found:
-        assert [len(name) for name in one[:3]] == [10, 12, 14] and all(map(plausible, one))
+        assert [len(name) for name in one[:3]] == [10, 12, 14] and all(map(is_plausible, one))
         assert all(longer.startswith(shorter) for shorter, longer in itertools.pairwise(one))
 
 
 def test_a_taken_id_is_lengthened(place: Place) -> None:
     wanted = content()
-    first, second, third = itertools.islice(names(digest(wanted)), 3)
+    first, second, third = itertools.islice(candidate_ids(digest(wanted)), 3)
 
     async def work(store: Repository) -> None:
         for k, id_ in enumerate((first, second)):
@@ -189,15 +189,15 @@ def test_the_quota_holds_whoever_saves(place: Place) -> None:
                 for k in range(ten, ten + 6)
             ]
             found = await asyncio.gather(*tries, return_exceptions=True)
-            assert sorted(type(one).__name__ for one in found) == ["Full"] * 7 + ["tuple"] * 5
+            assert sorted(type(one).__name__ for one in found) == ["QuotaExceeded"] * 7 + ["tuple"] * 5
             assert sum([entry.size async for entry in one.entries()]) == 5 * size
-            with pytest.raises(TooBig, match=str(size)):
+            with pytest.raises(ProgramTooLarge, match=str(size)):
                 await one.save(content(100), WHOLE, MADE)
             first = next(one_[0] for one_ in found if isinstance(one_, tuple))
             assert (await one.save(canonical((await one.find(first)).content), WHOLE, MADE)) == (first, False)
             assert await one.remove(first)
             assert (await other.save(content(99), WHOLE, MADE))[1], "what was removed takes no room"
-            with pytest.raises(Full):
+            with pytest.raises(QuotaExceeded):
                 await other.save(content(98), WHOLE, MADE)
 
     asyncio.run(whole())
@@ -209,8 +209,8 @@ def test_removal_leaves_a_tombstone_and_nothing_else(place: Place) -> None:
     async def work(store: Repository) -> None:
         id_, _ = await store.save(secret, WHOLE, MADE)
         assert await store.remove(id_, "asked for") and not await store.remove(id_)
-        for ask in (store.find(id_), store.same(secret), store.save(secret, WHOLE, MADE)):
-            with pytest.raises(Removed):
+        for ask in (store.find(id_), store.find_content(secret), store.save(secret, WHOLE, MADE)):
+            with pytest.raises(ProgramRemoved):
                 await ask
         assert await store.exists(id_)
         entries = [one async for one in store.entries()]
@@ -235,7 +235,7 @@ def test_migrations_go_up_and_down(place: Place) -> None:
 
         place.folder.mkdir(parents=True, exist_ok=True)
         for _ in range(2):
-            await database.move("head")
+            await database.migrate_to("head")
             assert await tables() == {"scenarios"}
             async with database._engine.connect() as connection:
                 wrong = await connection.run_sync(
@@ -244,7 +244,7 @@ def test_migrations_go_up_and_down(place: Place) -> None:
             assert wrong == []
             id_, _ = await store.save(content(), WHOLE, MADE)
             assert await store.find(id_) is not None
-            await database.move("base")
+            await database.migrate_to("base")
             assert await tables() == set()
 
     place.do(work)
@@ -256,7 +256,7 @@ def test_a_database_of_a_newer_server_is_left_alone(place: Place) -> None:
         async with store.database.writing() as connection:
             await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
         async with place.open() as older:
-            with pytest.raises(Unreachable):
+            with pytest.raises(StoreUnavailable):
                 await older.save(content(1), WHOLE, MADE)
 
     place.do(work)
@@ -268,7 +268,7 @@ def test_many_servers_make_the_database_at_once(place: Place) -> None:
         "async def work():\n"
         "    database = Database(sys.argv[1], Path(sys.argv[2]))\n"
         "    print('here', flush=True); sys.stdin.readline()\n"
-        "    assert await database.opened(make=True)\n"
+        "    assert await database.ensure_open(make=True)\n"
         "    await database.close()\n"
         "asyncio.run(work())"
     )
@@ -298,7 +298,7 @@ def test_many_servers_make_the_database_at_once(place: Place) -> None:
 def test_it_is_carried_there_and_back_without_loss(
     places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Done]
 ) -> None:
-    monkeypatch.setattr(module, "PAGE", 3)
+    monkeypatch.setattr(module, "PAGE_SIZE", 3)
     first, middle, last = places("sqlite"), places("postgresql"), places("sqlite")
 
     async def fill(store: Repository) -> None:
@@ -306,7 +306,7 @@ def test_it_is_carried_there_and_back_without_loss(
         await store.save(canonical(ODD), WHOLE, MADE)
         await store.remove(ids[3], "不好")
 
-    async def told(store: Repository) -> list[Record]:
+    async def told(store: Repository) -> list[ArchiveRecord]:
         return [one async for one in store.records()]
 
     first.do(fill)
@@ -327,8 +327,8 @@ def test_a_tombstone_is_not_taken_back_from_an_archive(place: Place) -> None:
         id_, _ = await store.save(content(), WHOLE, MADE)
         records = [one async for one in store.records()]
         await store.remove(id_)
-        assert await store.put(records) == 0
-        with pytest.raises(Removed):
+        assert await store.import_records(records) == 0
+        with pytest.raises(ProgramRemoved):
             await store.find(id_)
 
     place.do(work)
@@ -337,10 +337,14 @@ def test_a_tombstone_is_not_taken_back_from_an_archive(place: Place) -> None:
 def test_an_archive_that_lies_is_refused_whole(place: Place) -> None:
     async def work(store: Repository) -> None:
         wanted = content()
-        good = Record(id=next(names(digest(wanted))), digest=digest(wanted), created=1, versions=MADE, content=wanted)
+        good = ArchiveRecord(
+            id=next(candidate_ids(digest(wanted))), digest=digest(wanted), created=1, versions=MADE, content=wanted
+        )
         good = good.model_copy(update={"trace": base64.b64encode(WHOLE).decode()})
         fresh = content("fresh")
-        one = good.model_copy(update={"id": next(names(digest(fresh))), "digest": digest(fresh), "content": fresh})
+        one = good.model_copy(
+            update={"id": next(candidate_ids(digest(fresh))), "digest": digest(fresh), "content": fresh}
+        )
         for change in (
             {"id": "7777777777"},
             {"digest": digest("x")},
@@ -353,9 +357,9 @@ def test_an_archive_that_lies_is_refused_whole(place: Place) -> None:
             {"trace": base64.b64encode(gzip.compress(b"{}")).decode()},
         ):
             with pytest.raises(ValueError):
-                await store.put([one, good.model_copy(update=change)])
+                await store.import_records([one, good.model_copy(update=change)])
         assert [entry async for entry in store.entries()] == []
-        assert await store.put([one, good]) == 2
+        assert await store.import_records([one, good]) == 2
 
     place.do(work)
 
@@ -397,7 +401,7 @@ def test_a_database_that_does_not_answer(tmp_path: Path) -> None:
     ):
 
         async def work(store: Repository) -> None:
-            with pytest.raises(Unreachable):
+            with pytest.raises(StoreUnavailable):
                 await store.save(content(), WHOLE, MADE)
 
         place.do(work)

@@ -13,8 +13,8 @@ from sqlalchemy import text
 from starlette.testclient import TestClient
 
 from server.store.database import Database
-from server.store.health import FRESH, Watch
-from server.store.repository import Held, Repository
+from server.store.health import MAX_AGE, StoreHealth
+from server.store.repository import Repository, StoreTotals
 from tests.databases import Place, Places
 from tests.test_saved_programs import visiting
 from tests.test_store import MADE, content
@@ -35,13 +35,16 @@ class Clock:
 @pytest.mark.parametrize("kind", BACKENDS)
 def test_what_is_held(places: Places, kind: str) -> None:
     async def whole(store: Repository) -> None:
-        assert await store.held() in (Held(), Held(revision="0001"))  # SQLite's file is made by the first save
+        assert await store.totals() in (
+            StoreTotals(),
+            StoreTotals(revision="0001"),
+        )  # SQLite's file is made by the first save
         ids = [(await store.save(content(k), b"trace" * k, MADE))[0] for k in range(1, 6)]
         entries = [entry async for entry in store.entries()]
-        assert await store.held() == Held(5, 0, sum(entry.size for entry in entries), "0001")
+        assert await store.totals() == StoreTotals(5, 0, sum(entry.size for entry in entries), "0001")
         await store.remove(ids[2])
         left = [entry async for entry in store.entries() if entry.id != ids[2]]
-        assert await store.held() == Held(4, 1, sum(entry.size for entry in left), "0001")
+        assert await store.totals() == StoreTotals(4, 1, sum(entry.size for entry in left), "0001")
 
     places(kind).do(whole)
 
@@ -55,7 +58,7 @@ def test_the_index_is_all_that_is_read(places: Places) -> None:
             raw = await connection.get_raw_connection()
             driver: Any = raw.driver_connection
             await driver.set_trace_callback(asked.append)
-        await store.held()
+        await store.totals()
         query = next(one for one in asked if "sum(" in one)
         async with store.database.reading() as connection:
             assert connection is not None
@@ -68,19 +71,19 @@ def test_the_index_is_all_that_is_read(places: Places) -> None:
 def test_an_answer_does_for_a_while(places: Places, kind: str) -> None:
     async def whole(store: Repository) -> None:
         clock = Clock()
-        watch = Watch(store, clock)
-        assert watch.backend == BACKENDS[kind] and watch.answer.reachable is None
+        watch = StoreHealth(store, clock)
+        assert watch.backend == BACKENDS[kind] and watch.state.reachable is None
         await store.save(content(), b"trace", MADE)
         for _ in range(40):  # the first answer may take longer than anybody waits
-            await watch.look()
-        first = watch.answer
+            await watch.refresh()
+        first = watch.state
         assert first.reachable and first.held is not None and first.held.scenarios == 1
         await store.save(content(2), b"trace", MADE)
-        clock.now += FRESH - 1
-        assert (await watch.look()) is first
+        clock.now += MAX_AGE - 1
+        assert (await watch.refresh()) is first
         clock.now += 1
-        await asyncio.gather(*(watch.look() for _ in range(9)))
-        assert watch.answer.held is not None and watch.answer.held.scenarios == 2
+        await asyncio.gather(*(watch.refresh() for _ in range(9)))
+        assert watch.state.held is not None and watch.state.held.scenarios == 2
         await watch.close()
 
     places(kind).do(whole)
@@ -98,10 +101,10 @@ def silent() -> Iterator[int]:
 def test_nobody_waits_for_a_database_that_says_nothing(tmp_path: Path) -> None:
     async def whole(port: int) -> None:
         database = Database(f"postgresql://gradbox@127.0.0.1:{port}/none", tmp_path)
-        watch = Watch(Repository(database, 10**6, 10**9))
+        watch = StoreHealth(Repository(database, 10**6, 10**9))
         for _ in range(3):
             began = time.perf_counter()
-            assert (await watch.look()).reachable is None
+            assert (await watch.refresh()).reachable is None
             assert time.perf_counter() - began < 1
         await watch.close()
         await database.close()
@@ -113,17 +116,17 @@ def test_nobody_waits_for_a_database_that_says_nothing(tmp_path: Path) -> None:
 def test_one_that_is_away_and_comes_back_is_told(places: Places) -> None:
     async def whole(store: Repository) -> None:
         clock = Clock()
-        watch = Watch(store, clock)
+        watch = StoreHealth(store, clock)
         await store.save(content(), b"trace", MADE)
-        assert (await watch.look()).reachable
+        assert (await watch.refresh()).reachable
         real, store.database.reading = store.database.reading, Database(GONE, Path()).reading  # type: ignore[method-assign]
-        clock.now += FRESH
-        answer = await watch.look()
+        clock.now += MAX_AGE
+        answer = await watch.refresh()
         assert answer.reachable is False and answer.why == "ConnectionRefusedError" and "127.0.0.1" in answer.detail
         assert answer.held is not None and answer.held.scenarios == 1  # what is known from before
         store.database.reading = real  # type: ignore[method-assign]
-        clock.now += FRESH
-        assert (await watch.look()).reachable and not watch.answer.why
+        clock.now += MAX_AGE
+        assert (await watch.refresh()).reachable and not watch.state.why
 
     places("sqlite").do(whole)
 
@@ -137,7 +140,7 @@ def figures(client: TestClient) -> dict[str, float]:
 
 
 def test_the_servers_own_figures(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.store.health.FRESH", 0.0)
+    monkeypatch.setattr("server.store.health.MAX_AGE", 0.0)
     told: dict[str, Any] = {"sandbox": "off", "quota": 900, "scenario": 700, "save_limit": "5/minute"}
     with visiting(places("sqlite"), "tests.stand_in_recorder:run", **told) as client:
         assert client.get("/healthz").json()["store"] == {"backend": "embedded", "reachable": True}

@@ -4,8 +4,8 @@ import ast
 from bisect import bisect_left
 from typing import Any
 
-from server.language.policy import characters
-from server.language.text import split
+from server.language.policy import character_column
+from server.language.text import split_lines
 from server.language.tree import children, walk
 from server.wire.trace import Edit
 
@@ -15,9 +15,9 @@ class Edits:
 
     def __init__(self, source: str, tree: ast.Module) -> None:
         self.lines = source.split("\n")
-        self.gone: set[ast.AST] = set()
+        self.removed: set[ast.AST] = set()
         self._parents = {child: node for node in walk(tree) for child in children(node)}
-        self._found: list[Edit] = []
+        self._edits: list[Edit] = []
         self._uses: dict[str, list[ast.Name]] = {}
         for node in self._parents:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -37,61 +37,64 @@ class Edits:
             at = self._parents.get(at)
         return at
 
-    def put(self, node: Any, text: str) -> None:
+    def replace(self, node: Any, text: str) -> None:
         """Another text in a node's place."""
         self._add(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, text)
-        self._forget(node)
+        self._mark_removed(node)
 
-    def cut(self, kept: Any, node: Any) -> None:
+    def keep_start(self, kept: Any, node: Any) -> None:
         """Of a node only its beginning, up to the end of `kept`."""
         self._add(kept.end_lineno, kept.end_col_offset, node.end_lineno, node.end_col_offset, "")
-        self.gone.update({*walk(node)} - {*walk(kept)})
+        self.removed.update({*walk(node)} - {*walk(kept)})
 
-    def drop(self, node: ast.stmt) -> None:
+    def comment_out(self, node: ast.stmt) -> None:
         """A statement becomes a comment, so that it can be seen what was left out."""
-        if node in self.gone:
+        if node in self.removed:
             return
         last = self.lines[(node.end_lineno or node.lineno) - 1].encode("utf-8", "surrogatepass")
         behind = last[node.end_col_offset :].strip()
         if behind and not behind.startswith(b"#"):
-            self.put(node, "pass")
+            self.replace(node, "pass")
             return
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
             text = self.lines[line - 1]
             first = line == node.lineno
             col = node.col_offset if first else len(text) - len(text.lstrip())
-            self._add(line, col, line, col, "pass  # " if first and self._lonely(node) else "# ", first)
-        self._forget(node)
+            self._add(line, col, line, col, "pass  # " if first and self._leaves_block_empty(node) else "# ", first)
+        self._mark_removed(node)
 
-    def told(self) -> list[Edit]:
+    def collected(self) -> list[Edit]:
         """In order of their places."""
-        return self._found
+        return self._edits
 
-    def _lonely(self, node: ast.stmt) -> bool:
+    def _leaves_block_empty(self, node: ast.stmt) -> bool:
         """Whether its block would be empty without it."""
         parent = self._parents[node]
         for name in ("body", "orelse", "finalbody"):
             body = getattr(parent, name, None)
             if isinstance(body, list) and node in body:
                 return not isinstance(parent, ast.Module) and all(
-                    other in self.gone for other in body if other is not node
+                    other in self.removed for other in body if other is not node
                 )
         return False
 
-    def _forget(self, node: ast.AST) -> None:
-        self.gone.update(walk(node))
+    def _mark_removed(self, node: ast.AST) -> None:
+        self.removed.update(walk(node))
 
     def _add(self, line: int, col: int, end_line: int, end_col: int, text: str, bytes_: bool = True) -> None:
         if bytes_:
-            col, end_col = characters(self.lines[line - 1], col), characters(self.lines[end_line - 1], end_col)
-        at = bisect_left(self._found, (line, col), key=lambda edit: (edit.line, edit.col))
-        around = self._found[max(at - 1, 0) : at + 1]
+            col, end_col = (
+                character_column(self.lines[line - 1], col),
+                character_column(self.lines[end_line - 1], end_col),
+            )
+        at = bisect_left(self._edits, (line, col), key=lambda edit: (edit.line, edit.col))
+        around = self._edits[max(at - 1, 0) : at + 1]
         edit = Edit(line=line, col=col, end_line=end_line, end_col=end_col, text=text)
-        if all(apart(edit, other) for other in around):
-            self._found.insert(at, edit)
+        if all(disjoint(edit, other) for other in around):
+            self._edits.insert(at, edit)
 
 
-def apart(one: Edit, other: Edit) -> bool:
+def disjoint(one: Edit, other: Edit) -> bool:
     """Whether neither lies in the other."""
     return (one.end_line, one.end_col) <= (other.line, other.col) or (other.end_line, other.end_col) <= (
         one.line,
@@ -99,7 +102,7 @@ def apart(one: Edit, other: Edit) -> bool:
     )
 
 
-def edited(text: str, edits: list[Edit], shape: str | None = None) -> str:
+def apply_edits(text: str, edits: list[Edit], shape: str | None = None) -> str:
     """The text with its edits made."""
     lines = text.split("\n")
     for edit in sorted(edits, key=lambda edit: (edit.line, edit.col), reverse=True):
@@ -109,9 +112,9 @@ def edited(text: str, edits: list[Edit], shape: str | None = None) -> str:
     return "\n".join(lines)
 
 
-def moved(edits: list[Edit], source: str, lines: list[int | None], pasted: str) -> list[Edit] | None:
+def map_to_pasted(edits: list[Edit], source: str, lines: list[int | None], pasted: str) -> list[Edit] | None:
     """The same edits in the pasted text; None where a line of the program does not stand in it as it is."""
-    mine, theirs = source.split("\n"), [line.text for line in split(pasted)]
+    mine, theirs = source.split("\n"), [line.text for line in split_lines(pasted)]
 
     def place(line: int, col: int) -> tuple[int, int] | None:
         origin = lines[line - 1] if line <= len(lines) else None

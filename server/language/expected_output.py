@@ -8,12 +8,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-from server.language.policy import characters
-from server.language.text import Line, parses
+from server.language.policy import character_column
+from server.language.text import Line, try_parse
 from server.language.tree import walk
 from server.wire.trace import Notice
 
-_SAYS = re.compile(
+_MARKER = re.compile(
     r"\s*(?:(?:outputs?|out|prints?|printed|result|输出(?:结果)?|结果|打印(?:结果)?)(?:为|如下|是)?\s*[:：=]|[-=]>|→|⇒|prints\b)\s*",
     re.I,
 )
@@ -22,8 +22,8 @@ _HEADER = re.compile(
 )
 _WORD = re.compile(r"(?:None|True|False|nan|inf)\b(?![\w(\[{'\"=.]*[\w(\[{'\"=])")
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?(?![\w.])")
-_ALONE = re.compile(r"(?:cpu|cuda:\d+)(?!\w)")
-_NAMED = re.compile(
+_DEVICE = re.compile(r"(?:cpu|cuda:\d+)(?!\w)")
+_TYPE_NAME = re.compile(
     r"torch\.(?:b?float\d*|u?int\d+|bool|complex\d+|strided)(?!\w)"
     r"|<\w*(?:Backward\d*|AccumulateGrad)(?: object at 0x[0-9a-fA-F]+)?>|<class '[\w.]+'>"
 )
@@ -37,34 +37,34 @@ _LITERAL: tuple[type, ...] = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.S
 _LITERAL += (ast.Call, ast.keyword, ast.Name, ast.Attribute)
 _NAMES = {"tensor", "array", "device", "torch", "inf", "nan", "OrderedDict", "float32", "float64", "int32", "int64"}
 
-MOST = 4_000
+MAX_LENGTH = 4_000
 """Characters of a text that is read as an output."""
 
 
-def claims(lines: list[str], tree: ast.Module) -> list[Notice]:
+def expected_outputs(lines: list[str], tree: ast.Module) -> list[Notice]:
     """A notice for each statement beside which a comment, or a text that stands alone, says what is printed.
 
     kind `claimed`; args: text; label, a text that the statement prints before it; block, where the text is that of
     all statements since the last such block; from, the first line of the statement.
     """
-    found = [claim for node in _once(tree.body) for claim in _beside(node, lines)]
-    return [*found, *(claim for k, node in enumerate(tree.body) if k for claim in _block(node))]
+    found = [claim for node in _run_once(tree.body) for claim in _comment_output(node, lines)]
+    return [*found, *(claim for k, node in enumerate(tree.body) if k for claim in _text_block_output(node))]
 
 
-def _once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def _run_once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The simple statements that run at most once."""
     for node in body:
         if isinstance(node, ast.With | ast.If):
-            yield from _once(node.body)
-            yield from _once(node.orelse if isinstance(node, ast.If) else [])
+            yield from _run_once(node.body)
+            yield from _run_once(node.orelse if isinstance(node, ast.If) else [])
         elif not isinstance(node, ast.For | ast.AsyncFor | ast.While | ast.FunctionDef | ast.AsyncFunctionDef
                             | ast.ClassDef | ast.Try | ast.TryStar | ast.Match | ast.AsyncWith):  # fmt: skip
             yield node
 
 
-def _beside(node: ast.stmt, lines: list[str]) -> Iterator[Notice]:
+def _comment_output(node: ast.stmt, lines: list[str]) -> Iterator[Notice]:
     last = (node.end_lineno or node.lineno) - 1
-    behind = lines[last][characters(lines[last], node.end_col_offset or 0) :].strip()
+    behind = lines[last][character_column(lines[last], node.end_col_offset or 0) :].strip()
     comment = behind if behind.startswith("#") else ""
     if behind and not comment:
         return  # another statement stands behind it
@@ -74,29 +74,29 @@ def _beside(node: ast.stmt, lines: list[str]) -> Iterator[Notice]:
             break
         below.append(line.strip()[1:])
     for text in ("\n".join([comment[1:], *below]) if comment else "", "\n".join(below)):
-        told = _told(text, node) if len(text) <= MOST else None
+        told = _stated_output(text, node) if len(text) <= MAX_LENGTH else None
         if told is not None:
             yield Notice(line=last + 1, kind="claimed", args={"text": told, "from": node.lineno, **_label(node)})
             return
 
 
-def _told(text: str, node: ast.stmt) -> str | None:
+def _stated_output(text: str, node: ast.stmt) -> str | None:
     """What a comment begins with, if that is an output of this statement."""
     first = text.split("\n", 1)[0]
     error = _ERROR.match(first)
     if error:
         return first.strip()
-    if not isinstance(node, ast.Expr) or _addresses(node):
+    if not isinstance(node, ast.Expr) or _shows_addresses(node):
         return None
-    marked = _SAYS.match(text)
+    marked = _MARKER.match(text)
     begin = marked.end() if marked else 0
     items, end = _items(text, begin, alone=False)
-    if items and (len(items) == 1 or prints(node)):
+    if items and (len(items) == 1 or is_print_call(node)):
         rest = text[end:].split("\n", 1)[0]
         if _END.match(rest) or (marked and _PROSE.match(rest)):
             return " ".join(items)
     alone = (
-        (_NUMBER.match(text, begin) if marked else None) or _NUMBER.match(first.strip()) or _ALONE.match(first.strip())
+        (_NUMBER.match(text, begin) if marked else None) or _NUMBER.match(first.strip()) or _DEVICE.match(first.strip())
     )
     if alone and first[begin:].strip() == alone[0]:
         return alone[0]
@@ -109,7 +109,7 @@ def _items(text: str, at: int, alone: bool = True) -> tuple[list[str], int]:
     end = at
     while True:
         at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]
-        match = _WORD.match(text, at) or _NAMED.match(text, at) or (_NUMBER.match(text, at) if alone else None)
+        match = _WORD.match(text, at) or _TYPE_NAME.match(text, at) or (_NUMBER.match(text, at) if alone else None)
         to = match.end() if match else _bracketed(text, at)
         if to is None:
             return items, end
@@ -140,7 +140,7 @@ def _bracketed(text: str, at: int) -> int | None:
 
 def _literal(text: str) -> bool:
     text = _ANGLED.sub("None", text.removeprefix("Parameter containing:")).strip()
-    tree = parses([Line(text, None)])
+    tree = try_parse([Line(text, None)])
     value = tree.body[0].value if tree and isinstance(tree.body[0], ast.Expr) else None
     if value is None or (text.startswith("(") and not isinstance(value, ast.Tuple)):
         return False  # prose in brackets
@@ -152,12 +152,12 @@ def _literal(text: str) -> bool:
     return True
 
 
-def prints(node: ast.stmt) -> bool:
+def is_print_call(node: ast.stmt) -> bool:
     value = node.value if isinstance(node, ast.Expr) else None
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "print"
 
 
-def _addresses(node: ast.stmt) -> bool:
+def _shows_addresses(node: ast.stmt) -> bool:
     """Whether it shows where something lies, which differs from run to run."""
     calls = [part.func for part in walk(node) if isinstance(part, ast.Call)]
     return any(
@@ -168,7 +168,7 @@ def _addresses(node: ast.stmt) -> bool:
 
 def _label(node: ast.stmt) -> dict[str, str]:
     """The text that a `print` begins with."""
-    if not prints(node):
+    if not is_print_call(node):
         return {}
     call: ast.Call = node.value  # type: ignore[attr-defined]
     if call.keywords or not call.args:
@@ -186,13 +186,13 @@ def _label(node: ast.stmt) -> dict[str, str]:
     return {"label": " ".join(texts)} if texts else {}
 
 
-def _block(node: ast.stmt) -> Iterator[Notice]:
+def _text_block_output(node: ast.stmt) -> Iterator[Notice]:
     """A text that stands alone and holds outputs, one after the other, and notes behind them."""
     if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
         return
     text = node.value.value
-    header = _HEADER.match(text) if len(text) <= MOST else None
-    if len(text) > MOST or not text.strip():
+    header = _HEADER.match(text) if len(text) <= MAX_LENGTH else None
+    if len(text) > MAX_LENGTH or not text.strip():
         return
     at = header.end() if header else 0
     rows: list[str] = []

@@ -10,17 +10,17 @@ SENTENCE = "the quick brown fox jumps over the lazy dog. "
 _TIMES = 20
 
 
-class Opened:
+class OpenCalls:
     """Changes each `open`: read as text, unpacked into a value, or written. drawn, read: what it put in."""
 
     def __init__(self, work: Edits, modules: Modules) -> None:
         self._work, self._modules = work, modules
-        self.drawn = self.read = False
+        self.uses_random = self.uses_text = False
 
-    def change(self, tree: ast.Module) -> bool:
+    def replace_all(self, tree: ast.Module) -> bool:
         """False where a file is used in a way that nothing stands in for."""
         for node in walk(tree):
-            if node in self._work.gone or not isinstance(node, ast.Call):
+            if node in self._work.removed or not isinstance(node, ast.Call):
                 continue
             if isinstance(node.func, ast.Name) and node.func.id == "open" and not self._call(node):
                 return False
@@ -35,13 +35,13 @@ class Opened:
         if isinstance(parent, ast.Attribute) and isinstance(outer, ast.Call) and outer.func is parent:
             text = self._text(parent.attr)
             if text is not None:
-                self._work.put(outer, text)
+                self._work.replace(outer, text)
                 return True
         return False
 
     def _text(self, method: str) -> str | None:
         text = {"read": f"{SENTENCE!r} * {_TIMES}", "readlines": f"[{SENTENCE + chr(10)!r}] * {_TIMES}"}.get(method)
-        self.read = self.read or text is not None
+        self.uses_text = self.uses_text or text is not None
         return text
 
     def _block(self, block: ast.With) -> bool:
@@ -50,7 +50,7 @@ class Opened:
         if not isinstance(name, ast.Name) or not block.body:
             return False
         if all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) for node in block.body):
-            self._work.drop(block)
+            self._work.comment_out(block)
             return True
         node = block.body[0]
         if len(block.body) > 1 or not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
@@ -64,15 +64,15 @@ class Opened:
         ):
             value = self._text(call.func.attr)
         elif any(isinstance(part, ast.Name) and part.id == name.id for part in call.args):
-            value, self.drawn = self._drawn(call), True
+            value, self.uses_random = self._random_array(call), True
         if value is None:
             return False
         targets = "".join(f"{ast.unparse(one)} = " for one in node.targets)
-        self._work.put(block, f"{targets}{value}")
+        self._work.replace(block, f"{targets}{value}")
         return True
 
-    def _drawn(self, call: ast.Call) -> str:
+    def _random_array(self, call: ast.Call) -> str:
         path = self._modules.path(call.func) or ""
         if path.startswith("numpy."):
-            return f"{self._modules.called('numpy', 'np')}.random.randn({{shape}})"
-        return f"{self._modules.called('torch', 'torch')}.randn({{shape}})"
+            return f"{self._modules.name_of('numpy', 'np')}.random.randn({{shape}})"
+        return f"{self._modules.name_of('torch', 'torch')}.randn({{shape}})"

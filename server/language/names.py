@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from server.language.tree import walk
 
-FORGOTTEN = {
+KNOWN_IMPORTS = {
     "torch": "import torch",
     "np": "import numpy as np",
     "numpy": "import numpy",
@@ -18,7 +18,7 @@ FORGOTTEN = {
 """Names that articles use without their import; added only where the name is used like a module, `nn.Linear`."""
 
 
-def bound(nodes: Iterable[ast.AST]) -> set[str]:
+def bound_names(nodes: Iterable[ast.AST]) -> set[str]:
     """Every name that the program binds, in whatever scope."""
     names: set[str] = set()
     for node in nodes:
@@ -63,15 +63,15 @@ class Modules:
             return None
         return ".".join([self.names[node.id], *reversed(parts)])
 
-    def called(self, path: str, otherwise: str) -> str:
+    def name_of(self, path: str, otherwise: str) -> str:
         """The name under which a module is known here."""
         return next((name for name, found in self.names.items() if found == path), otherwise)
 
 
-def forgotten(tree: ast.Module) -> list[str]:
+def missing_imports(tree: ast.Module) -> list[str]:
     """The names of FORGOTTEN that the program uses and nobody binds."""
     nodes = walk(tree)
-    have = bound(nodes) | set(dir(builtins))
+    have = bound_names(nodes) | set(dir(builtins))
     used: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -80,10 +80,10 @@ def forgotten(tree: ast.Module) -> list[str]:
             used.add("torch" if node.id not in have else "")  # `tensor(...)` is what torch prints
     if "*" in have:
         used &= {"torch"}
-    return [name for name in FORGOTTEN if name in used and name not in have]
+    return [name for name in KNOWN_IMPORTS if name in used and name not in have]
 
 
-def top(tree: ast.Module) -> int:
+def import_line(tree: ast.Module) -> int:
     """The line, from 0, before which an import may be put: after a docstring and imports from the future."""
     at = 0
     for k, node in enumerate(tree.body):

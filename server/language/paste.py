@@ -12,19 +12,23 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from server.language.expected_output import claims
-from server.language.names import FORGOTTEN, bound, forgotten, top
-from server.language.text import Line, Scan, parses, split
-from server.language.transcript import cells, transcript
+from server.language.expected_output import expected_outputs
+from server.language.names import KNOWN_IMPORTS, bound_names, import_line, missing_imports
+from server.language.text import Line, LineScan, split_lines, try_parse
+from server.language.transcript import strip_cell_prompts, strip_prompts
 from server.language.tree import walk
 from server.wire.trace import Edit, Notice, Repair
 
-BLANKS = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 HIDDEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\ufffe"
-TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
-KINDS = {**dict.fromkeys(BLANKS, "blanks"), **dict.fromkeys(HIDDEN, "hidden"), **dict.fromkeys(TURNING, "turning")}
+DIRECTION_CONTROLS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
+KINDS = {
+    **dict.fromkeys(SPACES, "blanks"),
+    **dict.fromkeys(HIDDEN, "hidden"),
+    **dict.fromkeys(DIRECTION_CONTROLS, "turning"),
+}
 
-MOST = 200
+MAX_NOTICES = 200
 """Notices of one kind; the last of them says in `more` how many were not made."""
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*([\w+-]*)")
@@ -45,29 +49,29 @@ class Pasted:
 def normalise(text: str) -> Pasted:
     """The program in a pasted text. Never raises."""
     notices: list[Notice] = []
-    lines = _characters(split(text), notices)
-    tree = program(lines)
+    lines = _clean_characters(split_lines(text), notices)
+    tree = parse_program(lines)
     if tree is None:
-        for change in (_fences, _listing, transcript, cells, _magic, _dedent):
+        for change in (_strip_fences, _strip_line_numbers, strip_prompts, strip_cell_prompts, _strip_magic, _dedent):
             changed = change(lines, notices)
             if changed is not lines:
                 lines = changed
-                if program(lines) is not None:
+                if parse_program(lines) is not None:
                     break
         lines = lines or [Line("", None)]
-        tree = parses(lines)
+        tree = try_parse(lines)
     if tree is not None:
-        notices += _claims(lines, tree)
-    at, added = _imports(lines, tree)
-    notices = _placed(lines, notices)
+        notices += _expected_outputs(lines, tree)
+    at, added = _add_imports(lines, tree)
+    notices = _to_program_lines(lines, notices)
     notices += [Notice(line=at + k + 1, kind="import", args={"text": line.text}) for k, line in enumerate(added)]
     notices.sort(key=lambda notice: notice.line or 0)
-    return Pasted("\n".join(line.text for line in lines), [line.origin for line in lines], _most(notices))
+    return Pasted("\n".join(line.text for line in lines), [line.origin for line in lines], _limit_notices(notices))
 
 
-def program(lines: list[Line]) -> ast.Module | None:
+def parse_program(lines: list[Line]) -> ast.Module | None:
     """Its tree where Python takes it as it is. It would take `In [3]: x = 1` as an annotation, which nobody means."""
-    tree = parses(lines)
+    tree = try_parse(lines)
     if tree is None:
         return None
     targets = [node.target for node in tree.body if isinstance(node, ast.AnnAssign)]
@@ -75,10 +79,10 @@ def program(lines: list[Line]) -> ast.Module | None:
         isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in ("In", "Out")
         for node in targets[:9]
     )
-    return tree if not cell or bound(walk(tree)) & {"In", "Out"} else None
+    return tree if not cell or bound_names(walk(tree)) & {"In", "Out"} else None
 
 
-def _placed(lines: list[Line], notices: list[Notice]) -> list[Notice]:
+def _to_program_lines(lines: list[Line], notices: list[Notice]) -> list[Notice]:
     """With lines of the program for pasted ones: the line itself or the last one before it, None before the first."""
     kept = [(line.origin, k) for k, line in enumerate(lines, 1) if line.origin is not None]
     origins = [origin for origin, _ in kept]
@@ -91,12 +95,12 @@ def _placed(lines: list[Line], notices: list[Notice]) -> list[Notice]:
         if "from" in notice.args:
             changed["args"] = {**notice.args, "from": kept[max(bisect_right(origins, notice.args["from"]), 1) - 1][1]}
         if notice.repairs:
-            changed["repairs"] = [put_in(repair, lines, changed["line"]) for repair in notice.repairs]
+            changed["repairs"] = [insert_line(repair, lines, changed["line"]) for repair in notice.repairs]
         out.append(notice.model_copy(update=changed))
     return out
 
 
-def put_in(repair: Repair, lines: list[Line], line: int | None) -> Repair:
+def insert_line(repair: Repair, lines: list[Line], line: int | None) -> Repair:
     """With the edit that puts the line into the program: after this one, or first of all."""
     text = repair.args["repair"]
     at = len(lines[line - 1].text) if line else 0
@@ -104,26 +108,26 @@ def put_in(repair: Repair, lines: list[Line], line: int | None) -> Repair:
     return repair.model_copy(update={"edits": [edit]})
 
 
-def _most(notices: list[Notice]) -> list[Notice]:
+def _limit_notices(notices: list[Notice]) -> list[Notice]:
     counts: Counter[str] = Counter()
     last: dict[str, Notice] = {}
     out = []
     for notice in notices:
         counts[notice.kind] += 1
-        if counts[notice.kind] <= MOST:
+        if counts[notice.kind] <= MAX_NOTICES:
             out.append(notice)
             last[notice.kind] = notice
     for kind, count in counts.items():
-        if count > MOST:
-            last[kind].args = {**last[kind].args, "more": count - MOST}
+        if count > MAX_NOTICES:
+            last[kind].args = {**last[kind].args, "more": count - MAX_NOTICES}
     return out
 
 
-def _characters(lines: list[Line], notices: list[Notice]) -> list[Line]:
+def _clean_characters(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """Blanks that Python does not take become plain ones, outside of strings; what can't be seen is pointed out."""
     if all(line.text.isascii() for line in lines):
         return lines
-    scan = Scan(lines)
+    scan = LineScan(lines)
     out = []
     for k, line in enumerate(lines):
         if line.text.isascii():
@@ -145,9 +149,9 @@ def _characters(lines: list[Line], notices: list[Notice]) -> list[Line]:
     return out
 
 
-def _fences(lines: list[Line], notices: list[Notice]) -> list[Line]:
+def _strip_fences(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """Of a Markdown text, what stands between its fences: those that say Python, where any does."""
-    begins = Scan(lines).begins
+    begins = LineScan(lines).begins
     blocks: list[tuple[str, list[Line]]] = []
     mark, first = "", None
     for line, begin in zip(lines, begins, strict=True):
@@ -165,10 +169,10 @@ def _fences(lines: list[Line], notices: list[Notice]) -> list[Line]:
     python = [block for language, block in blocks if language in _PYTHON]
     plain = [block for language, block in blocks if not language]
     notices.append(Notice(line=first.origin, kind="fences"))
-    return [line for block in python or plain or [block for _, block in blocks] for line in dedented(block)]
+    return [line for block in python or plain or [block for _, block in blocks] for line in without_margin(block)]
 
 
-def _listing(lines: list[Line], notices: list[Notice]) -> list[Line]:
+def _strip_line_numbers(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """Line numbers of a printed listing, where every line has one and they count up by one."""
     found = [(k, _LISTING.match(line.text)) for k, line in enumerate(lines) if not line.empty]
     numbers = [(k, int(match[1])) for k, match in found if match is not None]
@@ -181,9 +185,9 @@ def _listing(lines: list[Line], notices: list[Notice]) -> list[Line]:
     return [Line(line.text[ends.get(k, 0) :], line.origin) for k, line in enumerate(lines)]
 
 
-def _magic(lines: list[Line], notices: list[Notice]) -> list[Line]:
+def _strip_magic(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """Lines for the notebook or the shell: `%matplotlib inline`, `!pip install torch`."""
-    begins = Scan(lines).begins
+    begins = LineScan(lines).begins
     magic = {k for k, line in enumerate(lines) if not begins[k] and _MAGIC.match(line.text)}
     if not magic:
         return lines
@@ -194,24 +198,24 @@ def _magic(lines: list[Line], notices: list[Notice]) -> list[Line]:
 
 def _dedent(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """The indentation that all lines share; the first line may have lost its own when it was copied."""
-    out = dedented(lines)
+    out = without_margin(lines)
     if out is lines:
-        out = [*lines[:1], *dedented(lines[1:])]
-        if parses(out) is None:
+        out = [*lines[:1], *without_margin(lines[1:])]
+        if try_parse(out) is None:
             return lines
     notices.append(Notice(line=next((line.origin for line in lines if not line.empty), None), kind="indentation"))
     return out
 
 
-def dedented(lines: list[Line]) -> list[Line]:
+def without_margin(lines: list[Line]) -> list[Line]:
     """Without the blanks that all lines begin with; comments and the insides of strings need not have them."""
-    begins = Scan(lines).begins
+    begins = LineScan(lines).begins
     margins = [
         line.text[: len(line.text) - len(line.text.lstrip(" \t"))]
         for line, begin in zip(lines, begins, strict=True)
         if not line.empty and not line.comment and len(begin) < 3
     ]
-    shared = common(min(margins, default=""), max(margins, default=""))
+    shared = common_prefix(min(margins, default=""), max(margins, default=""))
     if not shared:
         return lines
     return [
@@ -221,25 +225,25 @@ def dedented(lines: list[Line]) -> list[Line]:
     ]  # fmt: skip
 
 
-def common(one: str, other: str) -> str:
+def common_prefix(one: str, other: str) -> str:
     """What both begin with."""
     return "".join(a for a, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
-def _claims(lines: list[Line], tree: ast.Module) -> list[Notice]:
+def _expected_outputs(lines: list[Line], tree: ast.Module) -> list[Notice]:
     """What comments say is printed, at lines of the pasted text."""
     out = []
-    for claim in claims([line.text for line in lines], tree):
+    for claim in expected_outputs([line.text for line in lines], tree):
         last, first = lines[(claim.line or 1) - 1].origin, lines[claim.args["from"] - 1].origin
         out.append(claim.model_copy(update={"line": last, "args": {**claim.args, "from": first}}))
     return out
 
 
-def _imports(lines: list[Line], tree: ast.Module | None) -> tuple[int, list[Line]]:
+def _add_imports(lines: list[Line], tree: ast.Module | None) -> tuple[int, list[Line]]:
     """Put the imports that the program forgot on top of it; where, from 0, and what."""
     if tree is None:
         return 0, []
-    at = top(tree)
-    added = [Line(FORGOTTEN[name], None) for name in forgotten(tree)]
+    at = import_line(tree)
+    added = [Line(KNOWN_IMPORTS[name], None) for name in missing_imports(tree)]
     lines[at:at] = added
     return at, added

@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from server.language.names import Modules, bound
-from server.language.text import parsed
+from server.language.names import Modules, bound_names
+from server.language.text import parse
 from server.language.tree import levels
 from server.wire.trace import Refusal
 
@@ -51,20 +51,20 @@ gi_frame cr_frame ag_frame tb_frame
 """,
     "processes": "share_memory share_memory_",
 }
-MODULES = frozenset(_ALLOWED.split())
+ALLOWED_MODULES = frozenset(_ALLOWED.split())
 """Top-level modules that may be imported, with what is below them."""
 
-ELSEWHERE = {name: why for why, names in _ELSEWHERE.items() for name in names.split()}
+UNAVAILABLE_MODULES = {name: why for why, names in _ELSEWHERE.items() for name in names.split()}
 """Modules that programs like to import, and why they are not here."""
 
-CLOSED = {name: why for why, names in _CLOSED.items() for name in names.split()}
+CLOSED_MEMBERS = {name: why for why, names in _CLOSED.items() for name in names.split()}
 """Parts of allowed modules that are not available, and why."""
 
-ATTRIBUTES = {name: why for why, names in _ATTRIBUTES.items() for name in names.split()}
+CLOSED_ATTRIBUTES = {name: why for why, names in _ATTRIBUTES.items() for name in names.split()}
 """Attributes that lead from a value into the interpreter's own objects or to other processes, and why they are not
 available."""
 
-BUILTINS = {
+CLOSED_BUILTINS = {
     "open": "files",
     "input": "keyboard",
     "eval": "text",
@@ -93,10 +93,10 @@ REASONS = {
 """Why, by key; the page has the same in other languages."""
 
 
-DEEPEST = 300
+MAX_DEPTH = 300
 """Levels of a tree; CPython's compiler takes about three times as many, instruments included."""
 
-MOST = 200
+MAX_REFUSALS = 200
 """Refusals of one program."""
 
 
@@ -110,27 +110,27 @@ def check(source: str) -> tuple[ast.Module | None, list[Refusal]]:
         line = source.count("\n", 0, source.index("\0")) + 1
         return None, [Refusal(line=line, message=NUL, key="syntax", args={"text": NUL})]
     try:
-        tree = parsed(source)
+        tree = parse(source)
         depths = levels(tree)
-        if len(depths) > DEEPEST:
-            return None, [Refusal(line=deepest(depths), message=DEEP, key="deep")]
-        error = uncompilable(tree)
+        if len(depths) > MAX_DEPTH:
+            return None, [Refusal(line=first_line_too_deep(depths), message=DEEP, key="deep")]
+        error = compile_error(tree)
         if error is not None:
-            return None, [syntax(error, source, encoded=True)]
+            return None, [syntax_refusal(error, source, encoded=True)]
     except SyntaxError as error:
-        return None, [syntax(error, source)]
+        return None, [syntax_refusal(error, source)]
     except (RecursionError, MemoryError):
-        return None, [too_deep(source)]
+        return None, [too_deep_refusal(source)]
     except ValueError as error:  # half a character, or a number too long to read
         return None, [Refusal(line=1, message=str(error), key="syntax", args={"text": str(error)})]
     lines = source.split("\n")
     checker = _Checker([node for level in depths for node in level])
     found = [_refusal(lines, node, what, why) for node, what, why in checker.refused()]
     found.sort(key=lambda refusal: (refusal.line, refusal.col))
-    return tree, found[:MOST]
+    return tree, found[:MAX_REFUSALS]
 
 
-def uncompilable(tree: ast.Module) -> SyntaxError | None:
+def compile_error(tree: ast.Module) -> SyntaxError | None:
     """What only the compiler finds: `return` outside a function, and the like."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -141,16 +141,16 @@ def uncompilable(tree: ast.Module) -> SyntaxError | None:
     return None
 
 
-def deepest(depths: list[list[ast.AST]]) -> int:
+def first_line_too_deep(depths: list[list[ast.AST]]) -> int:
     """The line where a tree goes below DEEPEST levels."""
-    placed = (node.lineno for level in depths[DEEPEST::-1] for node in level if isinstance(node, ast.stmt | ast.expr))
+    placed = (node.lineno for level in depths[MAX_DEPTH::-1] for node in level if isinstance(node, ast.stmt | ast.expr))
     return next(placed, 1)
 
 
 class _Checker:
     def __init__(self, nodes: list[ast.AST]) -> None:
         self._nodes = nodes
-        self._bound = bound(nodes)
+        self._bound = bound_names(nodes)
         self._modules = Modules(nodes)
 
     def refused(self) -> Iterator[tuple[ast.AST, str, str]]:
@@ -169,11 +169,11 @@ class _Checker:
                         for alias in node.names:
                             yield from self._member(alias, f"{node.module}.{alias.name}")
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                if node.id in BUILTINS and node.id not in self._bound:
-                    yield node, f"'{node.id}'", BUILTINS[node.id]
+                if node.id in CLOSED_BUILTINS and node.id not in self._bound:
+                    yield node, f"'{node.id}'", CLOSED_BUILTINS[node.id]
             elif isinstance(node, ast.Attribute):
-                if node.attr in ATTRIBUTES:
-                    yield node, f"'{node.attr}'", ATTRIBUTES[node.attr]
+                if node.attr in CLOSED_ATTRIBUTES:
+                    yield node, f"'{node.attr}'", CLOSED_ATTRIBUTES[node.attr]
                 else:
                     path = self._modules.path(node)
                     if path is not None:
@@ -181,9 +181,9 @@ class _Checker:
 
     def _module(self, node: ast.AST, name: str) -> Iterator[tuple[ast.AST, str, str]]:
         top = name.split(".")[0]
-        if top in ELSEWHERE:
-            yield node, f"import of '{name}'", ELSEWHERE[top]
-        elif top not in MODULES:
+        if top in UNAVAILABLE_MODULES:
+            yield node, f"import of '{name}'", UNAVAILABLE_MODULES[top]
+        elif top not in ALLOWED_MODULES:
             yield node, f"import of '{name}'", "import"
         else:
             yield from self._member(node, name, f"import of '{name}'")
@@ -192,7 +192,7 @@ class _Checker:
         """Exactly the closed thing: what lies below it is refused there already."""
         parts = path.split(".")
         for k in range(1, len(parts) + 1):
-            why = CLOSED.get(".".join(parts[:k]))
+            why = CLOSED_MEMBERS.get(".".join(parts[:k]))
             if why is not None and (k == len(parts) or what is not None):
                 yield node, what or f"'{path}'", why
 
@@ -202,15 +202,15 @@ def _refusal(lines: list[str], node: Any, what: str, why: str) -> Refusal:
     same = node.end_lineno == node.lineno
     return Refusal(
         line=node.lineno,
-        col=characters(text, node.col_offset),
-        end_col=characters(text, node.end_col_offset) if same else None,
+        col=character_column(text, node.col_offset),
+        end_col=character_column(text, node.end_col_offset) if same else None,
         message=f"{what} is not available: {REASONS[why]}",
         key=why,
         args={"what": what},
     )
 
 
-def syntax(error: SyntaxError, source: str, encoded: bool = False) -> Refusal:
+def syntax_refusal(error: SyntaxError, source: str, encoded: bool = False) -> Refusal:
     """Python's own words at Python's own place; `encoded`: the compiler counts bytes where the parser does not."""
     lines = source.split("\n")
     line = min(max(error.lineno or 1, 1), len(lines))
@@ -218,12 +218,12 @@ def syntax(error: SyntaxError, source: str, encoded: bool = False) -> Refusal:
     col = max((error.offset or 1) - 1, 0)
     end = error.end_offset - 1 if error.end_offset and error.end_lineno == error.lineno else None
     if encoded:
-        col, end = characters(text, col), None if end is None else characters(text, end)
+        col, end = character_column(text, col), None if end is None else character_column(text, end)
     end = None if end is None or end <= col else end
     return Refusal(line=line, col=col, end_col=end, message=error.msg, key="syntax", args={"text": error.msg})
 
 
-def too_deep(source: str) -> Refusal:
+def too_deep_refusal(source: str) -> Refusal:
     """CPython itself gives up on this program, at about the line where most brackets are open."""
     depth = most = 0
     where = line = 1
@@ -239,6 +239,6 @@ def too_deep(source: str) -> Refusal:
     return Refusal(line=where, message=DEEP, key="deep")
 
 
-def characters(line: str, offset: int) -> int:
+def character_column(line: str, offset: int) -> int:
     """The column in characters of an offset in UTF-8 bytes."""
     return offset if line.isascii() else len(line.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "ignore"))

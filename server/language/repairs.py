@@ -8,18 +8,18 @@ import ast
 import re
 from collections.abc import Callable
 
-from server.language.cuda import Cuda
-from server.language.edits import Edits, edited, moved
-from server.language.file_repairs import Opened
-from server.language.names import Modules, bound
+from server.language.cuda import CudaEdits
+from server.language.edits import Edits, apply_edits, map_to_pasted
+from server.language.file_repairs import OpenCalls
+from server.language.names import Modules, bound_names
 from server.language.paste import Pasted
-from server.language.policy import CLOSED, ELSEWHERE, check
-from server.language.text import parsed
+from server.language.policy import CLOSED_MEMBERS, UNAVAILABLE_MODULES, check
+from server.language.text import parse
 from server.language.tree import walk
 from server.wire.trace import Refusal, Repair
 
 SHAPE = "4, 4"
-MOST = 200
+MAX_EDITS = 200
 """Edits of one repair."""
 
 _ARRAYS = {f"numpy.{name}" for name in ("load", "loadtxt", "genfromtxt", "fromfile", "memmap")}
@@ -29,53 +29,53 @@ _GREY = ("MNIST", "FashionMNIST", "KMNIST", "EMNIST", "QMNIST")
 _CUDA = re.compile(r"CUDA|NVIDIA|accelerator device|_cuda_")
 
 
-def offered(pasted: Pasted, text: str, refusals: list[Refusal]) -> list[Refusal]:
+def offer_repairs(pasted: Pasted, text: str, refusals: list[Refusal]) -> list[Refusal]:
     """The refusals, each repair with the first one that it settles; `text` is what was pasted."""
     if any(refusal.key in ("syntax", "deep") for refusal in refusals):
         return refusals  # no tree to look at
-    tree = parsed(pasted.source)
+    tree = parse(pasted.source)
     out = list(refusals)
-    for rule in (_weights, _saves, _arrays, _tables, _pictures, _opened):
+    for rule in (_repair_weights, _repair_saves, _repair_arrays, _repair_tables, _repair_datasets, _repair_open_calls):
         repair = rule(pasted.source, tree)
-        at = _settled(pasted.source, repair, out) if repair is not None else None
+        at = _first_settled(pasted.source, repair, out) if repair is not None else None
         if repair is not None and at is not None:
-            found = [*out[at].repairs, _beside(repair, pasted, text)]
+            found = [*out[at].repairs, _with_pasted_edits(repair, pasted, text)]
             out[at] = out[at].model_copy(update={"repairs": found})
     return out
 
 
-def on_cpu(pasted: Pasted, text: str, message: str) -> list[Repair]:
+def cpu_repairs(pasted: Pasted, text: str, message: str) -> list[Repair]:
     """For an error that says that there is no CUDA device: every place at once."""
     if not _CUDA.search(message):
         return []
-    tree = parsed(pasted.source)
-    edits = Cuda(pasted.source, tree, Modules(walk(tree))).told()
-    return [_beside(Repair(key="cuda", edits=edits), pasted, text)] if 0 < len(edits) <= MOST else []
+    tree = parse(pasted.source)
+    edits = CudaEdits(pasted.source, tree, Modules(walk(tree))).collected()
+    return [_with_pasted_edits(Repair(key="cuda", edits=edits), pasted, text)] if 0 < len(edits) <= MAX_EDITS else []
 
 
-def _beside(repair: Repair, pasted: Pasted, text: str) -> Repair:
+def _with_pasted_edits(repair: Repair, pasted: Pasted, text: str) -> Repair:
     """With the same edits in the pasted text, where there is one."""
-    found = moved(repair.edits, pasted.source, pasted.lines, text) if text != pasted.source else None
+    found = map_to_pasted(repair.edits, pasted.source, pasted.lines, text) if text != pasted.source else None
     return repair if found is None else repair.model_copy(update={"pasted": found})
 
 
-def _settled(source: str, repair: Repair, refusals: list[Refusal]) -> int | None:
+def _first_settled(source: str, repair: Repair, refusals: list[Refusal]) -> int | None:
     """The first refusal that is none any more; None where the repaired text is no program or is refused as often."""
-    _, left = check(edited(source, repair.edits, repair.shape))
+    _, left = check(apply_edits(source, repair.edits, repair.shape))
     if len(left) >= len(refusals) or any(refusal.key == "syntax" for refusal in left):
         return None
     lines = {line for edit in repair.edits for line in range(edit.line, edit.end_line + 1)}
     return next((k for k, refusal in enumerate(refusals) if refusal.line in lines), None)
 
 
-def calls(tree: ast.AST, modules: Modules, path: Callable[[str], bool]) -> list[ast.Call]:
+def calls_of(tree: ast.AST, modules: Modules, path: Callable[[str], bool]) -> list[ast.Call]:
     """The calls of what has such a path; none where they are more than a repair may change."""
     nodes = [node for node in walk(tree) if isinstance(node, ast.Call)]
     found = [node for node in nodes if path(modules.path(node.func) or "")]
-    return found if len(found) <= MOST else []
+    return found if len(found) <= MAX_EDITS else []
 
 
-def target(statement: ast.stmt | None, value: ast.AST) -> str | None:
+def assigned_name(statement: ast.stmt | None, value: ast.AST) -> str | None:
     """The one name that a statement binds to this value."""
     if isinstance(statement, ast.Assign) and statement.value is value and len(statement.targets) == 1:
         name = statement.targets[0]
@@ -83,57 +83,57 @@ def target(statement: ast.stmt | None, value: ast.AST) -> str | None:
     return None
 
 
-def unused(work: Edits, tree: ast.Module, also: str) -> None:
+def drop_unused_imports(work: Edits, tree: ast.Module, also: str) -> None:
     """Drop the imports of what is not here where all uses are gone now, or where `also` names their package."""
     for node in walk(tree):
-        if not isinstance(node, ast.Import | ast.ImportFrom) or node in work.gone:
+        if not isinstance(node, ast.Import | ast.ImportFrom) or node in work.removed:
             continue
         paths = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
         tops = {path.split(".")[0] for path in paths}
         members = {f"{paths[0]}.{alias.name}" for alias in node.names if isinstance(node, ast.ImportFrom)}
-        if not tops <= ELSEWHERE.keys() and not (members and members <= CLOSED.keys()):
+        if not tops <= UNAVAILABLE_MODULES.keys() and not (members and members <= CLOSED_MEMBERS.keys()):
             continue
         names = [alias.asname or alias.name.split(".")[0] for alias in node.names]
         found = [use for name in names for use in work.uses(name)]
-        if all(use in work.gone for use in found) and (found or tops == {also}):
-            work.drop(node)
+        if all(use in work.removed for use in found) and (found or tops == {also}):
+            work.comment_out(node)
 
 
-def _repair(key: str, work: Edits, tree: ast.Module, shape: str | None = SHAPE, also: str = "") -> Repair | None:
-    if not 0 < len(work.told()) <= MOST:
+def _make_repair(key: str, work: Edits, tree: ast.Module, shape: str | None = SHAPE, also: str = "") -> Repair | None:
+    if not 0 < len(work.collected()) <= MAX_EDITS:
         return None
-    unused(work, tree, also)
-    repair = Repair(key=key, edits=work.told())
+    drop_unused_imports(work, tree, also)
+    repair = Repair(key=key, edits=work.collected())
     return repair if shape is None else repair.model_copy(update={"shape": shape})
 
 
-def _weights(source: str, tree: ast.Module) -> Repair | None:
+def _repair_weights(source: str, tree: ast.Module) -> Repair | None:
     """`torch.load`: a random tensor; weights for `load_state_dict` are left out, the layers keep the ones they have."""
     modules, work = Modules(walk(tree)), Edits(source, tree)
     drawn = False
-    for call in calls(tree, modules, "torch.load".__eq__):
+    for call in calls_of(tree, modules, "torch.load".__eq__):
         statement = work.statement(call)
-        name = target(statement, call)
+        name = assigned_name(statement, call)
         users = [work.statement(use) for use in work.uses(name)] if name else []
-        if statement is not None and _state(statement, call):
-            work.drop(statement)
-        elif statement is not None and users and all(user is not None and _state(user) for user in users):
-            work.drop(statement)
+        if statement is not None and _loads_state_dict(statement, call):
+            work.comment_out(statement)
+        elif statement is not None and users and all(user is not None and _loads_state_dict(user) for user in users):
+            work.comment_out(statement)
             for user in users:
                 if user is not None:
-                    work.drop(user)
+                    work.comment_out(user)
         elif name and any(
-            isinstance(work.parent(use), ast.Subscript | ast.Attribute) and not _tensor(work.parent(use))
+            isinstance(work.parent(use), ast.Subscript | ast.Attribute) and not _is_tensor_use(work.parent(use))
             for use in work.uses(name)
         ):
             return None  # a dictionary, a module: nobody knows what is in it
         else:
-            work.put(call, f"{modules.called('torch', 'torch')}.randn({{shape}})")
+            work.replace(call, f"{modules.name_of('torch', 'torch')}.randn({{shape}})")
             drawn = True
-    return _repair("load" if drawn else "weights", work, tree, SHAPE if drawn else None)
+    return _make_repair("load" if drawn else "weights", work, tree, SHAPE if drawn else None)
 
 
-def _state(statement: ast.stmt, within: ast.AST | None = None) -> bool:
+def _loads_state_dict(statement: ast.stmt, within: ast.AST | None = None) -> bool:
     """Whether it is a call of `load_state_dict`, with this in its arguments."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     if (
@@ -145,7 +145,7 @@ def _state(statement: ast.stmt, within: ast.AST | None = None) -> bool:
     return within is None or any(part is within for argument in value.args for part in walk(argument))
 
 
-def _tensor(node: ast.AST | None) -> bool:
+def _is_tensor_use(node: ast.AST | None) -> bool:
     """Whether this can be asked of a tensor: not a key of a dictionary, not a method of modules."""
     if isinstance(node, ast.Subscript):
         return not (isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str))
@@ -161,40 +161,42 @@ def _tensor(node: ast.AST | None) -> bool:
     )
 
 
-def _saves(source: str, tree: ast.Module) -> Repair | None:
+def _repair_saves(source: str, tree: ast.Module) -> Repair | None:
     modules, work = Modules(walk(tree)), Edits(source, tree)
-    for call in calls(tree, modules, _SAVES.__contains__):
+    for call in calls_of(tree, modules, _SAVES.__contains__):
         statement = work.statement(call)
         if isinstance(statement, ast.Expr) and statement.value is call:
-            work.drop(statement)
-    return _repair("save", work, tree, None)
+            work.comment_out(statement)
+    return _make_repair("save", work, tree, None)
 
 
-def _arrays(source: str, tree: ast.Module) -> Repair | None:
+def _repair_arrays(source: str, tree: ast.Module) -> Repair | None:
     modules, work = Modules(walk(tree)), Edits(source, tree)
-    for call in calls(tree, modules, _ARRAYS.__contains__):
-        name = target(work.statement(call), call)
+    for call in calls_of(tree, modules, _ARRAYS.__contains__):
+        name = assigned_name(work.statement(call), call)
         if name and any(
-            not _tensor(work.parent(use)) for use in work.uses(name) if isinstance(work.parent(use), ast.Subscript)
+            not _is_tensor_use(work.parent(use))
+            for use in work.uses(name)
+            if isinstance(work.parent(use), ast.Subscript)
         ):
             return None  # an archive of several
-        work.put(call, f"{modules.called('numpy', 'np')}.random.randn({{shape}})")
-    return _repair("load", work, tree)
+        work.replace(call, f"{modules.name_of('numpy', 'np')}.random.randn({{shape}})")
+    return _make_repair("load", work, tree)
 
 
-def _tables(source: str, tree: ast.Module) -> Repair | None:
+def _repair_tables(source: str, tree: ast.Module) -> Repair | None:
     """A table that is only asked for its numbers: `.values`, `.to_numpy()`, `.iloc[…]`."""
     modules, work = Modules(walk(tree)), Edits(source, tree)
-    for call in calls(tree, modules, _TABLES.__contains__):
-        name = target(work.statement(call), call)
+    for call in calls_of(tree, modules, _TABLES.__contains__):
+        name = assigned_name(work.statement(call), call)
         for table in [*work.uses(name), call]:
-            if not _numbers(work, table) and not (table is call and name):
+            if not _unwrap_numbers(work, table) and not (table is call and name):
                 return None
-        work.put(call, f"{modules.called('numpy', 'np')}.random.randn({{shape}})")
-    return _repair("table", work, tree)
+        work.replace(call, f"{modules.name_of('numpy', 'np')}.random.randn({{shape}})")
+    return _make_repair("table", work, tree)
 
 
-def _numbers(work: Edits, table: ast.AST) -> bool:
+def _unwrap_numbers(work: Edits, table: ast.AST) -> bool:
     """Take the way to its numbers off a table; False where something else is asked of it."""
     asked = work.parent(table)
     if not isinstance(asked, ast.Attribute):
@@ -203,46 +205,51 @@ def _numbers(work: Edits, table: ast.AST) -> bool:
     if asked.attr == "shape":
         return True
     if asked.attr == "iloc" and isinstance(outer, ast.Subscript):
-        work.cut(table, asked)
-        return isinstance(work.parent(outer), ast.Attribute) and _numbers(work, outer)
+        work.keep_start(table, asked)
+        return isinstance(work.parent(outer), ast.Attribute) and _unwrap_numbers(work, outer)
     if asked.attr == "values":
-        work.cut(table, asked)
+        work.keep_start(table, asked)
     elif asked.attr == "to_numpy" and isinstance(outer, ast.Call) and outer.func is asked:
-        work.cut(table, outer)
+        work.keep_start(table, outer)
     return asked.attr in ("values", "to_numpy")
 
 
-def _pictures(source: str, tree: ast.Module) -> Repair | None:
+def _repair_datasets(source: str, tree: ast.Module) -> Repair | None:
     """Data sets of torchvision: random pictures and classes, without the transforms that nobody needs then."""
     modules, work = Modules(walk(tree)), Edits(source, tree)
-    torch = modules.called("torch", "torch")
+    torch = modules.name_of("torch", "torch")
     grey = False
-    for call in calls(tree, modules, lambda path: path.startswith("torchvision.datasets.")):
-        name = target(work.statement(call), call)
+    for call in calls_of(tree, modules, lambda path: path.startswith("torchvision.datasets.")):
+        name = assigned_name(work.statement(call), call)
         if any(isinstance(work.parent(use), ast.Attribute) for use in work.uses(name)):
             return None  # its classes, its file names
         grey = grey or (modules.path(call.func) or "").rsplit(".", 1)[1] in _GREY
-        work.put(call, f"{torch}.utils.data.TensorDataset({torch}.randn({{shape}}), {torch}.randint(0, 10, ({{n}},)))")
-    if not work.told():
+        work.replace(
+            call, f"{torch}.utils.data.TensorDataset({torch}.randn({{shape}}), {torch}.randint(0, 10, ({{n}},)))"
+        )
+    if not work.collected():
         return None
     for node in walk(tree):
         if isinstance(node, ast.Assign) and (modules.path(getattr(node.value, "func", node)) or "").startswith(
             "torchvision.transforms."
         ):
-            name = target(node, node.value)
-            if name and all(use in work.gone for use in work.uses(name)):
-                work.drop(node)
-    return _repair("pictures", work, tree, "64, 1, 28, 28" if grey else "64, 3, 32, 32", "torchvision")
+            name = assigned_name(node, node.value)
+            if name and all(use in work.removed for use in work.uses(name)):
+                work.comment_out(node)
+    return _make_repair("pictures", work, tree, "64, 1, 28, 28" if grey else "64, 3, 32, 32", "torchvision")
 
 
-def _opened(source: str, tree: ast.Module) -> Repair | None:
+def _repair_open_calls(source: str, tree: ast.Module) -> Repair | None:
     """`open`: a sentence for what is read as text, random numbers for what is unpacked, nothing for what is written."""
-    if "open" in bound(walk(tree)):
+    if "open" in bound_names(walk(tree)):
         return None
     modules, work = Modules(walk(tree)), Edits(source, tree)
-    found = Opened(work, modules)
-    if not found.change(tree):
+    found = OpenCalls(work, modules)
+    if not found.replace_all(tree):
         return None
-    return _repair(
-        "file" if found.drawn else "text" if found.read else "save", work, tree, SHAPE if found.drawn else None
+    return _make_repair(
+        "file" if found.uses_random else "text" if found.uses_text else "save",
+        work,
+        tree,
+        SHAPE if found.uses_random else None,
     )

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 LANGUAGES = ("en", "zh")
-WORDS = ("title", "question", "look_at")
+TEXT_KEYS = ("title", "question", "look_at")
 
 
-class ShelfError(Exception):
+class ScenarioError(Exception):
     """A scenario that can't be read; names the file and the key."""
 
 
@@ -24,57 +24,57 @@ class Scenario:
     text: dict[str, dict[str, str]]
 
 
-def scenarios(folder: Path) -> list[Scenario]:
+def load_scenarios(folder: Path) -> list[Scenario]:
     """Every `name.py` with its `name.toml`, in their order. Raises ShelfError."""
     programs = {path.stem for path in folder.glob("*.py")}
     for name in sorted(programs ^ {path.stem for path in folder.glob("*.toml")}):
         there, absent = (f"{name}.py", f"{name}.toml") if name in programs else (f"{name}.toml", f"{name}.py")
-        raise ShelfError(f"{there}: there is no {absent} beside it")
-    found = sorted((scenario(folder / f"{name}.py") for name in programs), key=lambda one: (one.order, one.name))
+        raise ScenarioError(f"{there}: there is no {absent} beside it")
+    found = sorted((load_scenario(folder / f"{name}.py") for name in programs), key=lambda one: (one.order, one.name))
     taken: dict[int, str] = {}
     for one in found:
         if one.order in taken:
-            raise ShelfError(f"{one.name}.toml: order: {one.order} is taken by {taken[one.order]}.toml")
+            raise ScenarioError(f"{one.name}.toml: order: {one.order} is taken by {taken[one.order]}.toml")
         taken[one.order] = one.name
     return found
 
 
-def scenario(path: Path) -> Scenario:
+def load_scenario(path: Path) -> Scenario:
     """One program with its card."""
     card = path.with_suffix(".toml")
-    told = _card(card)
-    only(card, told, {"order", "thread", *LANGUAGES})
+    told = read_card(card)
+    reject_unknown_keys(card, told, {"order", "thread", *LANGUAGES})
     order = told.get("order")
     if type(order) is not int or order < 1:
-        raise ShelfError(f"{card.name}: order: a whole number from 1 is wanted, not {order!r}")
-    thread = sentence(card, told, "thread")
+        raise ScenarioError(f"{card.name}: order: a whole number from 1 is wanted, not {order!r}")
+    thread = read_text(card, told, "thread")
     text = {}
     for language in LANGUAGES:
         table = told.get(language)
         if not isinstance(table, dict):
-            raise ShelfError(f"{card.name}: {language}: a table with {', '.join(WORDS)} is wanted")
-        only(card, table, set(WORDS), f"{language}.")
-        text[language] = {word: sentence(card, table, word, f"{language}.") for word in WORDS}
+            raise ScenarioError(f"{card.name}: {language}: a table with {', '.join(TEXT_KEYS)} is wanted")
+        reject_unknown_keys(card, table, set(TEXT_KEYS), f"{language}.")
+        text[language] = {word: read_text(card, table, word, f"{language}.") for word in TEXT_KEYS}
     try:
         return Scenario(path.stem, order, thread, path.read_text("utf-8"), text)
     except UnicodeDecodeError as error:
-        raise ShelfError(f"{path.name}: {error}") from error
+        raise ScenarioError(f"{path.name}: {error}") from error
 
 
-def _card(card: Path) -> dict[str, Any]:
+def read_card(card: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(card.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ShelfError(f"{card.name}: {error}") from error
+        raise ScenarioError(f"{card.name}: {error}") from error
 
 
-def only(card: Path, table: dict[str, Any], keys: set[str], prefix: str = "") -> None:
+def reject_unknown_keys(card: Path, table: dict[str, Any], keys: set[str], prefix: str = "") -> None:
     for key in sorted(table.keys() - keys):
-        raise ShelfError(f"{card.name}: {prefix}{key}: nobody reads this key")
+        raise ScenarioError(f"{card.name}: {prefix}{key}: nobody reads this key")
 
 
-def sentence(card: Path, table: dict[str, Any], key: str, prefix: str = "") -> str:
+def read_text(card: Path, table: dict[str, Any], key: str, prefix: str = "") -> str:
     value = table.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise ShelfError(f"{card.name}: {prefix}{key}: a text is wanted, not {value!r}")
+        raise ScenarioError(f"{card.name}: {prefix}{key}: a text is wanted, not {value!r}")
     return value.strip()

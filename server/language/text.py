@@ -25,26 +25,26 @@ class Line:
         return self.text.lstrip().startswith("#")
 
 
-def split(text: str) -> list[Line]:
+def split_lines(text: str) -> list[Line]:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     return [Line(line, k) for k, line in enumerate(text.split("\n"), 1)]
 
 
-def parsed(source: str) -> ast.Module:
+def parse(source: str) -> ast.Module:
     """The tree, without the warnings that Python gives while it parses: the run gives them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source, "<program>")
 
 
-def parses(lines: Iterable[Line]) -> ast.Module | None:
+def try_parse(lines: Iterable[Line]) -> ast.Module | None:
     try:
-        return parsed("\n".join(line.text for line in lines))
+        return parse("\n".join(line.text for line in lines))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-class Scan:
+class LineScan:
     """One walk over a text that need not be a program. `begins[k]` is what line k begins inside of: "" or the
     quotes of a string or "(" for brackets."""
 

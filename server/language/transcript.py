@@ -3,7 +3,7 @@
 import ast
 import re
 
-from server.language.text import Line, Scan, parses
+from server.language.text import Line, LineScan, try_parse
 from server.wire.trace import Edit, Notice, Repair
 
 _PROMPT = re.compile(r"\s*(?:(>>>)[ \t]*|(\.\.\.)(?: |\t|$))")
@@ -13,7 +13,7 @@ _RESULT = re.compile(r"\s*Out ?\[[\d* ]*\]:")
 _FRAME = re.compile(r'\s*File ".*", line \d+')
 
 
-class Session:
+class TranscriptBuilder:
     """Collects statements and, under each, what was printed after it.
 
     cell: of a notebook, which shows the last value of what was entered at once and no other.
@@ -28,7 +28,7 @@ class Session:
         self._margin = ""
         self._orphan = False  # what printed it is no statement of the program
 
-    def code(self, text: str, line: Line, more: bool = False) -> None:
+    def add_code(self, text: str, line: Line, more: bool = False) -> None:
         self.flush()
         if not more:
             self._from = line.origin
@@ -37,9 +37,9 @@ class Session:
         self._orphan = more and self._orphan
         self._prints = (more and self._prints) or "print" in text
 
-    def printed(self, line: Line) -> None:
-        if self._odd(line):
-            self._left_out(line)
+    def add_output(self, line: Line) -> None:
+        if self._is_not_output(line):
+            self._leave_out(line)
         elif self._printed or not line.empty:
             self._printed.append(line)
 
@@ -65,7 +65,7 @@ class Session:
         self._notices.append(Notice(line=self.out[0].origin if self.out else None, kind="prompts"))
         return self.out
 
-    def _odd(self, line: Line) -> bool:
+    def _is_not_output(self, line: Line) -> bool:
         """Not what an interpreter prints: it holds a prompt, or is a statement that does something."""
         if ">>>" in line.text:
             return True
@@ -73,10 +73,10 @@ class Session:
             return False
         if self._printed and self._printed[0].text.startswith("torch.return_types."):
             return False  # it prints `values=tensor(…),`
-        tree = parses([Line(line.text.strip(), None)])
+        tree = try_parse([Line(line.text.strip(), None)])
         return tree is not None and not isinstance(tree.body[0], ast.Expr | ast.AnnAssign | ast.Pass)
 
-    def _left_out(self, line: Line) -> None:
+    def _leave_out(self, line: Line) -> None:
         """Where two pieces were torn apart the repair puts them together: `c>>> .zero_()`."""
         self.flush()
         self._orphan = True
@@ -90,28 +90,28 @@ class Session:
         self._notices.append(Notice(line=line.origin, kind="left_out", args=args, repairs=repairs))
 
 
-def transcript(lines: list[Line], notices: list[Notice]) -> list[Line]:
+def strip_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """Of a session with `>>>`. Lines that continue a statement may have lost their `...`, as in IDLE."""
-    scan = Scan(lines)
+    scan = LineScan(lines)
     prompts = [_PROMPT.match(line.text) for line in lines]
     if not any(prompt and prompt[1] and len(scan.begins[k]) < 3 for k, prompt in enumerate(prompts)):
         return lines
-    session = Session(notices)
+    session = TranscriptBuilder(notices)
     statement = block = False  # right after a prompt; inside of what a colon opened
     depth = 0
     for line, prompt in zip(lines, prompts, strict=True):
         if prompt is not None and (prompt[1] or statement):
             text = line.text[prompt.end() :]
-            depth = max(0, (0 if prompt[1] else depth) + Scan([Line(text, None)]).depth - closings(text))
-            block = opens(text) or bool(block and prompt[2])
-            session.code(text, line, more=bool(prompt[2]))
+            depth = max(0, (0 if prompt[1] else depth) + LineScan([Line(text, None)]).depth - unmatched_closings(text))
+            block = opens_block(text) or bool(block and prompt[2])
+            session.add_code(text, line, more=bool(prompt[2]))
             statement = True
         elif statement and not line.empty and (depth or (block and line.text[0] in " \t") or line.comment):
-            session.code(line.text.strip() if line.comment else line.text, line, more=True)
-            depth = max(0, depth + Scan([line]).depth - closings(line.text))
+            session.add_code(line.text.strip() if line.comment else line.text, line, more=True)
+            depth = max(0, depth + LineScan([line]).depth - unmatched_closings(line.text))
         else:
             statement = False
-            session.printed(line)
+            session.add_output(line)
     return session.end()
 
 
@@ -119,11 +119,11 @@ def indentation(text: str) -> str:
     return text[: len(text) - len(text.lstrip())]
 
 
-def opens(text: str) -> bool:
+def opens_block(text: str) -> bool:
     return text.partition("#")[0].rstrip().endswith(":")
 
 
-def closings(text: str) -> int:
+def unmatched_closings(text: str) -> int:
     """Brackets that a line closes without having opened them."""
     depth = least = 0
     for character in text.partition("#")[0]:
@@ -132,24 +132,24 @@ def closings(text: str) -> int:
     return -least
 
 
-def cells(lines: list[Line], notices: list[Notice]) -> list[Line]:
+def strip_cell_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """Of a notebook: code beside `In [3]:` goes on with `...:`, code under an empty one up to the next prompt."""
     if not any(_CELL.match(line.text) for line in lines):
         return lines
-    session = Session(notices, cell=True)
+    session = TranscriptBuilder(notices, cell=True)
     beside = under = False
     for line in lines:
         cell, more = _CELL.match(line.text), _MORE.match(line.text)
         if cell is not None:
             text = line.text[cell.end() :]
             beside, under = bool(text.strip()), not text.strip()
-            session.code(text, line)
+            session.add_code(text, line)
         elif beside and more is not None:
-            session.code(line.text[more.end() :], line, more=True)
+            session.add_code(line.text[more.end() :], line, more=True)
         elif under and not _RESULT.match(line.text):
-            session.code(line.text, line, more=True)
+            session.add_code(line.text, line, more=True)
         else:
             under = False
             beside = beside and line.empty
-            session.printed(line)
+            session.add_output(line)
     return session.end()

@@ -12,23 +12,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 from server.pool.cache import Cache
-from server.wire.pictures import Drawing, Drawn
+from server.wire.pictures import DrawReply, DrawRequest
 
 ROOT = Path(__file__).parent.parent.parent
-PROGRAM = (sys.executable, "-m", "server.pictures.renderer_process")
-PATIENCE = 20.0
+COMMAND = (sys.executable, "-m", "server.pictures.renderer_process")
+TIMEOUT = 20.0
 """Seconds for a drawing, a new process's start included."""
 
-WAITING = 32
+MAX_WAITING = 32
 """Drawings that may wait for their turn, each with however many who ask for it."""
 
-LONGEST = 100_000
+MAX_LINE = 100_000
 """Bytes of a line that the process answers with."""
 
 log = logging.getLogger("gradbox.pictures")
 
 
-def version() -> str:
+def assets_version() -> str:
     """Of all that a picture, the file or the frame is made of."""
     parts = [ROOT / "static/dist" / name for name in ("exports.js", "offline.js", "style.css")]
     if not all(part.exists() for part in parts):
@@ -37,7 +37,7 @@ def version() -> str:
     return hashlib.sha256(b"".join(part.read_bytes() for part in parts)).hexdigest()[:8]
 
 
-class Undrawable(Exception):
+class RenderingFailed(Exception):
     """Nothing was made: of this trace, or of any here and now. again: whether to ask once more makes sense."""
 
     def __init__(self, why: str, again: bool = True) -> None:
@@ -45,7 +45,7 @@ class Undrawable(Exception):
         self.again = again
 
 
-class NoStep(Exception):
+class StepNotFound(Exception):
     """There is none of that number."""
 
     def __init__(self, step: int, steps: int) -> None:
@@ -53,18 +53,18 @@ class NoStep(Exception):
         super().__init__(f"there is no step {step}; this trace has {there}")
 
 
-class Drawings:
+class Renderer:
     """room: bytes of drawings that are kept. version: of the code that draws, "" where it was not built."""
 
     def __init__(self, room: int) -> None:
         self.cache = Cache(room)
-        self.version = version()
+        self.version = assets_version()
         self._turn = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
         self._waiting: Counter[str] = Counter()
         self.starts = self.failures = 0
 
-    async def get(self, name: str, asked: Drawing, trace: bytes, ask: Callable[[], None]) -> bytes:
+    async def get(self, name: str, asked: DrawRequest, trace: bytes, ask: Callable[[], None]) -> bytes:
         """What was asked for. name: of the trace. ask: is called before a new one is made, and may raise.
 
         Raises NoStep, Undrawable, and what `ask` does.
@@ -75,8 +75,8 @@ class Drawings:
         if known is not None:
             return known
         ask()
-        if key not in self._waiting and len(self._waiting) >= WAITING:
-            raise Undrawable("too many pictures are being drawn")
+        if key not in self._waiting and len(self._waiting) >= MAX_WAITING:
+            raise RenderingFailed("too many pictures are being drawn")
         self._waiting[key] += 1
         try:
             async with self._turn:
@@ -93,28 +93,28 @@ class Drawings:
         async with self._turn:
             await self._end()
 
-    async def _drawn(self, asked: Drawing, trace: bytes) -> bytes:
+    async def _drawn(self, asked: DrawRequest, trace: bytes) -> bytes:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 drawn, body = await self._ask(asked, trace)
         except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError) as error:
             self.failures += 1
             log.error("drawing: %s", type(error).__name__)
             await self._end()
-            raise Undrawable("pictures can't be drawn here now") from error
+            raise RenderingFailed("pictures can't be drawn here now") from error
         except asyncio.CancelledError:  # its answer would be the next one's
             await self._end()
             raise
         if drawn.failed is not None:
             self.failures += 1
             await self._end()
-            raise Undrawable(drawn.failed, again=False)
+            raise RenderingFailed(drawn.failed, again=False)
         if drawn.steps is not None:
             assert asked.step is not None
-            raise NoStep(asked.step, drawn.steps)
+            raise StepNotFound(asked.step, drawn.steps)
         return body
 
-    async def _ask(self, asked: Drawing, trace: bytes) -> tuple[Drawn, bytes]:
+    async def _ask(self, asked: DrawRequest, trace: bytes) -> tuple[DrawReply, bytes]:
         process = await self._ready()
         assert process.stdin is not None
         process.stdin.write(json.dumps(asked.model_dump()).encode() + b"\n" + trace)
@@ -128,19 +128,19 @@ class Drawings:
             return self._process
         self.starts += 1
         self._process = await asyncio.create_subprocess_exec(
-            *PROGRAM,
+            *COMMAND,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,
             env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
-            limit=LONGEST,
+            limit=MAX_LINE,
         )
         await self._told(self._process)
         return self._process
 
-    async def _told(self, process: asyncio.subprocess.Process) -> Drawn:
+    async def _told(self, process: asyncio.subprocess.Process) -> DrawReply:
         assert process.stdout is not None
-        return Drawn.model_validate_json(await process.stdout.readuntil(b"\n"))
+        return DrawReply.model_validate_json(await process.stdout.readuntil(b"\n"))
 
     async def _end(self) -> None:
         process, self._process = self._process, None

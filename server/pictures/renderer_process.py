@@ -21,23 +21,23 @@ from typing import Any, BinaryIO
 import resvg_py
 from py_mini_racer import JSEvalException, JSOOMException, JSTimeoutException, MiniRacer
 
-from server.wire.pictures import Drawing, Drawn
+from server.wire.pictures import DrawReply, DrawRequest
 
 DIST = Path(__file__).parent.parent.parent / "static/dist"
 PR_SET_PDEATHSIG = 1
-SECONDS = 8.0
-HEAP = 512 << 20
+TIMEOUT = 8.0
+MAX_HEAP = 512 << 20
 """Bytes of V8's heap."""
 
-LARGER = 2.0
-AREA = 12e6
-SIDE = 16_000
+PNG_SCALE = 2.0
+MAX_AREA = 12e6
+MAX_SIDE = 16_000
 """Most pixels of a PNG, and of one of its sides."""
 
 LIGHT, SHARE = 250_000, 4
 """Characters of an SVG that is painted quickly whatever its size; of a longer one's pixels down to a fourth are painted."""
 
-TALLEST = {"svg": 16_000, "png": 4_000, "card": 700}
+MAX_HEIGHT = {"svg": 16_000, "png": 4_000, "card": 700}
 """Pixels, before a PNG is made larger; of a higher picture a part is drawn, and it says so."""
 
 SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
@@ -50,18 +50,18 @@ def main() -> None:
         Path("/proc/self/oom_score_adj").write_text("500")  # of all that run here, it can be missed first
     inwards, outwards = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints may not speak for us
-    fonts = Fonts(family("sans-serif", "DejaVu Sans"), family("monospace", "DejaVu Sans Mono"))
+    fonts = Fonts(font_family("sans-serif", "DejaVu Sans"), font_family("monospace", "DejaVu Sans Mono"))
     v8 = MiniRacer()
     v8.eval((DIST / "exports.js").read_text("utf-8"))
     parts = {
         "style": (DIST / "style.css").read_text("utf-8"),
         "script": (DIST / "offline.js").read_text("utf-8"),
     }
-    tell(outwards, Drawn())
+    write_reply(outwards, DrawReply())
     for line in inwards:
-        asked = Drawing.model_validate_json(line)
-        drawn, body = made(v8, asked, inwards.read(asked.size), parts, fonts)
-        tell(outwards, drawn, body)
+        asked = DrawRequest.model_validate_json(line)
+        drawn, body = render(v8, asked, inwards.read(asked.size), parts, fonts)
+        write_reply(outwards, drawn, body)
         if drawn.failed:
             return  # a heap that was full, a call that was cut: the next one gets a new process
 
@@ -74,7 +74,7 @@ class Fonts:
     mono: str
 
 
-def family(generic: str, usual: str) -> str:
+def font_family(generic: str, usual: str) -> str:
     """As fontconfig has it."""
     try:
         told = subprocess.run(
@@ -85,38 +85,40 @@ def family(generic: str, usual: str) -> str:
     return told.stdout or usual
 
 
-def made(v8: MiniRacer, asked: Drawing, trace: bytes, parts: dict[str, str], fonts: Fonts) -> tuple[Drawn, bytes]:
-    tallest = TALLEST["card" if asked.kind == "card" else "png" if asked.png else "svg"]
+def render(
+    v8: MiniRacer, asked: DrawRequest, trace: bytes, parts: dict[str, str], fonts: Fonts
+) -> tuple[DrawReply, bytes]:
+    tallest = MAX_HEIGHT["card" if asked.kind == "card" else "png" if asked.png else "svg"]
     told: dict[str, Any] = {**asked.model_dump(), "tallest": tallest, **parts, "nonce": secrets.token_hex(16)}
     try:
         text = gzip.decompress(trace).decode()
-        answer = v8.call("exports.render", text, told, timeout_sec=SECONDS, max_memory=HEAP)
+        answer = v8.call("exports.render", text, told, timeout_sec=TIMEOUT, max_memory=MAX_HEAP)
         if "steps" in answer:
-            return Drawn(steps=answer["steps"]), b""
-        body = png(answer["made"], fonts) if asked.png else answer["made"].encode()
+            return DrawReply(steps=answer["steps"]), b""
+        body = to_png(answer["made"], fonts) if asked.png else answer["made"].encode()
     except JSTimeoutException:
-        return Drawn(failed=f"it took more than {SECONDS:.0f} seconds to draw"), b""
+        return DrawReply(failed=f"it took more than {TIMEOUT:.0f} seconds to draw"), b""
     except JSOOMException:
-        return Drawn(failed=f"it took more than {HEAP >> 20} MiB to draw"), b""
+        return DrawReply(failed=f"it took more than {MAX_HEAP >> 20} MiB to draw"), b""
     except (JSEvalException, ValueError) as error:
         print(f"{type(error).__name__}: {str(error)[:2000]}", file=sys.stderr)
-        return Drawn(failed="it can't be drawn"), b""
-    return Drawn(size=len(body)), body
+        return DrawReply(failed="it can't be drawn"), b""
+    return DrawReply(size=len(body)), body
 
 
-def png(svg: str, fonts: Fonts) -> bytes:
+def to_png(svg: str, fonts: Fonts) -> bytes:
     """Twice as large as the picture, where that is no more than a viewer can open."""
     found = SIZE.search(svg)
     width, height = (float(side) for side in found.groups()) if found else (1.0, 1.0)
-    larger = 1.0 if 'class="card"' in svg[:1000] else LARGER
-    area = AREA / min(SHARE, max(1, len(svg) / LIGHT))
-    zoom = min(larger, SIDE / max(width, height), math.sqrt(area / (width * height)))
+    larger = 1.0 if 'class="card"' in svg[:1000] else PNG_SCALE
+    area = MAX_AREA / min(SHARE, max(1, len(svg) / LIGHT))
+    zoom = min(larger, MAX_SIDE / max(width, height), math.sqrt(area / (width * height)))
     return bytes(
         resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, sans_serif_family=fonts.sans, monospace_family=fonts.mono)
     )
 
 
-def tell(outwards: BinaryIO, drawn: Drawn, body: bytes = b"") -> None:
+def write_reply(outwards: BinaryIO, drawn: DrawReply, body: bytes = b"") -> None:
     outwards.write(drawn.model_dump_json().encode() + b"\n" + body)
     outwards.flush()
 

@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from server.errors import Refused
 from server.routes.saved_programs import AGE, NONE, address, found, fresh, kept, public
-from server.security import policy
-from server.templating import language, show
+from server.security import content_security_policy
+from server.templating import render_public, request_language
 from server.wire.api import ProblemReply
 from server.wire.embeds import OEmbed
 from server.wire.pictures import Theme
@@ -42,19 +42,19 @@ async def embed(request: Request, id_: Annotated[str, Path(alias="id")], theme: 
     there = await found(request, id_)
     frames = request.app.state.settings.frames
     headers = {
-        "Content-Security-Policy": policy(request.state.nonce, frames),
+        "Content-Security-Policy": content_security_policy(request.state.nonce, frames),
         "Cross-Origin-Resource-Policy": "cross-origin",
     }
     known = kept(request, there, request.app.state.drawings.version)
     if known is not None:
         known.headers.update(headers)  # a browser takes them in place of those it has
         return known
-    lang = language(request) if "lang" in request.query_params else there.content.language
+    lang = request_language(request) if "lang" in request.query_params else there.content.language
     title = there.content.title
     trace = (await asyncio.to_thread(gzip.decompress, there.trace)).decode()
     first = f'{{"trace":{trace},"step":null,"title":{json.dumps(title)}}}'
     away = address(request, there.id)
-    answer = show(request, "embed.html", lang, first=first, away=away, title=title, theme=theme)
+    answer = render_public(request, "embed.html", lang, first=first, away=away, title=title, theme=theme)
     answer.headers.update(headers)
     return fresh(answer, there, request.app.state.drawings.version)
 
@@ -75,7 +75,7 @@ async def oembed(
         raise Refused(501, "no_address", "this server does not know its own address: GRADBOX_PUBLIC_URL is not set")
     asked, _, fragment = url.partition("#")
     place = asked.partition("?")[0]
-    at = PLACE.fullmatch(place[len(base) :]) if same(place, base) else None
+    at = PLACE.fullmatch(place[len(base) :]) if starts_with_base(place, base) else None
     if at is None:
         raise Refused(404, "not_ours", "there is no scenario of this server at that address", field="url")
     there = await found(request, at[1])
@@ -103,7 +103,7 @@ async def oembed(
     return JSONResponse(told.model_dump(), headers=headers)
 
 
-def same(place: str, public: str) -> bool:
+def starts_with_base(place: str, public: str) -> bool:
     """Whether an address begins as ours do; the case of a host's name is nobody's business."""
     end = public.find("/", len("https://"))
     host = len(public) if end < 0 else end

@@ -20,7 +20,7 @@ async def healthz(request: Request) -> dict[str, Any]:
     sandbox = request.app.state.settings.sandbox
     confinement = {name: why or "active" for name, why in layers.items()}
     watch = request.app.state.watch
-    answer = await watch.look()
+    answer = await watch.refresh()
     store = {"backend": watch.backend, "reachable": answer.reachable, **({"why": answer.why} if answer.why else {})}
     return {"status": "ok", "version": __version__, "sandbox": sandbox, "layers": confinement, "store": store}
 
@@ -35,5 +35,5 @@ async def readyz(request: Request, response: Response) -> dict[str, bool]:
 
 @router.get("/metrics", summary="Metrics for Prometheus", response_class=Response)
 async def metrics(request: Request) -> Response:
-    await request.app.state.watch.look()
+    await request.app.state.watch.refresh()
     return Response(request.app.state.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

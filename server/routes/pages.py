@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse
 from server.errors import Refused
 from server.pool.executions import Result, Subscription
 from server.routes.runs import find_subscription, start_run, wait_for_result
-from server.templating import language, render
+from server.templating import render, request_language
 from server.wire.api import RunRequest
 
 PATIENCE = 0.4
@@ -36,7 +36,7 @@ async def workbench(request: Request) -> Response:
     scenario = scenario or (shelf[0] if shelf else None)
     trace = request.app.state.traces.get(scenario.name) if scenario else None
     source = json.dumps(scenario.source if scenario else "")
-    text = scenario.text[language(request)] if scenario and name else {}
+    text = scenario.text[request_language(request)] if scenario and name else {}
     first = f'{{"source":{source},"trace":{trace or "null"}}}'
     devices = request.app.state.pool.devices
     values = {"title": text.get("title"), "question": text.get("look_at"), "scenario": scenario}

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import Request, Response
 
-from server.clients import who
+from server.clients import identify
 from server.errors import Refused
 from server.pool.executions import Executions, Result, Subscription
 from server.wire.api import Job, RunRequest
@@ -40,7 +40,7 @@ async def start_run(request: Request, body: RunRequest) -> Subscription | Result
     cached = executions.cached(job)
     if cached is not None:
         return cached
-    client = who(request.scope, state.secret, state.proxies)
+    client = identify(request.scope, state.secret, state.proxies)
     state.rates.hit(client)
     return await executions.subscribe(job, client)
 

@@ -11,19 +11,19 @@ from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
 from server import log
-from server.clients import who
+from server.clients import identify
 from server.errors import Refused
 from server.pool.cache import deterministic
 from server.pool.executions import Result
 from server.pool.zygote import WorkersUnavailable
 from server.routes.api import ANSWERS
 from server.routes.runs import start_run, trace_response, wait_for_result
-from server.store.comparison import differs, opened, versions
+from server.store.comparison import compare, load_trace, runtime_versions
 from server.store.ids import canonical
-from server.store.repository import Repository, Saved
+from server.store.repository import Repository, SavedProgram
 from server.templating import render
 from server.wire.api import ProblemReply, RunRequest
-from server.wire.saved_programs import Content, Rerun, Scenario
+from server.wire.saved_programs import Content, Rerun, SavedProgramReply
 from server.wire.trace import Trace
 
 AGE = 60
@@ -45,8 +45,8 @@ NONE: dict[int | str, dict[str, Any]] = {
 }
 SAVING: dict[int | str, dict[str, Any]] = {
     **{status: ANSWERS[status] for status in (400, 403, 413, 415, 421, 422)},
-    200: {"model": Scenario, "description": "The same content was saved before; its id is the same."},
-    201: {"model": Scenario, "description": "It is saved."},
+    200: {"model": SavedProgramReply, "description": "The same content was saved before; its id is the same."},
+    201: {"model": SavedProgramReply, "description": "It is saved."},
     410: NONE[410],
     429: {"model": ProblemReply, "description": "Too many runs or saves; `Retry-After` says when to come back."},
     503: NONE[503],
@@ -59,18 +59,20 @@ PROGRAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.post("/api/scenarios", response_model=Scenario, status_code=201, responses=SAVING, summary="Save a scenario")
+@router.post(
+    "/api/scenarios", response_model=SavedProgramReply, status_code=201, responses=SAVING, summary="Save a scenario"
+)
 async def save(body: Content, request: Request) -> Response:
     """201 with its id and address; 200 where the same content is there already. The trace is the server's own."""
     store: Repository = request.app.state.store
     text = canonical(body)
-    new, there = False, await store.same(text)
+    new, there = False, await store.find_content(text)
     if there is None:
         if body.parent is not None and not await store.exists(body.parent):
             raise Refused(422, "no_parent", "there is no such scenario to fork from", field="parent")
-        request.app.state.saves.hit(who(request.scope, request.app.state.secret, request.app.state.proxies))
+        request.app.state.saves.hit(identify(request.scope, request.app.state.secret, request.app.state.proxies))
         trace = await ran(request, body)
-        made = versions(await asyncio.to_thread(opened, trace))
+        made = runtime_versions(await asyncio.to_thread(load_trace, trace))
         id_, new = await store.save(text, trace, made)
         there = await store.find(id_)
         assert there is not None
@@ -89,8 +91,8 @@ async def rerun(request: Request, id_: Name) -> Rerun:
     """
     there = await found(request, id_)
     body = await ran(request, there.content)
-    old, new = await asyncio.to_thread(lambda: (opened(there.trace), opened(body)))
-    parts, step = differs(old, new)
+    old, new = await asyncio.to_thread(lambda: (load_trace(there.trace), load_trace(body)))
+    parts, step = compare(old, new)
     return Rerun(
         id=there.id,
         changed=bool(parts),
@@ -98,7 +100,7 @@ async def rerun(request: Request, id_: Name) -> Rerun:
         step=step,
         repeatable=deterministic(there.content.source),
         was=there.versions,
-        now=versions(new),
+        now=runtime_versions(new),
     )
 
 
@@ -109,7 +111,7 @@ async def trace(request: Request, id_: Name) -> Response:
     return kept(request, there) or fresh(await trace_response(request, Result("cached", there.trace)), there)
 
 
-@router.get("/s/{id}.json", response_model=Scenario, responses=NONE, summary="A scenario without its trace")
+@router.get("/s/{id}.json", response_model=SavedProgramReply, responses=NONE, summary="A scenario without its trace")
 async def one(request: Request, id_: Name) -> Response:
     there = await found(request, id_)
     told = scenario(request, there).model_dump(mode="json", by_alias=True)
@@ -148,9 +150,9 @@ async def page(request: Request, id_: Name) -> Response:
     return answer
 
 
-async def found(request: Request, id_: str) -> Saved:
+async def found(request: Request, id_: str) -> SavedProgram:
     """Raises Refused, Removed, Unreachable."""
-    there: Saved | None = await request.app.state.store.find(id_)
+    there: SavedProgram | None = await request.app.state.store.find(id_)
     if there is None:
         raise Refused(404, "no_scenario", "there is no such scenario", field="id")
     return there
@@ -167,11 +169,11 @@ async def ran(request: Request, content: Content) -> bytes:
     return result.body
 
 
-def scenario(request: Request, there: Saved) -> Scenario:
+def scenario(request: Request, there: SavedProgram) -> SavedProgramReply:
     created = datetime.fromtimestamp(there.created / 1000, UTC).isoformat(timespec="milliseconds")
     shown: dict[str, Any] = {name: getattr(there.content, name) for name in Content.model_fields}
     url = address(request, there.id)
-    return Scenario(**shown, id=there.id, url=url, created=created, versions=there.versions)
+    return SavedProgramReply(**shown, id=there.id, url=url, created=created, versions=there.versions)
 
 
 def address(request: Request, id_: str) -> str:
@@ -185,7 +187,7 @@ def public(request: Request) -> str:
     return url.rstrip("/")
 
 
-def tag(there: Saved, drawn: str = "") -> str:
+def tag(there: SavedProgram, drawn: str = "") -> str:
     """A content's trace is one thing, and changes with neither; weak, for it goes out packed and unpacked.
 
     drawn: the version of the code that draws, where it is a drawing.
@@ -193,21 +195,21 @@ def tag(there: Saved, drawn: str = "") -> str:
     return f'W/"{there.digest[:20]}-{there.created}{drawn}"'
 
 
-def kept(request: Request, there: Saved, drawn: str = "") -> Response | None:
+def kept(request: Request, there: SavedProgram, drawn: str = "") -> Response | None:
     """304, where the asker has it."""
     asked = [one.strip() for one in request.headers.get("if-none-match", "").split(",")]
     return fresh(Response(status_code=304), there, drawn) if tag(there, drawn) in asked else None
 
 
-def fresh(answer: Response, there: Saved, drawn: str = "") -> Response:
+def fresh(answer: Response, there: SavedProgram, drawn: str = "") -> Response:
     answer.headers["ETag"] = tag(there, drawn)
     answer.headers["Cache-Control"] = f"public, max-age={AGE}"
     return answer
 
 
-def script(there: Saved, place: str) -> str:
+def script(there: SavedProgram, place: str) -> str:
     """The program as it ran, under comments that can be nothing but comments."""
-    source: str = opened(there.trace)["program"]["source"]
+    source: str = load_trace(there.trace)["program"]["source"]
     how = there.content.settings
     words = [there.content.title, there.content.description, there.content.note]
     lines = [line for word in words for line in word.splitlines()]

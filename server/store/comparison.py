@@ -9,18 +9,18 @@ from server.wire.saved_programs import Versions
 Part = Literal["steps", "printed", "outcome"]
 
 
-def opened(body: bytes) -> dict[str, Any]:
+def load_trace(body: bytes) -> dict[str, Any]:
     """A trace that was kept: gzipped JSON."""
     trace: dict[str, Any] = json.loads(gzip.decompress(body))
     return trace
 
 
-def versions(trace: dict[str, Any]) -> Versions:
+def runtime_versions(trace: dict[str, Any]) -> Versions:
     """What made it."""
     return Versions(**{name: trace["runtime"][name] for name in Versions.model_fields})
 
 
-def differs(old: dict[str, Any], new: dict[str, Any]) -> tuple[list[Part], int | None]:
+def compare(old: dict[str, Any], new: dict[str, Any]) -> tuple[list[Part], int | None]:
     """The parts in which their results differ, and the first step that does."""
     one, other = old.get("steps", []), new.get("steps", [])
     length = min(len(one), len(other))
@@ -28,14 +28,14 @@ def differs(old: dict[str, Any], new: dict[str, Any]) -> tuple[list[Part], int |
     if step is None and len(one) != len(other):
         step = length
     parts: list[Part] = [] if step is None else ["steps"]
-    if printed(old) != printed(new):
+    if printed_output(old) != printed_output(new):
         parts.append("printed")
     if old["outcome"] != new["outcome"]:
         parts.append("outcome")
     return parts, step
 
 
-def printed(trace: dict[str, Any]) -> list[tuple[str, str]]:
+def printed_output(trace: dict[str, Any]) -> list[tuple[str, str]]:
     """What the program wrote, each stretch with its stream."""
     entries = [entry for step in trace.get("steps", []) for entry in step.get("log", [])]
     return [(entry["stream"], entry["text"]) for entry in entries if entry["kind"] == "out"]

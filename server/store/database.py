@@ -19,26 +19,26 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from server.settings import SettingError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-NAME = "gradbox.sqlite"
+DATABASE_FILE = "gradbox.sqlite"
 DRIVERS = {
     "sqlite": "sqlite+aiosqlite",
     "postgres": "postgresql+asyncpg",
     "postgresql": "postgresql+asyncpg",
     "postgresql+asyncpg": "postgresql+asyncpg",
 }
-BUSY = 30.0
+BUSY_TIMEOUT = 30.0
 """Seconds that a writer waits for one in another process."""
 
-PATIENCE = 10.0
+CONNECT_TIMEOUT = 10.0
 """Seconds to connect in."""
 
-LOCK = 0x67726164
+ADVISORY_LOCK = 0x67726164
 """What PostgreSQL knows the one writer by."""
 
 log = logging.getLogger("gradbox.store")
 
 
-class Unreachable(Exception):
+class StoreUnavailable(Exception):
     """The database does not answer, or not as it should."""
 
     def __init__(self) -> None:
@@ -52,33 +52,33 @@ class Database:
     """
 
     def __init__(self, url: str, folder: Path) -> None:
-        place = address(url, folder)
+        place = parse_database_url(url, folder)
         self.embedded = place.get_backend_name() == "sqlite"
         self._file = Path(place.database or "") if self.embedded else None
-        self._engine = engine(place, self.embedded)
+        self._engine = create_engine(place, self.embedded)
         self._writing = self._engine.execution_options(gradbox_writes=True)
         self._turn, self._opening, self._open = asyncio.Lock(), asyncio.Lock(), False
 
-    async def opened(self, make: bool = False) -> bool:
+    async def ensure_open(self, make: bool = False) -> bool:
         """Whether it is there and up to date now. make: have it made where it is not. Raises Unreachable."""
         if self._open:
             return True
         async with self._opening:
             if not self._open:
-                with told():
+                with translate_errors():
                     if self._file is not None and not self._file.exists():
                         if not make:
                             return False
                         self._file.parent.mkdir(parents=True, exist_ok=True)
-                    await self.move("head")
+                    await self.migrate_to("head")
                     self._open = True
         return True
 
-    async def move(self, revision: str) -> None:
+    async def migrate_to(self, revision: str) -> None:
         """To a place in its history. Whoever else wants that at the same time waits."""
         async with self._writing.connect() as connection:
             if self.embedded:
-                await journal(connection)
+                await enable_wal(connection)
             async with connection.begin():
                 await self._alone(connection)
                 await connection.run_sync(migrate, revision)
@@ -86,18 +86,18 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection | None]:
         """A connection; None where there is no database yet. Raises Unreachable."""
-        if not await self.opened():
+        if not await self.ensure_open():
             yield None
             return
-        with told():
+        with translate_errors():
             async with self._engine.connect() as connection:
                 yield connection
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
         """A transaction, committed when left well. Raises Unreachable."""
-        await self.opened(make=True)
-        with told():
+        await self.ensure_open(make=True)
+        with translate_errors():
             async with self._turn, self._writing.begin() as connection:
                 await self._alone(connection)
                 yield connection
@@ -107,23 +107,23 @@ class Database:
 
     async def _alone(self, connection: AsyncConnection) -> None:
         if not self.embedded:  # SQLite's BEGIN IMMEDIATE has seen to it
-            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """What goes wrong with a database goes into the log, and out as one thing."""
     try:
         yield
     except (SQLAlchemyError, CommandError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
         log.error("the database: %s: %s", type(error).__name__, str(error).splitlines()[0][:300])
-        raise Unreachable from error
+        raise StoreUnavailable from error
 
 
-def address(url: str, folder: Path) -> URL:
+def parse_database_url(url: str, folder: Path) -> URL:
     """Where the database is, with the driver that we have for it."""
     if not url:
-        return URL.create("sqlite+aiosqlite", database=str(folder / NAME))
+        return URL.create("sqlite+aiosqlite", database=str(folder / DATABASE_FILE))
     try:
         place = make_url(url)
     except ArgumentError:
@@ -135,10 +135,10 @@ def address(url: str, folder: Path) -> URL:
     return place.set(drivername=driver, query=query)
 
 
-def engine(place: URL, embedded: bool) -> AsyncEngine:
+def create_engine(place: URL, embedded: bool) -> AsyncEngine:
     if not embedded:
-        return create_async_engine(place, pool_pre_ping=True, connect_args={"timeout": PATIENCE})
-    made = create_async_engine(place, connect_args={"timeout": BUSY})
+        return create_async_engine(place, pool_pre_ping=True, connect_args={"timeout": CONNECT_TIMEOUT})
+    made = create_async_engine(place, connect_args={"timeout": BUSY_TIMEOUT})
 
     @event.listens_for(made.sync_engine, "connect")
     def connected(connection: Any, _: Any) -> None:
@@ -157,7 +157,7 @@ def engine(place: URL, embedded: bool) -> AsyncEngine:
     return made
 
 
-async def journal(connection: AsyncConnection) -> None:
+async def enable_wal(connection: AsyncConnection) -> None:
     """Have SQLite write ahead. Two that want this at once are told `busy` without the wait that they asked for."""
     raw = await connection.get_raw_connection()
     driver: Any = raw.driver_connection

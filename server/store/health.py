@@ -5,43 +5,43 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from server.store.database import Unreachable
-from server.store.repository import Held, Repository
+from server.store.database import StoreUnavailable
+from server.store.repository import Repository, StoreTotals
 
-FRESH = 15.0
+MAX_AGE = 15.0
 """Seconds that an answer does for everybody."""
 
-MOMENT = 0.25
+WAIT = 0.25
 """Seconds that one who looks waits for a newer one."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class StoreState:
     """reachable: None before the first. why: it is not, in a word for everybody; detail: for the host."""
 
     reachable: bool | None = None
-    held: Held | None = None
+    held: StoreTotals | None = None
     why: str = ""
     detail: str = ""
 
 
-class Watch:
+class StoreHealth:
     """Asks the store when somebody looks and the last answer is old; never more than one question at once."""
 
     def __init__(self, store: Repository, clock: Callable[[], float] = time.monotonic) -> None:
         self._store, self._clock = store, clock
         self.backend = "embedded" if store.database.embedded else "postgresql"
-        self.answer = Answer()
+        self.state = StoreState()
         self._at = 0.0
         self._asking: asyncio.Task[None] | None = None
 
-    async def look(self) -> Answer:
+    async def refresh(self) -> StoreState:
         """The latest answer, a new one where that comes soon. Raises nothing."""
-        if self._asking is None or (self._asking.done() and self._clock() - self._at >= FRESH):
+        if self._asking is None or (self._asking.done() and self._clock() - self._at >= MAX_AGE):
             self._asking = asyncio.create_task(self._ask())
         if not self._asking.done():
-            await asyncio.wait({self._asking}, timeout=MOMENT)
-        return self.answer
+            await asyncio.wait({self._asking}, timeout=WAIT)
+        return self.state
 
     async def close(self) -> None:
         if self._asking is not None:
@@ -50,9 +50,9 @@ class Watch:
 
     async def _ask(self) -> None:
         try:
-            self.answer = Answer(True, await self._store.held())
-        except Unreachable as error:
+            self.state = StoreState(True, await self._store.totals())
+        except StoreUnavailable as error:
             cause = error.__cause__ or error
             told = f"{type(cause).__name__}: {str(cause).splitlines()[0] if str(cause) else ''}"
-            self.answer = Answer(False, self.answer.held, type(cause).__name__, told[:300])
+            self.state = StoreState(False, self.state.held, type(cause).__name__, told[:300])
         self._at = self._clock()

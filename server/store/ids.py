@@ -10,11 +10,11 @@ from server.wire.saved_programs import Content
 ALPHABET = "256789dfhjkmnprtvwx"
 """No vowel, no digit that stands for one (0, 1, 3, 4), and one of each group of look-alikes."""
 
-SHORTEST, LONGER = 10, 2
-_LENGTH = 61
+MIN_LENGTH, LENGTH_STEP = 10, 2
+_MAX_LENGTH = 61
 """Characters that 256 bits need."""
 
-_ID = re.compile(f"[{ALPHABET}]{{{SHORTEST},{_LENGTH}}}")
+_ID = re.compile(f"[{ALPHABET}]{{{MIN_LENGTH},{_MAX_LENGTH}}}")
 
 
 def canonical(content: Content) -> str:
@@ -27,16 +27,16 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def names(digest: str) -> Iterator[str]:
+def candidate_ids(digest: str) -> Iterator[str]:
     """The ids that a content may have, from the shortest on: it has the first that no other content has."""
     number, found = int(digest, 16), ""
-    for _ in range(_LENGTH):
+    for _ in range(_MAX_LENGTH):
         number, rest = divmod(number, len(ALPHABET))
         found += ALPHABET[rest]
-    yield from (found[:length] for length in range(SHORTEST, _LENGTH, LONGER))
+    yield from (found[:length] for length in range(MIN_LENGTH, _MAX_LENGTH, LENGTH_STEP))
     yield found
 
 
-def plausible(text: str) -> bool:
+def is_plausible(text: str) -> bool:
     """Whether this can be an id at all."""
     return _ID.fullmatch(text) is not None

@@ -13,32 +13,32 @@ from sqlalchemy import text as sql
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from server.store.database import Database
-from server.store.ids import digest, names, plausible
+from server.store.ids import candidate_ids, digest, is_plausible
 from server.store.tables import scenarios
-from server.wire.saved_programs import Content, Record, Versions
+from server.wire.saved_programs import ArchiveRecord, Content, Versions
 from server.wire.trace import Trace
 
-PAGE = 20
+PAGE_SIZE = 20
 """Rows of an archive that are in memory at once."""
 
 COLUMNS = scenarios.c
 
 
-class Removed(Exception):
+class ProgramRemoved(Exception):
     """The host took this one away, and it is not to come back."""
 
     def __init__(self) -> None:
         super().__init__("the host of this server has removed this scenario")
 
 
-class TooBig(Exception):
+class ProgramTooLarge(Exception):
     """A scenario of more bytes than one may have."""
 
     def __init__(self, size: int, largest: int) -> None:
         super().__init__(f"the scenario has {size} bytes with its trace; {largest} are allowed")
 
 
-class Full(Exception):
+class QuotaExceeded(Exception):
     """The quota is used up."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Full(Exception):
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedProgram:
     """A scenario as it was saved. trace: gzip. created: milliseconds since 1970."""
 
     id: str
@@ -58,7 +58,7 @@ class Saved:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ListEntry:
     """What a list says of one. size: bytes. title: None where it was removed."""
 
     id: str
@@ -68,7 +68,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Held:
+class StoreTotals:
     """All that there is: scenarios, tombstones, bytes; and the place in the history of its tables, None before any."""
 
     scenarios: int = 0
@@ -83,20 +83,20 @@ class Repository:
     def __init__(self, database: Database, largest: int, quota: int) -> None:
         self.database, self._largest, self._quota = database, largest, quota
 
-    async def find(self, id_: str) -> Saved | None:
+    async def find(self, id_: str) -> SavedProgram | None:
         """None where there is none. Raises Removed, Unreachable."""
-        if not plausible(id_):
+        if not is_plausible(id_):
             return None
         async with self.database.reading() as connection:
             row = connection and (await connection.execute(select(scenarios).where(COLUMNS.id == id_))).first()
-        return saved(row) if row else None
+        return saved_program(row) if row else None
 
-    async def same(self, text: str) -> Saved | None:
+    async def find_content(self, text: str) -> SavedProgram | None:
         """The one that has this content, in its canonical text. Raises Removed, Unreachable."""
         wanted = select(scenarios).where(COLUMNS.digest == digest(text))
         async with self.database.reading() as connection:
             row = connection and (await connection.execute(wanted)).first()
-        return saved(row) if row else None
+        return saved_program(row) if row else None
 
     async def exists(self, id_: str) -> bool:
         """Whether this id was ever given."""
@@ -108,64 +108,64 @@ class Repository:
         """Its id, and whether it is new. text: canonical. Raises Removed, TooBig, Full, Unreachable."""
         size, hash_ = len(text) + len(trace), digest(text)
         if size > self._largest:
-            raise TooBig(size, self._largest)
+            raise ProgramTooLarge(size, self._largest)
         async with self.database.writing() as connection:
             wanted = select(COLUMNS.id, COLUMNS.removed).where(COLUMNS.digest == hash_)
             there = (await connection.execute(wanted)).first()
             if there is not None and there.removed is not None:
-                raise Removed
+                raise ProgramRemoved
             if there is not None:
                 return str(there.id), False
             used = (await connection.execute(select(func.coalesce(func.sum(COLUMNS.size), 0)))).scalar_one()
             if int(used) + size > self._quota:
-                raise Full
-            id_ = await free(connection, hash_)
-            row = {"id": id_, "digest": hash_, "created": now(), "size": size, "content": text, "trace": trace}
+                raise QuotaExceeded
+            id_ = await shortest_free_id(connection, hash_)
+            row = {"id": id_, "digest": hash_, "created": now_ms(), "size": size, "content": text, "trace": trace}
             await connection.execute(insert(scenarios).values(versions=versions.model_dump_json(), **row))
         return id_, True
 
     async def remove(self, id_: str, reason: str | None = None) -> bool:
         """Leave but a tombstone of it; whether there was one to remove."""
-        if not await self.database.opened():
+        if not await self.database.ensure_open():
             return False
-        gone: dict[str, Any] = {"content": None, "trace": None, "size": 0, "removed": now(), "reason": reason}
+        gone: dict[str, Any] = {"content": None, "trace": None, "size": 0, "removed": now_ms(), "reason": reason}
         async with self.database.writing() as connection:
             wanted = update(scenarios).where(COLUMNS.id == id_, COLUMNS.removed.is_(None)).values(**gone)
             return (await connection.execute(wanted)).rowcount == 1
 
-    async def held(self) -> Held:
+    async def totals(self) -> StoreTotals:
         """Read from the index of sizes alone, where a tombstone has none. Raises Unreachable."""
         gone = func.sum(case((COLUMNS.size == 0, 1), else_=0))
         wanted = select(func.count(), func.coalesce(gone, 0), func.coalesce(func.sum(COLUMNS.size), 0))
         async with self.database.reading() as connection:
             if connection is None:
-                return Held()
+                return StoreTotals()
             count, removed, size = (await connection.execute(wanted.select_from(scenarios))).one()
             revision = (await connection.execute(sql("SELECT version_num FROM alembic_version"))).scalar_one_or_none()
-        return Held(count - int(removed), int(removed), int(size), revision)
+        return StoreTotals(count - int(removed), int(removed), int(size), revision)
 
-    async def entries(self) -> AsyncIterator[Entry]:
+    async def entries(self) -> AsyncIterator[ListEntry]:
         """All of them, by id."""
         columns = (COLUMNS.id, COLUMNS.created, COLUMNS.size, COLUMNS.content)
         async for row in self._rows(*columns):
             title = Content.model_validate_json(row.content).title if row.content is not None else None
-            yield Entry(row.id, row.created, row.size, title)
+            yield ListEntry(row.id, row.created, row.size, title)
 
-    async def records(self) -> AsyncIterator[Record]:
+    async def records(self) -> AsyncIterator[ArchiveRecord]:
         """All of them for an archive, tombstones as well, by id."""
         async for row in self._rows(scenarios):
-            yield Record(
+            yield ArchiveRecord(
                 trace=base64.b64encode(row.trace).decode() if row.trace is not None else None,
                 versions=Versions.model_validate_json(row.versions),
                 **{name: getattr(row, name) for name in ("id", "digest", "created", "content", "removed", "reason")},
             )
 
-    async def put(self, records: Sequence[Record]) -> int:
+    async def import_records(self, records: Sequence[ArchiveRecord]) -> int:
         """Take them from an archive; how many are new. What is there stays as it is, a tombstone a tombstone.
 
         Raises ValueError for one that can't be of ours, and for one whose id another content has here; then none is taken.
         """
-        rows = [taken(record) for record in records]
+        rows = [record_to_row(record) for record in records]
         count = 0
         async with self.database.writing() as connection:
             for row in rows:
@@ -187,37 +187,37 @@ class Repository:
             async with self.database.reading() as connection:
                 if connection is None:
                     return
-                wanted = select(*columns).where(COLUMNS.id > last).order_by(COLUMNS.id).limit(PAGE)
+                wanted = select(*columns).where(COLUMNS.id > last).order_by(COLUMNS.id).limit(PAGE_SIZE)
                 rows = (await connection.execute(wanted)).all()
             for row in rows:
                 yield row
-            if len(rows) < PAGE:
+            if len(rows) < PAGE_SIZE:
                 return
             last = rows[-1].id
 
 
-def now() -> int:
+def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def saved(row: Row[Any]) -> Saved:
+def saved_program(row: Row[Any]) -> SavedProgram:
     if row.removed is not None:
-        raise Removed
+        raise ProgramRemoved
     versions, content = Versions.model_validate_json(row.versions), Content.model_validate_json(row.content)
-    return Saved(row.id, row.digest, row.created, versions, content, bytes(row.trace))
+    return SavedProgram(row.id, row.digest, row.created, versions, content, bytes(row.trace))
 
 
-async def free(connection: AsyncConnection, hash_: str) -> str:
+async def shortest_free_id(connection: AsyncConnection, hash_: str) -> str:
     """The shortest id of this content that no other has."""
-    wanted = list(names(hash_))
+    wanted = list(candidate_ids(hash_))
     found = await connection.execute(select(COLUMNS.id).where(COLUMNS.id.in_(wanted)))
     others = {row.id for row in found}
     return next(name for name in wanted if name not in others)
 
 
-def taken(record: Record) -> dict[str, Any]:
+def record_to_row(record: ArchiveRecord) -> dict[str, Any]:
     """A record as a row. Raises ValueError."""
-    if record.id not in names(record.digest):
+    if record.id not in candidate_ids(record.digest):
         raise ValueError(f"{record.id}: no id of this digest")
     told = record.model_dump(exclude={"versions", "trace"})
     if record.removed is not None:

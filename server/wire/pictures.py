@@ -10,7 +10,7 @@ Kind = Literal["stage", "loom", "card", "file"]
 Theme = Literal["light", "dark"]
 
 
-class Drawing(Model):
+class DrawRequest(Model):
     """What is to be made of a trace. step: counted from 0; None is the one that a reader is shown first.
 
     png: made from the picture, instead of it. body: the offline file's own markup, ours. size: bytes of the trace, gzipped.
@@ -26,7 +26,7 @@ class Drawing(Model):
     size: int = 0
 
 
-class Drawn(Model):
+class DrawReply(Model):
     """size: bytes of what was made, which follow. steps: how many there are, where the one asked for is not among them.
 
     failed: why nothing was made.

@@ -11,7 +11,7 @@ from server.wire.trace import Focus
 Text = Annotated[str, AfterValidator(lambda text: text.encode("utf-8", "replace").decode())]
 """Half a character, which no database takes, becomes a question mark."""
 
-Words = Annotated[Text, AfterValidator(lambda text: CONTROL.sub(" ", text))]
+DisplayText = Annotated[Text, AfterValidator(lambda text: CONTROL.sub(" ", text))]
 """Something to read: controls other than tabs and ends of lines, those of direction too, become blanks."""
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -21,7 +21,7 @@ Language = Literal["en", "zh"]
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-class Ran(Model):
+class RunSettings(Model):
     """How the program is run."""
 
     seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
@@ -36,12 +36,12 @@ class Content(Model):
     """
 
     source: Text = Field(examples=["a = torch.tensor([1., 2.])\nb = a.clone()\n"])
-    title: Words = Field(default="", max_length=200)
-    description: Words = Field(default="", max_length=2000)
-    note: Words = Field(default="", max_length=2000)
+    title: DisplayText = Field(default="", max_length=200)
+    description: DisplayText = Field(default="", max_length=2000)
+    note: DisplayText = Field(default="", max_length=2000)
     language: Language = "en"
     parent: Id | None = Field(default=None, examples=[None])
-    settings: Ran = Ran()
+    settings: RunSettings = RunSettings()
 
 
 class Versions(Model):
@@ -53,7 +53,7 @@ class Versions(Model):
     tracer: str
 
 
-class Scenario(Content):
+class SavedProgramReply(Content):
     """A saved one. created: ISO 8601, UTC."""
 
     id: Id
@@ -77,7 +77,7 @@ class Rerun(Model):
     now: Versions
 
 
-class Record(Model):
+class ArchiveRecord(Model):
     """A line of an archive. content: the text that `digest` is the SHA-256 of. trace: gzip, in base64.
 
     created, removed: milliseconds since 1970. A removed one has neither content nor trace.

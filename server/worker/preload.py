@@ -31,7 +31,7 @@ import numpy
 import numpy.random
 import torch
 
-from server.language.policy import CLOSED, MODULES
+from server.language.policy import ALLOWED_MODULES, CLOSED_MEMBERS
 
 LATE_IMPORTS = """
 torch._dynamo torch._decomp.decompositions_for_jvp torch._export.non_strict_utils
@@ -125,7 +125,7 @@ class HiddenModules:
             builtins.__import__ = import_
             self._collecting = False
         for name in [name for name in sys.modules if name not in visible]:
-            if name.partition(".")[0] in MODULES or name in self._filters:
+            if name.partition(".")[0] in ALLOWED_MODULES or name in self._filters:
                 self._modules[name] = sys.modules.pop(name)
         self._resolve()
         for at, (name, module) in enumerate(self._modules.items()):
@@ -257,7 +257,7 @@ def preload() -> None:
             for name in LATE_IMPORTS.split():
                 with contextlib.suppress(ImportError):
                     importlib.import_module(name)
-            for name in sorted(MODULES | {"encodings"}):
+            for name in sorted(ALLOWED_MODULES | {"encodings"}):
                 import_recursively(name)
             for case in WARM_UP_CASES:
                 with contextlib.suppress(Exception):  # a test says whether this version can do them all
@@ -274,7 +274,7 @@ def import_recursively(name: str) -> None:
         module = importlib.import_module(name)
     except ImportError:  # it wants what is not installed, or another system
         return
-    excluded = {*CLOSED, *EXCLUDED.split(), f"{name}.tests"}
+    excluded = {*CLOSED_MEMBERS, *EXCLUDED.split(), f"{name}.tests"}
     for below in pkgutil.iter_modules(getattr(module, "__path__", ())):
         full_name = f"{name}.{below.name}"
         if not below.name.startswith("_") and full_name not in excluded:

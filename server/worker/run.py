@@ -89,20 +89,20 @@ class ProgramRun:
             try:
                 statements, code = compile_instrumented(tree)
             except SyntaxError as error:  # what only the compiler finds: `return` outside a function
-                refusals = [policy.syntax(error, pasted.source)]
+                refusals = [policy.syntax_refusal(error, pasted.source)]
             except (RecursionError, MemoryError):
-                refusals = [policy.too_deep(pasted.source)]
+                refusals = [policy.too_deep_refusal(pasted.source)]
         self._write_line({"header": self._header(pasted, statements)})
         if code is None:
-            self._end(refusal_outcome(repairs.offered(pasted, self._source, refusals)))
+            self._end(refusal_outcome(repairs.offer_repairs(pasted, self._source, refusals)))
         else:
             self._run_program(code, pasted, statements)
 
     def _header(self, pasted: paste.Pasted, statements: Statements) -> dict[str, Any]:
         lines = pasted.source.split("\n")
         rows = [
-            {**row, "col": policy.characters(lines[row["line"] - 1], row["col"]),
-             "end_col": policy.characters(lines[row["end_line"] - 1], row["end_col"])}
+            {**row, "col": policy.character_column(lines[row["line"] - 1], row["col"]),
+             "end_col": policy.character_column(lines[row["end_line"] - 1], row["end_col"])}
             for row in statements.rows
         ]  # fmt: skip
         program: dict[str, Any] = {"source": pasted.source, "lines": pasted.lines, "statements": rows}
@@ -143,7 +143,7 @@ class ProgramRun:
             recorder.raised(error)
             with recorder.closed():  # its `__str__` may be the program's own
                 fields = describe_error(error)
-            offers = repairs.on_cpu(pasted, self._source, fields["message"]) if self._device == "cpu" else []
+            offers = repairs.cpu_repairs(pasted, self._source, fields["message"]) if self._device == "cpu" else []
             if offers:
                 fields["repairs"] = [offer.model_dump(mode="json", exclude_unset=True) for offer in offers]
             outcome = {"status": "raised", "error": {**fields, "step": max(recorder.steps.count - 1, 0)}}
