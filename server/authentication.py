@@ -146,7 +146,7 @@ def sign_in_page(scope: Scope, status: int) -> Response | None:
     headers = Headers(scope=scope)
     if scope["method"] != "GET" or "text/html" not in headers.get("accept", "") or "hx-request" in headers:
         return None
-    answer = render(Request(scope), "door.html", away=status == 403)
+    answer = render(Request(scope), "sign_in.html", away=status == 403)
     answer.status_code = status
     answer.headers["Cache-Control"] = "no-store"
     if status == 401:
