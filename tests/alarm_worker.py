@@ -13,7 +13,7 @@ WALL = 0.5
 def run(job: dict[str, Any], write: Callable[[bytes], None]) -> NoReturn:
     """Run the program and end it in good order when its time is over: so it would be, if a signal could get through."""
     running = ProgramRun(job, write)
-    signal.signal(signal.SIGALRM, lambda *_: running._full("wall", WALL))
+    signal.signal(signal.SIGALRM, lambda *_: running._stop_at_limit("wall", WALL))
     signal.setitimer(signal.ITIMER_REAL, WALL)
     running.run()
     raise AssertionError("a run ends its process")

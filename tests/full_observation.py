@@ -11,42 +11,51 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from server.worker.look import Look
+from server.worker.observer import Observer
 from server.worker.probes import ops
 from server.worker.run import run
 from tests.tracing import write_all
 
-_take = Look.take
+_observe = Observer.observe
 
 
-class Nothing:
+class NoOps:
     """No operators ran."""
 
-    def written(self) -> dict[str, Any]:
+    def last_writers(self) -> dict[str, Any]:
         return {}
 
-    def cuts(self) -> list[dict[str, Any]]:
+    def path_cuts(self) -> list[dict[str, Any]]:
         return []
 
 
-def checked(tell: Callable[[dict[str, Any]], None]) -> Callable[..., Any]:
-    """`Look.take`, and after it a look at everything; `tell` takes whatever that finds besides."""
+def comparing(report: Callable[[dict[str, Any]], None]) -> Callable[..., Any]:
+    """`Observer.observe`, and after it an observation of everything; `report` takes what only that one finds."""
 
-    def take(
-        self: Look, step: int, frames: Any, ops: Any, log: Any, over: Any, everything: bool, opens: bool
+    def observe(
+        self: Observer,
+        step: int,
+        frames: Any,
+        ops: Any,
+        log: Any,
+        retired_frames: Any,
+        observe_all: bool,
+        exposes_memory: bool,
     ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-        set_, gone = _take(self, step, frames, ops, log, over, everything, opens)
-        if not everything:
-            found: list[dict[str, Any]] = []
-            more, dropped = _take(self, step, frames, Nothing(), found, over, True, False)  # type: ignore[arg-type]
-            for uid in dropped:  # what the step's value alone refers to, told a second time
-                more.pop(uid, None)
-            found = [entry for entry in found if entry.get("storage") not in dropped]
-            if more or found:
-                tell({"step": step, "set": more, "gone": dropped, "log": found})
-        return set_, gone
+        set_, removed = _observe(self, step, frames, ops, log, retired_frames, observe_all, exposes_memory)
+        if not observe_all:
+            missed_log: list[dict[str, Any]] = []
+            missed_facts, missed_removals = _observe(
+                self, step, frames, NoOps(), missed_log, retired_frames, True, False
+            )  # type: ignore[arg-type]
+            for uid in missed_removals:  # what the step's value alone refers to, told a second time
+                missed_facts.pop(uid, None)
+            missed_log = [entry for entry in missed_log if entry.get("storage") not in missed_removals]
+            if missed_facts or missed_log:
+                report({"step": step, "set": missed_facts, "gone": missed_removals, "log": missed_log})
+        return set_, removed
 
-    return take
+    return observe
 
 
 def unobserved(source: str) -> list[dict[str, Any]]:
@@ -56,24 +65,24 @@ def unobserved(source: str) -> list[dict[str, Any]]:
     if child == 0:
         os.close(reading)
         warnings.resetwarnings()
-        said: list[dict[str, Any]] = []
-        Look.take = checked(said.append)  # type: ignore[method-assign]
+        differences: list[dict[str, Any]] = []
+        Observer.observe = comparing(differences.append)  # type: ignore[method-assign]
 
         def write(line: bytes) -> None:
             if line.startswith((b'{"outcome"', b'{"fault"')):
-                write_all(writing, json.dumps(said, default=str).encode())
+                write_all(writing, json.dumps(differences, default=str).encode())
 
         run({"source": source}, write)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         data = pipe.read()
     os.waitpid(child, 0)
-    found: list[dict[str, Any]] = json.loads(data)
-    return found
+    result: list[dict[str, Any]] = json.loads(data)
+    return result
 
 
 if __name__ == "__main__":
-    ops.listen()
+    ops.register_kernels()
     for name in sys.argv[1:]:
-        for one in unobserved(Path(name).read_text()):
-            print(name, json.dumps(one)[:600], flush=True)
+        for difference in unobserved(Path(name).read_text()):
+            print(name, json.dumps(difference)[:600], flush=True)

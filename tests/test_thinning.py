@@ -13,7 +13,7 @@ from server.pool.local import Pool
 from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Focus, Trace, dump
-from server.worker.thinning import MOST, Schedule
+from server.worker.thinning import MAX_SHARE, Schedule
 from tests.plain_python import run_plain
 from tests.test_agreement import ADDRESS, PROGRAMS
 from tests.tracing import Replay, events, printed, trace
@@ -270,8 +270,8 @@ def test_intervals_grow_and_room_is_left() -> None:
     seen = []
     for n in range(1, 200_001):
         schedule.counts[0] = n
-        if schedule.due(0, [n]):
+        if schedule.is_due(0, [n]):
             seen.append(n)
             spent += 0.01
     assert seen[:20] == list(range(1, 21))
-    assert seen[-1] > 10_000 and spent <= MOST + 0.01
+    assert seen[-1] > 10_000 and spent <= MAX_SHARE + 0.01

@@ -20,7 +20,7 @@ PAIRS = [pytest.param(trap, switch, id=f"{trap.id}:{name}") for trap in TRAPS fo
 @pytest.fixture(scope="module", autouse=True)
 def ready() -> Iterator[None]:
     """This process as the zygote is before it forks: the recorder's kernels in place, and nothing left to collect."""
-    ops.listen()
+    ops.register_kernels()
     gc.collect()
     gc.freeze()
     yield

@@ -16,7 +16,7 @@ import torch._dynamo  # vmap and checkpoint load it at their first call, in ever
 from torch.overrides import TorchFunctionMode
 
 from server.wire.trace import Trace
-from server.worker.look import Look
+from server.worker.observer import Observer
 from server.worker.run import ProgramRun
 from tests.plain_python import run_plain
 from tests.tracing import Replay, events, lines
@@ -35,15 +35,15 @@ class Seen:
         self.steps: list[Step] = [line["step"] for line in found if "step" in line]
         last = found[-1] if found and "outcome" in found[-1] else {"outcome": {"status": "crashed"}, "cost": {}}
         self.outcome: dict[str, Any] = last["outcome"]
-        self.told = {**(found[0]["header"] if found else {}), "steps": self.steps, **last}
+        self.trace = {**(found[0]["header"] if found else {}), "steps": self.steps, **last}
 
     @cached_property
     def end(self) -> Replay:
-        return Replay(self.told)
+        return Replay(self.trace)
 
     def after(self, line: int) -> Replay:
         """The picture after the last step at a line."""
-        return Replay(self.told, max(step["i"] for step in self.steps if step["line"] == line))
+        return Replay(self.trace, max(step["i"] for step in self.steps if step["line"] == line))
 
     @cached_property
     def printed(self) -> str:
@@ -52,11 +52,11 @@ class Seen:
 
     def lines(self, event: str) -> list[int]:
         """The lines at which such an event is told."""
-        return [found["line"] for found in events(self.told, event)]
+        return [event_step["line"] for event_step in events(self.trace, event)]
 
     @property
     def faults(self) -> list[str]:
-        return [event["text"] for event in events(self.told, "tracer_fault")]
+        return [event["text"] for event in events(self.trace, "tracer_fault")]
 
     @property
     def visits(self) -> list[dict[str, Any]]:
@@ -66,9 +66,9 @@ class Seen:
         """The program printed and ended as CPython alone says."""
         truth = run_plain(self.source)
         assert self.printed == truth["printed"]
-        told = self.outcome.get("error")
+        error = self.outcome.get("error")
         assert self.outcome["status"] == ("raised" if truth["error"] else "finished")
-        assert (told and [told["type"], told["message"], told["line"]]) == truth["error"]
+        assert (error and [error["type"], error["message"], error["line"]]) == truth["error"]
 
     def is_plain(self) -> None:
         """As above, and the recorder noticed no fault of its own."""
@@ -114,55 +114,55 @@ class Trap:
         source = switch.source if switch is not None and switch.source is not None else self.source
         seen = Seen(source, lines(source, before, limits=self.limits))
         if switch is None:
-            Trace.model_validate(seen.told)
+            Trace.model_validate(seen.trace)
         return seen
 
 
 # Ways to step in
 
 
-def at_each_look(glance: Callable[[], Any]) -> Callable[[], None]:
+def after_each_observation(glance: Callable[[], Any]) -> Callable[[], None]:
     """The recorder looks as it does, and then takes one more glance."""
 
     def apply() -> None:
-        take = Look.take
+        observe = Observer.observe
 
-        def taking(self: Look, *args: Any, **kwargs: Any) -> Any:
-            found = take(self, *args, **kwargs)
+        def observing(self: Observer, *args: Any, **kwargs: Any) -> Any:
+            found = observe(self, *args, **kwargs)
             glance()
             return found
 
-        Look.take = taking
+        Observer.observe = observing
 
     return apply
 
 
-def around_each_look(manner: Callable[[], contextlib.AbstractContextManager[Any]]) -> Callable[[], None]:
+def around_each_observation(manner: Callable[[], contextlib.AbstractContextManager[Any]]) -> Callable[[], None]:
     """The recorder looks in this manner."""
 
     def apply() -> None:
-        take = Look.take
+        observe = Observer.observe
 
-        def taking(self: Look, *args: Any, **kwargs: Any) -> Any:
+        def observing(self: Observer, *args: Any, **kwargs: Any) -> Any:
             with manner():
-                return take(self, *args, **kwargs)
+                return observe(self, *args, **kwargs)
 
-        Look.take = taking
+        Observer.observe = observing
 
     return apply
 
 
-def at_each_telling(change: Callable[[Step], None]) -> Callable[[], None]:
+def on_each_step(change: Callable[[Step], None]) -> Callable[[], None]:
     """Each step is changed on its way out."""
 
     def apply() -> None:
-        tell = ProgramRun._write_step
+        write = ProgramRun._write_step
 
-        def telling(self: ProgramRun, step: Step) -> int:
+        def writing(self: ProgramRun, step: Step) -> int:
             change(step)
-            return tell(self, step)
+            return write(self, step)
 
-        ProgramRun._write_step = telling
+        ProgramRun._write_step = writing
 
     return apply
 

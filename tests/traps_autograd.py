@@ -10,17 +10,17 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
-from server.worker.stack import stepping
+from server.worker.stack import stepping_frame
 from tests.traps import (
     Seen,
     Step,
     Switch,
     Trap,
-    around_each_look,
+    after_each_observation,
+    around_each_observation,
     around_engine,
-    at_each_look,
-    at_each_telling,
     nodes,
+    on_each_step,
     put,
     tensors,
 )
@@ -127,7 +127,7 @@ def nobody_asked_for_grad(seen: Seen) -> None:
 def wrapped_level_by_level(seen: Seen) -> None:
     seen.is_plain()
     inside = next(step["i"] for step in seen.steps if step["line"] == 4 and step["depth"] > 0)
-    state = type(seen.end)(seen.told, inside).state
+    state = type(seen.end)(seen.trace, inside).state
     frame = next(facts for facts in state.values() if facts["kind"] == "frame" and facts["name"] == "f")
     outer = state[frame["vars"]["y"]["ref"]]["wraps"]
     inner = state[outer["value"]["ref"]]["wraps"]
@@ -135,7 +135,7 @@ def wrapped_level_by_level(seen: Seen) -> None:
 
 
 def read_storages_of_locals() -> None:
-    frame = stepping(sys._getframe())
+    frame = stepping_frame(sys._getframe())
     assert frame is not None
     for value in list(frame.f_locals.values()):
         if isinstance(value, torch.Tensor):
@@ -175,13 +175,13 @@ def view_of_a_leaf_is_a_leaf(seen: Seen) -> None:
     seen.is_plain()
     with torch.no_grad():
         view = torch.ones(4, requires_grad=True)[:2]
-    told = seen.end["v"]
-    assert (told["requires_grad"], told["leaf"], told.get("grad_fn")) == (
+    facts = seen.end["v"]
+    assert (facts["requires_grad"], facts["leaf"], facts.get("grad_fn")) == (
         view.requires_grad,
         view.is_leaf,
         view.grad_fn,
     )
-    assert told["base"] == seen.end.uid("x")
+    assert facts["base"] == seen.end.uid("x")
 
 
 # 16
@@ -259,7 +259,7 @@ TRAPS = [
         "kept_raw_saved",
         LEAF + "y = x.exp()\ny = x.exp()\nz = 1\n",
         saved_is_read_where_it_lies,
-        {"keeps it": Switch(at_each_look(keep_raw))},
+        {"keeps it": Switch(after_each_observation(keep_raw))},
     ),
     Trap(
         2,
@@ -271,8 +271,8 @@ TRAPS = [
         "z = checkpoint(again, x, use_reentrant=False)\nw = x.sigmoid()\nn = w + 1\nw.mul_(2)\n(y + z).sum().backward()\n",
         is_plain,
         {
-            "unpacks": Switch(at_each_look(read_saved)),
-            "reads what is stale": Switch(at_each_look(read_stale), "modified by an inplace operation"),
+            "unpacks": Switch(after_each_observation(read_saved)),
+            "reads what is stale": Switch(after_each_observation(read_stale), "modified by an inplace operation"),
         },
     ),
     Trap(
@@ -297,8 +297,8 @@ TRAPS = [
         "t = torch.ones(3)\nr = weakref.ref(t)\ndel t\nprint(r() is None)\n",
         freed_where_plain_frees,
         {
-            "keeps nodes": Switch(at_each_look(lambda: kept.extend(t.grad_fn for t in tensors()))),
-            "keeps tensors": Switch(at_each_look(lambda: kept.extend(tensors()))),
+            "keeps nodes": Switch(after_each_observation(lambda: kept.extend(t.grad_fn for t in tensors()))),
+            "keeps tensors": Switch(after_each_observation(lambda: kept.extend(tensors()))),
         },
     ),
     Trap(
@@ -308,7 +308,7 @@ TRAPS = [
         "c.grad_fn.register_hook(lambda *_: print('c'))\nv.grad_fn.register_hook(lambda *_: print('v'))\n"
         "(w.sum() + c.sum()).backward()\n",
         is_plain,
-        {"reads it": Switch(at_each_look(lambda: [t.grad_fn for t in tensors()]))},
+        {"reads it": Switch(after_each_observation(lambda: [t.grad_fn for t in tensors()]))},
     ),
     Trap(
         7,
@@ -316,8 +316,10 @@ TRAPS = [
         LEAF + "y = x * 2\ny.sum().backward()\nprint(y.retains_grad, x.grad)\n",
         nobody_asked_for_grad,
         {
-            "reads it": Switch(at_each_look(lambda: [t.grad for t in tensors()])),
-            "retains it": Switch(at_each_look(lambda: [t.retain_grad() for t in tensors() if t.requires_grad])),
+            "reads it": Switch(after_each_observation(lambda: [t.grad for t in tensors()])),
+            "retains it": Switch(
+                after_each_observation(lambda: [t.retain_grad() for t in tensors() if t.requires_grad])
+            ),
         },
     ),
     Trap(
@@ -326,7 +328,7 @@ TRAPS = [
         "import torch\nfrom torch.func import grad, vmap\ndef f(x):\n    y = x * x\n    return y.sum()\n"
         "print(vmap(grad(f))(torch.tensor([[1., 2.], [3., 4.]])))\n",
         wrapped_level_by_level,
-        {"asks for their storage": Switch(at_each_look(read_storages_of_locals), "storage")},
+        {"asks for their storage": Switch(after_each_observation(read_storages_of_locals), "storage")},
     ),
     Trap(
         12,
@@ -335,8 +337,8 @@ TRAPS = [
         "    d = fw.make_dual(torch.ones(2), torch.tensor([1., 2.]))\n    e = d * d\nn = 1\n",
         tangent_inside_its_level,
         {
-            "looks outside of it": Switch(around_each_look(outside_every_level)),
-            "believes it lasts": Switch(at_each_telling(tangent_for_good)),
+            "looks outside of it": Switch(around_each_observation(outside_every_level)),
+            "believes it lasts": Switch(on_each_step(tangent_for_good)),
         },
     ),
     Trap(
@@ -352,7 +354,7 @@ TRAPS = [
         LEAF + "w = torch.ones(2, requires_grad=True)\ny = x * w\nx.requires_grad_(False)\ny.sum().backward()\n"
         "print(x.grad, w.grad)\n",
         frozen_leaf_keeps_its_edge,
-        {"what is reached accumulates": Switch(at_each_telling(reached_is_accumulated()))},
+        {"what is reached accumulates": Switch(on_each_step(reached_is_accumulated()))},
     ),
     Trap(
         17,
@@ -370,7 +372,7 @@ TRAPS = [
         LEAF + f"from functools import reduce\ny = reduce(lambda a, _: a + 1, range({LONG}), x)\n"
         "y.sum().backward(retain_graph=True)\n",
         long_chain_is_whole,
-        {"walks by recursion": Switch(at_each_look(walk_by_recursion), "RecursionError")},
+        {"walks by recursion": Switch(after_each_observation(walk_by_recursion), "RecursionError")},
         limits={"steps": 20_000},
     ),
     Trap(
@@ -379,6 +381,6 @@ TRAPS = [
         LEAF + "x.register_hook(lambda g: g)\ny = x + 1\ny.grad_fn.register_hook(lambda *_: None)\n"
         "y.sum().backward()\nprint(len(x._backward_hooks), y._backward_hooks)\n",
         hooks_of_the_program_alone,
-        {"hooks tensors": Switch(at_each_look(hook_leaves))},
+        {"hooks tensors": Switch(after_each_observation(hook_leaves))},
     ),
 ]

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from server.worker.probes import cells
-from tests.traps import Seen, Step, Switch, Trap, at_each_look, at_each_telling, instead, put, tensors
+from tests.traps import Seen, Step, Switch, Trap, after_each_observation, instead, on_each_step, put, tensors
 
 IMPORT = "import torch\nimport numpy as np\n"
 
@@ -50,10 +50,10 @@ def trust_the_counters() -> Any:
     known: set[str] = set()
 
     def change(step: Step) -> None:
-        told = step["set"]
-        if not any(uid[0] == "c" and uid in known for uid in told):
-            step["set"] = {uid: fields for uid, fields in told.items() if uid[0] not in "ts" or uid not in known}
-        known.update(told)
+        changed = step["set"]
+        if not any(uid[0] == "c" and uid in known for uid in changed):
+            step["set"] = {uid: fields for uid, fields in changed.items() if uid[0] not in "ts" or uid not in known}
+        known.update(changed)
 
     return change
 
@@ -186,9 +186,9 @@ def offsets_are_torchs(seen: Seen) -> None:
 
 
 def one_memory_one_storage(step: Step) -> None:
-    told = step["set"]
-    for fields in told.values():
-        within = told.get(fields.get("storage", ""), {}).get("within")
+    changed = step["set"]
+    for fields in changed.values():
+        within = changed.get(fields.get("storage", ""), {}).get("within")
         if within and "offset" in fields:
             fields["offset"] += within["at"] // 4
             fields["storage"] = within["storage"]
@@ -235,7 +235,7 @@ TRAPS = [
         "net = torch.nn.Linear(2, 1)\nw = net.weight\nnet.double()\nt = torch.arange(6.).view(2, 3)\nt.t_()\n"
         "b, c = torch.ones(1), torch.zeros(2)\ntorch.utils.swap_tensors(b, c)\n",
         nothing_moves_unseen,
-        {"trusts them": Switch(at_each_telling(trust_the_counters()))},
+        {"trusts them": Switch(on_each_step(trust_the_counters()))},
     ),
     Trap(
         10,
@@ -248,10 +248,14 @@ TRAPS = [
         "s = torch.eye(2).to_sparse()\nn = torch.nested.nested_tensor([torch.ones(1), torch.ones(2)])\ny = x + 1\n",
         odd_tensors_are_told,
         {
-            "asks all for a version": Switch(at_each_look(lambda: [t._version for t in tensors()]), "version counter"),
-            "asks all for a storage": Switch(at_each_look(lambda: [t.untyped_storage() for t in tensors()]), "storage"),
-            "asks all for a shape": Switch(at_each_look(lambda: [list(t.shape) for t in tensors()]), "size"),
-            "runs code of subclasses": Switch(at_each_look(ask_as_the_program_does)),
+            "asks all for a version": Switch(
+                after_each_observation(lambda: [t._version for t in tensors()]), "version counter"
+            ),
+            "asks all for a storage": Switch(
+                after_each_observation(lambda: [t.untyped_storage() for t in tensors()]), "storage"
+            ),
+            "asks all for a shape": Switch(after_each_observation(lambda: [list(t.shape) for t in tensors()]), "size"),
+            "runs code of subclasses": Switch(after_each_observation(ask_as_the_program_does)),
         },
     ),
     Trap(
@@ -273,7 +277,7 @@ TRAPS = [
         handles_stand_as_torch_says,
         {
             "draws rows side by side": Switch(put(torch.Tensor, stride=contiguous)),
-            "a cell for an element": Switch(at_each_telling(cells_are_elements())),
+            "a cell for an element": Switch(on_each_step(cells_are_elements())),
         },
     ),
     Trap(
@@ -297,7 +301,7 @@ TRAPS = [
         "opt = torch.optim.SGD([w, b], lr=0.5, momentum=0.5, foreach=True)\n(w * w + b).sum().backward()\nopt.step()\n"
         "print(w._version, b._version)\n",
         optimizer_is_told,
-        {"counts first arguments": Switch(at_each_telling(first_argument_is_written()))},
+        {"counts first arguments": Switch(on_each_step(first_argument_is_written()))},
     ),
     Trap(
         33,
@@ -305,7 +309,7 @@ TRAPS = [
         IMPORT + "n = np.arange(4, dtype='f4')\np = torch.from_numpy(n)\nq = torch.from_numpy(n[2:])\n"
         "print(p.storage_offset(), q.storage_offset())\n",
         offsets_are_torchs,
-        {"makes them one": Switch(at_each_telling(one_memory_one_storage))},
+        {"makes them one": Switch(on_each_step(one_memory_one_storage))},
     ),
     Trap(
         34,
@@ -316,8 +320,8 @@ TRAPS = [
         "print(w._version, w.grad._version)\n",
         bytes_and_versions_are_read,
         {
-            "reads elements": Switch(at_each_look(lambda: [t.tolist() for t in tensors()]), "load_scalar"),
-            "predicts versions": Switch(at_each_telling(one_write_one_version())),
+            "reads elements": Switch(after_each_observation(lambda: [t.tolist() for t in tensors()]), "load_scalar"),
+            "predicts versions": Switch(on_each_step(one_write_one_version())),
         },
     ),
 ]

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from server.worker.names import Objects
 from server.worker.probes.frames import Frames
 from server.worker.probes.storages import Storages
 from server.worker.recorder import Recorder
 from server.worker.run import ProgramRun
-from server.worker.stack import PROGRAM, outwards, stepping
-from server.worker.steps import Steps
+from server.worker.stack import PROGRAM, frames_outward, stepping_frame
+from server.worker.step_recorder import StepRecorder
+from server.worker.uids import ObjectUids
 from tests.tracing import ROOT
-from tests.traps import Seen, Switch, Trap, at_each_look, names, put, tensors
+from tests.traps import Seen, Switch, Trap, after_each_observation, names, put, tensors
 
 kept: list[Any] = []
 
@@ -30,17 +30,17 @@ def is_plain(seen: Seen) -> None:
 
 
 def leave_locals() -> None:
-    frame = stepping(sys._getframe())
+    frame = stepping_frame(sys._getframe())
     if frame is not None:
         frame.f_locals  # noqa: B018
 
 
 def emptied(_: Frames, frame: FrameType) -> dict[str, Any]:
-    found = frame.f_locals
-    told = dict(found)
+    live_locals = frame.f_locals
+    variables = dict(live_locals)
     if frame.f_code.co_name != "<module>":
-        found.clear()
-    return told
+        live_locals.clear()
+    return variables
 
 
 # 20
@@ -60,7 +60,7 @@ def stumble_once() -> None:
             raise ZeroDivisionError("ours")
 
 
-def pass_on(_: Steps, error: BaseException) -> None:
+def pass_on(_: StepRecorder, error: BaseException) -> None:
     raise error
 
 
@@ -103,10 +103,10 @@ def show_instruments() -> None:
 
 def every_list_is_itself(seen: Seen) -> None:
     assert seen.printed == "True\n", "no address was used again: the program does not meet the trap"
-    told = [
+    values = [
         fields["vars"]["l"] for step in seen.steps for fields in step["set"].values() if "l" in fields.get("vars", {})
     ]
-    uids = [value["ref"] for value in told if value is not None]
+    uids = [value["ref"] for value in values if value is not None]
     assert len(uids) == len(set(uids)) == 40
     assert not [
         uid for uid, fields in seen.end.state.items() if fields["kind"] == "object" and fields["type"] == "list"
@@ -122,26 +122,26 @@ def every_instance_is_itself(seen: Seen) -> None:
 def one_address_one_object() -> None:
     known: dict[int, str] = {}
 
-    def name(_self: Objects, thing: Any) -> tuple[str, bool]:
+    def name(_self: ObjectUids, thing: Any) -> tuple[str, bool]:
         return known.setdefault(id(thing), f"o{len(known) + 1}"), True
 
-    put(Objects, name=name, bury=lambda _: [])()
+    put(ObjectUids, uid_of=name, collect_dead=lambda _: [])()
 
 
-def by_address(objects: Objects, thing: Any) -> str | None:
+def by_address(objects: ObjectUids, thing: Any) -> str | None:
     return objects._by_key.get((id(thing), id(type(thing))))
 
 
 # 31
 
 
-def look_with(manner: Any) -> Any:
+def inspect_with(manner: Any) -> Any:
     def glance() -> None:
         for value in list(names().values()):
             if type(value).__module__ == "__main__":
                 manner(value)
 
-    return at_each_look(glance)
+    return after_each_observation(glance)
 
 
 def advance() -> None:
@@ -191,12 +191,12 @@ def locals_are_the_frames(seen: Seen) -> None:
     seen.is_plain()
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"] == ">=3.11,<3.14"
     called = next(step["i"] for step in seen.steps if step["kind"] == "call" and step["depth"] == 1)
-    frames = type(seen.end)(seen.told, called).state.values()
+    frames = type(seen.end)(seen.trace, called).state.values()
     assert [facts["vars"] for facts in frames if facts["kind"] == "frame" and facts["name"] == "f"] == [{"a": 5}]
 
 
 def empty_locals() -> None:
-    for frame in outwards(sys._getframe()):
+    for frame in frames_outward(sys._getframe()):
         if frame.f_code.co_filename == PROGRAM:
             frame.f_locals.clear()
 
@@ -208,7 +208,7 @@ TRAPS = [
         "import torch, weakref\ndef f():\n    y = torch.ones(2)\n    r = weakref.ref(y)\n"
         "    print([y := None, r() is None][1])\nf()\n",
         is_plain,
-        {"leaves it with the frame": Switch(at_each_look(leave_locals))},
+        {"leaves it with the frame": Switch(after_each_observation(leave_locals))},
     ),
     Trap(
         19,
@@ -222,15 +222,15 @@ TRAPS = [
         "faults_of_ours",
         "a = 1\nb = a + 1\nprint(b)\n",
         fault_is_told_and_passed,
-        {"passes them on": Switch(put(Steps, fault=pass_on))},
-        given=at_each_look(stumble_once),
+        {"passes them on": Switch(put(StepRecorder, fault=pass_on))},
+        given=after_each_observation(stumble_once),
     ),
     Trap(
         25,
         "attributes_are_copied",
         "import torch, copy\na = torch.ones(2)\nb = copy.deepcopy(a)\nprint(vars(a), vars(b))\n",
         nothing_is_tagged,
-        {"tags tensors": Switch(at_each_look(tag))},
+        {"tags tensors": Switch(after_each_observation(tag))},
     ),
     Trap(
         28,
@@ -238,7 +238,11 @@ TRAPS = [
         "import torch\na, b = torch.ones(1), torch.zeros(2)\ntorch.utils.swap_tensors(a, b)\n"
         "print(a.tolist(), b.tolist())\n",
         is_plain,
-        {"keeps some": Switch(at_each_look(lambda: kept.extend(weakref.ref(tensor) for tensor in tensors())))},
+        {
+            "keeps some": Switch(
+                after_each_observation(lambda: kept.extend(weakref.ref(tensor) for tensor in tensors()))
+            )
+        },
     ),
     Trap(
         28,
@@ -246,7 +250,7 @@ TRAPS = [
         "import torch\nx, y = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)\n"
         "z = [g := torch.autograd.grad(x * y, (x, y)), torch.utils.swap_tensors(*g)]\nprint(g)\n",
         is_plain,
-        {"leaves them light": Switch(put(Storages, settle=lambda _: None))},
+        {"leaves them light": Switch(put(Storages, promote_transients=lambda _: None))},
     ),
     Trap(
         29,
@@ -290,7 +294,7 @@ TRAPS = [
         "addresses_of_instances",
         "class A:\n    pass\na = A()\ni = id(a)\na = [a := None, A()][1]\nprint(id(a) == i)\n",
         every_instance_is_itself,
-        {"names by address": Switch(put(Objects, uid=by_address))},
+        {"names by address": Switch(put(ObjectUids, find=by_address))},
     ),
     Trap(
         31,
@@ -298,13 +302,13 @@ TRAPS = [
         ODD,
         is_plain,
         {
-            "says it in words": Switch(look_with(repr)),
-            "counts": Switch(look_with(len)),
-            "compares": Switch(look_with(lambda value: value == 1)),
-            "hashes": Switch(look_with(lambda value: hash(value) if not isinstance(value, list) else 0)),
-            "reads attributes": Switch(look_with(lambda value: value.__dict__)),
-            "goes through": Switch(look_with(lambda value: list(value) if isinstance(value, list) else [])),
-            "advances": Switch(at_each_look(advance)),
+            "says it in words": Switch(inspect_with(repr)),
+            "counts": Switch(inspect_with(len)),
+            "compares": Switch(inspect_with(lambda value: value == 1)),
+            "hashes": Switch(inspect_with(lambda value: hash(value) if not isinstance(value, list) else 0)),
+            "reads attributes": Switch(inspect_with(lambda value: value.__dict__)),
+            "goes through": Switch(inspect_with(lambda value: list(value) if isinstance(value, list) else [])),
+            "advances": Switch(after_each_observation(advance)),
         },
     ),
     Trap(
@@ -313,6 +317,6 @@ TRAPS = [
         "def g(k):\n    return k\ndef f(a):\n    b = [g(k) for k in range(a - 3)]\n    return sorted(locals())\n"
         "c = f(5)\nprint(c)\n",
         locals_are_the_frames,
-        {"empties what may be the names themselves": Switch(at_each_look(empty_locals))},
+        {"empties what may be the names themselves": Switch(after_each_observation(empty_locals))},
     ),
 ]

@@ -19,7 +19,7 @@ from server.worker.run import ProgramRun
 from tests.alarm_worker import WALL
 from tests.test_goldens import PROGRAMS, text
 from tests.tracing import trace
-from tests.traps import Seen, Step, Switch, Trap, at_each_telling, in_a_function_mode, put
+from tests.traps import Seen, Step, Switch, Trap, in_a_function_mode, on_each_step, put
 
 # 18
 
@@ -59,8 +59,8 @@ def all_visits_arrive(seen: Seen) -> None:
 
 
 def waiting_frames_stay(seen: Seen) -> None:
-    told = [uid for step in seen.steps for uid, f in step["set"].items() if f.get("kind") == "frame"]
-    assert len(told) == DEEP + 1
+    frames = [uid for step in seen.steps for uid, f in step["set"].items() if f.get("kind") == "frame"]
+    assert len(frames) == DEEP + 1
 
 
 DEEP = 64
@@ -76,9 +76,9 @@ NESTED = (
 # 26
 
 
-def stopped_in_time(told: Trace) -> None:
-    assert told.outcome.stopped is not None
-    assert (told.outcome.stopped.limit, told.outcome.stopped.value, len(told.steps)) == ("wall", WALL, 1)
+def stopped_in_time(trace: Trace) -> None:
+    assert trace.outcome.stopped is not None
+    assert (trace.outcome.stopped.limit, trace.outcome.stopped.value, len(trace.steps)) == ("wall", WALL, 1)
 
 
 class Pooled(Trap):
@@ -126,7 +126,7 @@ def hear_by_a_function_mode() -> None:
         step["log"] = [entry for entry in step["log"] if entry["kind"] != "op"] + mode.log
         mode.log = []
 
-    at_each_telling(change)()
+    on_each_step(change)()
     mode.__enter__()
 
 
@@ -204,7 +204,7 @@ TRAPS = [
         "frames_of_the_waiting_thread",
         NESTED,
         waiting_frames_stay,
-        {"sees one thread's stack": Switch(put(stack, waiting=[]))},
+        {"sees one thread's stack": Switch(put(stack, engine_waits=[]))},
     ),
     Pooled(
         26,

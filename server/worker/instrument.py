@@ -10,7 +10,7 @@ from types import CodeType
 from typing import Any
 
 from server.language.tree import walk
-from server.worker import mentions
+from server.worker import effects
 
 STEP, HEAD, CALL, RETURN, VALUE, YIELD, RESUME, CAUGHT, LOOP, LAMBDA = (
     f" {name}" for name in ("step", "head", "call", "return", "value", "yield", "resume", "caught", "loop", "lambda")
@@ -25,10 +25,10 @@ class Statements:
 
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
-        self.mentions: list[mentions.Mentions] = []
-        self.arrays: frozenset[str] = frozenset()
-        self.fading: frozenset[str] = frozenset()
-        self.untraceable = False
+        self.effects: list[effects.Effects] = []
+        self.numpy_names: frozenset[str] = frozenset()
+        self.handler_names: frozenset[str] = frozenset()
+        self.passes_mutators = False
         self._loops: dict[tuple[int, bool], list[int]] = {}
         self._at: dict[tuple[CodeType, int], int | None] = {}
         self._positions: dict[CodeType, list[Any]] = {}
@@ -45,25 +45,25 @@ class Statements:
                 "loop": loop,
             }
         )
-        self.mentions.append(mentions.mentions(node, self.arrays))
+        self.effects.append(effects.effects_of(node, self.numpy_names))
         return len(self.rows) - 1
 
-    def opens(self) -> bool:
+    def may_expose_memory(self) -> bool:
         """Whether the program may write a tensor's bytes but by an operator."""
-        return any(said.opens or said.anything for said in self.mentions)
+        return any(statement_effects.exposes_memory or statement_effects.unknown for statement_effects in self.effects)
 
     def loops(self, i: int, inside: bool) -> list[int]:
         """The loops around statement i, outermost first; `inside`: i itself too, where it is one."""
-        known = self._loops.get((i, inside))
-        if known is not None:
-            return known
-        out = [i] if inside and self.rows[i]["kind"] in LOOPS else []
+        cached = self._loops.get((i, inside))
+        if cached is not None:
+            return cached
+        loops = [i] if inside and self.rows[i]["kind"] in LOOPS else []
         loop = self.rows[i]["loop"]
         while loop is not None:
-            out.append(loop)
+            loops.append(loop)
             loop = self.rows[loop]["loop"]
-        self._loops[i, inside] = out[::-1]
-        return out[::-1]
+        self._loops[i, inside] = loops[::-1]
+        return loops[::-1]
 
     def at(self, code: CodeType, instruction: int) -> int | None:
         """The innermost statement whose text holds the instruction at this offset of the code."""
@@ -80,9 +80,9 @@ class Statements:
         if not 0 <= index < len(positions) or positions[index][0] is None:
             return None
         line, _, col, _ = positions[index]
-        place, best = (line, col or 0), None
+        position, best = (line, col or 0), None
         for i, row in enumerate(self.rows):
-            if (row["line"], row["col"]) <= place < (row["end_line"], row["end_col"]):
+            if (row["line"], row["col"]) <= position < (row["end_line"], row["end_col"]):
                 best = i  # rows are in source order, so the last that holds the place is the innermost
         return best
 
@@ -97,9 +97,9 @@ class Instrument:
     def module(self, tree: ast.Module) -> ast.Module:
         nodes = walk(tree)
         self.waits = any(isinstance(node, ast.Yield) for node in nodes)
-        self.statements.arrays = mentions.aliases(nodes)
-        self.statements.fading = mentions.handled(nodes)
-        self.statements.untraceable = mentions.untraceable(nodes)
+        self.statements.numpy_names = effects.numpy_names(nodes)
+        self.statements.handler_names = effects.handler_names(nodes)
+        self.statements.passes_mutators = effects.passes_mutators(nodes)
         tree.body = self.body(tree.body, None, None, head=True)
         if any(isinstance(node, ast.Lambda) for node in nodes):
             tree = Lambdas(self).visit(tree)
@@ -122,18 +122,18 @@ class Instrument:
     def body(self, body: list[ast.stmt], parent: int | None, loop: int | None, head: bool = False) -> list[ast.stmt]:
         """The statements with their steps; `head`: a docstring and future imports have to come first."""
         out: list[ast.stmt] = []
-        held: list[ast.stmt] = []
+        deferred: list[ast.stmt] = []
         for k, node in enumerate(body):
             first = head and ((k == 0 and is_text(node)) or is_future(node))
-            if not first and held:
-                out, held = out + held, []
+            if not first and deferred:
+                out, deferred = out + deferred, []
             i = self.statements.add(node, parent, loop)
             if first:
                 out.append(node)
-                held.append(self.line(STEP, i, node))
+                deferred.append(self.line(STEP, i, node))
             else:
                 out += self.statement(node, i, loop)
-        return out + held
+        return out + deferred
 
     def statement(self, node: ast.stmt, i: int, loop: int | None) -> list[ast.stmt]:
         if isinstance(node, Function):
@@ -240,10 +240,10 @@ class Lambdas(ast.NodeTransformer):
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         self.generic_visit(node)
-        if not mentions.plain(node):
-            told = self.instrument.call(LAMBDA, None, node.body)
+        if not effects.is_pure_lambda(node):
+            call = self.instrument.call(LAMBDA, None, node.body)
             # `LAMBDA() or body`: the call returns None
-            node.body = ast.copy_location(ast.BoolOp(ast.Or(), [told, node.body]), node.body)
+            node.body = ast.copy_location(ast.BoolOp(ast.Or(), [call, node.body]), node.body)
         return node
 
 

@@ -26,14 +26,14 @@ from pydantic_core import to_json
 
 from server import __version__
 from server.language import paste, policy, repairs
-from server.worker import kinds
+from server.worker import introspection
+from server.worker.displayhook import expressions_with_output
 from server.worker.instrument import Statements, instrument
-from server.worker.kinds import traceback_of
+from server.worker.introspection import traceback_of
 from server.worker.recorder import Recorder
-from server.worker.shown import asked
-from server.worker.stack import PROGRAM, SLACK, outwards
-from server.worker.steps import Course
-from server.worker.streams import Printed
+from server.worker.stack import PROGRAM, RECURSION_SLACK, frames_outward
+from server.worker.step_recorder import RunContext
+from server.worker.streams import OutputStream
 
 LIMITS: dict[str, int | float] = {"steps": 2000, "output": 1_000_000, "tensors": 10_000, "trace": 8_000_000}
 """Limits of a job that names no others: steps, printed characters, tensors alive at once, bytes of the trace."""
@@ -129,19 +129,21 @@ class ProgramRun:
         module = types.ModuleType("__main__")
         space = module.__dict__
         space["__builtins__"] = builtins
-        beside = asked(pasted.notices, statements.rows)
-        course = Course(space, statements, self._limits, self._write_step, self._stop_at_limit, self._focus, beside)
-        recorder = self._recorder = Recorder(course)
-        recorder.look.open_window(self._focus)
-        recorder.look.storages.open = statements.opens()
+        displayed = expressions_with_output(pasted.notices, statements.rows)
+        context = RunContext(
+            space, statements, self._limits, self._write_step, self._stop_at_limit, self._focus, displayed
+        )
+        recorder = self._recorder = Recorder(context)
+        recorder.observer.open_window(self._focus)
+        recorder.observer.storages.writable_without_ops = statements.may_expose_memory()
         self._set_up_interpreter(pasted.source, module, recorder)
-        recorder.look.devices.open()
+        recorder.observer.devices.reset_peaks()
         error = self._execute(code, space, recorder)
         outcome: dict[str, Any] = {"status": "finished"}
         line = statements.rows[-1]["line"] if statements.rows else 1
         if error is not None:
-            recorder.raised(error)
-            with recorder.closed():  # its `__str__` may be the program's own
+            recorder.record_exception(error)
+            with recorder.program_over():  # its `__str__` may be the program's own
                 fields = describe_error(error)
             offers = repairs.cpu_repairs(pasted, self._source, fields["message"]) if self._device == "cpu" else []
             if offers:
@@ -156,7 +158,7 @@ class ProgramRun:
         else:
             line = recorder.steps.line if recorder.steps.line else line
         error = None
-        recorder.end(line)
+        recorder.record_end(line)
         self._end(outcome)
 
     def _set_up_interpreter(self, source: str, module: types.ModuleType, recorder: Recorder) -> None:
@@ -166,18 +168,21 @@ class ProgramRun:
         linecache.cache[PROGRAM] = (len(source), None, source.splitlines(keepends=True), PROGRAM)
         seed_generators(self._seed, self._device)
         torch.set_num_threads(1)
-        for name, stream in (("stdout", Printed("stdout", recorder.out)), ("stderr", Printed("stderr", recorder.out))):
+        for name, stream in (
+            ("stdout", OutputStream("stdout", recorder.write_output)),
+            ("stderr", OutputStream("stderr", recorder.write_output)),
+        ):
             setattr(sys, name, stream)
             setattr(sys, f"__{name}__", stream)
 
         def show(message: Any, category: type, *_: Any, **__: Any) -> None:
-            recorder.warned(category.__name__, str(message))
+            recorder.record_warning(category.__name__, str(message))
 
         warnings.showwarning = show
         builtins.__dict__.update(recorder.hooks())
 
     def _execute(self, code: types.CodeType, space: dict[str, Any], recorder: Recorder) -> BaseException | None:
-        sys.setrecursionlimit(RECURSION + len(list(outwards(sys._getframe()))) + SLACK)
+        sys.setrecursionlimit(RECURSION + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         try:
             with recorder.ops, recorder.backward, recorder.swap:
                 exec(code, space)
@@ -210,7 +215,7 @@ class ProgramRun:
             "cpu_ms": round((time.process_time() - self._cpu) * 1000, 3),
             "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         }
-        again = self._recorder.again if self._recorder is not None and not self._focus else None
+        again = self._recorder.focus_counts if self._recorder is not None and not self._focus else None
         self._write_line({"outcome": outcome, "cost": cost, **({"again": again} if again else {})})
         os._exit(0)
 
@@ -300,16 +305,16 @@ def describe_error(error: BaseException) -> dict[str, Any]:
     """The fields of `server.wire.trace.Error`: type, message, line, stack, and the cause where there is one."""
     frames = program_frames(error)
     out: dict[str, Any] = {
-        "type": kinds.name(type(error)),
+        "type": introspection.class_name(type(error)),
         "message": error_message(error),
         "line": frames[-1][0] if frames else None,
         "stack": [{"line": line, "frame": name} for line, name in frames],
     }
-    cause = kinds.cause(error)
+    cause = introspection.exception_cause(error)
     if cause is not None:
         lines = program_frames(cause)
         out["cause"] = {
-            "type": kinds.name(type(cause)),
+            "type": introspection.class_name(type(cause)),
             "message": error_message(cause),
             "line": lines[-1][0] if lines else None,
         }

@@ -8,24 +8,24 @@ from types import CodeType, FrameType
 
 PROGRAM = "<program>"
 
-waiting: list[tuple[int, FrameType]] = []
+engine_waits: list[tuple[int, FrameType]] = []
 """Threads and the frames in which they wait for torch's engine, the innermost backward last: the engine goes on in another
 thread where backwards are nested deeply, and on a GPU always."""
 
-SLACK = 50
+RECURSION_SLACK = 50
 """How far the interpreter's limit lies above the program's: a hook's first frames need room at the deepest call."""
 
 
 def too_deep() -> bool:
     """Whether the function just entered lies deeper than the program may go; plain CPython would not have entered it."""
     try:
-        sys._getframe(2 + sys.getrecursionlimit() - SLACK)
+        sys._getframe(2 + sys.getrecursionlimit() - RECURSION_SLACK)
     except ValueError:
         return False
     return True
 
 
-def steps(code: CodeType) -> bool:
+def has_steps(code: CodeType) -> bool:
     """Whether code of the program has steps of its own: the module and functions, not lambdas, comprehensions, classes."""
     if code.co_filename != PROGRAM:
         return False
@@ -34,30 +34,30 @@ def steps(code: CodeType) -> bool:
     )
 
 
-def outwards(frame: FrameType | None) -> Iterator[FrameType]:
+def frames_outward(frame: FrameType | None) -> Iterator[FrameType]:
     """A frame of this thread and those that wait for it, in this thread and in those that wait for this one."""
-    thread, k = get_ident(), len(waiting)
+    thread, k = get_ident(), len(engine_waits)
     while frame is not None:
         yield frame
         frame = frame.f_back
         if frame is None:
-            while k and waiting[k - 1][0] == thread:
+            while k and engine_waits[k - 1][0] == thread:
                 k -= 1
             if k:
                 k -= 1
-                thread, frame = waiting[k]
+                thread, frame = engine_waits[k]
 
 
-def stepping(frame: FrameType | None) -> FrameType | None:
+def stepping_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame with steps of its own, from this one outwards."""
-    return next((f for f in outwards(frame) if steps(f.f_code)), None)
+    return next((f for f in frames_outward(frame) if has_steps(f.f_code)), None)
 
 
-def depth(frame: FrameType | None) -> int:
+def stepping_depth(frame: FrameType | None) -> int:
     """How many frames with steps of their own lie under this one."""
-    return max(sum(steps(f.f_code) for f in outwards(frame)) - 1, 0)
+    return max(sum(has_steps(f.f_code) for f in frames_outward(frame)) - 1, 0)
 
 
-def own(frame: FrameType | None) -> list[FrameType]:
+def program_frames(frame: FrameType | None) -> list[FrameType]:
     """The program's frames from this one outwards, the module's first."""
-    return [f for f in outwards(frame) if f.f_code.co_filename == PROGRAM][::-1]
+    return [f for f in frames_outward(frame) if f.f_code.co_filename == PROGRAM][::-1]

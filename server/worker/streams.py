@@ -4,12 +4,12 @@ import io
 from collections.abc import Callable
 
 
-class Printed(io.TextIOBase):
+class OutputStream(io.TextIOBase):
     """A text stream that hands over whatever is written to it."""
 
-    def __init__(self, name: str, tell: Callable[[str, str], None]) -> None:
+    def __init__(self, name: str, emit: Callable[[str, str], None]) -> None:
         super().__init__()
-        self._name, self._tell = name, tell
+        self._name, self._emit = name, emit
 
     @property
     def name(self) -> str:
@@ -34,5 +34,5 @@ class Printed(io.TextIOBase):
             if not issubclass(type(text), str):
                 raise TypeError(f"write() argument must be str, not {type(text).__name__}")
             text = str.__str__(text)
-        self._tell(self._name, text)
+        self._emit(self._name, text)
         return len(text)

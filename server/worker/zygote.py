@@ -82,7 +82,7 @@ class Zygote:
             o = self._options
             got = functools.partial(gpu.initialize, o.gpu_memory) if o.device == "cuda" else None
             self._confinement = confine.Confinement(layers, o.memory, o.cpu, FIRST_UID, got)
-        ops.listen()
+        ops.register_kernels()
         if not torch.cuda.device_count():  # with one a backward makes threads, and a fork has none of them
             for _ in range(REHEARSALS):
                 aside(rehearse)

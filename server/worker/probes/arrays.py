@@ -5,32 +5,32 @@ from typing import Any
 import numpy as np
 import torch
 
-from server.worker.names import Uids, WeakNames
-from server.worker.picture import Picture
 from server.worker.probes.handles import has_storage
 from server.worker.probes.holders import Holders
-from server.worker.probes.records import extent
+from server.worker.probes.storage_records import extent
 from server.worker.probes.storages import Storages
+from server.worker.trace_delta import TraceDelta
+from server.worker.uids import UidAllocator, WeakUids
 
 
 class Arrays:
-    def __init__(self, uids: Uids, picture: Picture, storages: Storages, holders: Holders) -> None:
+    def __init__(self, uids: UidAllocator, picture: TraceDelta, storages: Storages, holders: Holders) -> None:
         self._picture, self._storages, self._holders = picture, storages, holders
-        self.names = WeakNames(uids, "a")
+        self.uids = WeakUids(uids, "a")
 
-    def see(self, array: np.ndarray[Any, Any]) -> str | None:
+    def register(self, array: np.ndarray[Any, Any]) -> str | None:
         """The array's uid; None for what holds Python objects or has code of its own."""
         if type(array) is not np.ndarray or array.dtype.hasobject:
             return None
-        return self.names.name(array)
+        return self.uids.uid_of(array)
 
-    def look(self) -> None:
-        for uid, array in self.names.living():
+    def observe(self) -> None:
+        for uid, array in self.uids.living():
             interface = array.__array_interface__
-            storage, at = self._where(array)
+            storage, at = self._location(array)
             name = str(array.dtype)
-            self._holders.hold(uid, [(storage, name if name in KNOWN else "uint8")] if storage else [])
-            self._picture.put(
+            self._holders.hold(uid, [(storage, name if name in CELL_DTYPES else "uint8")] if storage else [])
+            self._picture.update(
                 uid,
                 {
                     "kind": "array",
@@ -44,26 +44,26 @@ class Arrays:
                 },
             )
 
-    def _where(self, array: np.ndarray[Any, Any]) -> tuple[str | None, int | None]:
+    def _location(self, array: np.ndarray[Any, Any]) -> tuple[str | None, int | None]:
         """(storage, byte of it at which the array begins); None for memory whose end nobody vouches for."""
-        owner, pointer = owned(array), array.__array_interface__["data"][0]
+        owner, pointer = owner_of(array), array.__array_interface__["data"][0]
         if isinstance(owner.base, torch.Tensor) and has_storage(owner.base):
-            uid, size = self._storages.see(owner.base), owner.base.element_size()
+            uid, size = self._storages.register(owner.base), owner.base.element_size()
             self._storages.expose(uid)
             return uid, pointer - owner.base.data_ptr() + int(owner.base.storage_offset()) * size
-        if not owner.flags.owndata and type(owner.base).__name__ not in BUFFERS:
+        if not owner.flags.owndata and type(owner.base).__name__ not in SIZED_BUFFERS:
             return None, None
-        storage, at = self._storages.see_array(owner)
+        storage, at = self._storages.register_array(owner)
         return storage, at + pointer - extent(owner)[0]
 
-    def bury(self) -> list[str]:
-        dead = self.names.bury()
+    def collect_dead(self) -> list[str]:
+        dead = self.uids.collect_dead()
         for uid in dead:
-            self._holders.drop(uid)
+            self._holders.remove(uid)
         return dead
 
 
-def owned(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def owner_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The array whose memory it reads. `as_strided`, which goes wherever it is told, puts an object of its own between."""
     while True:
         base: Any = array.base
@@ -74,10 +74,10 @@ def owned(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         array = base
 
 
-BUFFERS = frozenset(("bytes", "bytearray", "memoryview", "array", "mmap", "PyCapsule"))
+SIZED_BUFFERS = frozenset(("bytes", "bytearray", "memoryview", "array", "mmap", "PyCapsule"))
 """Types of owners whose length numpy has checked."""
 
-KNOWN = frozenset(
+CELL_DTYPES = frozenset(
     [
         "bool",
         "uint8",

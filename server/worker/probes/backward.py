@@ -12,27 +12,27 @@ from typing import Any, Self
 import torch
 from torch.utils.hooks import RemovableHandle
 
-from server.worker.names import Uids
 from server.worker.probes import gradients, handles, ops
 from server.worker.probes.graph import Graph
 from server.worker.probes.storages import Storages
-from server.worker.stack import waiting
+from server.worker.stack import engine_waits
+from server.worker.uids import UidAllocator
 
-OWN_HOOKS = 1 << 40
+FIRST_HOOK_ID = 1 << 40
 """Where the numbers of our own hooks begin: the program's are then counted as if they were alone."""
 
-LEAST = 10
+MIN_STEPS = 10
 """Steps that any pass may take."""
 
 
-class Pass:
+class BackwardPass:
     """One call of the engine."""
 
     def __init__(self, uid: str, accumulates: bool) -> None:
         self.uid, self.accumulates = uid, accumulates
         self.running: list[dict[str, Any]] = []  # visits begun; the last may be over and wait to be told
-        self.every = 1  # one visit in so many is told, where the graph is longer than there is room for
-        self.visits = 0
+        self.step_interval = 1  # one visit in so many is told, where the graph is longer than there is room for
+        self.visit_count = 0
         self.nodes: dict[str, Any] = {}  # what the engine can reach; its roots keep these alive as long as it runs
         self.inputs: list[str] = []
 
@@ -46,24 +46,24 @@ class Backward:
 
     def __init__(
         self,
-        uids: Uids,
+        uids: UidAllocator,
         graph: Graph,
         guard: Callable[[], Any],
-        begun: Callable[[str, dict[str, Any]], None],
-        tell: Callable[[dict[str, Any], Any, bool], None],
-        ended: Callable[[str, list[str]], None],
-        name: Callable[[torch.Tensor], str],
+        on_begin: Callable[[str, dict[str, Any]], None],
+        on_visit: Callable[[dict[str, Any], Any, bool], None],
+        on_end: Callable[[str, list[str]], None],
+        tensor_uid: Callable[[torch.Tensor], str],
         storages: Storages,
-        room: Callable[[], int],
+        step_budget: Callable[[], int],
     ) -> None:
-        self._room = room
+        self._step_budget = step_budget
         self._uids, self._graph, self._guard = uids, graph, guard
-        self._begun, self._tell, self._ended = begun, tell, ended
-        self._name, self._storages = name, storages
+        self._on_begin, self._on_visit, self._on_end = on_begin, on_visit, on_end
+        self._tensor_uid, self._storages = tensor_uid, storages
         self._engine: Any = None
-        self._next_hook = OWN_HOOKS
-        self.deaf = False
-        self.stack: list[Pass] = []
+        self._next_hook_id = FIRST_HOOK_ID
+        self.muted = False
+        self.stack: list[BackwardPass] = []
 
     def __enter__(self) -> Self:
         self._engine = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
@@ -74,83 +74,85 @@ class Backward:
         setattr(torch.autograd, "_engine_run_backward", self._engine)
 
     def _run(self, roots: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.deaf:
+        if self.muted:
             return self._engine(roots, *args, **kwargs)
         handles: list[Any] = []
-        now: Pass | None = None
-        here = get_ident(), sys._getframe()
+        current: BackwardPass | None = None
+        waiting_frame = get_ident(), sys._getframe()
         with self._guard():
-            now = self._begin(roots, args, kwargs)
-            self._hook(roots, now, handles)
+            current = self._begin(roots, args, kwargs)
+            self._install_hooks(roots, current, handles)
         try:
-            waiting.append(here)
-            with ops.unheard(self._storages):
+            engine_waits.append(waiting_frame)
+            with ops.engine_context(self._storages):
                 return self._engine(roots, *args, **kwargs)
         finally:
-            waiting.remove(here)
-            del here  # or this frame would hold itself
+            engine_waits.remove(waiting_frame)
+            del waiting_frame  # or this frame would hold itself
             with self._guard():
-                self._end(now, handles)
+                self._end(current, handles)
 
-    def _begin(self, roots: Any, args: Any, kwargs: dict[str, Any]) -> Pass:
+    def _begin(self, roots: Any, args: Any, kwargs: dict[str, Any]) -> BackwardPass:
         self.flush()
-        named = dict(zip(("grads", "retain_graph", "create_graph", "inputs"), args, strict=False)) | kwargs
+        arguments = dict(zip(("grads", "retain_graph", "create_graph", "inputs"), args, strict=False)) | kwargs
         accumulates = bool(kwargs.get("accumulate_grad", args[5] if len(args) > 5 else True))
-        now = Pass(self._uids.fresh("b"), accumulates)
-        now.inputs = [self._name(t) for t in named.get("inputs") or () if isinstance(t, torch.Tensor)]
+        current = BackwardPass(self._uids.allocate("b"), accumulates)
+        current.inputs = [self._tensor_uid(t) for t in arguments.get("inputs") or () if isinstance(t, torch.Tensor)]
         facts = {
             "kind": "backward",
             "api": "backward" if accumulates else "grad",
-            "roots": [self._name(root) if isinstance(root, torch.Tensor) else None for root in roots],
-            "inputs": now.inputs or None,
-            "keep_graph": bool(named.get("retain_graph")),
-            "create_graph": bool(named.get("create_graph")),
+            "roots": [self._tensor_uid(root) if isinstance(root, torch.Tensor) else None for root in roots],
+            "inputs": current.inputs or None,
+            "keep_graph": bool(arguments.get("retain_graph")),
+            "create_graph": bool(arguments.get("create_graph")),
             "parent": self.stack[-1].uid if self.stack else None,
         }
-        self.stack.append(now)
-        self._begun(now.uid, facts)
-        return now
+        self.stack.append(current)
+        self._on_begin(current.uid, facts)
+        return current
 
-    def _hook(self, roots: Any, now: Pass, handles: list[Any]) -> None:
-        counted, RemovableHandle.next_id = RemovableHandle.next_id, self._next_hook
+    def _install_hooks(self, roots: Any, current: BackwardPass, handles: list[Any]) -> None:
+        program_hook_id, RemovableHandle.next_id = RemovableHandle.next_id, self._next_hook_id
         try:
-            self._put_on(roots, now, handles)
+            self._add_hooks(roots, current, handles)
         finally:
-            self._next_hook, RemovableHandle.next_id = RemovableHandle.next_id, counted
+            self._next_hook_id, RemovableHandle.next_id = RemovableHandle.next_id, program_hook_id
 
-    def _put_on(self, roots: Any, now: Pass, handles: list[Any]) -> None:
-        for node in reachable(starts(roots)):
-            uid = self._graph.name(node)
-            now.nodes[uid] = node
+    def _add_hooks(self, roots: Any, current: BackwardPass, handles: list[Any]) -> None:
+        for node in reachable_nodes(root_nodes(roots)):
+            uid = self._graph.uid_of(node)
+            current.nodes[uid] = node
             variable = getattr(node, "variable", None) if node.name() == "torch::autograd::AccumulateGrad" else None
             target = None
-            if now.accumulates and isinstance(variable, torch.Tensor) and variable.requires_grad:  # else frozen since
-                target = self._name(variable)
-            handles.append(node.register_prehook(self._before(now, uid, target)))
-            handles.append(node.register_hook(self._after(now, uid)))
-        now.every = -(-len(now.nodes) // max(self._room(), LEAST))
+            if (
+                current.accumulates and isinstance(variable, torch.Tensor) and variable.requires_grad
+            ):  # else frozen since
+                target = self._tensor_uid(variable)
+            handles.append(node.register_prehook(self._before(current, uid, target)))
+            handles.append(node.register_hook(self._after(current, uid)))
+        current.step_interval = -(-len(current.nodes) // max(self._step_budget(), MIN_STEPS))
 
-    def _before(self, now: Pass, uid: str, target: str | None) -> Callable[[Any], None]:
+    def _before(self, current: BackwardPass, uid: str, target: str | None) -> Callable[[Any], None]:
         def prehook(grads: Any) -> None:
             with self._guard():
                 self.flush()
-                visit = {"backward": now.uid, "node": uid, "grad_outputs": self._copies(grads), "grad_inputs": []}
+                visit = {"backward": current.uid, "node": uid, "grad_outputs": self._copies(grads), "grad_inputs": []}
                 if target is not None:
                     visit["accumulates"] = target
                     self._carry(grads)
-                now.running.append(visit)
+                current.running.append(visit)
 
         return prehook
 
     def _carry(self, grads: Any) -> None:
         for grad in grads:
             if isinstance(grad, torch.Tensor) and handles.has_storage(grad):
-                self._storages.carry(grad)
+                self._storages.mark_accumulating(grad)
 
-    def _after(self, now: Pass, uid: str) -> Callable[[Any, Any], None]:
+    def _after(self, current: BackwardPass, uid: str) -> Callable[[Any, Any], None]:
         def hook(grad_inputs: Any, _: Any) -> None:
             with self._guard():
-                visit = next((v for v in reversed(now.running) if v["node"] == uid), None)
+                visit = next((v for v in reversed(current.running) if v["node"] == uid), None)
                 if visit is not None:
                     visit["grad_inputs"] = self._copies(grad_inputs)
                     visit["done"] = True
@@ -158,37 +160,38 @@ class Backward:
         return hook
 
     def _copies(self, grads: Iterable[Any] | Any) -> list[dict[str, Any] | None]:
-        found = grads if isinstance(grads, tuple | list) else (grads,)
+        gradients_passed = grads if isinstance(grads, tuple | list) else (grads,)
         return [
-            gradients.passed(grad if isinstance(grad, torch.Tensor) else None, self._storages.known) for grad in found
+            gradients.gradient_facts(grad if isinstance(grad, torch.Tensor) else None, self._storages.find)
+            for grad in gradients_passed
         ]
 
     def flush(self) -> None:
         """Tell the visits that are over."""
-        for now in self.stack:
-            while now.running and now.running[-1].get("done"):
-                visit = now.running.pop()
+        for current in self.stack:
+            while current.running and current.running[-1].get("done"):
+                visit = current.running.pop()
                 del visit["done"]
-                now.visits += 1
-                self._tell(visit, now.nodes[visit["node"]], now.visits % now.every == 0)
+                current.visit_count += 1
+                self._on_visit(visit, current.nodes[visit["node"]], current.visit_count % current.step_interval == 0)
 
-    def _end(self, now: Pass | None, handles: list[Any]) -> None:
+    def _end(self, current: BackwardPass | None, handles: list[Any]) -> None:
         for handle in handles:
             handle.remove()
         handles.clear()
-        if now is None:
+        if current is None:
             return
         self.flush()
-        while now.running:
-            visit = now.running.pop()
+        while current.running:
+            visit = current.running.pop()
             visit["failed"] = True
-            self._tell(visit, now.nodes[visit["node"]], True)
-        self.stack.remove(now)
-        now.nodes.clear()
-        self._ended(now.uid, now.inputs)
+            self._on_visit(visit, current.nodes[visit["node"]], True)
+        self.stack.remove(current)
+        current.nodes.clear()
+        self._on_end(current.uid, current.inputs)
 
 
-def starts(roots: Any) -> list[Any]:
+def root_nodes(roots: Any) -> list[Any]:
     """The nodes at which the engine begins."""
     out = []
     for root in roots:
@@ -199,7 +202,7 @@ def starts(roots: Any) -> list[Any]:
     return out
 
 
-def reachable(nodes: list[Any]) -> list[Any]:
+def reachable_nodes(nodes: list[Any]) -> list[Any]:
     """The nodes and all behind them, each once."""
     seen: dict[Any, None] = dict.fromkeys(node for node in nodes if node is not None)
     queue = list(seen)

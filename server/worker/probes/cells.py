@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import torch
 
-LIMIT = 1024
+MAX_CELLS = 1024
 """Elements up to which a storage is listed whole."""
 
-COUNTED = 1 << 21
+MAX_HISTOGRAM = 1 << 21
 """Elements up to which a summary has a histogram; beyond, it would take longer than the statement."""
 
 STRETCHES = 64
 """Parts of a storage whose means a summary tells."""
 
-EDGE = 16
+EDGE_CELLS = 16
 """Elements shown at either end of a longer one."""
 
-SAFE = 2**53
-DIGITS = 14_000
+MAX_SAFE_INTEGER = 2**53
+MAX_INTEGER_BITS = 14_000
 """Bits of an integer that is told in digits; about 4,200 of them."""
 
 _INTEGERS = {
@@ -48,9 +48,9 @@ def number(value: Any) -> Any:
     if kind is float:
         return value if math.isfinite(value) else {"$f": repr(value)}
     if kind is int:
-        if -SAFE <= value <= SAFE:
+        if -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
             return value
-        if value.bit_length() > DIGITS:  # Python itself would not print it
+        if value.bit_length() > MAX_INTEGER_BITS:  # Python itself would not print it
             return {"py": "int", "text": f"{value.bit_length()} bits"}
         return {"$i": str(value)}
     if kind is complex:
@@ -125,12 +125,12 @@ def summary(data: Any, dtype: str) -> dict[str, Any] | None:
         return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
     low, high = finite.min().item(), finite.max().item()
     mean = float(finite.mean(dtype="f8"))
-    told = {"min": number(low), "max": number(high), "mean": number(mean), "bins": None, "heat": None}
-    if finite.size <= COUNTED:
+    summary = {"min": number(low), "max": number(high), "mean": number(mean), "bins": None, "heat": None}
+    if finite.size <= MAX_HISTOGRAM:
         bins, _ = np.histogram(finite.astype("f8"), bins=16)
-        told["bins"] = [int(n) for n in bins]
-        told["heat"] = heat(values)
-    return told
+        summary["bins"] = [int(n) for n in bins]
+        summary["heat"] = heat(values)
+    return summary
 
 
 def heat(values: Any) -> list[Any]:
@@ -143,23 +143,23 @@ def heat(values: Any) -> list[Any]:
     return [number(float(f"{total / n:.4g}") if n else math.nan) for total, n in zip(sums, counts, strict=True)]
 
 
-def runs(places: Iterable[int]) -> list[tuple[int, int]]:
+def runs(elements: Iterable[int]) -> list[tuple[int, int]]:
     """Sorted, merged [start, end) runs of element numbers."""
-    out: list[tuple[int, int]] = []
-    for place in sorted(set(places)):
-        if out and out[-1][1] == place:
-            out[-1] = (out[-1][0], place + 1)
+    spans: list[tuple[int, int]] = []
+    for element in sorted(set(elements)):
+        if spans and spans[-1][1] == element:
+            spans[-1] = (spans[-1][0], element + 1)
         else:
-            out.append((place, place + 1))
-    return out
+            spans.append((element, element + 1))
+    return spans
 
 
-def places(shape: Sequence[int], stride: Sequence[int], offset: int) -> list[int]:
+def elements_of(shape: Sequence[int], stride: Sequence[int], offset: int) -> list[int]:
     """The element of the storage that each logical element reads, in logical (row-major) order."""
-    out = [offset]
+    elements = [offset]
     for size, step in zip(shape, stride, strict=True):
-        out = [at + k * step for at in out for k in range(size)]
-    return out
+        elements = [element + k * step for element in elements for k in range(size)]
+    return elements
 
 
 def gather(data: Any, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:

@@ -5,149 +5,159 @@ from typing import Any
 
 import torch
 
-from server.worker.names import Uids, WeakNames
-from server.worker.picture import Picture
 from server.worker.probes.handles import at_version, bare
+from server.worker.trace_delta import TraceDelta
+from server.worker.uids import UidAllocator, WeakUids
 
-FAR = 1 << 20
+DISTANT_VERSION = 1 << 20
 """Versions by which a counter is moved to see who follows."""
 
 
 class Counters:
     """The counters of a run and who wears them."""
 
-    def __init__(self, uids: Uids, picture: Picture, tensors: WeakNames) -> None:
+    def __init__(self, uids: UidAllocator, picture: TraceDelta, tensors: WeakUids) -> None:
         self._uids, self._picture, self._tensors = uids, picture, tensors
-        self._worn: dict[str, tuple[str, int]] = {}  # tensor uid -> (counter, address of its implementation)
-        self._wearers: dict[str, dict[str, None]] = {}
-        self._on: dict[str, dict[str, None]] = {}  # storage -> the counters of tensors that ever read it
-        self._places: dict[str, set[str]] = {}  # the same by counter
-        self._value: dict[str, int] = {}
-        self._now: dict[str, int] = {}
-        self._pinned: dict[str, int] = {}  # counter -> how many slots hold it
-        self._lost: dict[str, None] = {}
-        self.unsure = False  # a new tensor may share a counter that only a slot holds
-        self.moving = False  # tensors may have gone to other storages since the look before
+        self._counter_of: dict[str, tuple[str, int]] = {}  # tensor uid -> (counter, address of its implementation)
+        self._handles: dict[str, dict[str, None]] = {}
+        self._by_storage: dict[str, dict[str, None]] = {}  # storage -> the counters of tensors that ever read it
+        self._storages: dict[str, set[str]] = {}  # the same by counter
+        self._values: dict[str, int] = {}
+        self._observed: dict[str, int] = {}
+        self._slot_counts: dict[str, int] = {}  # counter -> how many slots hold it
+        self._released: dict[str, None] = {}
+        self.ambiguous = False  # a new tensor may share a counter that only a slot holds
+        self.storages_rebound = False  # tensors may have gone to other storages since the look before
 
-    def begin(self) -> None:
-        self._now = {}
-        self.unsure = self.moving = False
+    def begin_observation(self) -> None:
+        self._observed = {}
+        self.ambiguous = self.storages_rebound = False
 
-    def see(self, uid: str, tensor: torch.Tensor, storage: str | None) -> str:
+    def counter_of(self, uid: str, tensor: torch.Tensor, storage: str | None) -> str:
         """The counter that this tensor wears; its value is noted for this look."""
         own = bare(tensor)
         version, impl = own._version, own._cdata
-        worn = self._worn.get(uid)
-        if worn is None or worn[1] != impl or self._now.get(worn[0], version) != version:
-            if worn is not None:
-                self._wearers[worn[0]].pop(uid, None)
-                self._lost[worn[0]] = None
-            among = self._among(storage) if worn is None else None
-            counter = self.shared(tensor, but=uid, among=among) or self._uids.fresh("c")
-            self._worn[uid] = (counter, impl)
-            self._wearers.setdefault(counter, {})[uid] = None
+        known = self._counter_of.get(uid)
+        if known is None or known[1] != impl or self._observed.get(known[0], version) != version:
+            if known is not None:
+                self._handles[known[0]].pop(uid, None)
+                self._released[known[0]] = None
+            candidates = self._candidates(storage) if known is None else None
+            counter = self.find_shared(tensor, excluded=uid, candidates=candidates) or self._uids.allocate("c")
+            self._counter_of[uid] = (counter, impl)
+            self._handles.setdefault(counter, {})[uid] = None
         else:
-            counter = worn[0]
+            counter = known[0]
         if storage is not None:
-            self.on(counter, storage)
-        self._now[counter] = version
+            self.link_storage(counter, storage)
+        self._observed[counter] = version
         return counter
 
-    def _among(self, storage: str | None) -> Iterable[str] | None:
+    def _candidates(self, storage: str | None) -> Iterable[str] | None:
         """Where a new tensor's counter can be among the known ones: it was made from one that read the same storage."""
-        if storage is None or self.moving:
+        if storage is None or self.storages_rebound:
             return None
-        among = self._on.get(storage, {})
-        self.unsure = self.unsure or any(c in self._pinned and self.witness(c) is None for c in among)
-        return among
+        candidates = self._by_storage.get(storage, {})
+        self.ambiguous = self.ambiguous or any(
+            c in self._slot_counts and self.living_handle(c) is None for c in candidates
+        )
+        return candidates
 
-    def witness(self, counter: str, but: str | None = None) -> Any:
+    def living_handle(self, counter: str, excluded: str | None = None) -> Any:
         """A living tensor that wears it."""
-        for wearer in self._wearers.get(counter, ()):
-            if wearer != but:
-                tensor = self._tensors.get(wearer)
+        for handle in self._handles.get(counter, ()):
+            if handle != excluded:
+                tensor = self._tensors.get(handle)
                 if tensor is not None:
                     return tensor
         return None
 
-    def shared(self, tensor: torch.Tensor, but: str | None = None, among: Iterable[str] | None = None) -> str | None:
+    def find_shared(
+        self, tensor: torch.Tensor, excluded: str | None = None, candidates: Iterable[str] | None = None
+    ) -> str | None:
         """The known counter that moves with this tensor's, or None. Leaves every counter as it was.
 
         among: the counters that it can be; None for any.
         """
-        witnesses: list[tuple[str, Any, int]] = []
-        for counter in self._wearers if among is None else among:
-            other = self.witness(counter, but)
+        handles: list[tuple[str, Any, int]] = []
+        for counter in self._handles if candidates is None else candidates:
+            other = self.living_handle(counter, excluded)
             if other is not None:
-                witnesses.append((counter, bare(other), bare(other)._version))
-        if not witnesses:
+                handles.append((counter, bare(other), bare(other)._version))
+        if not handles:
             return None
-        with at_version(tensor, bare(tensor)._version + FAR):
-            return next((counter for counter, other, before in witnesses if other._version != before), None)
+        with at_version(tensor, bare(tensor)._version + DISTANT_VERSION):
+            return next((counter for counter, other, before in handles if other._version != before), None)
 
-    def same(self, one: torch.Tensor, other: torch.Tensor) -> bool:
+    def share_counter(self, tensor: torch.Tensor, other: torch.Tensor) -> bool:
         """Whether moving the counter of one moves the other's. Leaves both as they were."""
         before = bare(other)._version
-        with at_version(one, bare(one)._version + FAR):
+        with at_version(tensor, bare(tensor)._version + DISTANT_VERSION):
             return bool(bare(other)._version != before)
 
-    def slot(self, known: str | None, tensor: torch.Tensor, storage: str | None) -> str:
+    def counter_of_slot(self, recorded: str | None, tensor: torch.Tensor, storage: str | None) -> str:
         """The counter of a saved tensor; one that no living tensor wears is kept by its slot alone."""
-        worn = known is not None and self.witness(known) is not None
-        among = self._on.get(storage, {}) if storage is not None and not self.moving else None
-        counter = known if worn else (self.shared(tensor, among=among) or known or self._uids.fresh("c"))
+        has_handle = recorded is not None and self.living_handle(recorded) is not None
+        candidates = self._by_storage.get(storage, {}) if storage is not None and not self.storages_rebound else None
+        counter = (
+            recorded
+            if has_handle
+            else (self.find_shared(tensor, candidates=candidates) or recorded or self._uids.allocate("c"))
+        )
         assert counter is not None
-        self._now[counter] = bare(tensor)._version
+        self._observed[counter] = bare(tensor)._version
         return counter
 
-    def pin(self, counter: str, by: int) -> None:
+    def pin(self, counter: str, change: int) -> None:
         """So many slots more, or less, hold it."""
-        count = self._pinned.get(counter, 0) + by
+        count = self._slot_counts.get(counter, 0) + change
         if count:
-            self._pinned[counter] = count
+            self._slot_counts[counter] = count
         else:
-            self._pinned.pop(counter, None)
-            self._lost[counter] = None
+            self._slot_counts.pop(counter, None)
+            self._released[counter] = None
 
-    def on(self, counter: str, storage: str) -> None:
+    def link_storage(self, counter: str, storage: str) -> None:
         """A tensor with this counter reads that storage."""
-        if counter not in self._on.get(storage, ()):
-            self._on.setdefault(storage, {})[counter] = None
-            self._places.setdefault(counter, set()).add(storage)
+        if counter not in self._by_storage.get(storage, ()):
+            self._by_storage.setdefault(storage, {})[counter] = None
+            self._storages.setdefault(counter, set()).add(storage)
 
-    def wearers(self, counter: str) -> Iterable[str]:
-        return self._wearers.get(counter, ())
+    def handles(self, counter: str) -> Iterable[str]:
+        return self._handles.get(counter, ())
 
     def version(self, counter: str) -> int | None:
         """As this look found it, or as it was told."""
-        return self._now.get(counter, self._value.get(counter))
+        return self._observed.get(counter, self._values.get(counter))
 
     def moved(self) -> list[tuple[str, int, int]]:
         """(counter, from, to) for those that moved since the look before."""
-        return [(c, self._value[c], v) for c, v in self._now.items() if c in self._value and self._value[c] != v]
+        return [
+            (c, self._values[c], v) for c, v in self._observed.items() if c in self._values and self._values[c] != v
+        ]
 
     def forget(self, tensors: Iterable[str]) -> None:
         """These tensors died."""
         for uid in tensors:
-            worn = self._worn.pop(uid, None)
-            if worn is not None:
-                self._wearers[worn[0]].pop(uid, None)
-                self._lost[worn[0]] = None
+            known = self._counter_of.pop(uid, None)
+            if known is not None:
+                self._handles[known[0]].pop(uid, None)
+                self._released[known[0]] = None
 
-    def look(self) -> list[str]:
+    def update_values(self) -> list[str]:
         """Tell the values; the counters that nobody wears any more."""
-        for counter, value in self._now.items():
-            self._value[counter] = value
-            self._picture.put(counter, {"kind": "counter", "value": value})
-        gone = []
-        for counter in self._lost:
-            if not self._wearers.get(counter) and counter not in self._pinned:
-                self._wearers.pop(counter, None)
-                for storage in self._places.pop(counter, ()):
-                    self._on[storage].pop(counter, None)
-                    if not self._on[storage]:
-                        del self._on[storage]
-                if self._value.pop(counter, None) is not None:
-                    gone.append(counter)
-        self._lost.clear()
-        return gone
+        for counter, value in self._observed.items():
+            self._values[counter] = value
+            self._picture.update(counter, {"kind": "counter", "value": value})
+        dead = []
+        for counter in self._released:
+            if not self._handles.get(counter) and counter not in self._slot_counts:
+                self._handles.pop(counter, None)
+                for storage in self._storages.pop(counter, ()):
+                    self._by_storage[storage].pop(counter, None)
+                    if not self._by_storage[storage]:
+                        del self._by_storage[storage]
+                if self._values.pop(counter, None) is not None:
+                    dead.append(counter)
+        self._released.clear()
+        return dead

@@ -8,15 +8,15 @@ from typing import Any
 
 import torch
 
-from server.worker.mentions import Mentions
-from server.worker.names import Uids, referred
-from server.worker.picture import Picture, unlike
-from server.worker.reach import MISSING, Reach, follow
-from server.worker.stack import PROGRAM, depth, outwards
-from server.worker.values import Values
+from server.worker.effects import Effects
+from server.worker.reachability import MISSING, Reachability, follow
+from server.worker.stack import PROGRAM, frames_outward, stepping_depth
+from server.worker.trace_delta import TraceDelta, differs_on_wire
+from server.worker.uids import UidAllocator, object_ref
+from server.worker.values import ValueEncoder
 
 
-class Waiting:
+class GeneratorSentinel:
     """Stands on a suspended frame's stack; when the generator dies, so does this."""
 
     __slots__ = ("__weakref__", "resume")
@@ -33,28 +33,28 @@ class Frames:
 
     def __init__(
         self,
-        uids: Uids,
-        picture: Picture,
+        uids: UidAllocator,
+        picture: TraceDelta,
         module: dict[str, Any],
-        values: Values,
-        reach: Reach,
-        fading: frozenset[str] = frozenset(),
+        values: ValueEncoder,
+        reach: Reachability,
+        handler_names: frozenset[str] = frozenset(),
     ) -> None:
         self._uids, self._picture, self._module = uids, picture, module
         self._values, self._reach = values, reach
-        self._fading = fading
+        self._handler_names = handler_names
         self._hidden = dict(module)
-        self._names: dict[tuple[int, Any], str] = {}
+        self._uids_by_key: dict[tuple[int, Any], str] = {}
         self._keys: dict[str, tuple[int, Any]] = {}
-        self._stack: list[str] = []  # the frames told as running, but for the module's
-        self._depth: dict[str, int] = {}
+        self._running: list[str] = []  # the frames told as running, but for the module's
+        self._depths: dict[str, int] = {}
         self._suspended: set[str] = set()
-        self._waiting: set[str] = set()  # suspended when last seen; one that is not told so was thrown into
+        self._ever_suspended: set[str] = set()  # suspended when last seen; one that is not told so was thrown into
         self._ended: set[str] = set()  # suspended frames whose generator died
-        self._left: dict[str, dict[str, Any]] = {}  # a frame's own dict of locals, as the program last saw it
-        self.over: list[str] = []
-        self.module_uid = uids.fresh("f")
-        self.counts: dict[tuple[str, int], int] = {}
+        self._locals_left: dict[str, dict[str, Any]] = {}  # a frame's own dict of locals, as the program last saw it
+        self.retired: list[str] = []
+        self.module_uid = uids.allocate("f")
+        self.iteration_counts: dict[tuple[str, int], int] = {}
 
     def key(self, frame: FrameType) -> tuple[int, Any]:
         return id(frame), frame.f_code
@@ -63,71 +63,71 @@ class Frames:
         if frame.f_globals is self._module and frame.f_code.co_name == "<module>":
             return self.module_uid
         key = self.key(frame)
-        uid = self._names.get(key)
+        uid = self._uids_by_key.get(key)
         if uid is None:
-            uid = self._names[key] = self._uids.fresh("f")
+            uid = self._uids_by_key[key] = self._uids.allocate("f")
             self._keys[uid] = key
         return uid
 
-    def depth(self, frame: FrameType | None, uid: str) -> int:
+    def stepping_depth(self, frame: FrameType | None, uid: str) -> int:
         """How many frames with steps lie under this one."""
-        found = self._depth.get(uid)
-        if found is None:
-            found = self._depth[uid] = depth(frame)
-        return found
+        depth = self._depths.get(uid)
+        if depth is None:
+            depth = self._depths[uid] = stepping_depth(frame)
+        return depth
 
-    def entered(self, frame: FrameType) -> None:
+    def begin_call(self, frame: FrameType) -> None:
         """A call begins: whatever stood at this address is over."""
-        uid = self._names.get(self.key(frame))
+        uid = self._uids_by_key.get(self.key(frame))
         if uid is not None:
             self._retire(uid)
 
-    def suspend(self, frame: FrameType, resume: Callable[[Any], Any]) -> Waiting:
+    def suspend(self, frame: FrameType, resume: Callable[[Any], Any]) -> GeneratorSentinel:
         """A generator is about to yield: what waits on its stack tells when it dies."""
         uid = self.uid(frame)
-        waiting = Waiting(resume)
+        waiting = GeneratorSentinel(resume)
         self._suspended.add(uid)
-        self._waiting.add(uid)
+        self._ever_suspended.add(uid)
 
         def died(_: Any) -> None:
             self._suspended.discard(uid)
             self._ended.add(uid)  # the next look retires it, unless an exception runs it to its end
 
-        waiting.resume = _Resume(resume, weakref.ref(waiting, died))
+        waiting.resume = _ResumeCall(resume, weakref.ref(waiting, died))
         return waiting
 
-    def resumed(self, frame: FrameType) -> None:
+    def resume(self, frame: FrameType) -> None:
         uid = self.uid(frame)
         self._suspended.discard(uid)
-        self._waiting.discard(uid)
-        self._depth.pop(uid, None)
+        self._ever_suspended.discard(uid)
+        self._depths.pop(uid, None)
 
-    def thrown_into(self, frame: FrameType) -> bool:
+    def was_woken_by_exception(self, frame: FrameType) -> bool:
         """Whether this frame was suspended and an exception woke it: `close`, `throw` or the collector."""
-        return self.uid(frame) in self._waiting
+        return self.uid(frame) in self._ever_suspended
 
     def _retire(self, uid: str) -> None:
-        self.over.append(uid)
-        self._left.pop(uid, None)
-        self._waiting.discard(uid)
+        self.retired.append(uid)
+        self._locals_left.pop(uid, None)
+        self._ever_suspended.discard(uid)
         self._ended.discard(uid)
-        self._depth.pop(uid, None)
+        self._depths.pop(uid, None)
         key = self._keys.pop(uid)
-        if self._names.get(key) == uid:
-            del self._names[key]
-        if uid in self._stack:
-            self._stack.remove(uid)
-        for loop in [loop for loop in self.counts if loop[0] == uid]:
-            del self.counts[loop]
+        if self._uids_by_key.get(key) == uid:
+            del self._uids_by_key[key]
+        if uid in self._running:
+            self._running.remove(uid)
+        for loop in [loop for loop in self.iteration_counts if loop[0] == uid]:
+            del self.iteration_counts[loop]
         for name in self._picture.state.get(uid, {}).get("vars", ()):
-            self._values.objects.refer(f"{uid}.{name}", ())
+            self._values.objects.set_references(f"{uid}.{name}", ())
 
-    def look(self, stack: list[FrameType], suspended: str | None) -> None:
+    def observe_stack(self, stack: list[FrameType], suspended: str | None) -> None:
         """Tell every frame on the stack; retire those that are neither on it nor suspended.
 
         suspended: the frame that is yielding, if one is.
         """
-        self._tell(
+        self._update_frame(
             self.module_uid, "<module>", self._module_vars(), None, stack[0].f_lineno if stack else None, "running"
         )
         seen, caller = [], self.module_uid
@@ -137,167 +137,171 @@ class Frames:
                 continue
             seen.append(uid)
             state = "suspended" if uid == suspended else "running"
-            self._tell(uid, frame.f_code.co_name, self._locals(frame), caller, frame.f_lineno, state)
+            self._update_frame(uid, frame.f_code.co_name, self._locals(frame), caller, frame.f_lineno, state)
             caller = uid
-        self._stack = seen
-        for uid in list(self._names.values()):
+        self._running = seen
+        for uid in list(self._uids_by_key.values()):
             if uid not in seen and uid not in self._suspended:
                 self._retire(uid)
-        self._pop(suspended)
+        self._remove_suspended(suspended)
 
-    def step(self, frame: FrameType, said: Mentions, first: bool, suspended: str | None) -> bool:
+    def observe_statement(
+        self, frame: FrameType, effects: Effects, first_iteration: bool, suspended: str | None
+    ) -> bool:
         """Tell what a step in this frame may have changed; whether that could be known.
 
         said: what its statement mentions. first: what a loop iterates over counts too.
         """
         uid = self.uid(frame)
-        if not self._unwind(uid) or uid not in self._picture.state:
+        if not self._unwind_to(uid) or uid not in self._picture.state:
             return False
         names = self._module if uid == self.module_uid else self._locals(frame)
         free = set(frame.f_code.co_freevars)
-        for path in said.paths:
-            passed = not first and path in said.iterates and path not in said.stored
+        for path in effects.paths:
+            passed = not first_iteration and path in effects.iterated and path not in effects.bound
             if uid == self.module_uid or path[0] in names or path[0] in self._picture.state[uid]["vars"]:
-                self._mention(uid, names, path, said, passed)
+                self._observe_path(uid, names, path, effects, passed)
             else:
-                self._mention(self.module_uid, self._module, path, said, passed)
-        for name in self._fading & self._picture.state[uid]["vars"].keys():
+                self._observe_path(self.module_uid, self._module, path, effects, passed)
+        for name in self._handler_names & self._picture.state[uid]["vars"].keys():
             if name not in names:
-                self._set(uid, self._picture.state[uid]["vars"], name, MISSING)
-        for name in {path[0] for path in said.stored} & free:
-            self._shared(frame.f_back, name)
+                self._set_variable(uid, self._picture.state[uid]["vars"], name, MISSING)
+        for name in {path[0] for path in effects.bound} & free:
+            self._update_enclosing(frame.f_back, name)
         state = "suspended" if uid == suspended else "running"
-        self._picture.put(uid, {"line": frame.f_lineno, "state": state})
-        self._pop(suspended)
-        return not self._reach.lost
+        self._picture.update(uid, {"line": frame.f_lineno, "state": state})
+        self._remove_suspended(suspended)
+        return not self._reach.incomplete
 
-    def enter(self, frame: FrameType, caller: FrameType | None) -> bool:
+    def observe_entered(self, frame: FrameType, caller: FrameType | None) -> bool:
         """Tell a frame that begins or goes on, and those between it and the step's; whether its place is known."""
-        found: list[FrameType] = []
-        for f in outwards(frame):
+        entered: list[FrameType] = []
+        for f in frames_outward(frame):
             if f.f_code.co_filename == PROGRAM:
                 uid = self.uid(f)
-                if uid == self.module_uid or uid in self._stack:
+                if uid == self.module_uid or uid in self._running:
                     break
-                found.append(f)
+                entered.append(f)
         else:
             return False
-        under = uid
-        if not self._unwind(under):
+        caller_uid = uid
+        if not self._unwind_to(caller_uid):
             return False
         if caller is not None:
-            self._picture.put(under, {"line": f.f_lineno})
-        for f in reversed(found):
+            self._picture.update(caller_uid, {"line": f.f_lineno})
+        for f in reversed(entered):
             uid = self.uid(f)
-            self._tell(uid, f.f_code.co_name, self._locals(f), under, f.f_lineno, "running")
-            self._stack.append(uid)
-            under = uid
-        return not self._reach.lost
+            self._update_frame(uid, f.f_code.co_name, self._locals(f), caller_uid, f.f_lineno, "running")
+            self._running.append(uid)
+            caller_uid = uid
+        return not self._reach.incomplete
 
-    def _unwind(self, uid: str) -> bool:
+    def _unwind_to(self, uid: str) -> bool:
         """The frames above this one are over, or suspended; False where it is not known to run."""
-        if uid != self.module_uid and uid not in self._stack:
+        if uid != self.module_uid and uid not in self._running:
             return False
-        while self._stack and self._stack[-1] != uid:
-            above = self._stack[-1]
+        while self._running and self._running[-1] != uid:
+            above = self._running[-1]
             if above in self._suspended:
-                self._stack.pop()
+                self._running.pop()
             else:
                 self._retire(above)
         for ended in list(self._ended):
-            if ended not in self._stack and ended in self._keys:
+            if ended not in self._running and ended in self._keys:
                 self._retire(ended)
         self._ended.clear()
         return True
 
-    def _pop(self, suspended: str | None) -> None:
-        if suspended is not None and suspended in self._stack:
-            self._stack.remove(suspended)
+    def _remove_suspended(self, suspended: str | None) -> None:
+        if suspended is not None and suspended in self._running:
+            self._running.remove(suspended)
 
-    def _mention(self, uid: str, names: dict[str, Any], path: tuple[str, ...], said: Mentions, passed: bool) -> None:
+    def _observe_path(
+        self, uid: str, names: dict[str, Any], path: tuple[str, ...], effects: Effects, passed: bool
+    ) -> None:
         """Tell the variable that a path begins with, and look at what the path leads to."""
         name = path[0]
-        told = self._picture.state[uid]["vars"]
+        recorded = self._picture.state[uid]["vars"]
         value = names.get(name, MISSING)
-        if value is MISSING or not self._shown(uid, name, value):
-            if name in told:
-                self._set(uid, told, name, MISSING)
+        if value is MISSING or not self._is_visible(uid, name, value):
+            if name in recorded:
+                self._set_variable(uid, recorded, name, MISSING)
             return
         objects = self._values.objects
-        if passed and name in told and (objects.known(value) or issubclass(type(value), torch.Tensor)):
+        if passed and name in recorded and (objects.contains(value) or issubclass(type(value), torch.Tensor)):
             return
-        end, found = follow(value, path[1:])
-        if found and path not in said.stored and objects.known(value):
-            self._set(uid, told, name, {"ref": objects.uid(value)})
-            self._reach.refresh(end)
+        end, followed = follow(value, path[1:])
+        if followed and path not in effects.bound and objects.contains(value):
+            self._set_variable(uid, recorded, name, {"ref": objects.find(value)})
+            self._reach.observe(end)
             return
-        self._set(uid, told, name, self._values.encode(value))
-        if found:
-            self._reach.refresh(end)
+        self._set_variable(uid, recorded, name, self._values.encode(value))
+        if followed:
+            self._reach.observe(end)
         elif type(value) is FunctionType and len(path) > 1:
-            self._reach.behind(value)
+            self._reach.observe_referents(value)
 
-    def _shared(self, frame: FrameType | None, name: str) -> None:
+    def _update_enclosing(self, frame: FrameType | None, name: str) -> None:
         """A variable of enclosing functions was bound: tell it in those that run."""
-        for f in outwards(frame):
+        for f in frames_outward(frame):
             if f.f_code.co_filename == PROGRAM and name in (*f.f_code.co_cellvars, *f.f_code.co_freevars):
-                uid, found = self.uid(f), self._locals(f)
+                uid, variables = self.uid(f), self._locals(f)
                 if uid in self._picture.state:
-                    value = self._values.encode(found[name]) if name in found else MISSING
-                    self._set(uid, self._picture.state[uid]["vars"], name, value)
+                    value = self._values.encode(variables[name]) if name in variables else MISSING
+                    self._set_variable(uid, self._picture.state[uid]["vars"], name, value)
 
-    def _shown(self, uid: str, name: str, value: Any) -> bool:
-        if type(name) is not str or name in _IMPLICIT:
+    def _is_visible(self, uid: str, name: str, value: Any) -> bool:
+        if type(name) is not str or name in IMPLICIT_NAMES:
             return False
         return uid != self.module_uid or not (name in self._hidden and self._hidden[name] is value)
 
-    def _set(self, uid: str, told: dict[str, Any], name: str, value: Any) -> None:
+    def _set_variable(self, uid: str, recorded: dict[str, Any], name: str, value: Any) -> None:
         """One variable; MISSING unsets it."""
         if value is MISSING:
-            if told.pop(name, MISSING) is not MISSING:
-                pending = self._picture.set.setdefault(uid, {})
+            if recorded.pop(name, MISSING) is not MISSING:
+                pending = self._picture.pending.setdefault(uid, {})
                 pending.get("vars", {}).pop(name, None)
                 pending.setdefault("unset", []).append(name)
-                self._values.objects.refer(f"{uid}.{name}", ())
+                self._values.objects.set_references(f"{uid}.{name}", ())
             return
-        before = told.get(name, MISSING)
-        if before is not MISSING and before == value and not unlike(before, value):
+        before = recorded.get(name, MISSING)
+        if before is not MISSING and before == value and not differs_on_wire(before, value):
             return
-        told[name] = value
-        pending = self._picture.set.setdefault(uid, {})
+        recorded[name] = value
+        pending = self._picture.pending.setdefault(uid, {})
         pending.setdefault("vars", {})[name] = value
         if name in pending.get("unset", ()):
             pending["unset"].remove(name)
-        which = referred(value)
-        self._values.objects.refer(f"{uid}.{name}", (which,) if which else ())
+        which = object_ref(value)
+        self._values.objects.set_references(f"{uid}.{name}", (which,) if which else ())
 
     def _module_vars(self) -> dict[str, Any]:
         hidden = self._hidden
         return {
             name: value
             for name, value in list(self._module.items())
-            if type(name) is str and name not in _IMPLICIT and not (name in hidden and hidden[name] is value)
+            if type(name) is str and name not in IMPLICIT_NAMES and not (name in hidden and hidden[name] is value)
         }
 
     def _locals(self, frame: FrameType) -> dict[str, Any]:
         """A frame's variables. CPython has one dict a frame for them, the program's `locals()`: it is left as it was."""
-        shared = frame.f_code.co_flags & inspect.CO_OPTIMIZED
+        optimized = frame.f_code.co_flags & inspect.CO_OPTIMIZED
         uid = self.uid(frame)
-        left = dict(self._left.get(uid, ())) if shared else {}
-        found = frame.f_locals
-        out = {k: v for k, v in dict(found).items() if type(k) is str and k not in _IMPLICIT}
-        if shared and type(found) is dict:
-            self._left[uid] = found
-            found.clear()
-            found.update(left)
-        return out
+        previous = dict(self._locals_left.get(uid, ())) if optimized else {}
+        live_locals = frame.f_locals
+        variables = {k: v for k, v in dict(live_locals).items() if type(k) is str and k not in IMPLICIT_NAMES}
+        if optimized and type(live_locals) is dict:
+            self._locals_left[uid] = live_locals
+            live_locals.clear()
+            live_locals.update(previous)
+        return variables
 
-    def _tell(
+    def _update_frame(
         self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int | None, state: str
     ) -> None:
         """A frame with all its variables."""
-        told = self._picture.state.get(uid)
-        if told is None:
+        recorded = self._picture.state.get(uid)
+        if recorded is None:
             facts: dict[str, Any] = {
                 "kind": "frame",
                 "name": name,
@@ -306,19 +310,19 @@ class Frames:
                 "state": state,
                 "vars": {},
             }
-            self._picture.put(uid, facts)
-            self._picture.set[uid]["vars"] = {}
-            told = self._picture.state[uid]
+            self._picture.update(uid, facts)
+            self._picture.pending[uid]["vars"] = {}
+            recorded = self._picture.state[uid]
         else:
-            self._picture.put(uid, {"state": state} if line is None else {"line": line, "state": state})
-        have = told["vars"]
+            self._picture.update(uid, {"state": state} if line is None else {"line": line, "state": state})
+        have = recorded["vars"]
         for key in [key for key in have if key not in variables]:
-            self._set(uid, have, key, MISSING)
+            self._set_variable(uid, have, key, MISSING)
         for key, value in variables.items():
-            self._set(uid, have, key, self._values.encode(value))
+            self._set_variable(uid, have, key, self._values.encode(value))
 
 
-class _Resume:
+class _ResumeCall:
     """Calls on, and keeps the weak reference that reports the death of the one who waits."""
 
     def __init__(self, resume: Callable[[Any], Any], ref: Any) -> None:
@@ -328,6 +332,6 @@ class _Resume:
         return self._resume(value)
 
 
-_IMPLICIT = frozenset(
+IMPLICIT_NAMES = frozenset(
     ("__builtins__", "__annotations__", "__warningregistry__", "__module__", "__qualname__", "__classcell__", ".0")
 )

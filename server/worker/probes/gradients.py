@@ -19,11 +19,13 @@ def contents(tensor: torch.Tensor) -> bytes:
     if not tensor.numel():
         return b""
     last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
-    lying = ctypes.string_at(tensor.data_ptr(), (last + 1) * size)
-    return cells.gather(lying, size, tensor.shape, tensor.stride(), 0)
+    readable = ctypes.string_at(tensor.data_ptr(), (last + 1) * size)
+    return cells.gather(readable, size, tensor.shape, tensor.stride(), 0)
 
 
-def passed(tensor: torch.Tensor | None, storage: Callable[[torch.Tensor], str | None]) -> dict[str, Any] | None:
+def gradient_facts(
+    tensor: torch.Tensor | None, find_storage: Callable[[torch.Tensor], str | None]
+) -> dict[str, Any] | None:
     """A gradient as it passed, its values copied: elements in logical order, or a summary of many.
 
     storage: the uid of a storage already known, else None.
@@ -35,9 +37,9 @@ def passed(tensor: torch.Tensor | None, storage: Callable[[torch.Tensor], str | 
         out["shape"] = [] if tensor.is_nested else list(tensor.shape)
         if not has_storage(tensor) or tensor.device.type == "meta":
             return out
-        out["storage"] = storage(tensor)
+        out["storage"] = find_storage(tensor)
         data = contents(tensor)
-        if tensor.numel() <= cells.LIMIT:
+        if tensor.numel() <= cells.MAX_CELLS:
             out["cells"] = cells.decode(data, out["dtype"])
         else:
             out["summary"] = cells.summary(data, out["dtype"])

@@ -11,7 +11,7 @@ _wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _batched = torch._C._functorch.is_legacy_batchedtensor
 _get = object.__getattribute__
 _move = torch._C._autograd._unsafe_set_version_counter
-UNINITIALISED = (UninitializedParameter, UninitializedBuffer)
+UNINITIALIZED = (UninitializedParameter, UninitializedBuffer)
 
 
 def ordinary(tensor: torch.Tensor) -> bool:
@@ -74,7 +74,7 @@ def facts(tensor: torch.Tensor, stale: bool = False) -> dict[str, Any]:
 
 def shape(tensor: torch.Tensor) -> list[int] | None:
     """None for a nested tensor, and for a lazy module's parameter, which has no shape before the first forward."""
-    if tensor.is_nested or issubclass(type(tensor), UNINITIALISED):
+    if tensor.is_nested or issubclass(type(tensor), UNINITIALIZED):
         return None
     return list(tensor.shape)
 
@@ -150,11 +150,11 @@ def parts(tensor: torch.Tensor) -> dict[str, torch.Tensor]:
     return {name.removeprefix("_"): getattr(tensor, name)() for name in SPARSE.get(tensor.layout, ())}
 
 
-def quantised(tensor: torch.Tensor) -> dict[str, Any]:
+def quantization(tensor: torch.Tensor) -> dict[str, Any]:
     """How the integers of a quantised tensor stand for numbers."""
     scheme = tensor.qscheme()
     if scheme in (torch.per_tensor_affine, torch.per_tensor_symmetric):
         return {"scheme": str(scheme)[6:], "scale": tensor.q_scale(), "zero_point": tensor.q_zero_point()}
     scales, points = tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()
-    told = {"scale": scales.tolist(), "zero_point": points.tolist(), "axis": tensor.q_per_channel_axis()}
-    return {"scheme": str(scheme)[6:], **told}
+    quantizers = {"scale": scales.tolist(), "zero_point": points.tolist(), "axis": tensor.q_per_channel_axis()}
+    return {"scheme": str(scheme)[6:], **quantizers}

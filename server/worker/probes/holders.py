@@ -10,32 +10,32 @@ class Holders:
         self._of: dict[str, dict[str, tuple[str, ...]]] = {}
         self._by: dict[str, dict[str, tuple[str, ...]]] = {}
         self.changed: set[str] = set()
-        self.lost: set[str] = set()
+        self.released: set[str] = set()
 
-    def hold(self, who: str, what: Iterable[tuple[str, str]]) -> None:
+    def hold(self, holder: str, storages: Iterable[tuple[str, str]]) -> None:
         """`who` reads these (storage, dtype), and no others."""
-        now: dict[str, tuple[str, ...]] = {}
-        for storage, dtype in what:
-            now[storage] = tuple(sorted({dtype, *now.get(storage, ())}))
-        before = self._by.get(who, {})
-        if now == before:
+        current: dict[str, tuple[str, ...]] = {}
+        for storage, dtype in storages:
+            current[storage] = tuple(sorted({dtype, *current.get(storage, ())}))
+        before = self._by.get(holder, {})
+        if current == before:
             return
-        for storage in before.keys() - now.keys():
-            self._let_go(storage, who)
-        for storage, dtypes in now.items():
+        for storage in before.keys() - current.keys():
+            self._release(storage, holder)
+        for storage, dtypes in current.items():
             if before.get(storage) != dtypes:
-                self._of.setdefault(storage, {})[who] = dtypes
+                self._of.setdefault(storage, {})[holder] = dtypes
                 self.changed.add(storage)
-        if now:
-            self._by[who] = now
+        if current:
+            self._by[holder] = current
         else:
-            self._by.pop(who, None)
+            self._by.pop(holder, None)
 
-    def drop(self, who: str) -> None:
-        for storage in self._by.pop(who, {}):
-            self._let_go(storage, who)
+    def remove(self, holder: str) -> None:
+        for storage in self._by.pop(holder, {}):
+            self._release(storage, holder)
 
-    def of(self, storage: str) -> Iterable[str]:
+    def holders_of(self, storage: str) -> Iterable[str]:
         return self._of.get(storage, {})
 
     def dtypes(self, storage: str) -> list[str]:
@@ -43,10 +43,10 @@ class Holders:
         readers = self._of.get(storage, {}).values()
         return sorted({dtype for dtypes in readers for dtype in dtypes})
 
-    def _let_go(self, storage: str, who: str) -> None:
+    def _release(self, storage: str, holder: str) -> None:
         readers = self._of[storage]
-        del readers[who]
+        del readers[holder]
         self.changed.add(storage)
-        self.lost.add(storage)
+        self.released.add(storage)
         if not readers:
             del self._of[storage]

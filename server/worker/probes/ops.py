@@ -20,35 +20,35 @@ from torch._ops import _higher_order_ops
 from server.worker.probes import handles
 from server.worker.probes.storages import Storages
 from server.worker.probes.tensors import Tensors
-from server.worker.stack import PROGRAM, outwards
+from server.worker.stack import PROGRAM, frames_outward
 
 TORCH = torch.__path__[0] + "/"
 _FUNCTION = TORCH + "autograd/function.py"
 _PRINTING = TORCH + "_tensor_str.py"
 _KEY = "TESTING_ONLY_GenericMode"
-_UNSEEN = ("detach", "alias")
-_FRESH = re.compile(r"_like$|_like\.|::new_")
+_UNRECORDED = ("detach", "alias")
+_VALUELESS = re.compile(r"_like$|_like\.|::new_")
 """Operations that take a tensor's shape and none of its values."""
-_EMPTY = re.compile(r"::(new_)?empty")
+_UNINITIALIZED = re.compile(r"::(new_)?empty")
 
-_key: Any = torch._C._parse_dispatch_key(_KEY)
-_keys = torch._C.DispatchKeySet(_key)
+_dispatch_key: Any = torch._C._parse_dispatch_key(_KEY)
+_dispatch_keys = torch._C.DispatchKeySet(_dispatch_key)
 _libraries: list[Any] = []
-_listener: list["Ops"] = []
+_active: list["Ops"] = []
 
 
-class Call:
+class OpCall:
     """One operation of the running statement; `entry` is what the log tells of it."""
 
-    __slots__ = ("at", "direct", "entry", "inference", "inputs", "own", "results", "writes")
+    __slots__ = ("called_directly", "cuts_paths", "entry", "inference", "inputs", "log_index", "results", "writes")
 
     def __init__(self, entry: dict[str, Any]) -> None:
         self.entry = entry
         self.inputs: list[tuple[str, bool]] = []  # (tensor, requires grad)
         self.results: list[tuple[str, bool, str]] = []  # new tensors: (uid, leaf, dtype)
         self.writes: list[tuple[str, str]] = []  # (storage, tensor through which)
-        self.direct = self.own = self.inference = False
-        self.at = 0  # its place in the step's log
+        self.called_directly = self.cuts_paths = self.inference = False
+        self.log_index = 0  # its place in the step's log
 
 
 class Ops:
@@ -58,33 +58,33 @@ class Ops:
         self,
         tensors: Tensors,
         storages: Storages,
-        log: Callable[[dict[str, Any]], int],
+        append_log: Callable[[dict[str, Any]], int],
         busy: Callable[[], bool],
         fault: Callable[[BaseException], None],
     ) -> None:
         self._tensors, self._storages = tensors, storages
-        self._log, self._fault, self.busy = log, fault, busy
+        self._append_log, self._fault, self.busy = append_log, fault, busy
         self._written: dict[Any, list[int | str]] = {}
-        self.calls: list[Call] = []
-        self.inside = 0  # the backward passes that run: what they compute cuts no path
+        self.calls: list[OpCall] = []
+        self.running_backwards = 0  # the backward passes that run: what they compute cuts no path
 
     def __enter__(self) -> Self:
-        listen()
-        _listener.append(self)
-        torch._C._dispatch_tls_set_dispatch_key_included(_key, True)
+        register_kernels()
+        _active.append(self)
+        torch._C._dispatch_tls_set_dispatch_key_included(_dispatch_key, True)
         return self
 
     def __exit__(self, *_: object) -> None:
-        torch._C._dispatch_tls_set_dispatch_key_included(_key, False)
-        _listener.remove(self)
+        torch._C._dispatch_tls_set_dispatch_key_included(_dispatch_key, False)
+        _active.remove(self)
 
-    def deaf(self, on: bool) -> None:
+    def mute(self, muted: bool) -> None:
         """Hear no operators for a while."""
-        torch._C._dispatch_tls_set_dispatch_key_included(_key, not on)
+        torch._C._dispatch_tls_set_dispatch_key_included(_dispatch_key, not muted)
 
     def run(self, name: str, op: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> Any:
         """The operation, recorded."""
-        if printing(frame):
+        if is_printing(frame):
             return op(*args, **kwargs)
         call = None
         try:
@@ -101,85 +101,85 @@ class Ops:
                 self._fault(error)
         return result
 
-    def _before(self, name: str, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> Call:
+    def _before(self, name: str, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> OpCall:
         entry: dict[str, Any] = {"kind": "op", "name": name, "inputs": [], "outputs": [], "requires_grad": []}
         entry["grad_mode"] = torch.is_grad_enabled()
-        call = Call(entry)
+        call = OpCall(entry)
         for tensor in handles.flatten([*args, *kwargs.values()]):
-            call.inputs.append((self._tensors.see(tensor), handles.bare(tensor).requires_grad))
+            call.inputs.append((self._tensors.register(tensor), handles.bare(tensor).requires_grad))
             if handles.has_storage(tensor):  # what it writes may be an input that its schema does not call written
-                self._storages.touched.add(self._storages.see(tensor))
+                self._storages.touched.add(self._storages.register(tensor))
         entry["inputs"] = [uid for uid, _ in call.inputs]
         if any(requires for _, requires in call.inputs):
             call.inference = torch.is_inference_mode_enabled()
-            call.direct = direct(frame)
-            call.own = not self.inside and (entry["grad_mode"] or not in_function(frame))
+            call.called_directly = is_called_by_program(frame)
+            call.cuts_paths = not self.running_backwards and (entry["grad_mode"] or not is_in_function_apply(frame))
         return call
 
-    def _after(self, call: Call, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
+    def _after(self, call: OpCall, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
         taken = set(call.entry["inputs"])
         derived = any(handles.bare(tensor).requires_grad for tensor in handles.flatten([result]))
         if derived and call.entry["grad_mode"]:  # torch asked its inputs for their nodes
             for uid in taken:
-                self._tensors.views.settle(uid)
+                self._tensors.stale_views.mark_current(uid)
         for tensor in self._writes(op, args, kwargs):
-            storage = self._storages.see(tensor)
+            storage = self._storages.register(tensor)
             self._storages.touched.add(storage)
-            self._storages.early(storage, str(handles.bare(tensor).dtype)[6:])
-            call.writes.append((storage, self._tensors.see(tensor)))
-            self._tensors.written(*call.writes[-1])
+            self._storages.capture(storage, str(handles.bare(tensor).dtype)[6:])
+            call.writes.append((storage, self._tensors.register(tensor)))
+            self._tensors.mark_views_stale(*call.writes[-1])
         for tensor in handles.flatten([result]):
-            uid = self._tensors.see(tensor, again=True)
+            uid = self._tensors.register(tensor, refresh=True)
             call.entry["outputs"].append(uid)
             call.entry["requires_grad"].append(handles.bare(tensor).requires_grad)
-            if _EMPTY.search(call.entry["name"]) and handles.has_storage(tensor):
-                self._storages.blank(self._storages.see(tensor))
+            if _UNINITIALIZED.search(call.entry["name"]) and handles.has_storage(tensor):
+                self._storages.discard_contents(self._storages.register(tensor))
             if uid not in taken:
                 call.results.append((uid, handles.leaf(tensor) is True, str(handles.bare(tensor).dtype)[6:]))
-        call.at = self._log(call.entry)
+        call.log_index = self._append_log(call.entry)
         self.calls.append(call)
 
     def _writes(self, op: Any, args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
         """The arguments that the operation writes to, where they have a storage."""
         arguments = [
-            kwargs.get(place) if isinstance(place, str) else args[place] if place < len(args) else None
-            for place in self._places(op)
+            kwargs.get(argument) if isinstance(argument, str) else args[argument] if argument < len(args) else None
+            for argument in self._written_arguments(op)
         ]
         return [tensor for tensor in handles.flatten(arguments) if handles.has_storage(tensor)]
 
-    def _places(self, op: Any) -> list[int | str]:
+    def _written_arguments(self, op: Any) -> list[int | str]:
         """The arguments that the operation writes to, by position or name."""
-        found = self._written.get(op)
-        if found is None:
-            found = []
+        positions = self._written.get(op)
+        if positions is None:
+            positions = []
             for k, argument in enumerate(op._schema.arguments):
                 if argument.alias_info is not None and argument.alias_info.is_write:
-                    found.append(argument.name if argument.kwarg_only else k)
-            self._written[op] = found
-        return found
+                    positions.append(argument.name if argument.kwarg_only else k)
+            self._written[op] = positions
+        return positions
 
-    def cuts(self) -> list[dict[str, Any]]:
+    def path_cuts(self) -> list[dict[str, Any]]:
         """The events `path_cut` of the statement."""
         out: list[dict[str, Any]] = []
         for call in self.calls:
             source = next((uid for uid, requires in call.inputs if requires), None)
-            if source is None or not call.own:
+            if source is None or not call.cuts_paths:
                 continue
             event = {"kind": "event", "event": "path_cut", "tensor": source, "name": call.entry["name"]}
             if call.entry["name"] in ("aten::item", "aten::_local_scalar_dense"):
-                out.append({**event, "op": call.at, "reason": "item"})
+                out.append({**event, "op": call.log_index, "reason": "item"})
             for uid, leaf, dtype in call.results:
-                if call.direct or self._tensors.names.get(uid) is not None:
+                if call.called_directly or self._tensors.uids.get(uid) is not None:
                     reason = self._reason(call, leaf, dtype)
                     if reason is not None:
-                        out.append({**event, "op": call.at, "result": uid, "reason": reason})
-        for source, uid, reason in self._tensors.severed:
+                        out.append({**event, "op": call.log_index, "result": uid, "reason": reason})
+        for source, uid, reason in self._tensors.cuts:
             event = {"kind": "event", "event": "path_cut", "tensor": source, "name": f"Tensor.{reason}"}
             out.append({**event, "result": uid, "reason": reason})
         return out
 
-    def _reason(self, call: Call, leaf: bool, dtype: str) -> str | None:
-        if not leaf or _FRESH.search(call.entry["name"]):
+    def _reason(self, call: OpCall, leaf: bool, dtype: str) -> str | None:
+        if not leaf or _VALUELESS.search(call.entry["name"]):
             return None
         if not ("float" in dtype or "complex" in dtype):
             return "dtype"
@@ -187,27 +187,27 @@ class Ops:
             return "inference"
         return None if call.entry["grad_mode"] else "no_grad"
 
-    def written(self) -> dict[str, tuple[int, str]]:
+    def last_writers(self) -> dict[str, tuple[int, str]]:
         """storage -> (place in the log of the last operation that wrote it, the tensor through which)."""
-        return {storage: (call.at, tensor) for call in self.calls for storage, tensor in call.writes}
+        return {storage: (call.log_index, tensor) for call in self.calls for storage, tensor in call.writes}
 
     def clear(self) -> None:
         self.calls.clear()
 
 
-def unheard(storages: Storages) -> Any:
+def engine_context(storages: Storages) -> Any:
     """The context for a run of the engine: operations are not recorded where a transform of torch.func asks for it.
 
     There the engine meets wrapped Python numbers, which have no data to make a number of.
     """
     active = torch._C._functorch.peek_interpreter_stack() is not None or any(
-        frame.f_code.co_filename.startswith(TORCH + "_functorch/") for frame in outer(sys._getframe(1).f_back)
+        frame.f_code.co_filename.startswith(TORCH + "_functorch/") for frame in torch_frames(sys._getframe(1).f_back)
     )
-    storages.unheard = storages.unheard or active
-    return torch._C._ExcludeDispatchKeyGuard(_keys) if active else contextlib.nullcontext()
+    storages.ops_unobserved = storages.ops_unobserved or active
+    return torch._C._ExcludeDispatchKeyGuard(_dispatch_keys) if active else contextlib.nullcontext()
 
 
-def listen() -> None:
+def register_kernels() -> None:
     """Put the kernels in place, once a process; without a listener in the thread they are never called."""
     if _libraries:
         return
@@ -215,44 +215,44 @@ def listen() -> None:
     root.fallback(torch.library.fallthrough_kernel, _KEY)
     library = torch._C._dispatch_library("IMPL", "aten", "")
     for name in torch._C._dispatch_get_all_op_names():
-        if name.startswith("aten::") and name[6:].split(".")[0] not in _UNSEEN:
+        if name.startswith("aten::") and name[6:].split(".")[0] not in _UNRECORDED:
             library.impl(name[6:], _KEY, kernel(name))
     for operator in _higher_order_ops.values():
-        operator.non_fallthrough_keys = operator.non_fallthrough_keys.remove(_key)
+        operator.non_fallthrough_keys = operator.non_fallthrough_keys.remove(_dispatch_key)
     _libraries.extend((root, library))
 
 
 def kernel(name: str) -> Callable[..., Any]:
     base, _, overload = name[6:].partition(".")
-    found: list[Any] = []
+    operator: list[Any] = []
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        if not found:
-            found.append(getattr(getattr(torch.ops.aten, base), overload or "default"))
-        with torch._C._ExcludeDispatchKeyGuard(_keys):
-            if not _listener or _listener[-1].busy():
-                return found[0](*args, **kwargs)
-            return _listener[-1].run(name, found[0], args, kwargs, sys._getframe().f_back)
+        if not operator:
+            operator.append(getattr(getattr(torch.ops.aten, base), overload or "default"))
+        with torch._C._ExcludeDispatchKeyGuard(_dispatch_keys):
+            if not _active or _active[-1].busy():
+                return operator[0](*args, **kwargs)
+            return _active[-1].run(name, operator[0], args, kwargs, sys._getframe().f_back)
 
     return run
 
 
-def outer(frame: FrameType | None) -> Iterable[FrameType]:
+def torch_frames(frame: FrameType | None) -> Iterable[FrameType]:
     """The frames of torch's own Python code from here outwards, and the first that is none of it."""
-    for f in outwards(frame):
+    for f in frames_outward(frame):
         yield f
         if not f.f_code.co_filename.startswith(TORCH):
             return
 
 
-def printing(frame: FrameType | None) -> bool:
+def is_printing(frame: FrameType | None) -> bool:
     """Whether torch is putting a tensor into words: that computes a good deal and changes nothing."""
-    return any(f.f_code.co_filename == _PRINTING for f in outer(frame))
+    return any(f.f_code.co_filename == _PRINTING for f in torch_frames(frame))
 
 
-def direct(frame: FrameType | None) -> bool:
+def is_called_by_program(frame: FrameType | None) -> bool:
     """Whether the program itself called the operation, or one thin method of torch's on its behalf."""
-    for f in outer(frame):
+    for f in torch_frames(frame):
         if f.f_code.co_filename == PROGRAM:
             return True
         if not f.f_code.co_filename.endswith(("torch/_tensor.py", "torch/functional.py", "nn/functional.py")):
@@ -260,6 +260,6 @@ def direct(frame: FrameType | None) -> bool:
     return False
 
 
-def in_function(frame: FrameType | None) -> bool:
+def is_in_function_apply(frame: FrameType | None) -> bool:
     """Whether a `torch.autograd.Function` runs: its forward is not recorded, and nothing is cut by that."""
-    return any(f.f_code.co_filename == _FUNCTION and f.f_code.co_name == "apply" for f in outwards(frame))
+    return any(f.f_code.co_filename == _FUNCTION and f.f_code.co_name == "apply" for f in frames_outward(frame))

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from server.worker import run
-from server.worker.shown import LONGEST, MOST, asked, shown
+from server.worker.displayhook import MAX_CHARACTERS, MAX_VALUES, display_text, expressions_with_output
 from tests.tracing import ROOT, trace
 
 UNWRITTEN = ("layers_with_buffers",)
@@ -139,7 +139,7 @@ def test_showing_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for _ in range(10):
         plainly.append(without(trace(source)))
         with monkeypatch.context() as patch:
-            patch.setattr(run, "asked", everything)
+            patch.setattr(run, "expressions_with_output", everything)
             if without(trace(source)) in plainly:
                 return
     raise AssertionError("no plain run gives the trace that a run with every value shown gives")
@@ -206,27 +206,27 @@ def test_what_would_run_the_programs_code_is_not_shown() -> None:
     layer.in_features = Own()  # type: ignore[assignment]
     for value in (Own(), [1, Own()], {Own(): 1}, Row(), Layer(1, 1), layer, Made, torch.ones(1).as_subclass(Wrapped),
                   torch.nn.Sequential(Layer(1, 1)), Own().__len__, slice(Own()), Exception(Own())):  # fmt: skip
-        assert shown(value) is None
-    assert shown(Silent()) == "Silent()"
-    assert str(shown(Made())).startswith(f"<{__name__}.Made object at 0x")
+        assert display_text(value) is None
+    assert display_text(Silent()) == "Silent()"
+    assert str(display_text(Made())).startswith(f"<{__name__}.Made object at 0x")
 
 
 def test_a_changed_repr_of_tensors_is_the_programs_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.Tensor, "__repr__", lambda _: "mine")
-    assert shown(torch.ones(1)) is None
-    assert shown(torch.nn.Parameter(torch.ones(1))) is None
+    assert display_text(torch.ones(1)) is None
+    assert display_text(torch.nn.Parameter(torch.ones(1))) is None
 
 
 def test_what_is_endless_is_not_shown() -> None:
     deep: list[Any] = []
     deep.append(deep)
-    assert shown(deep) is None
-    assert shown([0] * (MOST + 1)) is None
-    assert shown("x" * (LONGEST + 1)) is None
-    assert str(shown(torch.ones(10**6))).count("...") == 1
+    assert display_text(deep) is None
+    assert display_text([0] * (MAX_VALUES + 1)) is None
+    assert display_text("x" * (MAX_CHARACTERS + 1)) is None
+    assert str(display_text(torch.ones(10**6))).count("...") == 1
 
 
 def test_only_where_an_output_stands_beside() -> None:
     told = trace(">>> 1\n>>> 2\n2\n>>> 3; 4\n3\n")
     assert {step["line"]: step["shown"] for step in told["steps"] if "shown" in step} == {2: "2", 3: "4"}
-    assert asked([], [{"kind": "Expr", "line": 1, "end_line": 1, "parent": None}]) == frozenset()
+    assert expressions_with_output([], [{"kind": "Expr", "line": 1, "end_line": 1, "parent": None}]) == frozenset()

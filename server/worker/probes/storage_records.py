@@ -11,7 +11,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from server.worker.probes.handles import bare
 
 
-class Record:
+class StorageRecord:
     """A storage as last seen. The weak reference pins its address, so an address is never met twice."""
 
     def __init__(self, uid: str, device: str) -> None:
@@ -23,29 +23,29 @@ class Record:
         self.large = 0  # bytes of `data` that count as a large copy
         self.dtypes: list[str] = []
         self.cells: dict[str, list[Any]] = {}
-        self.fresh = True  # not compared yet
-        self.dirty = True  # not told yet
-        self.carried = False  # a gradient on its way into a `.grad`, which will read it through another tensor
+        self.uncompared = True  # not compared yet
+        self.unreported = True  # not told yet
+        self.accumulating = False  # a gradient on its way into a `.grad`, which will read it through another tensor
         self.runs: dict[str, list[tuple[int, int]]] = {}
 
     def read(self) -> Any:
         """Its bytes, where they lie if that is in reach; None when it is dead."""
         raise NotImplementedError
 
-    def take_over(self, other: "Record") -> None:
+    def inherit(self, other: "StorageRecord") -> None:
         """It is the storage that the other was: what was told of that one is told of this."""
         self.data, self.digest, self.dtypes, self.cells = other.data, other.digest, other.dtypes, other.cells
         self.large = other.large
-        self.fresh, self.runs = other.fresh, other.runs
+        self.uncompared, self.runs = other.uncompared, other.runs
 
-    def lying(self) -> Any:
+    def mapped_bytes(self) -> Any:
         """The bytes from `pointer` on, without a copy."""
         if not self.pointer or not self.nbytes:
             return b""
         return memoryview((ctypes.c_char * self.nbytes).from_address(self.pointer)).cast("B")
 
 
-class TorchRecord(Record):
+class TorchStorage(StorageRecord):
     def __init__(self, uid: str, storage: torch.UntypedStorage) -> None:
         super().__init__(uid, str(storage.device))
         self.weak: Any = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
@@ -59,14 +59,14 @@ class TorchRecord(Record):
             return b""
         self.pointer = storage.data_ptr() if self.nbytes else 0
         if storage.device.type == "cpu":
-            return self.lying()
+            return self.mapped_bytes()
         if not self.nbytes:
             return b""
         copy = storage.cpu()  # type: ignore[no-untyped-call]
         return ctypes.string_at(copy.data_ptr(), self.nbytes)
 
 
-class Light(Record):
+class TransientGradStorage(StorageRecord):
     """A storage of a gradient on its way: known by address, its bytes through the tensors that read it.
 
     A Python object for it would count as one more owner, and autograd no longer adds up in place what it owns alone.
@@ -74,18 +74,18 @@ class Light(Record):
 
     def __init__(self, uid: str, tensor: torch.Tensor) -> None:
         super().__init__(uid, str(bare(tensor).device))
-        self._tensors: list[weakref.ref[torch.Tensor]] = []
-        self.wear(tensor)
+        self._handles: list[weakref.ref[torch.Tensor]] = []
+        self.add_handle(tensor)
 
-    def wear(self, tensor: torch.Tensor) -> None:
-        if not any(ref() is tensor for ref in self._tensors):
-            self._tensors.append(weakref.ref(tensor))
+    def add_handle(self, tensor: torch.Tensor) -> None:
+        if not any(ref() is tensor for ref in self._handles):
+            self._handles.append(weakref.ref(tensor))
 
-    def living(self) -> list[torch.Tensor]:
-        return [tensor for ref in self._tensors if (tensor := ref()) is not None]
+    def living_handles(self) -> list[torch.Tensor]:
+        return [tensor for ref in self._handles if (tensor := ref()) is not None]
 
     def read(self) -> Any:
-        tensors = self.living()
+        tensors = self.living_handles()
         if not tensors:
             return None
         self.pointer, self.nbytes = 0, 0
@@ -97,10 +97,10 @@ class Light(Record):
                 self.pointer = tensor.data_ptr() - offset * size
                 last = offset + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
                 self.nbytes = max(self.nbytes, int(last + 1) * size)
-        return self.lying()
+        return self.mapped_bytes()
 
 
-class ArrayRecord(Record):
+class ArrayStorage(StorageRecord):
     """Memory that numpy owns; lives as long as the array that owns it."""
 
     def __init__(self, uid: str, owner: np.ndarray[Any, Any]) -> None:
@@ -112,7 +112,7 @@ class ArrayRecord(Record):
         if owner is None:
             return None
         self.pointer, self.nbytes = extent(owner)
-        return self.lying()
+        return self.mapped_bytes()
 
 
 def extent(array: np.ndarray[Any, Any]) -> tuple[int, int]:
@@ -120,6 +120,6 @@ def extent(array: np.ndarray[Any, Any]) -> tuple[int, int]:
     begin: int = array.__array_interface__["data"][0]
     if not array.size:
         return begin, 0
-    ways = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
-    first = sum(way for way in ways if way < 0)
-    return begin + first, sum(way for way in ways if way > 0) - first + array.itemsize
+    reaches = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
+    first = sum(reach for reach in reaches if reach < 0)
+    return begin + first, sum(reach for reach in reaches if reach > 0) - first + array.itemsize

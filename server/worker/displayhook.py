@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from server.worker import kinds
+from server.worker import introspection
 
-LONGEST = 20_000
+MAX_CHARACTERS = 20_000
 """Characters of a text; beyond, nothing is shown."""
 
-MOST = 2_000
+MAX_VALUES = 2_000
 """Values in all the containers of one value."""
 
-ELEMENTS = 100_000
+MAX_ELEMENTS = 100_000
 """Elements that a tensor may print whole, where the program turned summaries off."""
 
 _LISTS = (list, tuple, set, frozenset, torch.Size)
@@ -36,72 +36,79 @@ _MODULE = ("__repr__", "extra_repr", "_get_name", "__getattribute__", "__getattr
 _TENSOR, _PARAMETER = torch.Tensor.__repr__, torch.nn.Parameter.__repr__
 
 
-def shown(value: Any) -> str | None:
+def display_text(value: Any) -> str | None:
     """The text; "" for None, of which a session shows nothing; None where it would take the program's own code."""
     if value is None:
         return ""
     try:
-        if not _Safe().value(value):
+        if not _ReprCheck().is_safe(value):
             return None
         text = repr(value)
     except Exception:  # what torch or Python refuses to print: integers of 5,000 digits
         return None
-    return text if len(text) <= LONGEST else None
+    return text if len(text) <= MAX_CHARACTERS else None
 
 
-class _Safe:
+class _ReprCheck:
     """Whether `repr` stays in the code of Python, torch and numpy; counts what it meets."""
 
     def __init__(self) -> None:
-        self._left = MOST
+        self._left = MAX_VALUES
 
-    def value(self, value: Any) -> bool:
+    def is_safe(self, value: Any) -> bool:
         kind = type(value)
         self._left -= 1
         if self._left < 0:
             return False
-        if kinds.among(kind, _EXACT):
-            return (kind is not str and kind is not bytes) or len(value) <= LONGEST
+        if introspection.is_any_of(kind, _EXACT):
+            return (kind is not str and kind is not bytes) or len(value) <= MAX_CHARACTERS
         if kind is torch.Tensor:
-            return _resolved(kind, "__repr__") is _TENSOR and _brief(value)
+            return _class_attribute(kind, "__repr__") is _TENSOR and _is_short(value)
         if kind is torch.nn.Parameter:
-            ours = _resolved(kind, "__repr__") is _PARAMETER and torch.Tensor.__repr__ is _TENSOR
-            return ours and _brief(value)
-        if kind is np.ndarray or (issubclass(kind, np.generic) and kinds.module(kind) == "numpy"):
+            ours = _class_attribute(kind, "__repr__") is _PARAMETER and torch.Tensor.__repr__ is _TENSOR
+            return ours and _is_short(value)
+        if kind is np.ndarray or (issubclass(kind, np.generic) and introspection.class_module(kind) == "numpy"):
             return value.dtype.kind in _NUMBERS
         if kind is dict:
-            return all(self.value(k) and self.value(v) for k, v in value.items())
-        if kinds.among(kind, _LISTS) or kinds.module(kind) == "torch.return_types":
-            return all(self.value(member) for member in value)
+            return all(self.is_safe(k) and self.is_safe(v) for k, v in value.items())
+        if introspection.is_any_of(kind, _LISTS) or introspection.class_module(kind) == "torch.return_types":
+            return all(self.is_safe(member) for member in value)
         if issubclass(kind, torch.nn.Module):
-            return self._module(value, kind)
-        found = _resolved(kind, "__repr__")
-        return found is _resolved(type if issubclass(kind, type) else object, "__repr__")
+            return self._is_safe_module(value, kind)
+        method = _class_attribute(kind, "__repr__")
+        return method is _class_attribute(type if issubclass(kind, type) else object, "__repr__")
 
-    def _module(self, layer: Any, kind: type) -> bool:
+    def _is_safe_module(self, layer: Any, kind: type) -> bool:
         """A layer whose lines torch writes, of arguments that are safe themselves."""
         for name in _MODULE:
-            owner = next((base for base in kinds.mro(kind) if name in kinds.members(base)), None)
-            if owner is None or not kinds.module(owner).startswith(("torch.nn.", "builtins")):
+            owner = next((base for base in introspection.mro(kind) if name in introspection.class_dict(base)), None)
+            if owner is None or not introspection.class_module(owner).startswith(("torch.nn.", "builtins")):
                 return False
-        own = kinds.instance_dict(layer) or {}
-        told = [] if _resolved(kind, "extra_repr") is torch.nn.Module.extra_repr else own.items()
-        if not all(self.value(member) for name, member in told if not name.startswith("_")):
+        attributes = introspection.instance_dict(layer) or {}
+        shown = [] if _class_attribute(kind, "extra_repr") is torch.nn.Module.extra_repr else attributes.items()
+        if not all(self.is_safe(member) for name, member in shown if not name.startswith("_")):
             return False
-        return all(self.value(child) for child in own["_modules"].values() if child is not None)
+        return all(self.is_safe(child) for child in attributes["_modules"].values() if child is not None)
 
 
-def _resolved(kind: type, name: str) -> Any:
+def _class_attribute(kind: type, name: str) -> Any:
     """What a class has under a name, without asking its metaclass."""
-    return next((kinds.members(base)[name] for base in kinds.mro(kind) if name in kinds.members(base)), None)
+    return next(
+        (
+            introspection.class_dict(base)[name]
+            for base in introspection.mro(kind)
+            if name in introspection.class_dict(base)
+        ),
+        None,
+    )
 
 
-def _brief(tensor: torch.Tensor) -> bool:
+def _is_short(tensor: torch.Tensor) -> bool:
     whole: Any = torch._tensor_str.PRINT_OPTS.threshold
-    return tensor.is_nested or tensor.numel() <= ELEMENTS or tensor.numel() > whole
+    return tensor.is_nested or tensor.numel() <= MAX_ELEMENTS or tensor.numel() > whole
 
 
-def asked(notices: list[Any], rows: list[dict[str, Any]]) -> frozenset[int]:
+def expressions_with_output(notices: list[Any], rows: list[dict[str, Any]]) -> frozenset[int]:
     """The statements beside which the pasted text holds an output: bare expressions outside of functions.
 
     notices: of kind `printed` and `claimed`; `from` to `line` are the lines of what was entered at once.
@@ -111,18 +118,18 @@ def asked(notices: list[Any], rows: list[dict[str, Any]]) -> frozenset[int]:
              if notice.kind in ("printed", "claimed") and notice.line is not None]  # fmt: skip
     lines = {line for first, last in spans for line in range(first, last + 1)}
     tops: list[int] = []
-    found: set[int] = set()
+    statements: set[int] = set()
     for i, row in enumerate(rows):
         parent = row["parent"]
         tops.append(i if parent is None else tops[parent])
-        if row["kind"] == "Expr" and not _inside(rows, i) and lines:
+        if row["kind"] == "Expr" and not _is_in_function_or_class(rows, i) and lines:
             top = rows[tops[i]]
             if any(line in lines for line in range(top["line"], top["end_line"] + 1)):
-                found.add(i)
-    return frozenset(found)
+                statements.add(i)
+    return frozenset(statements)
 
 
-def _inside(rows: list[dict[str, Any]], i: int) -> bool:
+def _is_in_function_or_class(rows: list[dict[str, Any]], i: int) -> bool:
     """Whether a statement belongs to a function or a class."""
     parent = rows[i]["parent"]
     while parent is not None:

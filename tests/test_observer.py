@@ -65,5 +65,5 @@ def test_hidden_ways_are_followed(source: str) -> None:
 
 
 def test_a_look_that_misses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.worker.probes.frames.Frames.step", lambda *_: True)
+    monkeypatch.setattr("server.worker.probes.frames.Frames.observe_statement", lambda *_: True)
     assert unobserved("x = 1\nx = 2\n") != []

@@ -11,11 +11,11 @@ import torch
 
 from server.worker.probes.handles import at_version, bare
 
-FAR = 1 << 20
+DISTANT_VERSION = 1 << 20
 """Versions ahead of its own at which a view is asked: none that the program will come to."""
 
 
-class Stale:
+class StaleView:
     """A view that torch has not brought up to date since its base was written.
 
     before: the version at which it last was. led: it had a node; one that had none would have one once it is read, so
@@ -23,58 +23,58 @@ class Stale:
     torch makes another.
     """
 
-    __slots__ = ("before", "led", "node", "read")
+    __slots__ = ("had_node", "node", "read_at", "version_before")
 
-    def __init__(self, before: int, led: bool) -> None:
-        self.before, self.led, self.read, self.node = before, led, -1, None
+    def __init__(self, version_before: int, had_node: bool) -> None:
+        self.version_before, self.had_node, self.read_at, self.node = version_before, had_node, -1, None
 
 
-class Views:
+class StaleViews:
     """The views of a run that torch has not brought up to date. A tensor is known by its uid."""
 
     def __init__(self) -> None:
-        self._stale: dict[str, Stale] = {}
-        self._shown: dict[str, str] = {}  # a node as it was read -> its view
+        self._stale: dict[str, StaleView] = {}
+        self._views_by_node: dict[str, str] = {}  # a node as it was read -> its view
 
-    def spoil(self, uid: str, before: int, led: bool) -> None:
+    def mark_stale(self, uid: str, version_before: int, had_node: bool) -> None:
         """What it is a view of was written, by another way than through it. before, led: see `Stale`."""
-        self._stale.setdefault(uid, Stale(before, led))
+        self._stale.setdefault(uid, StaleView(version_before, had_node))
 
-    def clear(self) -> bool:
+    def clear_all(self) -> bool:
         """Nothing of the program runs any more: all may be asked. Whether there is one."""
-        found = bool(self._stale)
+        views = bool(self._stale)
         self._stale.clear()
-        return found
+        return views
 
-    def settle(self, uid: str) -> None:
+    def mark_current(self, uid: str) -> None:
         """The program used it, or may have asked."""
         self._stale.pop(uid, None)
 
-    def show(self, uid: str, node: str) -> None:
+    def note_node(self, uid: str, node: str) -> None:
         """The uid of the node that was read."""
         if uid in self._stale:
-            self._shown[node] = uid
+            self._views_by_node[node] = uid
 
-    def asked(self, dead: Iterable[str]) -> list[str]:
+    def take_asked(self, dead_nodes: Iterable[str]) -> list[str]:
         """The views of which these nodes were told: the nodes died because torch made others, so somebody asked."""
-        found = [uid for node in dead if (uid := self._shown.pop(node, None)) is not None]
-        for uid in found:
-            self.settle(uid)
-        return found
+        views = [uid for node in dead_nodes if (uid := self._views_by_node.pop(node, None)) is not None]
+        for uid in views:
+            self.mark_current(uid)
+        return views
 
-    def stale(self, uid: str) -> bool:
+    def is_stale(self, uid: str) -> bool:
         return uid in self._stale
 
-    def told(self, uid: str, tensor: torch.Tensor) -> bool:
+    def is_up_to_date(self, uid: str, tensor: torch.Tensor) -> bool:
         """Whether there is nothing to read: it was since the last write, or must not be."""
-        return not self._stale[uid].led or bool(self._stale[uid].read == bare(tensor)._version)
+        return not self._stale[uid].had_node or bool(self._stale[uid].read_at == bare(tensor)._version)
 
-    def read(self, uid: str, tensor: torch.Tensor) -> Any:
+    def read_node(self, uid: str, tensor: torch.Tensor) -> Any:
         """The node that torch would work out; torch forgets it at once, for it was asked at another version."""
-        view, own = self._stale[uid], bare(tensor)
-        view.read = own._version
-        if view.node is None:
-            with at_version(tensor, view.before):
-                view.node = own.grad_fn
-        with at_version(tensor, view.read + FAR):
+        stale_view, own = self._stale[uid], bare(tensor)
+        stale_view.read_at = own._version
+        if stale_view.node is None:
+            with at_version(tensor, stale_view.version_before):
+                stale_view.node = own.grad_fn
+        with at_version(tensor, stale_view.read_at + DISTANT_VERSION):
             return own.grad_fn

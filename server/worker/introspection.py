@@ -1,0 +1,50 @@
+"""What a class and an instance are, asked of Python's own descriptors: no metaclass and no class of the program answers."""
+
+import types
+from collections.abc import Iterable
+from typing import Any
+
+class_dict: Any = type.__dict__["__dict__"].__get__
+mro: Any = type.__dict__["__mro__"].__get__
+weakref_offset: Any = type.__dict__["__weakrefoffset__"].__get__
+"""Whether its instances take weak references: 0 where they don't."""
+
+_class_name = type.__dict__["__name__"].__get__
+_class_module = type.__dict__["__module__"].__get__
+_BUILTIN_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+
+traceback_of: Any = BaseException.__dict__["__traceback__"].__get__
+_cause: Any = BaseException.__dict__["__cause__"].__get__
+_context: Any = BaseException.__dict__["__context__"].__get__
+_suppressed: Any = BaseException.__dict__["__suppress_context__"].__get__
+
+
+def is_any_of(kind: type, kinds: Iterable[type]) -> bool:
+    """Whether it is one of these; `in` would ask its metaclass for equality."""
+    return any(kind is candidate for candidate in kinds)
+
+
+def exception_cause(error: BaseException) -> BaseException | None:
+    """What a traceback prints before it."""
+    cause: BaseException | None = _cause(error)
+    return cause or (None if _suppressed(error) else _context(error))
+
+
+def class_name(kind: type) -> str:
+    return str(_class_name(kind))
+
+
+def class_module(kind: type) -> str:
+    """The module that a class says it is of; "" where what it says is no string."""
+    name = _class_module(kind)
+    return name if type(name) is str else ""
+
+
+def instance_dict(instance: Any) -> dict[str, Any] | None:
+    """Its own `__dict__`, whatever its class says of attributes; None where the class has another in its place."""
+    for base in mro(type(instance)):
+        descriptor = class_dict(base).get("__dict__")
+        if descriptor is not None:
+            members = descriptor.__get__(instance) if is_any_of(type(descriptor), _BUILTIN_DESCRIPTORS) else None
+            return members if issubclass(type(members), dict) else None
+    return None

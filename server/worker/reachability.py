@@ -1,0 +1,121 @@
+"""What a value leads to although the picture does not show how: closures, bound methods, iterators, library objects.
+
+Asked of Python's garbage collector, which knows every reference and runs no code of the program.
+"""
+
+import gc
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.hooks import RemovableHandle
+
+from server.worker import introspection
+from server.worker.stack import PROGRAM, has_steps
+from server.worker.values import ValueEncoder
+
+MAX_FOLLOWED = 2000
+"""Values that are followed; beyond, the step looks at everything."""
+
+MISSING: Any = object()
+_LEAVES = (
+    bool, int, float, complex, str, bytes, type(None), type, types.ModuleType, types.CodeType, torch.dtype, torch.device,
+    np.generic, range, slice,
+)  # fmt: skip
+
+
+class Reachability:
+    """Has the known tensors and objects behind a value looked at.
+
+    known: the uid of a tensor that has one. see: has a tensor looked at.
+    """
+
+    def __init__(
+        self, values: ValueEncoder, find_tensor: Callable[[Any], str | None], register: Callable[[torch.Tensor], str]
+    ) -> None:
+        self._values, self._find_tensor, self._register = values, find_tensor, register
+        self._visited: set[int] = set()
+        self.incomplete = False  # more than can be followed, or code whose doings no step will tell
+
+    def begin_observation(self, partial: bool) -> None:
+        """A look begins. on: it is none at everything, so what values lead to matters."""
+        self._visited.clear()
+        self.incomplete = False
+        self._values.on_opaque = self.observe_referents if partial else None
+
+    def observe(self, value: Any) -> None:
+        """Look at it again, and at what it leads to."""
+        kind = type(value)
+        if issubclass(kind, torch.Tensor):
+            if self._find_tensor(value) is not None:
+                self._register(value)
+        elif self._values.objects.contains(value):
+            self._values.encode(value)
+        else:
+            self.observe_referents(value)
+
+    def observe_referents(self, value: Any) -> None:
+        """Look at everything known that this value, told by no more than its type, refers to."""
+        queue = [value]
+        while queue and not self.incomplete:
+            referent = queue.pop()
+            kind = type(referent)
+            if issubclass(kind, _LEAVES) or id(referent) in self._visited:
+                continue
+            if issubclass(kind, torch.Tensor):
+                self.observe(referent)
+                continue
+            self._visited.add(id(referent))
+            self.incomplete = len(self._visited) > MAX_FOLLOWED
+            if referent is not value and self._values.objects.contains(referent):
+                self._values.encode(referent)
+            else:
+                queue += self._referents(referent, kind)
+
+    def _referents(self, value: Any, kind: type) -> list[Any]:
+        if kind is types.FunctionType:
+            cells = [cell for cell in value.__closure__ or () if cell != _EMPTY]
+            return [*gc.get_referents(*cells), value.__defaults__, value.__kwdefaults__, value.__dict__]
+        if kind is types.BuiltinFunctionType:
+            return [value.__self__]
+        unknown = kind is types.GeneratorType and value.gi_code.co_filename == PROGRAM and not has_steps(value.gi_code)
+        if unknown or issubclass(kind, RemovableHandle):  # which knows its tensor's hooks and not the tensor
+            self.incomplete = True
+            return []
+        if issubclass(kind, weakref.ref):
+            return [weakref.ref.__call__(value)]
+        if kind is dict and "__builtins__" in value:
+            return []  # a module's globals
+        return gc.get_referents(value)
+
+
+_EMPTY = types.CellType()
+
+
+def follow(value: Any, attributes: tuple[str, ...]) -> tuple[Any, int]:
+    """The value that these attributes lead to, as far as instances hold them, and how many did."""
+    for k, name in enumerate(attributes):
+        attribute = member(value, name)
+        if attribute is MISSING:
+            return value, k
+        value = attribute
+    return value, len(attributes)
+
+
+def member(value: Any, name: str) -> Any:
+    """An attribute that the instance itself holds; nothing of its class, and no code runs."""
+    kind = type(value)
+    if issubclass(kind, torch.Tensor | types.ModuleType):
+        return MISSING
+    members = introspection.class_dict(value) if issubclass(kind, type) else introspection.instance_dict(value)
+    if members is None:
+        return MISSING
+    if issubclass(kind, torch.nn.Module):
+        for part in ("_parameters", "_buffers", "_modules"):
+            registered = members.get(part)
+            if isinstance(registered, dict) and name in registered:
+                return dict.__getitem__(registered, name)
+    return members.get(name, MISSING)

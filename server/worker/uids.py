@@ -1,0 +1,198 @@
+"""Uids: small names by first appearance for objects that may die, be freed and have their address used again."""
+
+import weakref
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+from server.worker.introspection import weakref_offset
+
+
+class UidAllocator:
+    """Hands out `s1`, `s2`, `t1` …; a uid is never given twice."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, count[int]] = {}
+
+    def allocate(self, letter: str) -> str:
+        return f"{letter}{next(self._next.setdefault(letter, count(1)))}"
+
+
+def uid_order(uid: str) -> tuple[str, int]:
+    """A key by which uids sort in order of appearance."""
+    return uid[0], int(uid[1:])
+
+
+class WeakUids:
+    """Uids of objects that take weak references, by identity. Nothing is kept alive."""
+
+    def __init__(self, uids: UidAllocator, letter: str) -> None:
+        self._uids, self._letter = uids, letter
+        self._by_id: dict[int, tuple[weakref.ref[Any], str]] = {}
+        self._by_uid: dict[str, weakref.ref[Any]] = {}
+        self._dead: list[tuple[int, str]] = []
+
+    def __len__(self) -> int:
+        """How many live, or died since the last burial."""
+        return len(self._by_uid)
+
+    def find(self, thing: Any) -> str | None:
+        entry = self._by_id.get(id(thing))
+        return entry[1] if entry and entry[0]() is thing else None
+
+    def uid_of(self, thing: Any) -> str:
+        uid = self.find(thing)
+        if uid is None:
+            uid = self._uids.allocate(self._letter)
+            self.bind(thing, uid)
+        return uid
+
+    def allocate(self) -> str:
+        """A uid for something of this kind that has no lasting object of its own."""
+        return self._uids.allocate(self._letter)
+
+    def bind(self, thing: Any, uid: str) -> None:
+        entry, dead = (id(thing), uid), self._dead
+        ref = weakref.ref(thing, lambda _: dead.append(entry))
+        self._by_id[id(thing)], self._by_uid[uid] = (ref, uid), ref
+
+    def unbind(self, thing: Any) -> str | None:
+        """Let go of the weak references to it; `adopt` with the uid takes it back."""
+        uid = self.find(thing)
+        if uid is not None:
+            del self._by_id[id(thing)], self._by_uid[uid]
+        return uid
+
+    def living(self) -> Iterator[tuple[str, Any]]:
+        """(uid, object) for every named object that lives, in order of appearance."""
+        for uid, ref in list(self._by_uid.items()):
+            thing = ref()
+            if thing is not None:
+                yield uid, thing
+
+    def get(self, uid: str) -> Any:
+        ref = self._by_uid.get(uid)
+        return ref() if ref else None
+
+    def collect_dead(self) -> list[str]:
+        """Forget those that died since the time before; their uids."""
+        dead: list[str] = []
+        while self._dead:
+            address, uid = self._dead.pop(0)
+            if self._by_uid.pop(uid, None) is not None:
+                dead.append(uid)
+                if self._by_id[address][1] == uid:
+                    del self._by_id[address]
+        return dead
+
+
+class ObjectUids:
+    """Uids of objects of which most take no weak references (lists, dicts, instances).
+
+    One lives while something told refers to it: a frame, a tensor's attribute, another object. An address may be used
+    again only after its object is free, which is after nothing refers to it any more; inside one statement that can
+    pass unseen, but for instances, which do take weak references.
+    """
+
+    def __init__(self, uids: UidAllocator) -> None:
+        self._uids = uids
+        self._by_key: dict[tuple[int, int], str] = {}
+        self._keys: dict[str, tuple[int, int]] = {}
+        self._refs: dict[str, weakref.ref[Any]] = {}
+        self._references: dict[str, tuple[str, ...]] = {}  # who -> the objects it refers to
+        self._reference_counts: dict[str, int] = {}
+        self._observed: set[str] = set()
+        self._candidates: dict[str, None] = {}  # lost a reference, or never had one
+
+    def begin_observation(self) -> None:
+        self._observed.clear()
+
+    def contains(self, thing: Any) -> bool:
+        return self.find(thing) is not None
+
+    def find(self, thing: Any) -> str | None:
+        find = self._by_key.get((id(thing), id(type(thing))))
+        ref = self._refs.get(find) if find is not None else None
+        return find if ref is None or ref() is thing else None
+
+    def is_referenced(self, find: str) -> bool:
+        """Whether something else refers to it."""
+        return bool(self._reference_counts.get(find))
+
+    def uid_of(self, thing: Any) -> tuple[str, bool]:
+        """Its uid, and whether this look meets it for the first time."""
+        find = self.find(thing)
+        if find is None:
+            key = (id(thing), id(type(thing)))
+            find = self._by_key[key] = self._uids.allocate("o")
+            self._keys[find], self._reference_counts[find] = key, 0
+            self._candidates[find] = None
+            if weakref_offset(type(thing)):
+                self._refs[find] = weakref.ref(thing)
+        first = find not in self._observed
+        self._observed.add(find)
+        return find, first
+
+    def set_references(self, holder: str, targets: tuple[str, ...]) -> None:
+        """`who` refers to these, and to nothing else any more."""
+        before = self._references.get(holder, ())
+        if targets == before:
+            return
+        if targets:
+            self._references[holder] = targets
+        else:
+            del self._references[holder]
+        for find in targets:
+            if find in self._reference_counts:
+                self._reference_counts[find] += 1
+        for find in before:
+            if find in self._reference_counts:
+                self._reference_counts[find] -= 1
+                self._candidates[find] = None
+
+    def collect_dead(self) -> list[str]:
+        """Forget those that nothing told leads to; their uids."""
+        dead: list[str] = []
+        cycle_members: list[str] = []
+        while self._candidates:
+            find, _ = self._candidates.popitem()
+            if find not in self._reference_counts:
+                continue
+            if not self._reference_counts[find]:
+                self._forget(find, dead)
+            elif self._references.get(find):
+                cycle_members.append(find)
+        if any(find in self._reference_counts and find in self._reachable_from([find]) for find in cycle_members):
+            reached = self._reachable_from(
+                [holder for holder in self._references if holder not in self._reference_counts]
+            )
+            for find in [find for find in self._reference_counts if find not in reached]:
+                self._forget(find, dead)
+            self._candidates.clear()
+        return dead
+
+    def _forget(self, find: str, dead: list[str]) -> None:
+        dead.append(find)
+        key = self._keys.pop(find)
+        if self._by_key.get(key) == find:
+            del self._by_key[key]
+        del self._reference_counts[find]
+        self._refs.pop(find, None)
+        self.set_references(find, ())
+
+    def _reachable_from(self, holders: list[str]) -> set[str]:
+        """The objects that these refer to, directly or not."""
+        reachable: set[str] = set()
+        queue = list(holders)
+        while queue:
+            for find in self._references.get(queue.pop(), ()):
+                if find not in reachable:
+                    reachable.add(find)
+                    queue.append(find)
+        return reachable
+
+
+def object_ref(value: Any) -> str | None:
+    """The uid of the object that a told value stands for."""
+    uid = value.get("ref") if type(value) is dict else None
+    return uid if uid is not None and uid[0] == "o" else None
