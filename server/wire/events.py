@@ -1,11 +1,17 @@
-"""What happened inside a step, in order: torch operations, printed text and events."""
+"""What happened inside a step, in order: torch operations, printed text and events.
 
-from typing import Annotated, Literal, NotRequired
+`EVENTS` is the one table of events: the tracer, the page and the terminal read from it what they do with each.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from server.wire.base import FailFastList, Uid, closed
+from server.wire.entities import SlotState
+from server.wire.limits import Limit
 
 
 @closed
@@ -154,7 +160,7 @@ class Warned(BaseEvent):
 @closed
 class LimitReached(BaseEvent):
     event: Literal["limit"]
-    limit: str
+    limit: Limit
 
 
 @closed
@@ -185,3 +191,56 @@ Event = Annotated[
 ]
 
 LogEntry = Annotated[Op | Out | Event, Field(discriminator="kind")]
+
+Severity = Literal["error", "warning", "note", "info"]
+Mark = Literal["broken", "written", "cut"]
+"""A mark on the timeline; how each looks is the timeline's business."""
+
+
+@dataclass(frozen=True)
+class EventRow:
+    """What there is to know of an event besides its fields.
+
+    severity: `error` for what ends or breaks a backward pass or the run, `warning` for what is lost, `note` for what a
+    reader looks for, `info` for what belongs to it. observed: an observation finds that it happened since the one
+    before, so it carries `span` where statements passed unseen. sentence: a key of the locales, in which a field of the
+    event may stand in braces; the sentence's own arguments are the event's fields, uids by the names that the program
+    has for them. mark: of its step on the timeline. state: the slot's state that it reports. opening: a reader is first
+    shown the step with the event of the least number. in_visits: told of a node's visit in backward too. implied: the
+    step's `set` and `gone` say the same.
+    """
+
+    model: Any
+    severity: Severity
+    observed: bool = False
+    sentence: str | None = None
+    mark: Mark | None = None
+    state: SlotState | None = None
+    opening: int | None = None
+    in_visits: bool = True
+    implied: bool = False
+
+
+EVENTS: dict[str, EventRow] = {
+    "storage_allocated": EventRow(StorageAllocated, "info", observed=True, implied=True),
+    "storage_freed": EventRow(StorageFreed, "info", observed=True, implied=True),
+    "written": EventRow(Written, "note", observed=True, sentence="written", mark="written", opening=3, in_visits=False),
+    "version_bumped": EventRow(VersionBumped, "info", observed=True, sentence="bumped", in_visits=False),
+    "saved": EventRow(Saved, "info", observed=True, sentence="saved", in_visits=False, implied=True),
+    "saved_stale": EventRow(
+        SavedStale, "error", observed=True, sentence="stale", mark="broken", state="stale", opening=2
+    ),
+    "saved_changed_silently": EventRow(
+        SavedChangedSilently, "error", observed=True, sentence="silent", mark="broken", state="changed", opening=1
+    ),
+    "saved_detached": EventRow(
+        SavedDetached, "error", observed=True, sentence="detached", mark="broken", state="detached"
+    ),
+    "path_cut": EventRow(PathCut, "warning", observed=True, sentence="cut_{reason}", mark="cut", opening=4),
+    "graph_released": EventRow(GraphReleased, "info", observed=True, sentence="released"),
+    "grad_accumulated": EventRow(GradAccumulated, "note"),
+    "hook_ran": EventRow(HookRan, "note"),
+    "warning": EventRow(Warned, "warning", sentence="warning"),
+    "limit": EventRow(LimitReached, "error", sentence="limit"),
+    "tracer_fault": EventRow(TracerFault, "error", sentence="fault"),
+}

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from server.wire.base import FailFastList, Fields, Model, Number, Uid, Value, closed
 from server.wire.entities import ADAPTERS, Summary
 from server.wire.events import LogEntry
+from server.wire.limits import Limit
 
 SCHEMA = 1
 """Raised by anything that does more than add; then `upgrade` learns to read the old one."""
@@ -140,7 +141,6 @@ class Visit(TypedDict):
 
 
 StepKind = Literal["statement", "head", "call", "return", "yield", "resume", "raise", "visit", "end"]
-Limit = Literal["steps", "wall", "cpu", "memory", "output", "tensors", "trace"]
 Status = Literal["finished", "raised", "stopped", "refused", "crashed", "cancelled", "lost"]
 
 
