@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from server.wire.events import EVENTS
 from server.wire.trace import Step, Trace
 
 MOST = 8
@@ -52,7 +53,7 @@ def _changes(step: Step) -> Iterator[str]:
         told = plain(entry)
         if told["kind"] == "out":
             yield from (f"| {line}" for line in told["text"].rstrip("\n").split("\n"))
-        elif told["kind"] == "event" and told["event"] not in ("storage_allocated", "storage_freed", "saved"):
+        elif told["kind"] == "event" and not EVENTS[told["event"]].implied:
             rest = " ".join(f"{key}={value(told[key])}" for key in told if key not in ("kind", "event", "op"))
             yield f"! {told['event']} {rest}"
     if step.gone:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from server.wire.limits import LIMITS
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -93,19 +95,8 @@ SECTIONS = {
     ),
     "Limits of a run": (
         Setting("SOURCE", 65_536, "Bytes of a program.", unit="B"),
-        Setting("STEPS", 2000, "Steps of a run; long loops are thinned to fit."),
-        Setting("WALL", 10.0, "Seconds a run may take; the `trace` command waits 60 where this is not set.", unit="s"),
-        Setting(
-            "CPU",
-            5,
-            "Seconds of processor time that a run may take; 60 for `trace` where this is not set.",
-            unit="s",
-        ),
-        Setting("MEMORY", 1 << 30, "Bytes that a program may take on top of what a worker has.", unit="B"),
+        *(Setting(name.upper(), row.default, row.meaning, unit=row.unit) for name, row in LIMITS.items()),
         Setting("GPU_MEMORY", 4 << 30, "Bytes of the GPU that a program may take.", unit="B"),
-        Setting("OUTPUT", 1_000_000, "Characters a program may print."),
-        Setting("TENSORS", 10_000, "Tensors that may live at once."),
-        Setting("TRACE", 8_000_000, "Bytes of a trace.", unit="B"),
     ),
     "What is kept": (
         Setting("CACHE", 64_000_000, "Bytes of results that are kept in memory.", unit="B"),
@@ -186,8 +177,7 @@ class Settings:
 
     def limits(self) -> dict[str, int | float]:
         """What a run is told of its limits."""
-        names = ("steps", "wall", "cpu", "memory", "output", "tensors", "trace")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in LIMITS}
 
 
 def read(row: Setting, text: str) -> Any:

@@ -1,5 +1,6 @@
 /**
- * Writes static/js/trace.d.ts from the schema of the trace; with --check only says whether it is current.
+ * Writes static/js/trace.d.ts from the schema of the trace and static/js/registry.js from the table of events; with
+ * --check only says whether they are current.
  *
  * An entity is declared as it stands in the state, where an absent field is missing; in a step's `set` it is a `Delta`.
  */
@@ -7,7 +8,6 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { compile } from "json-schema-to-typescript";
 
-const FILE = "static/js/trace.d.ts";
 const BANNER = "/** The trace as TypeScript: `npm run types` writes this from the schema. */";
 const DELTA = `
 type FieldName<T> = T extends T ? keyof T : never;
@@ -15,11 +15,26 @@ type FieldType<T, F> = T extends T ? (F extends keyof T ? T[F] : never) : never;
 /** The fields of an entity that a step changes, whichever kind it is of; null takes a field away. */
 export type Delta = { [F in FieldName<Entity>]?: FieldType<Entity, F> | null };
 `;
+/** Where a definition is used: the compiler says so above each. */
+const USE = /\n \*(?:\n \*)? This interface was referenced by `\w+`'s JSON-Schema\n \* via the `definition` "\w+"\./g;
+const REGISTRY = `/** The table of events: \`npm run types\` writes this from server/wire/events.py, which says what the fields mean. */
+
+/**
+ * @typedef {{severity: "error" | "warning" | "note" | "info", observed?: boolean, sentence?: string,
+ *   mark?: string, state?: string, opening?: number, in_visits?: boolean, implied?: boolean, refs: string[]}} EventRow
+ *   refs: the fields that hold a uid
+ */
+
+/** @type {Record<string, EventRow | undefined>} by the event's name; a newer trace may hold others */
+export const EVENTS = {
+`;
 /** What every trace of ours has, although a reader has to bear its absence. */
 const ALWAYS = { Trace: ["schema", "steps"], Step: ["depth", "set", "gone", "log"] };
 
 const python = existsSync(".venv/bin/python") ? ".venv/bin/python" : "python3";
-const schema = JSON.parse(execFileSync(python, ["-m", "server", "schema"], { encoding: "utf8" }));
+const PRINT =
+  "import json; from server.wire import registry, schema; print(json.dumps([schema.document(), registry.event_rows()]))";
+const [schema, events] = JSON.parse(execFileSync(python, ["-c", PRINT], { encoding: "utf8" }));
 
 /** Whether a part of the schema is null. @param {any} part */
 const isNull = (part) => part.type === "null";
@@ -57,19 +72,31 @@ function prepared(schema) {
   return out;
 }
 
-const text =
-  (await compile(prepared(schema), "Trace", {
+async function declarations() {
+  const text = await compile(prepared(schema), "Trace", {
     bannerComment: BANNER,
     additionalProperties: false,
     unreachableDefinitions: true,
     ignoreMinAndMaxItems: true,
-  })) + DELTA;
-/** Where a definition is used: the compiler says so above each. */
-const USE = /\n \*(?:\n \*)? This interface was referenced by `\w+`'s JSON-Schema\n \* via the `definition` "\w+"\./g;
-const plain = text.replace(USE, "").replace(/\/\*\*\n \*\/\n/g, "");
-if (!process.argv.includes("--check")) {
-  writeFileSync(FILE, plain);
-} else if (!existsSync(FILE) || readFileSync(FILE, "utf8") !== plain) {
-  console.error(`${FILE} is not what the schema says`);
-  process.exit(1);
+  });
+  return (text + DELTA).replace(USE, "").replace(/\/\*\*\n \*\/\n/g, "");
+}
+
+/** The table of events, a row a line, without what is not set. */
+function registry() {
+  const rows = Object.entries(events).map(([name, row]) => {
+    const set = Object.entries(row).filter(([, value]) => value !== null && value !== false);
+    return `  ${name}: { ${set.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(", ")} },\n`;
+  });
+  return `${REGISTRY}${rows.join("")}};\n`;
+}
+
+const files = { "static/js/trace.d.ts": await declarations(), "static/js/registry.js": registry() };
+for (const [file, text] of Object.entries(files)) {
+  if (!process.argv.includes("--check")) {
+    writeFileSync(file, text);
+  } else if (!existsSync(file) || readFileSync(file, "utf8") !== text) {
+    console.error(`${file} is not what the wire says`);
+    process.exitCode = 1;
+  }
 }

@@ -10,11 +10,10 @@ from collections.abc import Mapping
 
 from server import __version__
 from server.wire.api import Job
+from server.wire.limits import REPEATABLE
 from server.wire.trace import Trace, text
 
 STATUSES = ("finished", "raised", "refused")
-LIMITS = ("steps", "output", "tensors", "trace")
-"""Limits that the same program reaches at the same step again; time and memory depend on the machine as well."""
 
 _INT = r"\s*\(\s*(?:seed\s*=\s*)?\d[\d_]*\s*[,)]"  # an argument that fixes it
 _NAME = r"""\s*\(\s*[\w.]+\s*,\s*["'](?!(?:time|seed|Random)["'])\w+["']\s*[,)]"""
@@ -99,7 +98,7 @@ def cacheable(trace: Trace, source: str) -> bool:
     if outcome.status == "refused":
         return True
     limit = outcome.stopped.limit if outcome.status == "stopped" and outcome.stopped else None
-    if outcome.status not in STATUSES and limit not in LIMITS:
+    if outcome.status not in STATUSES and limit not in REPEATABLE:
         return False
     if trace.focus is not None and trace.focus.repeatable is False:
         return False

@@ -26,6 +26,7 @@ from pydantic_core import to_json
 
 from server import __version__
 from server.language import paste, policy, repairs
+from server.wire import limits
 from server.worker import introspection
 from server.worker.displayhook import expressions_with_output
 from server.worker.instrument import Statements, instrument
@@ -35,7 +36,7 @@ from server.worker.stack import PROGRAM, RECURSION_SLACK, frames_outward
 from server.worker.step_recorder import RunContext
 from server.worker.streams import OutputStream
 
-LIMITS: dict[str, int | float] = {"steps": 2000, "output": 1_000_000, "tensors": 10_000, "trace": 8_000_000}
+LIMITS: dict[str, int | float] = {name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE}
 """Limits of a job that names no others: steps, printed characters, tensors alive at once, bytes of the trace."""
 
 RESERVE = 1 << 16

@@ -3,6 +3,7 @@
 import { LOOM_LABELS } from "./marks/loom.js";
 import { LABELS } from "./marks/labels.js";
 import { notes } from "./notes.js";
+import { EVENTS } from "./registry.js";
 
 const SENTENCES = 6;
 
@@ -14,13 +15,14 @@ const SENTENCES = 6;
 export function openingStep(trace) {
   const error = trace.outcome.error?.step;
   if (typeof error === "number" && error < trace.steps.length) return error;
-  for (const event of ["saved_changed_silently", "saved_stale", "written", "path_cut"]) {
-    const first = trace.steps.findIndex((/** @type {any} */ s) =>
-      s.log.some((/** @type {any} */ e) => e.event === event),
-    );
-    if (first >= 0) return first;
-  }
-  return trace.steps.length - 1;
+  let best = { rank: Number.POSITIVE_INFINITY, step: trace.steps.length - 1 };
+  trace.steps.forEach((/** @type {any} */ step, /** @type {number} */ i) => {
+    for (const entry of step.log) {
+      const rank = EVENTS[entry.event]?.opening;
+      if (rank !== undefined && rank < best.rank) best = { rank, step: i };
+    }
+  });
+  return best.step;
 }
 
 /** A step's number with its line and loop iteration (`at`), and the text of that line.
@@ -45,7 +47,7 @@ export function sentences(opened, i, say) {
 
 /** @param {import("./notes.js").Note} note */
 function weight(note) {
-  return note.tone === "bad" ? 0 : note.tone === "cut" ? 2 : ["saved", "bumped", "released"].includes(note.key) ? 3 : 1;
+  return note.tone === "bad" ? 0 : note.tone === "cut" ? 2 : note.minor ? 3 : 1;
 }
 
 /** The sentence that says how a program ended. @param {any} trace @param {Say} say @returns {Sentence} */

@@ -2,8 +2,9 @@
 
 import { names, refOf } from "./layout/names.js";
 import { plainDtype, reads } from "./layout/reads.js";
+import { EVENTS } from "./registry.js";
 
-/** @typedef {{key: string, args: Record<string, any>, tone?: "bad" | "cut" | "plain"}} Note */
+/** @typedef {{key: string, args: Record<string, any>, tone?: "bad" | "cut" | "plain", minor?: boolean}} Note   minor: told last */
 
 const LISTED = 3;
 const MOST_READS = 4096;
@@ -133,75 +134,52 @@ function raiseNotes(out, opened, i) {
   else out.push({ key: "caught", args: {}, tone: "bad" });
 }
 
-/** @param {Note[]} out @param {any} event @param {any} step @param {Map<string, any>} entities
+/** @type {Record<string, Note["tone"]>} */
+const TONES = { error: "bad", warning: "cut" };
+
+/**
+ * The note of an event, by its row: the event's fields are the sentence's arguments.
+ * @param {Note[]} out @param {any} event @param {any} step @param {Map<string, any>} entities
  * @param {(uid: string) => string} nameOf @param {(uid: string) => string} nodeName
- * @param {Map<string, Set<string>>} written */
+ * @param {Map<string, Set<string>>} written
+ */
 function eventNotes(out, event, step, entities, nameOf, nodeName, written) {
-  const slot = () => ({ node: nodeName(event.node), slot: event.slot });
-  switch (event.event) {
-    case "written": {
-      if (step.visit) break;
-      const cells = written.get(event.storage);
-      const writer = event.by ? nameOf(event.by) : "";
-      const readers = otherHandles(entities, event.storage, event.by)
-        .filter((uid) => cells && readsAny(entities.get(uid), cells))
-        .map(nameOf)
-        .filter(isProgramName);
-      const args = { tensor: writer, storage: event.storage, n: event.changed ?? "?", others: firstFew(readers) };
-      const key = isProgramName(writer) ? "written" : "written_memory";
-      out.push({ key: readers.length ? `${key}_shared` : key, args });
-      break;
-    }
-    case "version_bumped":
-      if (!step.visit) out.push({ key: "bumped", args: { from: event.from, to: event.to } });
-      break;
-    case "saved_stale":
-      out.push({ key: "stale", args: slot(), tone: "bad" });
-      break;
-    case "saved_changed_silently":
-      out.push({ key: "silent", args: slot(), tone: "bad" });
-      break;
-    case "saved_detached":
-      out.push({ key: "detached", args: slot(), tone: "bad" });
-      break;
-    case "saved": {
-      if (!step.visit && step.kind === "statement") {
-        const pin = entities.get(event.node)?.saved?.[event.slot];
-        if (pin)
-          out.push({
-            key: "saved",
-            args: {
-              ...slot(),
-              tensor: pin.tensor ? nameOf(pin.tensor) : (pin.storage ?? ""),
-              expected: pin.expected ?? "",
-            },
-          });
-      }
-      break;
-    }
-    case "path_cut":
-      out.push({
-        key: `cut_${event.reason}`,
-        args: {
-          tensor: nameOf(event.tensor),
-          result: event.result && entities.has(event.result) ? nameOf(event.result) : "",
-        },
-        tone: "cut",
-      });
-      break;
-    case "graph_released":
-      out.push({ key: "released", args: { node: nodeName(event.node) } });
-      break;
-    case "warning":
-      out.push({ key: "warning", args: { category: event.category, text: firstLine(event.text) }, tone: "cut" });
-      break;
-    case "limit":
-      out.push({ key: "limit", args: { limit: event.limit }, tone: "bad" });
-      break;
-    case "tracer_fault":
-      out.push({ key: "fault", args: { text: event.text }, tone: "bad" });
-      break;
-  }
+  const row = EVENTS[event.event];
+  if (!row?.sentence || (step.visit && !row.in_visits)) return;
+  /** @type {Record<string, any>} */
+  const args = { ...event };
+  for (const field of row.refs)
+    if (event[field]) args[field] = event[field][0] === "n" ? nodeName(event[field]) : nameOf(event[field]);
+  if (typeof event.text === "string") args.text = firstLine(event.text);
+  const key = row.sentence.replace(/\{(\w+)\}/g, (_, field) => event[field]);
+  /** @type {Note | null} */
+  let note = { key, args, tone: TONES[row.severity], minor: row.severity === "info" };
+  if (event.event === "written") note = writeNote(note, event, entities, nameOf, written);
+  if (event.event === "saved") note = step.kind === "statement" ? savedNote(note, event, entities, nameOf) : null;
+  if (note) out.push(note);
+}
+
+/** Who else reads what was written. @param {Note} note @param {any} event @param {Map<string, any>} entities
+ * @param {(uid: string) => string} nameOf @param {Map<string, Set<string>>} written @returns {Note} */
+function writeNote(note, event, entities, nameOf, written) {
+  const cells = written.get(event.storage);
+  const writer = event.by ? nameOf(event.by) : "";
+  const readers = otherHandles(entities, event.storage, event.by)
+    .filter((uid) => cells && readsAny(entities.get(uid), cells))
+    .map(nameOf)
+    .filter(isProgramName);
+  const args = { tensor: writer, storage: event.storage, n: event.changed ?? "?", others: firstFew(readers) };
+  const key = isProgramName(writer) ? note.key : `${note.key}_memory`;
+  return { ...note, key: readers.length ? `${key}_shared` : key, args };
+}
+
+/** What was saved, and at which version. @param {Note} note @param {any} event @param {Map<string, any>} entities
+ * @param {(uid: string) => string} nameOf @returns {Note | null} */
+function savedNote(note, event, entities, nameOf) {
+  const slot = entities.get(event.node)?.saved?.[event.slot];
+  if (!slot) return null;
+  const tensor = slot.tensor ? nameOf(slot.tensor) : (slot.storage ?? "");
+  return { ...note, args: { ...note.args, tensor, expected: slot.expected ?? "" } };
 }
 
 /** @param {Note[]} out @param {any} step @param {Map<string, any>} entities @param {Map<string, any>} before

@@ -2,6 +2,7 @@
 
 import { callDepths, loopIterations, stepOut, stepOver } from "./stepping.js";
 import { readPreference, writePreference } from "./preferences.js";
+import { EVENTS } from "./registry.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const STEP_MS = 900;
@@ -9,21 +10,25 @@ const STEP_MS_REDUCED = 1400;
 const SPEEDS = [0.5, 1, 2, 4];
 const SPEED_KEY = "gradbox-speed";
 
-/** What a step is remembered for, the gravest first. @param {any} step @returns {string | null} */
-export function mark(step) {
-  const events = new Set(step.log.map((/** @type {any} */ entry) => entry.event));
-  if (step.kind === "raise") return "raised";
-  if (events.has("saved_stale") || events.has("saved_changed_silently") || events.has("saved_detached"))
-    return "broken";
-  if (step.kind === "visit") return "visit";
-  if (events.has("written")) return "written";
-  if (events.has("path_cut")) return "cut";
-  if (step.skipped) return "unseen";
-  return null;
-}
+/**
+ * The marks, the gravest first; a step gets one, by its events or by itself. shape: where it begins and how high it is, in
+ * a box of 1 by 10, for shapes differ as well as colours; its colour is the style of `.mark-NAME`.
+ * @type {Record<string, {shape: [number, number], isOn?: (step: any) => boolean}>}
+ */
+export const MARKS = {
+  raised: { shape: [0, 10], isOn: (step) => step.kind === "raise" },
+  broken: { shape: [0, 8] },
+  visit: { shape: [5, 5], isOn: (step) => step.kind === "visit" },
+  written: { shape: [3, 7] },
+  cut: { shape: [6, 4] },
+  unseen: { shape: [9, 1], isOn: (step) => Boolean(step.skipped) },
+};
 
-/** The shape of each mark, drawn in a box of 1 by 10: shapes differ as well as colours. */
-const SHAPES = { raised: [0, 10], broken: [0, 8], visit: [5, 5], written: [3, 7], cut: [6, 4], unseen: [9, 1] };
+/** The name of a step's mark. @param {any} step @returns {string | null} */
+export function mark(step) {
+  const marks = new Set(step.log.map((/** @type {any} */ entry) => EVENTS[entry.event]?.mark));
+  return Object.keys(MARKS).find((name) => marks.has(name) || MARKS[name].isOn?.(step)) ?? null;
+}
 
 /**
  * @param {{root: HTMLElement, slider: HTMLInputElement, marks: HTMLElement, label: HTMLElement}} parts
@@ -181,7 +186,7 @@ function draw(host, steps) {
   steps.forEach((step, i) => {
     const kind = mark(step);
     if (!kind) return;
-    const [from, height] = SHAPES[/** @type {keyof typeof SHAPES} */ (kind)];
+    const [from, height] = MARKS[kind].shape;
     paths[kind] = `${paths[kind] ?? ""}M${i} ${from}v${height}`;
   });
   for (const [kind, d] of Object.entries(paths)) {

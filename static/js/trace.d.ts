@@ -308,7 +308,7 @@ export interface LimitReached {
   op?: number | null;
   span?: [number, number] | null;
   event: "limit";
-  limit: string;
+  limit: "steps" | "wall" | "cpu" | "memory" | "output" | "tensors" | "trace";
 }
 /**
  * The recorder failed at something; the program was not disturbed and the picture lacks what is named.

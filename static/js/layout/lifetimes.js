@@ -6,6 +6,7 @@ import { readLines, plainDtype, reads } from "./reads.js";
 import { truncate, textWidth } from "./metrics.js";
 import { tuple, valueText } from "./format.js";
 import { walk } from "../state.js";
+import { EVENTS } from "../registry.js";
 
 /**
  * @typedef {{birth: number, death: number}} Lifetime
@@ -27,7 +28,7 @@ import { walk } from "../state.js";
  */
 
 /** States that say the saved value is no longer what backward needs. */
-export const ALARMS = new Set(["stale", "changed", "detached"]);
+export const ALARMS = new Set(Object.values(EVENTS).flatMap((row) => row?.state ?? []));
 
 /** One stay of a handle: its place changes when the program gives it another storage or counter.
  * @param {string} uid @param {any} handle */

@@ -1,0 +1,26 @@
+/** The table of events: `npm run types` writes this from server/wire/events.py, which says what the fields mean. */
+
+/**
+ * @typedef {{severity: "error" | "warning" | "note" | "info", observed?: boolean, sentence?: string,
+ *   mark?: string, state?: string, opening?: number, in_visits?: boolean, implied?: boolean, refs: string[]}} EventRow
+ *   refs: the fields that hold a uid
+ */
+
+/** @type {Record<string, EventRow | undefined>} by the event's name; a newer trace may hold others */
+export const EVENTS = {
+  storage_allocated: { severity: "info", observed: true, in_visits: true, implied: true, refs: ["storage"] },
+  storage_freed: { severity: "info", observed: true, in_visits: true, implied: true, refs: ["storage"] },
+  written: { severity: "note", observed: true, sentence: "written", mark: "written", opening: 3, refs: ["storage","by"] },
+  version_bumped: { severity: "info", observed: true, sentence: "bumped", refs: ["counter"] },
+  saved: { severity: "info", observed: true, sentence: "saved", implied: true, refs: ["node","by"] },
+  saved_stale: { severity: "error", observed: true, sentence: "stale", mark: "broken", state: "stale", opening: 2, in_visits: true, refs: ["node","by"] },
+  saved_changed_silently: { severity: "error", observed: true, sentence: "silent", mark: "broken", state: "changed", opening: 1, in_visits: true, refs: ["node","by"] },
+  saved_detached: { severity: "error", observed: true, sentence: "detached", mark: "broken", state: "detached", in_visits: true, refs: ["node","by"] },
+  path_cut: { severity: "warning", observed: true, sentence: "cut_{reason}", mark: "cut", opening: 4, in_visits: true, refs: ["tensor","result"] },
+  graph_released: { severity: "info", observed: true, sentence: "released", in_visits: true, refs: ["node"] },
+  grad_accumulated: { severity: "note", in_visits: true, refs: ["tensor","grad"] },
+  hook_ran: { severity: "note", in_visits: true, refs: ["node"] },
+  warning: { severity: "warning", sentence: "warning", in_visits: true, refs: [] },
+  limit: { severity: "error", sentence: "limit", in_visits: true, refs: [] },
+  tracer_fault: { severity: "error", sentence: "fault", in_visits: true, refs: [] },
+};

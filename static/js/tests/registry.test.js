@@ -1,0 +1,55 @@
+/** Every row of the table of events is complete on the page's side: a mark that the timeline draws, a sentence with its arguments. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { locale } from "../locale.js";
+import { notes } from "../notes.js";
+import { EVENTS } from "../registry.js";
+import { openTrace } from "../state.js";
+import { MARKS, mark } from "../timeline.js";
+
+const folder = (/** @type {string} */ name) => new URL(`../../${name}/`, import.meta.url);
+const styles = readdirSync(folder("css")).map((name) => readFileSync(new URL(name, folder("css")), "utf8"));
+
+/** A step with one event that says something in every field that a sentence may name. @param {string} event */
+function step(event) {
+  const fields = { node: "n1", slot: "self", tensor: "t1", storage: "s1", counter: "c1", from: 0, to: 1, changed: 2 };
+  const texts = { reason: "detach", category: "UserWarning", text: "text", limit: "steps" };
+  return {
+    i: 0,
+    kind: "statement",
+    line: 1,
+    set: { n1: NODE },
+    gone: [],
+    log: [{ kind: "event", event, ...fields, ...texts }],
+  };
+}
+
+const NODE = { kind: "node", name: "MulBackward0", saved: { self: { tensor: "t1", expected: 0, state: "ok" } } };
+
+for (const language of ["en", "zh"]) {
+  const { say } = locale(language);
+  for (const [name, row] of Object.entries(EVENTS)) {
+    if (!row?.sentence) continue;
+    test(`${name} is told in ${language}`, () => {
+      const opened = openTrace({ program: { source: "" }, steps: [step(name)], outcome: { status: "finished" } });
+      const [note] = notes(opened, 0);
+      const text = say(note.key, note.args);
+      assert.notEqual(text, note.key);
+      assert.doesNotMatch(text, /[{}]|undefined/);
+    });
+  }
+}
+
+test("every mark of an event is one of the timeline's", () => {
+  for (const [name, row] of Object.entries(EVENTS)) if (row?.mark) assert.equal(mark(step(name)), row.mark, name);
+});
+
+test("every mark has a style", () => {
+  for (const name of Object.keys(MARKS))
+    assert.ok(
+      styles.some((text) => text.includes(`.mark-${name}`)),
+      name,
+    );
+});
