@@ -5,6 +5,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+from server.wire.events import EVENTS
 from server.worker.probes import cells, modes
 from server.worker.probes.arrays import Arrays
 from server.worker.probes.counters import Counters
@@ -24,7 +25,7 @@ from server.worker.values import ValueEncoder
 MAX_WRITTEN_ELEMENTS = 256
 """Written elements of a big storage that stay in its windows."""
 
-_TRANSITION_EVENTS = {"stale": "saved_stale", "changed": "saved_changed_silently", "detached": "saved_detached"}
+_TRANSITION_EVENTS = {row.state: name for name, row in EVENTS.items() if row.state is not None}
 
 
 class Observer:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+from server.wire.events import EVENTS
 from server.worker.instrument import Statements
 from server.worker.observer import Observer
 from server.worker.probes.frames import Frames
@@ -15,12 +16,8 @@ from server.worker.thinning import Schedule, SkippedIterations
 from server.worker.uids import object_ref
 from server.worker.values import values_of
 
-_INFERRED_EVENTS = """
-storage_allocated storage_freed written version_bumped saved saved_stale saved_changed_silently saved_detached path_cut
-graph_released
-"""
-INFERRED_EVENTS = frozenset(_INFERRED_EVENTS.split())
-"""Events that follow from what a look finds."""
+INFERRED_EVENTS = frozenset(name for name, row in EVENTS.items() if row.observed)
+"""Events that follow from what an observation finds."""
 
 MAX_FAULTS = 20
 """Faults of ours that a trace tells."""
