@@ -16,12 +16,12 @@ from server.app import create_app
 from server.doctor import report
 from server.http_protocol import DeadlineProtocol
 from server.pool.local import Pool
+from server.pool.recorded_trace import RecordedTrace
 from server.pool.zygote import ROOT, WorkersUnavailable
 from server.pretty import pretty
 from server.settings import SettingError, Settings
 from server.wire.api import Job
 from server.wire.schema import document
-from server.wire.trace import Trace, text
 
 TRACE_TIMEOUT = 60
 """Seconds that `trace` gives a program where no setting says otherwise: nobody sits before a page."""
@@ -117,8 +117,8 @@ async def trace_command(files: list[str], seed: int, readable: bool, settings: S
     await pool.start()
     try:
         async for name, found in trace_files(pool, files, seed, settings):
-            if isinstance(found, Trace):
-                print(pretty(found, name) if readable else text(found), flush=True)
+            if isinstance(found, RecordedTrace):
+                print(pretty(found.decoded(), name) if readable else found.json().decode(), flush=True)
             else:
                 print(f"{name}: {found}", file=sys.stderr, flush=True)
                 status = 1
@@ -129,9 +129,9 @@ async def trace_command(files: list[str], seed: int, readable: bool, settings: S
 
 async def trace_files(
     pool: Pool, files: list[str], seed: int, settings: Settings
-) -> AsyncIterator[tuple[str, Trace | str]]:
+) -> AsyncIterator[tuple[str, RecordedTrace | str]]:
     """(file, its trace or why there is none) in order, a few running ahead."""
-    running: list[tuple[str, asyncio.Task[Trace | str]]] = []
+    running: list[tuple[str, asyncio.Task[RecordedTrace | str]]] = []
     ahead = min(READ_AHEAD, settings.workers + settings.queue, settings.workers + pool.queue.client_limit)
     for name in files:
         running.append((name, asyncio.create_task(trace_file(pool, name, seed, settings))))
@@ -142,7 +142,7 @@ async def trace_files(
         yield first, await task
 
 
-async def trace_file(pool: Pool, name: str, seed: int, settings: Settings) -> Trace | str:
+async def trace_file(pool: Pool, name: str, seed: int, settings: Settings) -> RecordedTrace | str:
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:

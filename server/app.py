@@ -30,7 +30,6 @@ from server.store.database import Database, StoreUnavailable
 from server.store.health import StoreHealth
 from server.store.repository import Repository
 from server.wire.api import Job
-from server.wire.trace import text
 
 ROOT = Path(__file__).parent.parent
 JSON_EXPANSION = 6
@@ -66,7 +65,7 @@ async def trace_scenarios(app: FastAPI) -> None:
             continue
         if trace.outcome.status not in ("finished", "raised"):  # what the machine did to it is no picture to keep
             continue
-        app.state.traces[scenario.name] = await asyncio.to_thread(text, trace)
+        app.state.traces[scenario.name] = trace.json().decode()
 
 
 def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:

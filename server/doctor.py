@@ -11,10 +11,10 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from server.pictures.renderer_client import Renderer, RenderingFailed
-from server.pool.cache import compressed
 from server.pool.fair_queue import Busy
 from server.pool.local import Pool
 from server.pool.machine import disk_space, max_workers, total_memory
+from server.pool.recorded_trace import RecordedTrace
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 from server.settings_checks import check, warnings
@@ -23,7 +23,6 @@ from server.store.database import Database, StoreUnavailable
 from server.store.repository import Repository
 from server.wire.api import Job
 from server.wire.pictures import DrawRequest
-from server.wire.trace import Trace
 
 PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad)\n"
 RUNS = 20
@@ -87,7 +86,7 @@ def is_writable(folder: Path) -> bool:
         return False
 
 
-async def check_pictures(trace: Trace, settings: Settings) -> Row:
+async def check_pictures(trace: RecordedTrace, settings: Settings) -> Row:
     """Whether one can be drawn."""
     drawings = Renderer(settings.pictures)
     began = time.perf_counter()
@@ -95,7 +94,7 @@ async def check_pictures(trace: Trace, settings: Settings) -> Row:
         if not drawings.version:
             return "pictures", "none", "the page is not built: npm run build"
         asked = DrawRequest(kind="stage", step=0, png=True)
-        body = await drawings.get("doctor", asked, compressed(trace), lambda: None)
+        body = await drawings.get("doctor", asked, trace.compressed(), lambda: None)
         return "pictures", f"{format_bytes(len(body))} after {time.perf_counter() - began:.1f} s", ""
     except RenderingFailed as error:
         return "pictures", "none", str(error)

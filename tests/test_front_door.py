@@ -22,8 +22,8 @@ import numpy
 import pytest
 import torch
 
-from server.pool.cache import compressed
 from server.pool.local import Pool
+from server.pool.recorded_trace import RecordedTrace
 from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Trace, dump, text
@@ -463,7 +463,14 @@ class World:
         return found
 
     def run(self, source: str) -> Trace:
-        return self.loop.run_until_complete(self.pool.run(Job(source=source, limits=self.limits)))
+        """What the server would send of it is a trace, and JSON as everybody reads it."""
+
+        def refuse(constant: str) -> None:
+            raise AssertionError(f"{constant} is no JSON")
+
+        recorded = self.loop.run_until_complete(self.pool.run(Job(source=source, limits=self.limits)))
+        json.loads(gzip.decompress(recorded.compressed()), parse_constant=refuse)
+        return recorded.decoded()
 
     def attack(self, source: str) -> Trace:
         names = {
@@ -548,19 +555,9 @@ def told(trace: Trace) -> dict[str, Any]:
     return {**dump(trace), "cost": None}
 
 
-def whole(trace: Trace) -> Trace:
-    """What the server would send of it is a trace, and JSON as everybody reads it."""
-
-    def none(constant: str) -> None:
-        raise AssertionError(f"{constant} is no JSON")
-
-    json.loads(gzip.decompress(compressed(trace)), parse_constant=none)
-    return Trace.model_validate_json(text(trace))
-
-
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_gets_a_trace_and_nothing_else(world: World, honest: dict[str, Any], name: str) -> None:
-    trace = whole(world.attack(ATTACKS[name]))
+    trace = world.attack(ATTACKS[name])
     assert trace.outcome.status not in ("lost", "cancelled")
     assert trace.program.source or trace.outcome.status == "refused"
     assert world.reached(trace, 1) == set(), trace.outcome
@@ -578,7 +575,7 @@ def test_an_attack_succeeds_where_nothing_holds_it(loose: World, name: str) -> N
         loose.restore()
 
 
-async def stalled(pool: Pool, job: Job) -> tuple[Trace, float]:
+async def stalled(pool: Pool, job: Job) -> tuple[RecordedTrace, float]:
     """A run, and for how many seconds nobody else was served meanwhile, in pieces of a twentieth and more."""
     total, last = 0.0, time.perf_counter()
 

@@ -87,7 +87,7 @@ def ran() -> Iterator[Any]:
     loop.run_until_complete(asyncio.wait_for(up(), 120))
 
     def run(source: str) -> Trace:
-        return loop.run_until_complete(pool.run(Job(source=source, device="cuda", limits=settings.limits())))
+        return loop.run_until_complete(pool.run(Job(source=source, device="cuda", limits=settings.limits()))).decoded()
 
     yield run
     loop.run_until_complete(pool.close())

@@ -24,7 +24,7 @@ def ran() -> Iterator[Any]:
     loop.run_until_complete(pool.start())
 
     def run(source: str) -> Trace:
-        return loop.run_until_complete(pool.run(Job(source=source, limits=settings.limits())))
+        return loop.run_until_complete(pool.run(Job(source=source, limits=settings.limits()))).decoded()
 
     yield run
     loop.run_until_complete(pool.close())

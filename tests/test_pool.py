@@ -29,7 +29,7 @@ def pooled(work: Callable[[Pool], Awaitable[None]], **settings: float) -> None:
 
 
 async def run(pool: Pool, source: str) -> Trace:
-    return await pool.run(Job(source=source, limits={}))
+    return (await pool.run(Job(source=source, limits={}))).decoded()
 
 
 def test_every_ending_is_a_trace_and_the_next_run_is_served() -> None:

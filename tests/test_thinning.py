@@ -48,7 +48,7 @@ def run(source: str, **job: Any) -> dict[str, Any]:
         pool = Pool(settings)
         await pool.start()
         try:
-            return await pool.run(Job(source=source, limits=settings.limits(), **job))
+            return (await pool.run(Job(source=source, limits=settings.limits(), **job))).decoded()
         finally:
             await pool.close()
 

@@ -91,7 +91,7 @@ class Pooled(Trap):
             )
             await pool.start()
             try:
-                return await pool.run(Job(source=self.source))
+                return (await pool.run(Job(source=self.source))).decoded()
             finally:
                 await pool.close()
 

@@ -1,18 +1,22 @@
 """Makes a trace of the lines that a child wrote, up to the first that is not valid.
 
 What a child writes is input from an attacker: each line is validated before anything else reads it, and how the run
-ended is what its parent saw, not what it says.
+ended is what its parent saw, not what it says. A step goes out as the very bytes that were validated; the header, the
+outcome, the cost and the focus are written by the server.
 """
 
 import gc
 import logging
 import os
 import threading
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from server import __version__
+from server.pool.recorded_trace import RecordedTrace
 from server.wire.api import Job
 from server.wire.trace import (
     Cost,
@@ -25,17 +29,17 @@ from server.wire.trace import (
     Program,
     Runtime,
     Step,
-    StepLine,
-    Trace,
 )
 
 LOGGED = 4000
 """Most bytes of a child's line that are logged."""
 
-OUR_FAULT = "the recorder failed; this is our fault, not the program's"
+FAILED = "the recorder failed; this is our fault, not the program's"
 
 CHILD_STATUSES = ("finished", "raised", "refused", "stopped")
 """Statuses that only the child can know."""
+
+STEP = b'{"step":'
 
 log = logging.getLogger("gradbox.pool")
 
@@ -62,6 +66,67 @@ class GcPause:
 gc_pause = GcPause()
 
 
+@dataclass
+class ChildOutput:
+    """The valid lines of a child. last_line: the program's line of the last step.
+
+    rejected: the line that ended the reading; reason: why, without its text.
+    """
+
+    header: Header | None = None
+    steps: list[bytes] = field(default_factory=list)
+    printed: list[str] = field(default_factory=list)
+    last_line: int | None = None
+    end: OutcomeLine | None = None
+    rejected: bytes | None = None
+    reason: str = ""
+
+    def take(self, line: bytes) -> None:
+        """Add a line. Raises ValueError (ValidationError is one) where it is not valid there."""
+        if self.header is None:
+            self.header = HeaderLine.model_validate_json(line).header
+        elif not line.startswith(STEP):
+            self.end = OutcomeLine.model_validate_json(line)
+        else:
+            if not line.endswith(b"}"):
+                raise ValueError("a step without its end")
+            text = line[len(STEP) : -1]
+            step = decode_step(text)
+            if step.i != len(self.steps):
+                raise ValueError("steps out of order")
+            self.steps.append(text)
+            self.printed.extend(entry["text"] for entry in step.log if entry["kind"] == "out")
+            self.last_line = step.line
+
+
+def decode_step(text: bytes) -> Step:
+    """A step of its JSON. Raises ValueError for text that a browser would read differently, or not at all.
+
+    Strict, because what is sent is the text and not what pydantic would make of it ("1" for 1). Of a name that is given
+    twice both take the last. Python's literals for what is not finite pass pydantic where any value may stand.
+    """
+    if b"NaN" in text or b"Infinity" in text:
+        from_json(text, allow_inf_nan=False)
+    return Step.model_validate_json(text, strict=True)
+
+
+def read_output(data: bytes) -> ChildOutput:
+    """The lines of a child, up to the outcome or the first that is not valid."""
+    output = ChildOutput()
+    for line in data.split(b"\n"):
+        if not line:
+            continue
+        try:
+            with gc_pause:
+                output.take(line)
+        except ValueError as error:  # not kept: it holds on to all that was decoded
+            wrong = f"{error.error_count()} errors" if isinstance(error, ValidationError) else type(error).__name__
+            output.rejected, output.reason = line, wrong
+        if output.rejected is not None or output.end is not None:
+            break
+    return output
+
+
 def assemble(
     job: Job,
     versions: dict[str, str],
@@ -69,93 +134,64 @@ def assemble(
     outcome: Outcome | None,
     exit_: dict[str, Any],
     log_text: bool = False,
-) -> tuple[Trace, Focus | None]:
+) -> tuple[RecordedTrace, Focus | None]:
     """A trace of the lines in `data`, and the focus of another run that would show more.
 
     outcome: as the parent saw it; None where the child's own last line says it. exit_: `wall_ms`, `cpu_ms` and
     `peak_bytes` as the parent measured them, the last two where it did. log_text: whether an invalid line's text is logged.
     """
-    header: Header | None = None
-    steps: list[Step] = []
-    last: OutcomeLine | None = None
-    fault = "the program's process ended without a word"
-    for line in data.split(b"\n"):
-        if not line:
-            continue
-        try:
-            with gc_pause:
-                record = parse_line(line, first=header is None)
-            if isinstance(record, Header):
-                header = record
-            elif isinstance(record, OutcomeLine):
-                last = record
-                break
-            elif record.i != len(steps):
-                raise ValueError("steps out of order")
-            else:
-                steps.append(record)
-        except (ValidationError, ValueError) as error:
-            ours = line.startswith(b'{"fault"')
-            fault = OUR_FAULT if ours else "the worker wrote what is no trace"
-            if outcome is None:
-                wrong = f"{error.error_count()} errors" if isinstance(error, ValidationError) else type(error).__name__
-                text = ascii(line[:LOGGED]) if log_text else "(its text with GRADBOX_LOG_PROGRAMS)"
-                kind = "word of a failure" if ours else f"unreadable line, {wrong},"
-                log.error("%s from a worker, %d bytes: %s", kind, len(line), text)
-            break
+    output = read_output(data)
+    if output.rejected is not None and outcome is None:
+        log_rejected(output, log_text)
+    header = output.header or Header(schema=1, program=Program(source=job.source), runtime=runtime(job, versions))
     focus: Focus | None = None
-    head = header or Header(schema=1, program=Program(source=job.source), runtime=runtime(job, versions))
-    if outcome is None and last is not None and last.outcome.status in CHILD_STATUSES:
-        outcome = last.outcome
-        focus = Focus(counts=last.again) if last.again and job.focus is None else None
+    end = output.end
+    if outcome is None and end is not None and end.outcome.status in CHILD_STATUSES:
+        outcome = end.outcome
+        focus = Focus(counts=end.again) if end.again and job.focus is None else None
     elif outcome is None:
-        outcome = Outcome(status="crashed", error=Error(type="Crash", message=fault))
-    lines = head.program.source.count("\n") + 1
-    for reason in (outcome.stopped, outcome.error):
-        if reason is not None and reason.line is not None and not 1 <= reason.line <= lines:
-            reason.line = None
-    if outcome.stopped is not None and outcome.stopped.line is None and steps:
-        outcome.stopped.line = steps[-1].line
-    cost = measured_cost(exit_, last)
-    trace = Trace.model_construct(
-        schema_=head.schema_,
-        program=head.program,
-        runtime=head.runtime,
-        steps=steps,
-        focus=job.focus,
-        outcome=outcome,
-        cost=cost,
-    )
+        outcome = Outcome(status="crashed", error=Error(type="Crash", message=crash_message(output)))
+    place_outcome(outcome, header.program.source.count("\n") + 1, output.last_line)
+    printed = "".join(output.printed)
+    trace = RecordedTrace(header, output.steps, printed, outcome, measured_cost(exit_, end), job.focus)
     return trace, focus
 
 
-def measured_cost(exit_: dict[str, Any], last: OutcomeLine | None) -> Cost:
+def crash_message(output: ChildOutput) -> str:
+    """Why a child's output has no outcome."""
+    if output.rejected is None:
+        return "the program's process ended without a word"
+    return FAILED if is_fault(output.rejected) else "the worker wrote what is no trace"
+
+
+def is_fault(line: bytes) -> bool:
+    """Whether a line is the recorder's report of its own failure."""
+    return line.startswith(b'{"fault"')
+
+
+def log_rejected(output: ChildOutput, log_text: bool) -> None:
+    line = output.rejected or b""
+    text = ascii(line[:LOGGED]) if log_text else "(its text with GRADBOX_LOG_PROGRAMS)"
+    kind = "word of a failure" if is_fault(line) else f"unreadable line, {output.reason},"
+    log.error("%s from a worker, %d bytes: %s", kind, len(line), text)
+
+
+def place_outcome(outcome: Outcome, lines: int, last_line: int | None) -> None:
+    """Drop a line that the program does not have; a stop without a line is at the last step's."""
+    for reason in (outcome.stopped, outcome.error):
+        if reason is not None and reason.line is not None and not 1 <= reason.line <= lines:
+            reason.line = None
+    if outcome.stopped is not None and outcome.stopped.line is None and last_line is not None:
+        outcome.stopped.line = last_line
+
+
+def measured_cost(exit_: dict[str, Any], end: OutcomeLine | None) -> Cost:
     """What the parent measured; where it did not, what the child claims, as far as that is possible."""
     wall = float(exit_.get("wall_ms", 0))
-    claimed = last.cost if last is not None else Cost(wall_ms=0, cpu_ms=0, peak_bytes=0)
+    claimed = end.cost if end is not None else Cost(wall_ms=0, cpu_ms=0, peak_bytes=0)
     cpu = min(max(claimed.cpu_ms, 0), wall * (os.cpu_count() or 1))
     peak = min(max(claimed.peak_bytes, 0), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     return Cost(wall_ms=wall, cpu_ms=exit_.get("cpu_ms", cpu), peak_bytes=exit_.get("peak_bytes", peak))
-
-
-def parse_line(line: bytes, first: bool) -> Header | Step | OutcomeLine:
-    """The value of one line; only the first one is a header. Raises ValidationError, which is a ValueError."""
-    if first:
-        return HeaderLine.model_validate_json(line).header
-    if line.startswith(b'{"step"'):
-        return StepLine.model_validate_json(line).step
-    return OutcomeLine.model_validate_json(line)
-
-
-def same_result(first: Trace, second: Trace) -> bool:
-    """Whether two runs of a program printed the same and ended the same way."""
-
-    def result(trace: Trace) -> tuple[str, str, str]:
-        text = "".join(entry["text"] for step in trace.steps for entry in step.log if entry["kind"] == "out")
-        error = trace.outcome.error
-        return text, trace.outcome.status, f"{error.type} {error.message} {error.line}" if error else ""
-
-    return result(first) == result(second)
 
 
 def runtime(job: Job, versions: dict[str, str]) -> Runtime:

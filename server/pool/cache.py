@@ -1,6 +1,5 @@
 """The cache of results, under keys of everything that a result depends on; the least recently used are evicted first."""
 
-import gzip
 import hashlib
 import json
 import re
@@ -9,9 +8,9 @@ from collections import OrderedDict
 from collections.abc import Mapping
 
 from server import __version__
+from server.pool.recorded_trace import RecordedTrace
 from server.wire.api import Job
 from server.wire.limits import REPEATABLE
-from server.wire.trace import Trace, text
 
 STATUSES = ("finished", "raised", "refused")
 
@@ -84,12 +83,7 @@ def cache_key(job: Job, versions: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def compressed(trace: Trace) -> bytes:
-    """The trace's JSON, gzipped; the same bytes for the same trace. Slow: call it outside of the event loop."""
-    return gzip.compress(text(trace).encode(), compresslevel=1, mtime=0)
-
-
-def cacheable(trace: Trace, source: str) -> bool:
+def cacheable(trace: RecordedTrace, source: str) -> bool:
     """Whether the same program would give this trace again: it depends on the program and its seed alone.
 
     source: as it was pasted.
@@ -102,7 +96,7 @@ def cacheable(trace: Trace, source: str) -> bool:
         return False
     if trace.focus is not None and trace.focus.repeatable is False:
         return False
-    return deterministic(source) and deterministic(trace.program.source)
+    return deterministic(source) and deterministic(trace.header.program.source)
 
 
 def deterministic(source: str) -> bool:

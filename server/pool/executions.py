@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from server.pool.cache import Cache, cache_key, cacheable, compressed
+from server.pool.cache import Cache, cache_key, cacheable
 from server.pool.fair_queue import Client
 from server.pool.local import Pool
+from server.pool.recorded_trace import RecordedTrace
 from server.wire.api import Job
-from server.wire.trace import Trace
 
 GRACE = 15.0
 """Seconds that an execution goes on without a reader."""
@@ -206,7 +206,7 @@ class Executions:
                 if not execution.stop.is_set():
                     raise
                 trace = self._pool.cancelled_trace(execution.job)
-            body = await asyncio.to_thread(compressed, trace)
+            body = await asyncio.to_thread(trace.compressed)
             outcome = trace.outcome
             limit = outcome.stopped.limit if outcome.stopped is not None else None
             execution.result = Result(outcome.status, body, trace.cost.wall_ms / 1000, limit)
@@ -219,7 +219,7 @@ class Executions:
         finally:
             self._finish(execution)
 
-    def _cache_result(self, execution: Execution, trace: Trace) -> None:
+    def _cache_result(self, execution: Execution, trace: RecordedTrace) -> None:
         assert execution.result is not None
         if cacheable(trace, execution.job.source):
             self._cache.put(cache_key(execution.job, self._pool.zygote.versions), execution.result.body)

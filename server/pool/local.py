@@ -9,13 +9,14 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from server.pool.assemble import assemble, same_result
+from server.pool.assemble import assemble
 from server.pool.fair_queue import Client, FairQueue
 from server.pool.machine import max_workers
+from server.pool.recorded_trace import RecordedTrace
 from server.pool.zygote import ENTRY, Child, Options, WorkersUnavailable, Zygote
 from server.settings import Settings
 from server.wire.api import Job
-from server.wire.trace import Error, Focus, Outcome, Stopped, Trace
+from server.wire.trace import Error, Focus, Outcome, Stopped
 
 REPORT_TIME = 0.05
 """Seconds that a child has to report its current line before it is killed."""
@@ -81,7 +82,7 @@ class Pool:
         client: Client = SERVER,
         on_position: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
-    ) -> Trace:
+    ) -> RecordedTrace:
         """The trace of a program, however it ends. Raises Busy, and WorkersUnavailable when no worker can be had.
 
         on_position: called with the number of programs ahead while it waits, and with -1 when it starts. stop: once set,
@@ -97,15 +98,15 @@ class Pool:
             if focus is not None and not stop.is_set():
                 second, _ = await self._run_once(zygote, job.model_copy(update={"focus": focus}), stop)
                 if second.outcome.status == trace.outcome.status and second.focus is not None:
-                    second.focus.repeatable = await asyncio.to_thread(same_result, trace, second)
+                    second.focus.repeatable = trace.same_result(second)
                     return second
             return trace
 
-    def cancelled_trace(self, job: Job) -> Trace:
+    def cancelled_trace(self, job: Job) -> RecordedTrace:
         """The trace of a program that was cancelled before it started."""
         return assemble(job, self.zygote.versions, b"", CANCELLED, {})[0]
 
-    async def _run_once(self, zygote: Zygote, job: Job, stop: asyncio.Event) -> tuple[Trace, Focus | None]:
+    async def _run_once(self, zygote: Zygote, job: Job, stop: asyncio.Event) -> tuple[RecordedTrace, Focus | None]:
         child = await zygote.child()
         try:
             child.start(job.model_dump_json(by_alias=True, exclude_none=True).encode(), self._settings.trace)

@@ -63,6 +63,16 @@ class Wraps(TypedDict, total=False):
 
 
 @closed
+class Quantization(TypedDict):
+    """How the integers of a quantized tensor stand for numbers; a list of each per channel along `axis`."""
+
+    scheme: str
+    scale: float | FailFastList[float]
+    zero_point: float | FailFastList[float]
+    axis: NotRequired[int]
+
+
+@closed
 class Tensor(TypedDict, total=False):
     """A handle: how a tensor reads its storage (offset and strides in elements) and what autograd knows of it."""
 
@@ -87,7 +97,7 @@ class Tensor(TypedDict, total=False):
     parts: dict[str, Uid] | None
     wraps: Wraps | None
     tangent: Uid | None
-    quant: dict[str, Any] | None
+    quant: Quantization | None
     hooks: int | None
     attrs: dict[str, Value] | None
 

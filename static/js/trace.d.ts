@@ -538,9 +538,7 @@ export interface Tensor {
   };
   wraps?: Wraps;
   tangent?: string;
-  quant?: {
-    [k: string]: unknown;
-  };
+  quant?: Quantization;
   hooks?: number;
   attrs?: {
     [k: string]: Value;
@@ -554,6 +552,15 @@ export interface Wraps {
   level: number;
   dim?: number | null;
   value?: Value;
+}
+/**
+ * How the integers of a quantized tensor stand for numbers; a list of each per channel along `axis`.
+ */
+export interface Quantization {
+  scheme: string;
+  scale: number | number[];
+  zero_point: number | number[];
+  axis?: number;
 }
 /**
  * A node of the autograd graph; `next` are its edges, `[uid, input_nr]`, `saved` its slots as torch names them.
