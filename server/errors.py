@@ -1,23 +1,22 @@
-"""Every error leaves in one shape: a stable code, a sentence, and the field or line it is about."""
+"""The one handler of errors: every error leaves as the same JSON object, or as a page for a person who opened an address."""
 
-import math
-from typing import Any
+from collections.abc import Sequence
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
-from starlette.routing import Match
+from starlette.routing import BaseRoute, Match
 
-from server.pictures.renderer_client import RenderingFailed, StepNotFound
 from server.pool.fair_queue import Busy
 from server.pool.zygote import WorkersUnavailable
 from server.rate_limits import RateLimited
 from server.security import content_security_policy
-from server.store.database import StoreUnavailable
-from server.store.repository import ProgramRemoved, ProgramTooLarge, QuotaExceeded
+from server.services import get_services
 from server.templating import render
-from server.wire.api import Problem, ProblemReply
+from server.wire.api import ProblemReply
+from server.wire.problems import ProblemError
 
 CODES = {
     400: "bad_request",
@@ -27,133 +26,79 @@ CODES = {
     413: "too_large",
     415: "not_json",
 }
-NAMED = 100
-"""Characters of a field's name that are said back."""
-
-SENTENCES = {404: "there is nothing at this address", 405: "this address does not take that method"}
-
-
-class Refused(Exception):
-    """A request that is not served."""
-
-    def __init__(self, status: int, code: str, message: str, field: str | None = None) -> None:
-        super().__init__(message)
-        self.status, self.problem = status, Problem(code=code, message=message, field=field)
+MESSAGES = {404: "there is nothing at this address", 405: "this address does not take that method"}
+MAX_FIELD_LENGTH = 100
+"""Characters of a field's name that an answer repeats."""
 
 
-def reply(status: int, problem: Problem, headers: dict[str, str] | None = None) -> JSONResponse:
-    body: dict[str, Any] = ProblemReply(error=problem).model_dump(mode="json", exclude_none=True)
-    return JSONResponse(body, status, headers)
+def problem_response(error: ProblemError) -> JSONResponse:
+    """The error as JSON, `{"error": {code, message, …}}`."""
+    body = ProblemReply(error=error.problem).model_dump(mode="json", exclude_none=True)
+    return JSONResponse(body, error.status, error.headers)
 
 
-def told(request: Request, status: int, problem: Problem, headers: dict[str, str] | None = None) -> Response:
-    """The same, as a page for a person who opened an address."""
+def error_response(request: Request, error: ProblemError) -> Response:
+    """The error as a page where a browser opened the address, else as JSON."""
     path = request.url.path.removeprefix(request.scope["root_path"])
-    person = request.method == "GET" and "text/html" in request.headers.get("accept", "")
-    if not person or path.startswith("/api/") or "hx-request" in request.headers:
-        return reply(status, problem, headers)
-    answer = render(request, "problem.html", status=status, problem=problem)
-    answer.status_code = status
-    answer.headers.update(headers or {})
-    answer.headers["Cache-Control"] = "no-store"
+    navigated = request.method == "GET" and "text/html" in request.headers.get("accept", "")
+    if not navigated or path.startswith("/api/") or "hx-request" in request.headers:
+        return problem_response(error)
+    response = render(request, "problem.html", status=error.status, problem=error.problem)
+    response.status_code = error.status
+    response.headers.update(error.headers)
+    response.headers["Cache-Control"] = "no-store"
     if path.startswith("/embed/"):
-        del answer.headers["Set-Cookie"]  # in another site's page nobody is a visitor of ours
-        answer.headers["Content-Security-Policy"] = content_security_policy(
-            request.state.nonce, request.app.state.settings.frames
-        )
-    return answer
+        del response.headers["Set-Cookie"]  # a frame in another site's page makes nobody a visitor of this one
+        frames = get_services(request.scope).settings.frames
+        response.headers["Content-Security-Policy"] = content_security_policy(request.state.nonce, frames)
+    return response
 
 
-def later(request: Request, code: str, error: Busy | RateLimited) -> Response:
-    """429, and when to come back."""
-    metrics = request.app.state.metrics
-    if isinstance(error, Busy) or error.what == "run":
-        metrics.refused(code)
-    elif error.what == "save":
-        metrics.unsaved(code)
-    problem = Problem(code=code, message=str(error), retry_after=error.retry_after)
-    return told(request, 429, problem, {"Retry-After": str(max(1, math.ceil(error.retry_after)))})
+def to_problem(error: Exception, request: Request, routes: Sequence[BaseRoute]) -> ProblemError:
+    """Any error that is handled, as a ProblemError."""
+    if isinstance(error, ProblemError):
+        return error
+    if isinstance(error, RequestValidationError):
+        return invalid_request(error)
+    assert isinstance(error, HTTPException)
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers = {"Allow": ", ".join(allowed_methods(request, routes))}
+    message = MESSAGES.get(error.status_code, str(error.detail))
+    return ProblemError(error.status_code, CODES.get(error.status_code, "error"), message, headers=headers)
 
 
-def unsaved(request: Request, why: str) -> None:
-    """Count it, where somebody wanted to save."""
-    if request.method == "POST" and request.url.path.endswith("/api/scenarios"):
-        request.app.state.metrics.unsaved(why)
+def invalid_request(error: RequestValidationError) -> ProblemError:
+    """422 with the first field that is wrong."""
+    first = error.errors()[0]
+    path = [str(part) for part in first["loc"] if part != "body"]
+    field = ".".join(path)[:MAX_FIELD_LENGTH] if path and first["type"] != "json_invalid" else None
+    message = f"{field}: {first['msg']}" if field else str(first.get("ctx", {}).get("error", first["msg"]))
+    return ProblemError(422, "invalid", message, field=field)
 
 
-def methods(request: Request) -> list[str]:
-    """All that an address takes; each route knows but its own."""
-    found: set[str] = set()
-    for route in request.app.state.addresses:
-        if route.matches(request.scope)[0] != Match.NONE:
-            found |= route.methods
-    return sorted(found | ({"HEAD"} if "GET" in found else set()))
+def refuses_run(error: ProblemError) -> bool:
+    """Whether it is the reason that a program was not run."""
+    return isinstance(error, Busy | WorkersUnavailable) or (isinstance(error, RateLimited) and error.what == "run")
 
 
-def install(app: FastAPI) -> None:
-    """Make the application answer in that shape."""
+def allowed_methods(request: Request, routes: Sequence[BaseRoute]) -> list[str]:
+    """All methods that the address takes; each route knows only its own."""
+    methods: set[str] = set()
+    for route in routes:
+        if isinstance(route, APIRoute) and route.matches(request.scope)[0] != Match.NONE:
+            methods |= route.methods or set()
+    return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
 
-    @app.exception_handler(Refused)
-    async def refused(request: Request, error: Refused) -> Response:
-        return told(request, error.status, error.problem)
 
-    @app.exception_handler(Busy)
-    async def busy(request: Request, error: Busy) -> Response:
-        return later(request, "busy", error)
+def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
+    """Make the application answer its errors so. routes: all that it has."""
 
-    @app.exception_handler(RateLimited)
-    async def limited(request: Request, error: RateLimited) -> Response:
-        return later(request, "limited", error)
+    async def handle(request: Request, error: Exception) -> Response:
+        problem = to_problem(error, request, routes)
+        if refuses_run(problem):
+            get_services(request.scope).metrics.run_refused(problem.problem.code)
+        return error_response(request, problem)
 
-    @app.exception_handler(WorkersUnavailable)
-    async def down(request: Request, error: WorkersUnavailable) -> Response:
-        request.app.state.metrics.refused("no_worker")
-        return told(request, 503, Problem(code="no_worker", message=str(error)), {"Retry-After": "5"})
-
-    @app.exception_handler(StepNotFound)
-    async def no_step(request: Request, error: StepNotFound) -> Response:
-        return told(request, 404, Problem(code="no_step", message=str(error), field="step"))
-
-    @app.exception_handler(RenderingFailed)
-    async def undrawable(request: Request, error: RenderingFailed) -> Response:
-        return told(
-            request, 503, Problem(code="no_picture", message=str(error)), {"Retry-After": "5"} if error.again else None
-        )
-
-    @app.exception_handler(StoreUnavailable)
-    async def unreachable(request: Request, error: StoreUnavailable) -> Response:
-        unsaved(request, "no_store")
-        return told(request, 503, Problem(code="no_store", message=str(error)), {"Retry-After": "5"})
-
-    @app.exception_handler(ProgramRemoved)
-    async def removed(request: Request, error: ProgramRemoved) -> Response:
-        unsaved(request, "removed")
-        return told(request, 410, Problem(code="removed", message=str(error)))
-
-    @app.exception_handler(ProgramTooLarge)
-    async def too_big(request: Request, error: ProgramTooLarge) -> Response:
-        unsaved(request, "too_large")
-        return told(request, 413, Problem(code="too_large", message=str(error)))
-
-    @app.exception_handler(QuotaExceeded)
-    async def full(request: Request, error: QuotaExceeded) -> Response:
-        unsaved(request, "full")
-        return told(request, 507, Problem(code="full", message=str(error)))
-
-    @app.exception_handler(HTTPException)
-    async def http(request: Request, error: HTTPException) -> Response:
-        message = SENTENCES.get(error.status_code, str(error.detail))
-        headers = dict(error.headers) if error.headers else None
-        if error.status_code == 405:
-            headers = {"Allow": ", ".join(methods(request))}
-        return told(
-            request, error.status_code, Problem(code=CODES.get(error.status_code, "error"), message=message), headers
-        )
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        place = [str(part) for part in first["loc"] if part != "body"]
-        field = ".".join(place)[:NAMED] if place and first["type"] != "json_invalid" else None
-        message = f"{field}: {first['msg']}" if field else str(first.get("ctx", {}).get("error", first["msg"]))
-        return told(request, 422, Problem(code="invalid", message=message, field=field))
+    for kind in (ProblemError, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, handle)

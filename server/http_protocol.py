@@ -6,7 +6,8 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from server.security import SECURITY_HEADERS
-from server.wire.api import Problem, ProblemReply
+from server.wire.api import ProblemReply
+from server.wire.problems import ProblemError
 
 REQUEST_TIMEOUT = 30.0
 """Seconds from the first byte of a request to its last."""
@@ -37,7 +38,7 @@ class DeadlineProtocol(H11Protocol):
             self._unwatch()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002
-        self._refuse(400, Problem(code="bad_request", message=MALFORMED))
+        self._refuse(ProblemError(400, "bad_request", MALFORMED))
 
     def _watch(self) -> None:
         if self._deadline is None:
@@ -53,19 +54,19 @@ class DeadlineProtocol(H11Protocol):
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            self._refuse(408, Problem(code="late", message=TIMED_OUT))
+            self._refuse(ProblemError(408, "late", TIMED_OUT))
         else:
             self.transport.close()
 
-    def _refuse(self, status: int, problem: Problem) -> None:
-        body = ProblemReply(error=problem).model_dump_json(exclude_none=True).encode()
+    def _refuse(self, error: ProblemError) -> None:
+        body = ProblemReply(error=error.problem).model_dump_json(exclude_none=True).encode()
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
             (b"connection", b"close"),
             *SECURITY_HEADERS,
         ]
-        response = h11.Response(status_code=status, headers=headers)
+        response = h11.Response(status_code=error.status, headers=headers)
         for event in (response, h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()

@@ -15,19 +15,21 @@ SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 class Metrics:
     """One server's figures."""
 
-    def __init__(self, pool: Pool, cache: Cache, watch: StoreHealth, quota: int) -> None:
+    def __init__(self, pool: Pool, cache: Cache, health: StoreHealth, quota: int) -> None:
         registry = self._registry = CollectorRegistry()
 
         def held() -> StoreTotals:
-            return watch.state.held or StoreTotals()
+            return health.state.held or StoreTotals()
 
         self._runs = Counter("gradbox_runs", "Programs run, by outcome.", ("status", "device"), registry=registry)
         self._limits = Counter("gradbox_limits", "Runs that a limit ended.", ("limit",), registry=registry)
         self._seconds = Histogram("gradbox_run_seconds", "Seconds of a run.", buckets=SECONDS, registry=registry)
         self._refused = Counter("gradbox_refused", "Requests for a run sent away.", ("why",), registry=registry)
         self._saves = Counter("gradbox_saves", "Scenarios saved.", registry=registry)
-        self._unsaved = Counter("gradbox_saves_refused", "Scenarios that were not saved.", ("why",), registry=registry)
-        self._wrong = Counter("gradbox_failed_sign_ins", "Wrong passwords.", registry=registry)
+        self._saves_refused = Counter(
+            "gradbox_saves_refused", "Scenarios that were not saved.", ("why",), registry=registry
+        )
+        self._sign_ins_failed = Counter("gradbox_failed_sign_ins", "Wrong passwords.", registry=registry)
         for name, sentence, ask in (
             ("waiting", "Programs that wait for their turn.", lambda: pool.queue.waiting),
             ("running", "Programs that run.", lambda: pool.queue.running),
@@ -37,7 +39,7 @@ class Metrics:
             ("cache_hits", "Results given from before.", lambda: cache.hits),
             ("cache_misses", "Programs asked for whose result was not there.", lambda: cache.misses),
             ("cache_bytes", "Bytes of results that are kept.", lambda: cache.size),
-            ("store_reachable", "Whether the database answered last.", lambda: int(bool(watch.state.reachable))),
+            ("store_reachable", "Whether the database answered last.", lambda: int(bool(health.state.reachable))),
             ("scenarios", "Scenarios that are kept.", lambda: held().scenarios),
             ("scenarios_removed", "Scenarios that the host removed.", lambda: held().removed),
             ("scenario_bytes", "Bytes of all scenarios.", lambda: held().size),
@@ -45,26 +47,26 @@ class Metrics:
         ):
             Gauge(f"gradbox_{name}", sentence, registry=registry).set_function(ask)
 
-    def ended(self, job: Job, result: Result) -> None:
-        """A program was run."""
+    def run_finished(self, job: Job, result: Result) -> None:
+        """Count a run by its outcome."""
         self._runs.labels(result.status, job.device).inc()
         self._seconds.observe(result.seconds)
         if result.limit is not None:
             self._limits.labels(result.limit).inc()
 
-    def refused(self, why: str) -> None:
-        """A request was sent away: busy, limited or no_worker."""
+    def run_refused(self, why: str) -> None:
+        """Count a request for a run that was refused: busy, limited or no_worker."""
         self._refused.labels(why).inc()
 
-    def saved(self) -> None:
+    def save_refused(self, why: str) -> None:
+        """Count a program that was not saved: limited, too_large, full, removed or no_store."""
+        self._saves_refused.labels(why).inc()
+
+    def program_saved(self) -> None:
         self._saves.inc()
 
-    def unsaved(self, why: str) -> None:
-        """A scenario was not saved: limited, too_large, full, removed or no_store."""
-        self._unsaved.labels(why).inc()
-
-    def wrong_password(self) -> None:
-        self._wrong.inc()
+    def sign_in_failed(self) -> None:
+        self._sign_ins_failed.inc()
 
     def counts(self, name: str) -> dict[str, int]:
         """What a counter has counted, by its labels' values; by "" where it has none."""

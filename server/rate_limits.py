@@ -12,16 +12,21 @@ from limits.strategies import MovingWindowRateLimiter
 
 from server.pool.fair_queue import Client
 from server.settings import SettingError
+from server.wire.problems import ProblemError
 
 MAX_KEYS = 100_000
 """Windows that are remembered; those hit longest ago go first."""
 
 
-class RateLimited(Exception):
-    """More than allowed; the next one is in so many seconds. limit: which one, like `60 runs per minute`; what: of what."""
+class RateLimited(ProblemError):
+    """Too many requests. whose: `a visitor` or `an address`. limit: like `60 runs per minute`. retry_after: seconds.
+
+    what: is limited: run, save, picture, sign-in.
+    """
 
     def __init__(self, whose: str, limit: str, retry_after: float, what: str = "run") -> None:
-        super().__init__(f"{whose} may ask for {limit}; try again in {math.ceil(retry_after)} s")
+        message = f"{whose} may ask for {limit}; try again in {math.ceil(retry_after)} s"
+        super().__init__(429, "limited", message, retry_after=retry_after)
         self.limit, self.retry_after, self.what = limit, retry_after, what
 
 

@@ -1,11 +1,11 @@
-"""What every request has to bring and every reply carries: Host, origin, content type, size; security headers."""
+"""What every request is checked for (Host, origin, content type, size), and the security headers of every response."""
 
-import json
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
-from server.wire.api import Problem, ProblemReply
+from server.wire.api import ProblemReply
+from server.wire.problems import ProblemError
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -35,88 +35,82 @@ def content_security_policy(nonce: str, frames: str = "'none'") -> str:
 
 
 class SecurityMiddleware:
-    """The outermost layer of the application. `scope["state"]["nonce"]` is the page's for its one style element.
+    """The outermost layer of the application. It puts the nonce of the page's style element into `scope["state"]`.
 
-    root: what a proxy puts before every path, and may or may not have taken off again.
+    hosts: names that the server answers to. max_body: bytes. root: the path that a proxy puts before every other, whether
+    it passes that on or not.
     """
 
-    def __init__(self, app: App, hosts: Iterable[str], largest: int, root: str = "") -> None:
-        self._app, self._hosts, self._largest = app, frozenset(host.strip().lower() for host in hosts), largest
-        self._root = root
+    def __init__(self, app: App, hosts: Iterable[str], max_body: int, root: str = "") -> None:
+        self._app, self._hosts = app, frozenset(host.strip().lower() for host in hosts)
+        self._max_body, self._root = max_body, root
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         prepend_root_path(scope, self._root)
-        nonce = secrets.token_urlsafe(16)
-        scope.setdefault("state", {})["nonce"] = nonce
-        began = False
-
-        bare = scope["state"]["bare"] = scope["method"] == "HEAD"
-        if bare:  # answered as GET is, without the body
+        nonce = scope.setdefault("state", {})["nonce"] = secrets.token_urlsafe(16)
+        head = scope["state"]["is_head"] = scope["method"] == "HEAD"
+        if head:  # answered like GET, without the body
             scope["method"] = "GET"
+        started = False
 
-        async def guarded(message: Message) -> None:
-            nonlocal began
-            if bare and message["type"] == "http.response.body":
+        async def send_secured(message: Message) -> None:
+            nonlocal started
+            if head and message["type"] == "http.response.body":
                 if message.get("more_body"):
                     return
                 message = {**message, "body": b""}
             if message["type"] == "http.response.start":
-                began = True
-                named = {name for name, _ in message["headers"]}
-                extra = [(b"content-security-policy", content_security_policy(nonce).encode()), *SECURITY_HEADERS]
-                message["headers"] = [*message["headers"], *(pair for pair in extra if pair[0] not in named)]
+                started = True
+                names = {name for name, _ in message["headers"]}
+                security = [(b"content-security-policy", content_security_policy(nonce).encode()), *SECURITY_HEADERS]
+                message["headers"] = [*message["headers"], *(pair for pair in security if pair[0] not in names)]
             await send(message)
 
-        told = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        refused = self._refused(scope["method"], told)
-        if refused is None and scope["method"] not in SAFE_METHODS:
-            body = await self._body(receive)
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        problem = self._refuse(scope["method"], headers)
+        if problem is None and scope["method"] not in SAFE_METHODS:
+            body = await self._read_body(receive)
             if body is None:
-                refused = (413, "too_large", f"a request may have {self._largest} bytes")
+                problem = self._too_large()
             else:
                 receive = replay_body(body, receive)
-        if refused is not None:
-            await send_problem(guarded, *refused)
+        if problem is not None:
+            await send_problem(send_secured, problem)
             return
         try:
-            await self._app(scope, receive, guarded)
+            await self._app(scope, receive, send_secured)
         except Exception:
-            if not began:
-                await send_problem(guarded, 500, "internal", "the server failed; this is our fault")
+            if not started:
+                message = "the server failed to answer this request; the error is in its log"
+                await send_problem(send_secured, ProblemError(500, "internal", message))
             raise  # for the log
 
-    def _refused(self, method: str, told: dict[str, str]) -> tuple[int, str, str] | None:
-        host = told.get("host", "").lower()
-        name = (
-            host
-            if host.endswith("]")
-            else host.rsplit(":", 1)[0]
-            if host.isascii() and host.rpartition(":")[2].isdigit()
-            else host
-        )
-        if name not in self._hosts:
-            return 421, "wrong_host", "this server does not answer to that name; GRADBOX_HOSTS lists those it does"
+    def _refuse(self, method: str, headers: Mapping[str, str]) -> ProblemError | None:
+        """Why a request with these headers is not served; None where it is."""
+        host = headers.get("host", "").lower()
+        if without_port(host) not in self._hosts:
+            return ProblemError(421, "wrong_host", "this server has another name; GRADBOX_HOSTS lists its names")
         if method in SAFE_METHODS:
             return None
-        if told.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            return 403, "cross_site", "another site's page may not ask this of the server"
-        origin = told.get("origin")
-        if origin is not None and origin.partition("://")[2].lower() != host:
-            return 403, "cross_site", "another site's page may not ask this of the server"
-        if (
-            method not in BODYLESS_METHODS
-            and told.get("content-type", "").partition(";")[0].strip().lower() != "application/json"
-        ):
-            return 415, "not_json", "the body has to be application/json"
-        length = told.get("content-length", "")
-        if length.isascii() and length.isdigit() and int(length[:20]) > self._largest:
-            return 413, "too_large", f"a request may have {self._largest} bytes"
+        origin = headers.get("origin")
+        same_origin = origin is None or origin.partition("://")[2].lower() == host
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") or not same_origin:
+            return ProblemError(403, "cross_site", "requests from pages of other sites are not allowed")
+        content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if method not in BODYLESS_METHODS and content_type != "application/json":
+            return ProblemError(415, "not_json", "the content type must be application/json")
+        length = headers.get("content-length", "")
+        if length.isascii() and length.isdigit() and int(length[:20]) > self._max_body:
+            return self._too_large()
         return None
 
-    async def _body(self, receive: Receive) -> bytes | None:
+    def _too_large(self) -> ProblemError:
+        return ProblemError(413, "too_large", f"the body of a request may have {self._max_body} bytes")
+
+    async def _read_body(self, receive: Receive) -> bytes | None:
         parts: list[bytes] = []
         size = 0
         while True:
@@ -125,28 +119,34 @@ class SecurityMiddleware:
                 return b"".join(parts)
             parts.append(message.get("body", b""))
             size += len(parts[-1])
-            if size > self._largest:
+            if size > self._max_body:
                 return None
             if not message.get("more_body"):
                 return b"".join(parts)
 
 
+def without_port(host: str) -> str:
+    """The name of a Host header; an address of IPv6 keeps its brackets."""
+    name, _, port = host.rpartition(":")
+    return name if name and not host.endswith("]") and host.isascii() and port.isdigit() else host
+
+
 def replay_body(body: bytes, receive: Receive) -> Receive:
-    """The body once more, and then whatever still comes: a disconnect."""
+    """A receive that gives the body, and then what is still to come: a disconnect."""
     given = False
 
-    async def again() -> Message:
+    async def receive_again() -> Message:
         nonlocal given
         if given:
             return await receive()
         given = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return again
+    return receive_again
 
 
 def prepend_root_path(scope: MutableMapping[str, Any], root: str) -> None:
-    """Let a path begin with the root, as what comes after us expects of it."""
+    """Make the path begin with the root, which the router then takes off."""
     scope["root_path"] = root
     if scope["path"] == root:
         scope["path"] = f"{root}/"
@@ -154,9 +154,9 @@ def prepend_root_path(scope: MutableMapping[str, Any], root: str) -> None:
         scope["path"] = root + scope["path"]
 
 
-async def send_problem(send: Send, status: int, code: str, message: str) -> None:
-    problem = ProblemReply(error=Problem(code=code, message=message)).model_dump(mode="json", exclude_none=True)
-    body = json.dumps(problem).encode()
+async def send_problem(send: Send, error: ProblemError) -> None:
+    """Answer with the error as JSON."""
+    body = ProblemReply(error=error.problem).model_dump_json(exclude_none=True).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.start", "status": error.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -6,25 +6,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI
-
 from server import __version__, log
 from server.pool import machine
+from server.services import Services
 from server.settings_checks import warnings
 from server.store.health import StoreHealth
 
 
-async def collect(app: FastAPI) -> dict[str, Any]:
+async def collect(services: Services) -> dict[str, Any]:
     """Plain values, by subject. Bytes and seconds are numbers; no secret is in it."""
-    state, settings = app.state, app.state.settings
-    pool, metrics = state.pool, state.metrics
-    free, whole = machine.disk_space(Path(settings.data))
+    settings, pool, metrics = services.settings, services.pool, services.metrics
+    free, total = machine.disk_space(Path(settings.data))
     pid = pool.zygote.pid
     return {
         "server": {
             "version": __version__,
-            "up_since": datetime.fromtimestamp(state.began, UTC).isoformat(timespec="seconds"),
-            "uptime": round(time.time() - state.began, 1),
+            "up_since": datetime.fromtimestamp(services.started, UTC).isoformat(timespec="seconds"),
+            "uptime": round(time.time() - services.started, 1),
             "server_python": platform.python_version(),
             "sandbox": settings.sandbox,
             **pool.zygote.versions,
@@ -44,7 +42,7 @@ async def collect(app: FastAPI) -> dict[str, Any]:
         "refused": {**metrics.counts("refused"), "failed_sign_ins": metrics.counts("failed_sign_ins").get("", 0)},
         "confinement": {name: why or "active" for name, why in pool.zygote.layers.items()},
         "store": {
-            **await store_status(state.watch),
+            **await store_status(services.store_health),
             "quota": settings.quota,
             "saves": metrics.counts("saves").get("", 0),
         },
@@ -56,16 +54,16 @@ async def collect(app: FastAPI) -> dict[str, Any]:
             "room": settings.cache,
         },
         "pictures": {
-            "ready": bool(state.drawings.version),
-            "starts": state.drawings.starts,
-            "failures": state.drawings.failures,
+            "ready": bool(services.renderer.version),
+            "starts": services.renderer.starts,
+            "failures": services.renderer.failures,
         },
         "machine": {
             "memory": machine.total_memory(),
             "memory_left": machine.available_memory(),
             "memory_server": machine.resident_memory(),
             "memory_workers": machine.resident_memory(pid) if pid is not None else None,
-            "disk": whole,
+            "disk": total,
             "disk_left": free,
         },
         "settings": settings.changed(),

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from server.clients import new_cookie
 from server.language.scenarios import LANGUAGES
+from server.services import get_services
 
 ROOT = Path(__file__).parent.parent
 templates = Jinja2Templates(directory=ROOT / "templates")
@@ -50,8 +51,8 @@ def render(request: Request, name: str, **values: Any) -> Response:
     """A page of one visitor, in a language that the browser knows."""
     answer = render_public(request, name, request_language(request), **values)
     answer.headers["Vary"] = "Accept-Language, HX-Request"
-    state = request.app.state
-    cookie = new_cookie(request.scope, state.secret, state.proxies)
+    services = get_services(request.scope)
+    cookie = new_cookie(request.scope, services.cookie_key, services.proxies)
     if cookie is not None:
         answer.headers["Set-Cookie"] = cookie
         answer.headers["Cache-Control"] = "private, no-store"  # of one visitor, and no proxy's to keep

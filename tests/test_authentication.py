@@ -18,15 +18,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.app import create_app
-from server.authentication import (
-    PUBLIC_PATHS,
-    SESSION_AGE,
-    SESSION_COOKIE,
-    SESSION_PATH,
-    SIGN_IN_ASSETS,
-    Authenticator,
-    password_from_header,
-)
+from server.authentication import PUBLIC_PATHS, SESSION_PATH, SIGN_IN_ASSETS
+from server.authenticator import SESSION_AGE, SESSION_COOKIE, Authenticator, password_from_header
 from server.settings import Settings
 
 ROOT = Path(__file__).parent.parent
@@ -38,7 +31,7 @@ STILL: dict[str, Any] = {"sandbox": "off", "gpu": False, "password_limit": "1000
 
 def visiting(peer: str = "203.0.113.9", **settings: Any) -> TestClient:
     app = create_app(Settings({}, **{**STILL, **settings}), "tests.stand_in_recorder:run")
-    app.state.shelf = app.state.shelf[:1]
+    app.state.services.scenarios = app.state.services.scenarios[:1]
     return TestClient(app, base_url="http://127.0.0.1:8000", client=(peer, 50000))
 
 
@@ -67,7 +60,7 @@ def sign_in(client: TestClient, word: str = WORD) -> Any:
 
 
 def test_every_address_asks_but_the_few(client: TestClient) -> None:
-    paths = {re.sub(r"\{\w+\}", "7777777777", route.path) for route in client.app.state.addresses}  # type: ignore[attr-defined]
+    paths = {re.sub(r"\{\w+\}", "7777777777", route.path) for route in client.app.state.routes}  # type: ignore[attr-defined]
     paths |= {"/nothing", "/static/dist/main.js", "/static/dist", "/healthz/", "//healthz", "/-/status", "/embed/x"}
     assert {*PUBLIC_PATHS, SESSION_PATH, "/", "/metrics", "/api/runs", "/s/7777777777.py"} <= paths
     for path in sorted(paths):

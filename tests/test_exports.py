@@ -161,7 +161,7 @@ def test_a_removed_one_has_no_twins(places: Places) -> None:
     with visiting(place, public_url=PUBLIC, **FREE) as client:
         there = saved(client, source=PROGRAM)
         assert client.get(f"/s/{there.id}.svg").status_code == 200
-        client.portal.call(client.app.state.store.remove, there.id)  # type: ignore[union-attr,attr-defined]
+        client.portal.call(client.app.state.services.store.remove, there.id)  # type: ignore[union-attr,attr-defined]
         for path in (f"/s/{there.id}.svg", f"/s/{there.id}.card.png", f"/s/{there.id}.html", f"/embed/{there.id}"):
             assert client.get(path).status_code == 410, path
         assert code(client.get(f"/oembed?url={PUBLIC}/s/{there.id}"))[0] == 410

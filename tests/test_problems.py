@@ -41,7 +41,7 @@ def test_a_person_is_told_in_a_page(client: TestClient, path: str, status: int, 
 
 def test_a_removed_one_says_so(client: TestClient) -> None:
     there = saved(client, source="x = 41 + 1\n")
-    client.portal.call(client.app.state.store.remove, there.id)  # type: ignore[union-attr,attr-defined]
+    client.portal.call(client.app.state.services.store.remove, there.id)  # type: ignore[union-attr,attr-defined]
     for path in (f"/s/{there.id}", f"/embed/{there.id}"):
         answer = client.get(path, headers=PERSON)
         assert answer.status_code == 410 and "was removed" in answer.text

@@ -35,7 +35,7 @@ FREE: dict[str, Any] = dict.fromkeys(("rate_limit", "save_limit", "save_address_
 def visiting(place: Place, entry: str | None = None, **settings: Any) -> TestClient:
     told = Settings({}, data=str(place.folder), database_url=place.url, **{**FREE, **settings})
     app = create_app(told, *([entry] if entry else []))
-    app.state.shelf = app.state.shelf[:1]
+    app.state.services.scenarios = app.state.services.scenarios[:1]
     return TestClient(app, base_url="http://127.0.0.1:8000")
 
 
@@ -166,7 +166,7 @@ def test_every_ending_that_is_the_programs_is_saved(client: TestClient, source: 
 def test_a_removed_one_says_so_and_does_not_come_back(client: TestClient) -> None:
     there = saved(client, title="To be removed")
     assert client.portal is not None
-    assert client.portal.call(client.app.state.store.remove, there.id)  # type: ignore[attr-defined]
+    assert client.portal.call(client.app.state.services.store.remove, there.id)  # type: ignore[attr-defined]
     for twin in ("", ".json", ".trace.json", ".py"):
         assert code(client.get(f"/s/{there.id}{twin}")) == (410, "removed")
     assert code(client.post(f"/api/scenarios/{there.id}/rerun", headers=JSON)) == (410, "removed")
@@ -186,7 +186,7 @@ def test_a_run_with_other_versions_says_what_changed(client: TestClient) -> None
     assert same.was == same.now == there.versions
 
     async def older(change: Any) -> None:
-        store = client.app.state.store  # type: ignore[attr-defined]
+        store = client.app.state.services.store  # type: ignore[attr-defined]
         found = await store.find(there.id)
         trace = json.loads(gzip.decompress(found.trace))
         change(trace)

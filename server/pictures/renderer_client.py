@@ -13,6 +13,7 @@ from pathlib import Path
 
 from server.pool.cache import Cache
 from server.wire.pictures import DrawReply, DrawRequest
+from server.wire.problems import ProblemError
 
 ROOT = Path(__file__).parent.parent.parent
 COMMAND = (sys.executable, "-m", "server.pictures.renderer_process")
@@ -37,20 +38,20 @@ def assets_version() -> str:
     return hashlib.sha256(b"".join(part.read_bytes() for part in parts)).hexdigest()[:8]
 
 
-class RenderingFailed(Exception):
-    """Nothing was made: of this trace, or of any here and now. again: whether to ask once more makes sense."""
+class RenderingFailed(ProblemError):
+    """Nothing was drawn. temporary: whether another try may succeed."""
 
-    def __init__(self, why: str, again: bool = True) -> None:
-        super().__init__(why)
-        self.again = again
+    def __init__(self, why: str, temporary: bool = True) -> None:
+        super().__init__(503, "no_picture", why, headers={"Retry-After": "5"} if temporary else None)
+        self.temporary = temporary
 
 
-class StepNotFound(Exception):
-    """There is none of that number."""
+class StepNotFound(ProblemError):
+    """The trace has no step of that number."""
 
     def __init__(self, step: int, steps: int) -> None:
         there = f"0 to {steps - 1}" if steps else "none"
-        super().__init__(f"there is no step {step}; this trace has {there}")
+        super().__init__(404, "no_step", f"there is no step {step}; this trace has {there}", field="step")
 
 
 class Renderer:
@@ -108,7 +109,7 @@ class Renderer:
         if drawn.failed is not None:
             self.failures += 1
             await self._end()
-            raise RenderingFailed(drawn.failed, again=False)
+            raise RenderingFailed(drawn.failed, temporary=False)
         if drawn.steps is not None:
             assert asked.step is not None
             raise StepNotFound(asked.step, drawn.steps)

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from server.wire.problems import ProblemError
+
 AVERAGED = 8
 """Runs that the moving average of their duration reaches back to, about."""
 
@@ -24,11 +26,12 @@ class Client:
     address: str
 
 
-class Busy(Exception):
+class Busy(ProblemError):
     """The queue is full. retry_after: seconds until it is worth another try."""
 
     def __init__(self, retry_after: float) -> None:
-        super().__init__(f"too many programs are waiting; try again in {retry_after:.0f} s")
+        message = f"too many programs are waiting; try again in {retry_after:.0f} s"
+        super().__init__(429, "busy", message, retry_after=retry_after)
         self.retry_after = retry_after
 
 

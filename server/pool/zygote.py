@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from server.wire.problems import ProblemError
 from server.wire.trace import Stopped
 
 ROOT = Path(__file__).parent.parent.parent
@@ -25,8 +26,11 @@ MAX_BACKOFF = 30.0
 log = logging.getLogger("gradbox.pool")
 
 
-class WorkersUnavailable(Exception):
+class WorkersUnavailable(ProblemError):
     """No child process can be had: the zygote does not start, or the machine has no room for a fork."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(503, "no_worker", message, headers={"Retry-After": "5"})
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from sse_starlette import EventSourceResponse
 
 from server.pool.executions import Subscription
 from server.routes.runs import cached_result, find_subscription, start_run, trace_response, wait_for_result
+from server.services import get_services
 from server.wire.api import ProblemReply, RunRequest, Started, State
 from server.wire.schema import document
 from server.wire.trace import Trace
@@ -99,7 +100,7 @@ async def run(
     started = await start_run(request, body)
     if isinstance(started, Subscription) and "respond-async" in request.headers.get("prefer", "").lower():
         url = f"{request.scope['root_path']}/api/runs/{started.id}"
-        request.app.state.executions.expect_reader(started)
+        get_services(request.scope).executions.expect_reader(started)
         response = Started(id=started.id, url=url, events=f"{url}/events")
         return JSONResponse(response.model_dump(), 202, {"Location": url, "Preference-Applied": "respond-async"})
     result = await wait_for_result(request, started)
@@ -112,7 +113,7 @@ async def get_run(request: Request, id_: Annotated[str, Path(alias="id")]) -> Re
     """200 with the trace once the run is over; 202 before, with its position in the queue."""
     subscription = find_subscription(request, id_)
     if not subscription.execution.done:
-        request.app.state.executions.expect_reader(subscription)
+        get_services(request.scope).executions.expect_reader(subscription)
         return JSONResponse(subscription.describe(), 202)
     result = await wait_for_result(request, subscription)
     assert result is not None
@@ -122,7 +123,7 @@ async def get_run(request: Request, id_: Annotated[str, Path(alias="id")]) -> Re
 @router.delete("/runs/{id}", status_code=204, responses={**NO_RUN, 403: ANSWERS[403]}, summary="Stop a run")
 async def stop_run(request: Request, id_: Annotated[str, Path(alias="id")]) -> None:
     """Its trace then holds what was recorded until now, with the outcome `cancelled`."""
-    request.app.state.executions.stop(find_subscription(request, id_))
+    get_services(request.scope).executions.stop(find_subscription(request, id_))
 
 
 @router.get(
@@ -137,11 +138,11 @@ async def events(request: Request, id_: Annotated[str, Path(alias="id")]) -> Res
     When the last listener has disconnected, the run is ended some seconds later.
     """
     subscription = find_subscription(request, id_)
-    if request.state.bare:
+    if request.state.is_head:
         return Response(media_type="text/event-stream")
 
     async def messages() -> AsyncIterator[dict[str, str]]:
-        async for state in request.app.state.executions.events(subscription):
+        async for state in get_services(request.scope).executions.events(subscription):
             yield {"event": state["state"], "data": json.dumps(state)}
 
     return EventSourceResponse(messages(), ping=15)

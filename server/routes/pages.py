@@ -11,11 +11,12 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
 
-from server.errors import Refused
 from server.pool.executions import Result, Subscription
 from server.routes.runs import find_subscription, start_run, wait_for_result
+from server.services import get_services
 from server.templating import render, request_language
 from server.wire.api import RunRequest
+from server.wire.problems import ProblemError
 
 PATIENCE = 0.4
 """Seconds that the page waits for a run before it listens to its events."""
@@ -28,17 +29,17 @@ router = APIRouter(include_in_schema=False)
 @router.get("/", response_class=HTMLResponse)
 async def workbench(request: Request) -> Response:
     """The workbench; `?s=name` opens a scenario, without it the first one."""
-    shelf = request.app.state.shelf
+    shelf = get_services(request.scope).scenarios
     name = request.query_params.get("s")
     scenario = next((member for member in shelf if member.name == name), None)
     if name is not None and scenario is None:
-        raise Refused(404, "not_found", f"there is no scenario '{name[:80]}'", field="s")
+        raise ProblemError(404, "not_found", f"there is no scenario '{name[:80]}'", field="s")
     scenario = scenario or (shelf[0] if shelf else None)
-    trace = request.app.state.traces.get(scenario.name) if scenario else None
+    trace = get_services(request.scope).scenario_traces.get(scenario.name) if scenario else None
     source = json.dumps(scenario.source if scenario else "")
     text = scenario.text[request_language(request)] if scenario and name else {}
     first = f'{{"source":{source},"trace":{trace or "null"}}}'
-    devices = request.app.state.pool.devices
+    devices = get_services(request.scope).pool.devices
     values = {"title": text.get("title"), "question": text.get("look_at"), "scenario": scenario}
     return render(request, "page.html", first=first, devices=devices, **values)
 
@@ -47,7 +48,8 @@ async def workbench(request: Request) -> Response:
 async def gallery(request: Request) -> Response:
     """All scenarios, by thread."""
     threads = [
-        (thread, list(members)) for thread, members in groupby(request.app.state.shelf, lambda member: member.thread)
+        (thread, list(members))
+        for thread, members in groupby(get_services(request.scope).scenarios, lambda member: member.thread)
     ]
     return render(request, "gallery.html", threads=threads)
 
@@ -75,7 +77,7 @@ async def run_fragment(request: Request, run: Subscription | Result) -> Response
     result = await wait_for_result(request, run, PATIENCE)
     if result is None:
         assert isinstance(run, Subscription)
-        request.app.state.executions.expect_reader(run)
+        get_services(request.scope).executions.expect_reader(run)
         return render(request, "partials/_running.html", run=run.describe())
     trace = await asyncio.to_thread(gzip.decompress, result.body)
     return render(request, "partials/_run.html", trace=trace.decode())

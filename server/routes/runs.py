@@ -8,51 +8,52 @@ from typing import Any
 from fastapi import Request, Response
 
 from server.clients import identify
-from server.errors import Refused
-from server.pool.executions import Executions, Result, Subscription
+from server.pool.executions import Result, Subscription
+from server.services import get_services
 from server.wire.api import Job, RunRequest
+from server.wire.problems import ProblemError
 
 
 def job_for(request: Request, body: RunRequest) -> Job:
-    """The job that a request asks for. Raises Refused."""
-    settings = request.app.state.settings
+    """The job that a request asks for. Raises ProblemError."""
+    settings = get_services(request.scope).settings
     size = len(body.source.encode("utf-8", "surrogatepass"))
     if size > settings.source:
         message = f"the program has {size} bytes; {settings.source} are allowed"
-        raise Refused(413, "too_large", message, field="source")
-    if body.device not in request.app.state.pool.devices:
-        raise Refused(422, "no_device", f"this server has no {body.device} worker", field="device")
+        raise ProblemError(413, "too_large", message, field="source")
+    if body.device not in get_services(request.scope).pool.devices:
+        raise ProblemError(422, "no_device", f"this server has no {body.device} worker", field="device")
     source = body.source.encode("utf-8", "replace").decode()
     return Job(source=source, device=body.device, seed=body.seed, limits=settings.limits(), focus=body.focus)
 
 
 def cached_result(request: Request, body: RunRequest) -> Result | None:
-    """The result of an earlier run, where it is still cached. Raises Refused."""
-    result: Result | None = request.app.state.executions.cached(job_for(request, body))
+    """The result of an earlier run, where it is still cached. Raises ProblemError."""
+    result: Result | None = get_services(request.scope).executions.cached(job_for(request, body))
     return result
 
 
 async def start_run(request: Request, body: RunRequest) -> Subscription | Result:
-    """A subscription to the run that a request asks for, or its cached result. Raises Refused, Limited, Busy, WorkersUnavailable."""
-    state = request.app.state
-    executions: Executions = state.executions
+    """A subscription to the run that a request asks for, or its cached result. Raises ProblemError, RateLimited, Busy, WorkersUnavailable."""
+    services = get_services(request.scope)
+    executions = services.executions
     job = job_for(request, body)
     cached = executions.cached(job)
     if cached is not None:
         return cached
-    client = identify(request.scope, state.secret, state.proxies)
-    state.rates.hit(client)
+    client = identify(request.scope, services.cookie_key, services.proxies)
+    services.run_limits.hit(client)
     return await executions.subscribe(job, client)
 
 
 async def wait_for_result(request: Request, run: Subscription | Result, timeout: float | None = None) -> Result | None:
     """The result of a run; None where `timeout` seconds were not enough.
 
-    Raises Refused where the client disconnects, which ends its subscription.
+    Raises ProblemError where the client disconnects, which ends its subscription.
     """
     if isinstance(run, Result):
         return run
-    executions: Executions = request.app.state.executions
+    executions = get_services(request.scope).executions
     waiting = asyncio.ensure_future(executions.result(run))
     watching = asyncio.ensure_future(disconnected(request))
     try:
@@ -61,7 +62,7 @@ async def wait_for_result(request: Request, run: Subscription | Result, timeout:
             return await waiting
         if watching.done():
             executions.unsubscribe(run)
-            raise Refused(499, "gone", "the client has disconnected")
+            raise ProblemError(499, "gone", "the client has disconnected")
         return None
     finally:
         watching.cancel()
@@ -69,11 +70,11 @@ async def wait_for_result(request: Request, run: Subscription | Result, timeout:
 
 
 def find_subscription(request: Request, id_: str) -> Subscription:
-    """The subscription of this id. Raises Refused."""
-    executions: Executions = request.app.state.executions
+    """The subscription of this id. Raises ProblemError."""
+    executions = get_services(request.scope).executions
     subscription = executions.get(id_)
     if subscription is None:
-        raise Refused(404, "no_run", "there is no such run; a finished one is kept for some minutes", field="id")
+        raise ProblemError(404, "no_run", "there is no such run; a finished one is kept for some minutes", field="id")
     return subscription
 
 

@@ -1,24 +1,26 @@
-"""Where a host asks for a password: signing in and out."""
+"""Signing in and out, where the host requires a password."""
 
 from fastapi import APIRouter, Request, Response
 
-from server.authentication import SESSION_PATH, Authenticator
-from server.errors import Refused
+from server.authentication import SESSION_PATH
+from server.dependencies import ServicesDep
 from server.wire.api import Password
+from server.wire.problems import ProblemError
 
 router = APIRouter(include_in_schema=False)
 
 
 @router.post(SESSION_PATH, status_code=204)
-async def begin(body: Password, request: Request) -> Response:
-    """A session of this browser's."""
-    authenticator: Authenticator = request.app.state.authenticator
+async def sign_in(body: Password, request: Request, services: ServicesDep) -> Response:
+    """Begin a session of this browser."""
+    authenticator = services.authenticator
     if not authenticator.check_password(body.password.encode("utf-8", "surrogatepass"), request.scope):
-        raise Refused(401, "wrong_password", "this is not the password", field="password")
+        raise ProblemError(401, "wrong_password", "the password is wrong", field="password")
     return Response(status_code=204, headers={"Set-Cookie": authenticator.session_cookie(request.scope)})
 
 
 @router.delete(SESSION_PATH, status_code=204)
-async def end(request: Request) -> Response:
-    authenticator: Authenticator = request.app.state.authenticator
-    return Response(status_code=204, headers={"Set-Cookie": authenticator.session_cookie(request.scope, ends=True)})
+async def sign_out(request: Request, services: ServicesDep) -> Response:
+    """End the session of this browser."""
+    cookie = services.authenticator.session_cookie(request.scope, ends=True)
+    return Response(status_code=204, headers={"Set-Cookie": cookie})

@@ -6,10 +6,11 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse
 
 from server.clients import is_within, parse_networks
-from server.errors import Refused
+from server.dependencies import ServicesDep
 from server.settings_docs import format_bytes, format_duration
 from server.status import collect
 from server.templating import render, templates
+from server.wire.problems import ProblemError
 
 PACE = 15
 """Seconds, where the page is to renew itself."""
@@ -17,28 +18,28 @@ PACE = 15
 templates.env.filters |= {"format_bytes": format_bytes, "format_duration": format_duration}
 
 
-async def operator(request: Request) -> None:
-    """Let nobody else pass. Raises Refused."""
-    state = request.app.state
-    if not is_within(request.scope, state.proxies, parse_networks(state.settings.operators, "OPERATORS")):
-        raise Refused(403, "no_operator", "only who runs the server sees this; GRADBOX_OPERATORS says from where")
+async def require_operator(request: Request, services: ServicesDep) -> None:
+    """Raises ProblemError where the request does not come from GRADBOX_OPERATORS."""
+    operators = parse_networks(services.settings.operators, "OPERATORS")
+    if not is_within(request.scope, services.proxies, operators):
+        raise ProblemError(403, "no_operator", "this page is for the server's operators; see GRADBOX_OPERATORS")
 
 
-router = APIRouter(include_in_schema=False, dependencies=[Depends(operator)])
+router = APIRouter(include_in_schema=False, dependencies=[Depends(require_operator)])
 
 
 @router.get("/-/status.json")
-async def told(request: Request, response: Response) -> dict[str, Any]:
-    """The same for programs."""
+async def status(response: Response, services: ServicesDep) -> dict[str, Any]:
+    """The server's status as JSON."""
     response.headers["Cache-Control"] = "no-store"
-    return await collect(request.app)
+    return await collect(services)
 
 
 @router.get("/-/status", response_class=HTMLResponse)
-async def page(request: Request, renew: bool = False) -> Response:
-    """All at a glance; with `?renew=1` again and again."""
-    answer = render(request, "status.html", facts=await collect(request.app), renew=renew, pace=PACE)
-    answer.headers["Cache-Control"] = "no-store"
+async def page(request: Request, services: ServicesDep, renew: bool = False) -> Response:
+    """The server's status as a page; with `?renew=1` it reloads itself."""
+    response = render(request, "status.html", facts=await collect(services), renew=renew, pace=PACE)
+    response.headers["Cache-Control"] = "no-store"
     if renew:
-        answer.headers["Refresh"] = str(PACE)
-    return answer
+        response.headers["Refresh"] = str(PACE)
+    return response

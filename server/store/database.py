@@ -17,6 +17,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from server.settings import SettingError
+from server.wire.problems import ProblemError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 DATABASE_FILE = "gradbox.sqlite"
@@ -38,11 +39,11 @@ ADVISORY_LOCK = 0x67726164
 log = logging.getLogger("gradbox.store")
 
 
-class StoreUnavailable(Exception):
-    """The database does not answer, or not as it should."""
+class StoreUnavailable(ProblemError):
+    """The database does not answer, or answers with an error."""
 
     def __init__(self) -> None:
-        super().__init__("the store of scenarios can't be reached now")
+        super().__init__(503, "no_store", "the database can't be reached now", headers={"Retry-After": "5"})
 
 
 class Database:

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from server.store.database import Database
 from server.store.ids import candidate_ids, digest, is_plausible
 from server.store.tables import scenarios
+from server.wire.problems import ProblemError
 from server.wire.saved_programs import ArchiveRecord, Content, Versions
 from server.wire.trace import Trace
 
@@ -24,25 +25,25 @@ PAGE_SIZE = 20
 COLUMNS = scenarios.c
 
 
-class ProgramRemoved(Exception):
-    """The host took this one away, and it is not to come back."""
+class ProgramRemoved(ProblemError):
+    """The host removed this program for good."""
 
     def __init__(self) -> None:
-        super().__init__("the host of this server has removed this scenario")
+        super().__init__(410, "removed", "the host of this server has removed this program")
 
 
-class ProgramTooLarge(Exception):
-    """A scenario of more bytes than one may have."""
+class ProgramTooLarge(ProblemError):
+    """The program and its trace have more bytes than GRADBOX_SCENARIO allows."""
 
-    def __init__(self, size: int, largest: int) -> None:
-        super().__init__(f"the scenario has {size} bytes with its trace; {largest} are allowed")
+    def __init__(self, size: int, limit: int) -> None:
+        super().__init__(413, "too_large", f"the program has {size} bytes with its trace; {limit} are allowed")
 
 
-class QuotaExceeded(Exception):
-    """The quota is used up."""
+class QuotaExceeded(ProblemError):
+    """The saved programs have as many bytes as GRADBOX_QUOTA allows."""
 
     def __init__(self) -> None:
-        super().__init__("this server has no room for more scenarios")
+        super().__init__(507, "full", "this server has no space for more programs")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,106 @@
+"""Saved programs: saving one under a permalink, finding it, and running it once more."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from server import log
+from server.metrics import Metrics
+from server.pool.cache import deterministic
+from server.pool.executions import Result
+from server.pool.fair_queue import Client
+from server.pool.zygote import WorkersUnavailable
+from server.rate_limits import RateLimited, RateLimiter
+from server.store.comparison import compare, load_trace, runtime_versions
+from server.store.database import StoreUnavailable
+from server.store.ids import canonical
+from server.store.repository import ProgramRemoved, ProgramTooLarge, QuotaExceeded, Repository, SavedProgram
+from server.wire.api import RunRequest
+from server.wire.problems import ProblemError
+from server.wire.saved_programs import Content, Rerun, SavedProgramReply
+
+Run = Callable[[RunRequest], Awaitable[Result]]
+"""Runs a program for the client who asks. Raises ProblemError."""
+
+REFUSALS = (RateLimited, StoreUnavailable, ProgramRemoved, ProgramTooLarge, QuotaExceeded)
+
+
+class ProgramService:
+    """limits: of saves."""
+
+    def __init__(self, store: Repository, limits: RateLimiter, metrics: Metrics) -> None:
+        self._store, self._limits, self._metrics = store, limits, metrics
+
+    async def find(self, id_: str) -> SavedProgram:
+        """Raises ProblemError (404), ProgramRemoved, StoreUnavailable."""
+        program = await self._store.find(id_)
+        if program is None:
+            raise ProblemError(404, "no_scenario", "there is no program at this address", field="id")
+        return program
+
+    async def save(self, content: Content, client: Client, run: Run) -> tuple[SavedProgram, bool]:
+        """The saved program, and whether it is new; the same content is saved once. Its trace is made by `run`.
+
+        Raises ProblemError (422, for an unknown parent), RateLimited, ProgramRemoved, ProgramTooLarge, QuotaExceeded,
+        StoreUnavailable, WorkersUnavailable, and what `run` raises.
+        """
+        text = canonical(content)
+        with self._counting_refusals():
+            program = await self._store.find_content(text)
+            if program is not None:
+                return program, False
+            if content.parent is not None and not await self._store.exists(content.parent):
+                raise ProblemError(422, "no_parent", "there is no such program to fork from", field="parent")
+            self._limits.hit(client)
+        trace = await run_content(content, run)
+        versions = runtime_versions(await asyncio.to_thread(load_trace, trace))
+        with self._counting_refusals():
+            id_, new = await self._store.save(text, trace, versions)
+            program = await self.find(id_)
+        log.events.info("save", id=id_, bytes=len(text) + len(trace), new=new)
+        if new:
+            self._metrics.program_saved()
+        return program, new
+
+    async def rerun(self, id_: str, run: Run) -> Rerun:
+        """How the result differs today. What was saved stays as it is. Raises what `find` and `run` do."""
+        program = await self.find(id_)
+        body = await run_content(program.content, run)
+        old, new = await asyncio.to_thread(lambda: (load_trace(program.trace), load_trace(body)))
+        parts, step = compare(old, new)
+        return Rerun(
+            id=program.id,
+            changed=bool(parts),
+            differs=parts,
+            step=step,
+            repeatable=deterministic(program.content.source),
+            was=program.versions,
+            now=runtime_versions(new),
+        )
+
+    @contextmanager
+    def _counting_refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except REFUSALS as error:
+            self._metrics.save_refused(error.problem.code)
+            raise
+
+
+async def run_content(content: Content, run: Run) -> bytes:
+    """The gzipped trace of a program. Raises WorkersUnavailable where the run was lost or cancelled."""
+    settings = content.settings
+    result = await run(
+        RunRequest(source=content.source, device=settings.device, seed=settings.seed, focus=settings.focus)
+    )
+    if result.status in ("lost", "cancelled"):
+        raise WorkersUnavailable("the run was lost; try again")
+    return result.body
+
+
+def describe(program: SavedProgram, url: str) -> SavedProgramReply:
+    """What the interface answers about a program. url: its permalink."""
+    created = datetime.fromtimestamp(program.created / 1000, UTC).isoformat(timespec="milliseconds")
+    content = {name: getattr(program.content, name) for name in Content.model_fields}
+    return SavedProgramReply(**content, id=program.id, url=url, created=created, versions=program.versions)

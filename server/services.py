@@ -1,0 +1,134 @@
+"""The parts that one server consists of: made with the application, started and closed with it."""
+
+import asyncio
+import contextlib
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from starlette.types import Scope
+
+from server import clients, log, settings_checks
+from server.authenticator import Authenticator
+from server.clients import Network
+from server.language.scenarios import Scenario, load_scenarios
+from server.metrics import Metrics
+from server.pictures.renderer_client import Renderer
+from server.pool.cache import Cache
+from server.pool.executions import Executions, Result
+from server.pool.fair_queue import Busy
+from server.pool.local import Pool
+from server.pool.zygote import WorkersUnavailable
+from server.program_service import ProgramService
+from server.rate_limits import RateLimiter
+from server.settings import Settings
+from server.store.database import Database, StoreUnavailable
+from server.store.health import StoreHealth
+from server.store.repository import Repository
+from server.wire.api import Job
+
+SCENARIOS = Path(__file__).parent.parent / "scenarios"
+CLASSROOM_LIMIT = "3000/minute"
+"""Runs, and saves, of a class behind one address."""
+
+
+@dataclass
+class Services:
+    """cookie_key: signs cookies. proxies: whose X-Forwarded-For is believed. started: seconds since 1970.
+
+    scenario_traces: the scenarios' traces by name, as JSON; filled some seconds after the start.
+    """
+
+    settings: Settings
+    scenarios: list[Scenario]
+    cookie_key: bytes
+    proxies: tuple[Network, ...]
+    run_limits: RateLimiter
+    picture_limits: RateLimiter
+    pool: Pool
+    executions: Executions
+    store: Repository
+    store_health: StoreHealth
+    metrics: Metrics
+    authenticator: Authenticator
+    renderer: Renderer
+    programs: ProgramService
+    scenario_traces: dict[str, str] = field(default_factory=dict)
+    started: float = field(default_factory=time.time)
+    _starting: list[asyncio.Task[None]] = field(default_factory=list)
+
+    async def start(self) -> None:
+        """Begin to boot the workers, to trace the scenarios and to open the database; waits for none of them."""
+        self.started = time.time()
+        for name, why in settings_checks.warnings(self.settings):
+            log.setting_warning(name, why)
+        await self.pool.start()
+        self._starting = [asyncio.create_task(self._trace_scenarios()), asyncio.create_task(self._open_store())]
+
+    async def close(self) -> None:
+        for task in self._starting:
+            task.cancel()
+        await asyncio.wait(self._starting)
+        await self.renderer.close()
+        await self.executions.close()
+        await self.pool.close()
+        await self.store_health.close()
+        await self.store.database.close()
+
+    async def _trace_scenarios(self) -> None:
+        """Run every scenario once, so that its page opens with its picture."""
+        for scenario in self.scenarios:
+            try:
+                trace = await self.pool.run(Job(source=scenario.source, limits=self.settings.limits()))
+            except (Busy, WorkersUnavailable):
+                continue
+            if trace.outcome.status in ("finished", "raised"):  # the other outcomes are not the program's own
+                self.scenario_traces[scenario.name] = trace.json().decode()
+
+    async def _open_store(self) -> None:
+        """Migrate the database. Where that fails, the first request that needs it tries again."""
+        with contextlib.suppress(StoreUnavailable):
+            await self.store.database.ensure_open()
+
+
+def create_services(settings: Settings, entry: str) -> Services:
+    """entry: the function that the workers run. Raises SettingError, and ScenarioError where a scenario can't be read."""
+    key = clients.signing_key(settings.secret)
+    pool = Pool(settings, entry)
+    cache = Cache(settings.cache)
+    store = Repository(Database(settings.database_url, Path(settings.data)), settings.scenario, settings.quota)
+    health = StoreHealth(store)
+    metrics = Metrics(pool, cache, health, settings.quota)
+
+    def on_result(job: Job, result: Result) -> None:
+        metrics.run_finished(job, result)
+        log.run_finished(job, result, settings.log_programs)
+
+    run_limit, save_limit = settings.address_limit, settings.save_address_limit
+    if settings.classroom:
+        run_limit = save_limit = CLASSROOM_LIMIT
+    save_limits = RateLimiter(settings.save_limit, save_limit, what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT"))
+    return Services(
+        settings=settings,
+        scenarios=load_scenarios(SCENARIOS),
+        cookie_key=key,
+        proxies=clients.parse_networks(settings.trusted_proxies),
+        run_limits=RateLimiter(settings.rate_limit, run_limit),
+        picture_limits=RateLimiter(
+            settings.picture_limit, settings.picture_limit, what="picture", names=("PICTURE_LIMIT",) * 2
+        ),
+        pool=pool,
+        executions=Executions(pool, cache, settings.cache, on_result),
+        store=store,
+        store_health=health,
+        metrics=metrics,
+        authenticator=Authenticator(settings, key, metrics.sign_in_failed),
+        renderer=Renderer(settings.pictures),
+        programs=ProgramService(store, save_limits, metrics),
+    )
+
+
+def get_services(scope: Scope) -> Services:
+    """Those of the application that serves this request."""
+    services: Services = scope["app"].state.services
+    return services

@@ -1,0 +1,31 @@
+"""The base of all errors that a client is told about."""
+
+import math
+from collections.abc import Mapping
+
+from server.wire.api import Problem
+
+
+class ProblemError(Exception):
+    """An error together with the response that it becomes.
+
+    status: of the HTTP response. code, message, field, retry_after: as in `wire.api.Problem`; with retry_after (seconds)
+    the response also has a Retry-After header. headers: further headers of the response.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        field: str | None = None,
+        retry_after: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.problem = Problem(code=code, message=message, field=field, retry_after=retry_after)
+        self.headers = dict(headers or {})
+        if retry_after is not None:
+            self.headers["Retry-After"] = str(max(1, math.ceil(retry_after)))
