@@ -1,0 +1,3 @@
+import torch
+z = torch.zeros(1)
+z + 1

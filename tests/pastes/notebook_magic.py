@@ -1,0 +1,3 @@
+import torch
+x = torch.eye(2)
+x @ x

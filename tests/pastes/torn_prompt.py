@@ -1,0 +1,5 @@
+import torch
+a = torch.ones(3)
+c = a.detach()
+a
+c

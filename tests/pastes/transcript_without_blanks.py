@@ -1,0 +1,4 @@
+import torch
+q = torch.full((2,), 7)
+q.sum()
+del q

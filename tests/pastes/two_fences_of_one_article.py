@@ -1,0 +1,5 @@
+import torch
+x = torch.tensor(3., requires_grad=True)
+y = x * x
+y.backward()
+print(x.grad)
