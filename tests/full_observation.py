@@ -4,17 +4,14 @@
 """
 
 import json
-import os
 import sys
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from server.worker.observer import Observer
-from server.worker.probes import ops
 from server.worker.run import run
-from tests.tracing import write_all
+from tests.tracing import HOST, qualified
 
 _observe = Observer.observe
 
@@ -58,31 +55,25 @@ def comparing(report: Callable[[dict[str, Any]], None]) -> Callable[..., Any]:
     return observe
 
 
-def unobserved(source: str) -> list[dict[str, Any]]:
-    """What the steps of a program missed."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        warnings.resetwarnings()
-        differences: list[dict[str, Any]] = []
-        Observer.observe = comparing(differences.append)  # type: ignore[method-assign]
+def record(job: dict[str, Any], write: Callable[[bytes], None]) -> None:
+    """Run the job in this process, which is a fork made for it, and write what its steps missed as JSON."""
+    missed: list[dict[str, Any]] = []
+    Observer.observe = comparing(missed.append)  # type: ignore[method-assign]
 
-        def write(line: bytes) -> None:
-            if line.startswith((b'{"outcome"', b'{"fault"')):
-                write_all(writing, json.dumps(differences, default=str).encode())
+    def end(line: bytes) -> None:
+        if line.startswith((b'{"outcome"', b'{"fault"')):
+            write(json.dumps(missed, default=str).encode())
 
-        run({"source": source}, write)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        data = pipe.read()
-    os.waitpid(child, 0)
-    result: list[dict[str, Any]] = json.loads(data)
-    return result
+    run(job, end)
+
+
+def unobserved(source: str, before: Callable[[], None] | None = None) -> list[dict[str, Any]]:
+    """What the steps of a program missed; `before` as for `tests.tracing.trace`."""
+    missed: list[dict[str, Any]] = json.loads(HOST.ask(job={"source": source}, before=qualified(before), missed=True))
+    return missed
 
 
 if __name__ == "__main__":
-    ops.register_kernels()
     for name in sys.argv[1:]:
-        for difference in unobserved(Path(name).read_text()):
-            print(name, json.dumps(difference)[:600], flush=True)
+        for step in unobserved(Path(name).read_text()):
+            print(name, json.dumps(step)[:600], flush=True)

@@ -5,8 +5,11 @@ lives outside of the program, so that it is the same under plain CPython and und
 """
 
 import ast
+import builtins
 import sys
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -81,6 +84,18 @@ class LifetimeLog:
         if tensor.layout == torch.strided and not torch._C._functorch.is_functorch_wrapped_tensor(tensor):
             ref = StorageWeakRef(tensor.untyped_storage())
             self._storages.setdefault(ref.cdata, (name, ref))
+
+
+def install() -> None:
+    """Make a new log a builtin of this process."""
+    setattr(builtins, LOG_LIFETIMES, LifetimeLog())
+
+
+@contextmanager
+def installed() -> Iterator[None]:
+    """The same, as a context."""
+    install()
+    yield
 
 
 class _Calls(ast.NodeTransformer):

@@ -1,13 +1,11 @@
 """Tensors, storages, nodes and objects die at the same statement traced as plain; weak references are the witness."""
 
-import builtins
 from pathlib import Path
 
 import pytest
-import torch._dynamo  # noqa: F401 or the first optimizer in each fork pays for it
 
 from tests import random_programs
-from tests.lifetime_log import LOG_LIFETIMES, LifetimeLog, with_lifetime_log
+from tests.lifetime_log import install, installed, with_lifetime_log
 from tests.plain_python import run_plain
 from tests.test_agreement import PROGRAMS
 from tests.tracing import ROOT, events, trace
@@ -24,11 +22,10 @@ def deaths(printed: str) -> str:
     return printed[: printed.rfind("after line")]
 
 
-def both(source: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+def both(source: str, path: Path) -> tuple[str, str]:
     """What the witness says of a program under plain CPython, and under the recorder."""
-    monkeypatch.setattr(builtins, LOG_LIFETIMES, LifetimeLog(), raising=False)
     path.write_text(with_lifetime_log(source))
-    truth, told = run_plain(path.read_text()), trace(path.read_text(), limits=LIMITS)
+    truth, told = run_plain(path.read_text(), installed), trace(path.read_text(), install, limits=LIMITS)
     assert told["outcome"]["status"] == ("finished" if truth["error"] is None else "raised")
     assert events(told, "tracer_fault") == []
     out = [entry for step in told["steps"] for entry in step["log"] if entry["kind"] == "out"]
@@ -37,19 +34,17 @@ def both(source: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str,
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_they_die_at_the_same_statement(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    truth, told = both(SOURCES[name], tmp_path / "program.py", monkeypatch)
+def test_they_die_at_the_same_statement(name: str, tmp_path: Path) -> None:
+    truth, told = both(SOURCES[name], tmp_path / "program.py")
     assert told == truth and "after line" in truth
 
 
-def test_the_witness_sees_a_saved_storage_freed_by_the_backward_that_needs_it_last(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_witness_sees_a_saved_storage_freed_by_the_backward_that_needs_it_last(tmp_path: Path) -> None:
     source = (
         "import torch\nx = torch.rand(3, requires_grad=True)\ne = x.exp()\nout = e.sum()\ndel e\n"
         "out.backward(retain_graph=True)\nout.backward()\nkept = x.grad\nx.grad = None\ndel kept\n"
     )
-    truth, told = both(source, tmp_path / "program.py", monkeypatch)
+    truth, told = both(source, tmp_path / "program.py")
     assert told == truth
     assert told.splitlines() == [
         *(f"after line {line}" for line in (1, 2, 3, 4)),

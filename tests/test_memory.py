@@ -20,7 +20,7 @@ import torch._dynamo
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from server.worker.run import ProgramRun
-from tests.tracing import write_all
+from tests.fork_host import write_all
 
 RUNS, WARM = 2000, 200
 PROGRAMS = {

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import torch
-import torch._dynamo  # or the first optimizer in each fork pays for it
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 

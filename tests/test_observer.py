@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from server.worker.probes.frames import Frames
 from tests import random_programs
 from tests.full_observation import unobserved
 from tests.test_agreement import PROGRAMS
@@ -64,6 +65,9 @@ def test_hidden_ways_are_followed(source: str) -> None:
     assert unobserved(f"import torch\nx = torch.ones(2)\nitems = []\n{source}\nlast = 0\n") == []
 
 
-def test_a_look_that_misses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.worker.probes.frames.Frames.observe_statement", lambda *_: True)
-    assert unobserved("x = 1\nx = 2\n") != []
+def blindfold() -> None:
+    Frames.observe_statement = lambda *_: True  # type: ignore[method-assign]
+
+
+def test_a_look_that_misses_is_found() -> None:
+    assert unobserved("x = 1\nx = 2\n", blindfold) != []

@@ -1,7 +1,6 @@
 """Runs programs in a forked child of the recorder, and replays traces as the wire contract says."""
 
 import json
-import os
 import resource
 import traceback
 import warnings
@@ -11,44 +10,43 @@ from typing import Any
 
 from server.wire.trace import Trace
 from server.worker.run import run
-
-SECONDS = 120
-"""Of computing, after which a child that a test forgot to limit is killed."""
+from tests.fork_host import ForkHost, Write, forked
 
 ROOT = Path(__file__).parent.parent
+HOST = ForkHost("tests.recorder_host")
+
+CPU_SECONDS = 120
+"""After which a child that a test forgot to limit is killed."""
 
 
-def lines(source: str, before: Callable[[], None] | None = None, **job: Any) -> list[dict[str, Any]]:
-    """The lines that a forked child writes for this program. `before` is called in the child, before the program."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-        warnings.resetwarnings()  # a test's strictness is not the program's
+def lines(source: str, before: Callable[[], None], **job: Any) -> list[dict[str, Any]]:
+    """The lines that a fork of this process writes for a program. `before`, any function, is called in it first."""
+
+    def act(write: Write) -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        warnings.resetwarnings()  # the strictness of tests is not the program's
         try:
-            if before is not None:
-                before()
+            before()
         except BaseException:
-            write_all(writing, json.dumps({"fault": traceback.format_exc()}).encode() + b"\n")
-            os._exit(1)
-        run({"source": source, **job}, lambda line: write_all(writing, line))
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        data = pipe.read()
-    os.waitpid(child, 0)
-    return [json.loads(line) for line in data.splitlines()]
+            write(json.dumps({"fault": traceback.format_exc()}).encode() + b"\n")
+            return
+        run({"source": source, **job}, write)
+
+    return [json.loads(line) for line in forked(act).splitlines()]
 
 
-def write_all(to: int, data: bytes) -> None:
-    """Write all of it to a descriptor."""
-    while data:
-        data = data[os.write(to, data) :]
+def qualified(function: Callable[..., Any] | None) -> str | None:
+    """`module:function`, by which another process finds it."""
+    return None if function is None else f"{function.__module__}:{function.__qualname__}"
 
 
-def trace(source: str, **job: Any) -> dict[str, Any]:
-    """The trace as JSON values; it is valid by the wire's models, or this raises."""
-    head, *rest = lines(source, **job)
+def trace(source: str, before: Callable[[], None] | None = None, **job: Any) -> dict[str, Any]:
+    """The trace as JSON values, from a fork of the recorder's host; it is valid by the wire's models, or this raises.
+
+    before: a function of a module, which is called in the fork first.
+    """
+    data = HOST.ask(job={"source": source, **job}, before=qualified(before), missed=False)
+    head, *rest = [json.loads(line) for line in data.splitlines()]
     result = {**head["header"], "steps": [line["step"] for line in rest if "step" in line], **rest[-1]}
     Trace.model_validate({key: value for key, value in result.items() if key != "again"})
     return result

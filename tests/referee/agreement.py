@@ -49,8 +49,8 @@ class Verdict:
 def verdict(case: Case, trace: Trace) -> Verdict:
     """What the referee says of a trace."""
     truth = plain_run(case.program)
-    if "harness" in truth:
-        return Verdict("left out", [truth["harness"]])
+    if "fault" in truth:
+        return Verdict("left out", [truth["fault"]])
     sentences = disagreements(truth, trace)
     if not sentences:
         return Verdict("agrees")

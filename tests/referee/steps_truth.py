@@ -35,7 +35,7 @@ def statements(source: str, trace: Trace, most: int = MOST) -> Iterator[Statemen
     lines = source.splitlines()
     for statement in ast.parse(source).body[:most]:
         truth = plain_run("\n".join(lines[: statement.end_lineno]))
-        if "harness" in truth or truth["error"]:
+        if "fault" in truth or truth["error"]:
             break
         part = cut(trace, statement.lineno, statement.end_lineno or statement.lineno)
         sentences = ["no step"] if part is None else disagreements(truth, part, ending=False)

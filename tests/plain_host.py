@@ -1,0 +1,64 @@
+"""The process whose forks run programs in plain CPython, without a recorder: see tests.fork_host."""
+
+import contextlib
+import importlib
+import io
+import pickle
+import random
+import signal
+import traceback
+import warnings
+from typing import Any
+
+import numpy
+import torch
+import torch._dynamo
+
+from tests.fork_host import Request, Write, serve
+from tests.referee.torch_facts import facts
+
+SECONDS = 60
+"""After which a program is killed."""
+
+
+def handle(request: Request, write: Write) -> None:
+    """Write a pickle of the truth about a program, as tests.plain_python describes it. This process is a fork for it.
+
+    inside: `module:name` of what makes the context that it runs in, or None.
+    """
+    signal.alarm(SECONDS)
+    warnings.simplefilter("ignore")
+    random.seed(0)
+    numpy.random.seed(0)
+    torch.manual_seed(0)
+    inside: Any = contextlib.nullcontext
+    if request["inside"] is not None:
+        module, _, name = request["inside"].partition(":")
+        inside = getattr(importlib.import_module(module), name)
+    truth: dict[str, Any] = {"error": None}
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), inside():
+        try:
+            exec(compile(request["source"], "<program>", "exec"), namespace)
+        except BaseException as raised:
+            truth["error"] = described(raised, request["source"])
+    try:
+        truth |= {"printed": out.getvalue(), "facts": facts(namespace) if request["facts"] else None}
+    except BaseException as error:
+        truth["fault"] = f"{type(error).__name__}: {error}"
+    write(pickle.dumps(truth))
+
+
+def described(raised: BaseException, source: str) -> list[Any]:
+    """The error's type, its message, and the line that raised it: its number and its text."""
+    stack = traceback.extract_tb(raised.__traceback__)
+    lines = [entry.lineno for entry in stack if entry.filename == "<program>" and entry.lineno]
+    line = lines[-1] if lines else None
+    text = source.splitlines()[line - 1].strip() if line else None
+    return [type(raised).__name__, str(raised), line, text]
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    serve(handle)
