@@ -14,6 +14,7 @@ import numpy
 import torch
 import torch._dynamo
 
+from tests import lifetime_log  # noqa: F401 named by requests
 from tests.fork_host import Request, Write, serve
 from tests.referee.torch_facts import facts
 

@@ -11,7 +11,7 @@ import torch._dynamo
 
 from server.worker.probes import ops
 from server.worker.run import run
-from tests import full_observation
+from tests import full_observation, lifetime_log, recorder_changes  # noqa: F401 named by requests
 from tests.fork_host import Request, Write, serve
 from tests.tracing import CPU_SECONDS
 

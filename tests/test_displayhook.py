@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import torch
 
-from server.worker import run
 from server.worker.displayhook import MAX_CHARACTERS, MAX_VALUES, display_text, expressions_with_output
+from tests.recorder_changes import show_everything
 from tests.tracing import ROOT, trace
 
 UNWRITTEN = ("layers_with_buffers",)
@@ -125,11 +125,6 @@ def without(told: dict[str, Any]) -> dict[str, Any]:
     for step in told["steps"]:
         step.pop("shown", None)
     return {key: told[key] for key in ("program", "steps", "outcome")}
-
-
-def show_everything() -> None:
-    """Have the value of every expression shown."""
-    run.expressions_with_output = lambda _, rows: frozenset(i for i, row in enumerate(rows) if row["kind"] == "Expr")
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)

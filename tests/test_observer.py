@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from server.worker.probes.frames import Frames
 from tests import random_programs
 from tests.full_observation import unobserved
+from tests.recorder_changes import overlook_statements
 from tests.test_agreement import PROGRAMS
 
 SEEDS = range(5000, 5080)
@@ -65,9 +65,5 @@ def test_hidden_ways_are_followed(source: str) -> None:
     assert unobserved(f"import torch\nx = torch.ones(2)\nitems = []\n{source}\nlast = 0\n") == []
 
 
-def blindfold() -> None:
-    Frames.observe_statement = lambda *_: True  # type: ignore[method-assign]
-
-
 def test_a_look_that_misses_is_found() -> None:
-    assert unobserved("x = 1\nx = 2\n", blindfold) != []
+    assert unobserved("x = 1\nx = 2\n", overlook_statements) != []

@@ -47,6 +47,7 @@ def trace(source: str, before: Callable[[], None] | None = None, **job: Any) -> 
     """
     data = HOST.ask(job={"source": source, **job}, before=qualified(before), missed=False)
     head, *rest = [json.loads(line) for line in data.splitlines()]
+    assert "header" in head, head
     result = {**head["header"], "steps": [line["step"] for line in rest if "step" in line], **rest[-1]}
     Trace.model_validate({key: value for key, value in result.items() if key != "again"})
     return result
