@@ -123,6 +123,7 @@ def test_the_allocator_is_told_step_by_step(ran: Any) -> None:
     states = [block for facts in told for block in facts.get("blocks") or []]
     assert any(block["state"] == "active_allocated" and block.get("storage") for block in states)
     assert entities(trace, "d")["d1"]["peak"] >= 4096
+    assert trace.runtime.device_name == entities(trace, "d")["d1"]["name"]
 
 
 @needs_gpu

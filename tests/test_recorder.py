@@ -214,3 +214,8 @@ def test_no_step_holds_a_fault_of_ours() -> None:
     )
     assert told["outcome"] == {"status": "finished"}
     assert events(told, "tracer_fault") == []
+
+
+def test_the_header_names_the_device() -> None:
+    runtime = trace("print(1)\n")["runtime"]
+    assert runtime["device"] == "cpu" and runtime["device_name"].strip()

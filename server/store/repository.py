@@ -18,6 +18,7 @@ from server.store.tables import scenarios
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import ArchiveRecord, Content, Versions
 from server.wire.trace import Trace
+from server.wire.upgrade import upgrade_gzip
 
 PAGE_SIZE = 20
 """Rows of an archive that are in memory at once."""
@@ -205,7 +206,7 @@ def saved_program(row: Row[Any]) -> SavedProgram:
     if row.removed is not None:
         raise ProgramRemoved
     versions, content = Versions.model_validate_json(row.versions), Content.model_validate_json(row.content)
-    return SavedProgram(row.id, row.digest, row.created, versions, content, bytes(row.trace))
+    return SavedProgram(row.id, row.digest, row.created, versions, content, upgrade_gzip(bytes(row.trace)))
 
 
 async def shortest_free_id(connection: AsyncConnection, hash_: str) -> str:
@@ -231,6 +232,7 @@ def record_to_row(record: ArchiveRecord) -> dict[str, Any]:
         Content.model_validate_json(record.content)
         trace = base64.b64decode(record.trace, validate=True)
         try:
+            trace = upgrade_gzip(trace)
             Trace.model_validate_json(gzip.decompress(trace))
         except (OSError, EOFError, zlib.error):
             raise ValueError(f"{record.id}: the trace can't be unpacked") from None

@@ -186,7 +186,6 @@ class Frame(TypedDict, total=False):
     state: Literal["running", "suspended"] | None
     vars: dict[str, Value] | None
     unset: FailFastList[str] | None
-    shared: dict[str, Uid] | None
 
 
 @closed

@@ -11,7 +11,7 @@ from server.wire.events import LogEntry
 from server.wire.limits import Limit
 
 SCHEMA = 1
-"""Raised by anything that does more than add; then `upgrade` learns to read the old one."""
+"""Raised by anything that does more than add; then `server.wire.upgrade` learns to read the old one."""
 
 
 class Edit(Model):
@@ -104,6 +104,8 @@ class Focus(Model):
 
 
 class Runtime(Model):
+    """What ran the program. device_name: of the processor or the GPU, as its maker gives it."""
+
     torch: str
     numpy: str
     python: str

@@ -28,6 +28,7 @@ from server import __version__
 from server.language import paste, policy, repairs
 from server.wire import limits
 from server.worker import introspection
+from server.worker.device_name import device_name
 from server.worker.displayhook import expressions_with_output
 from server.worker.instrument import Statements, instrument
 from server.worker.introspection import traceback_of
@@ -119,6 +120,7 @@ class ProgramRun:
                 "python": platform.python_version(),
                 "tracer": __version__,
                 "device": self._device,
+                "device_name": device_name(self._device),
                 "seed": self._seed,
                 "hash_seed": HASH_SEED,
                 "threads": 1,

@@ -92,6 +92,9 @@ export interface Edit {
   end_col: number;
   text: string;
 }
+/**
+ * What ran the program. device_name: of the processor or the GPU, as its maker gives it.
+ */
 export interface Runtime {
   torch: string;
   numpy: string;
@@ -625,9 +628,6 @@ export interface Frame {
     [k: string]: Value;
   };
   unset?: string[];
-  shared?: {
-    [k: string]: string;
-  };
 }
 /**
  * The modes in force.

@@ -187,3 +187,10 @@ test("a picture reaches as far as its marks", () => {
     y: 0,
   });
 });
+
+test("a stored trace of an earlier server is drawn, its stage and its loom", () => {
+  const stored = JSON.parse(readFileSync("tests/contract/schema_1.json", "utf8"));
+  for (const i of [0, Math.floor(stored.steps.length / 2), stored.steps.length - 1])
+    assert.ok(elements(pictureOf(stored, i)).length > 10);
+  assert.ok(elements(loomOf(stored)).length > 10);
+});
