@@ -153,7 +153,7 @@ def test_a_pane_is_as_wide_as_it_was_left(page: Any, site: str) -> None:
     after = json.loads(border.get_attribute("aria-valuenow"))
     assert after == before + 72
     page.reload()
-    page.wait_for_selector("#stage [data-cell]")
+    page.wait_for_function("() => document.querySelector('#workbench').dataset.step")
     assert json.loads(border.get_attribute("aria-valuenow")) == after
     border.dblclick()
     assert json.loads(border.get_attribute("aria-valuenow")) == before

@@ -8,17 +8,18 @@ import { EVENTS } from "./registry.js";
 const SENTENCES = 6;
 
 /** @typedef {import("./locale.js").Locale["say"]} Say */
+/** @typedef {import("./trace.js").Trace} Trace */
 /** @typedef {{text: string, tone: string}} Sentence */
 
 /** The step that a reader is shown first: where it raised, else the first slot that broke, write or cut, else the last.
- * @param {any} trace @returns {number} -1 where there are no steps */
+ * @param {Trace} trace @returns {number} -1 where there are no steps */
 export function openingStep(trace) {
   const error = trace.outcome.error?.step;
   if (typeof error === "number" && error < trace.steps.length) return error;
   let best = { rank: Number.POSITIVE_INFINITY, step: trace.steps.length - 1 };
-  trace.steps.forEach((/** @type {any} */ step, /** @type {number} */ i) => {
-    for (const entry of step.log) {
-      const rank = EVENTS[entry.event]?.opening;
+  trace.steps.forEach(({ log }, i) => {
+    for (const entry of log) {
+      const rank = entry.kind === "event" ? EVENTS[entry.event]?.opening : undefined;
       if (rank !== undefined && rank < best.rank) best = { rank, step: i };
     }
   });
@@ -26,7 +27,7 @@ export function openingStep(trace) {
 }
 
 /** A step's number with its line and loop iteration (`at`), and the text of that line.
- * @param {any} trace @param {number} i @param {Say} say @returns {{at: string, line: string}} */
+ * @param {Trace} trace @param {number} i @param {Say} say @returns {{at: string, line: string}} */
 export function stepHeading(trace, i, say) {
   const step = trace.steps[i];
   const iteration = step.iter?.length ? ` [${step.iter.join(", ")}]` : "";
@@ -50,16 +51,18 @@ function weight(note) {
   return note.tone === "bad" ? 0 : note.tone === "cut" ? 2 : note.minor ? 3 : 1;
 }
 
-/** The sentence that says how a program ended. @param {any} trace @param {Say} say @returns {Sentence} */
+/** The sentence that says how a program ended. @param {Trace} trace @param {Say} say @returns {Sentence} */
 export function outcomeSentence(trace, say) {
   const { status, error, stopped } = trace.outcome;
-  const key = stopped ? `stopped_${stopped.limit}` : "";
-  const text = {
-    raised: () => say("raised", { type: error.type, message: error.message.split("\n")[0] }),
-    stopped: () => say(say(key) === key ? "stopped_other" : key, { value: stopped.value, limit: stopped.limit }),
-    crashed: () => say("crashed", { message: error?.message ?? "" }),
-  }[/** @type {string} */ (status)];
-  return { text: text ? text() : say(status), tone: status === "finished" ? "plain" : "bad" };
+  let text = say(status);
+  if (status === "raised" && error) text = say("raised", { type: error.type, message: error.message.split("\n")[0] });
+  else if (status === "crashed") text = say("crashed", { message: error?.message ?? "" });
+  else if (status === "stopped" && stopped) {
+    const { limit, value } = stopped;
+    const key = `stopped_${limit}`;
+    text = say(say(key) === key ? "stopped_other" : key, { value, limit });
+  }
+  return { text, tone: status === "finished" ? "plain" : "bad" };
 }
 
 /** The stage's labels, those that the reader's language has. @param {Say} say @returns {Partial<import("./marks/labels.js").Labels>} */
@@ -74,7 +77,7 @@ export function loomLabels(say) {
 }
 
 /** The step at which a line runs next, from the beginning again where it does not; -1 where it never ran.
- * @param {any[]} steps @param {number} line @param {number} step */
+ * @param {import("./trace.js").Step[]} steps @param {number} line @param {number} step */
 export function nextRunOfLine(steps, line, step) {
   const at = steps.findIndex((s, i) => i > step && s.line === line);
   return at >= 0 ? at : steps.findIndex((s) => s.line === line);

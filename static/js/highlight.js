@@ -1,92 +1,94 @@
-/** What lights up together: the thing that is pointed at, or the one that was selected, with all that it belongs to. */
+/** Highlighting: what is pointed at, or else what was selected, together with everything that it belongs to. */
 
-export const LIGHTS =
+/** What can be pointed at. */
+export const HIGHLIGHTABLE =
   "[data-cell],[data-bead],[data-handle],[data-name],[data-path],[data-slot],[data-pin],[data-node],[data-edge],[data-counter-badge],[data-item],[data-object],[data-fold]";
 
-const MOST = 40;
+/** Cells after this one are highlighted without a delay of their own. */
+const DELAYED_CELLS = 40;
 
 /**
  * A selection is called after what it is of, like `handle:t3`, and holds at every step where that is drawn.
  * @param {Element} root
- * @param {(key: string | null) => void} [selected] told of each new selection
+ * @param {(key: string | null) => void} [onChoose] called with what the reader chooses; without it that is selected
  */
-export function createLights(root, selected) {
+export function createHighlight(root, onChoose) {
   /** @type {Element | null} what is pointed at */
-  let lit = null;
+  let pointed = null;
   /** @type {string | null} */
   let selection = null;
 
   /** @param {Element} target */
-  function light(target) {
-    dim();
-    const found = related(root, target);
-    if (found.size < 2) return;
+  function highlight(target) {
+    clear();
+    const elements = related(root, target);
+    if (elements.size < 2) return;
     for (const svg of root.querySelectorAll("svg")) svg.classList.add("lighting");
     let k = 0;
-    for (const el of found) {
-      el.classList.add("lit");
-      if (el instanceof SVGElement) el.style.setProperty("--k", String(Math.min(k, MOST)));
-      if (el.hasAttribute("data-cell")) k += 1;
+    for (const element of elements) {
+      element.classList.add("lit");
+      if (element instanceof SVGElement) element.style.setProperty("--k", String(Math.min(k, DELAYED_CELLS)));
+      if (element.hasAttribute("data-cell")) k += 1;
     }
     target.classList.add("origin");
   }
 
-  function dim() {
+  function clear() {
     for (const svg of root.querySelectorAll("svg.lighting")) svg.classList.remove("lighting");
-    for (const el of root.querySelectorAll(".lit, .origin")) el.classList.remove("lit", "origin");
+    for (const element of root.querySelectorAll(".lit, .origin")) element.classList.remove("lit", "origin");
   }
 
-  /** Nothing is pointed at any more, or everything is drawn anew: the selection alone is lit. */
-  function again() {
-    lit = null;
-    const kept = selection === null ? null : keyed(root, selection);
-    if (kept) light(kept);
-    else dim();
+  /** Nothing is pointed at any more, or the picture was drawn again: only the selection is highlighted. */
+  function redraw() {
+    pointed = null;
+    const selected = selection === null ? null : elementOf(root, selection);
+    if (selected) highlight(selected);
+    else clear();
   }
 
   /** @param {string | null} key */
   function select(key) {
     if (key === selection) return;
     selection = key;
-    again();
-    selected?.(selection);
+    redraw();
   }
 
   return {
-    again,
+    redraw,
     select,
     /** @param {Event} event */
-    over(event) {
-      const target = lightable(event);
-      if (target === lit) return;
-      if (!target) return again();
-      light(target);
-      lit = target;
+    point(event) {
+      const target = targetOf(event);
+      if (target === pointed) return;
+      if (!target) return redraw();
+      highlight(target);
+      pointed = target;
     },
     /** Select what was chosen; once more, or the ground, and nothing is. @param {Event} event */
     choose(event) {
-      const target = lightable(event);
+      const target = targetOf(event);
       const key = target && keyOf(target);
-      select(key === selection ? null : key);
+      (onChoose ?? select)(key === selection ? null : key);
     },
+    deselect: () => (onChoose ?? select)(null),
   };
 }
 
 /** @param {Event} event */
-function lightable(event) {
-  return event.target instanceof Element ? event.target.closest(LIGHTS) : null;
+function targetOf(event) {
+  return event.target instanceof Element ? event.target.closest(HIGHLIGHTABLE) : null;
 }
 
 const KINDS = ["handle", "name", "path", "slot", "pin", "node", "edge", "counter-badge", "item", "object", "bead"];
 
-/** What an element that can stay lit is called, at whatever step. @param {Element} target */
+/** The key of an element that can be selected, the same at every step. @param {Element} target */
 function keyOf(target) {
-  const kind = KINDS.find((one) => target.hasAttribute(`data-${one}`));
+  const kind = KINDS.find((name) => target.hasAttribute(`data-${name}`));
   return kind ? `${kind}:${target.getAttribute(`data-${kind}`)}` : null;
 }
 
-/** The element of that name, where it is drawn now. @param {Element} root @param {string} key */
-function keyed(root, key) {
+/** The element of a key, where it is drawn now. @param {Element} root @param {string} key */
+function elementOf(root, key) {
   const [, kind, value] = /^([a-z-]+):(.*)$/s.exec(key) ?? [];
   return KINDS.includes(kind)
     ? ([...root.querySelectorAll(`[data-${kind}]`)].find((el) => el.getAttribute(`data-${kind}`) === value) ?? null)

@@ -6,7 +6,7 @@ import zh from "../locales/zh.json" with { type: "json" };
 /** @type {Record<string, Record<string, string>>} */
 const SENTENCES = { en, zh };
 
-/** @typedef {{language: string, say: (key: string, args?: Record<string, any>) => string}} Locale */
+/** @typedef {{language: string, say: (key: string, args?: Record<string, unknown>) => string}} Locale */
 
 /** @param {string} language @returns {Locale} */
 export function locale(language) {
@@ -16,7 +16,7 @@ export function locale(language) {
 
 /**
  * Fills `{name}`; `{n|one cell|{n} cells}` chooses by number.
- * @param {string} sentence @param {Record<string, any>} args
+ * @param {string} sentence @param {Record<string, unknown>} args
  */
 export function format(sentence, args) {
   const chosen = sentence.replace(

@@ -5,8 +5,8 @@ import { ALL, visibleBand, TALL } from "./layout/view.js";
 import { cornerMarks, LOOM_LABELS, loomMarks } from "./marks/loom.js";
 import { patch, SVG } from "./svg.js";
 
-/** @typedef {import("./state.js").OpenTrace} Opened */
-/** @typedef {{show: (opened: Opened, i: number) => void, print: (opened: Opened) => void, clearPrint: () => void}} LoomView */
+/** @typedef {import("./state.js").OpenTrace} OpenTrace */
+/** @typedef {{show: (opened: OpenTrace, i: number) => void, print: (opened: OpenTrace) => void, clearPrint: () => void}} LoomView */
 
 const NARROW = 680;
 /** Height over width of a printed page. */
@@ -35,14 +35,14 @@ export function createLoom(host, document, { labels = {}, go }) {
   printArea.className = "loom-sheets";
   root.append(...Object.values(layers).map((layer) => layer.svg));
   host.append(root, printArea);
-  /** @type {WeakMap<Opened, Map<string, import("./layout/loom.js").Loom>>} */
+  /** @type {WeakMap<OpenTrace, Map<string, import("./layout/loom.js").Loom>>} */
   const plans = new WeakMap();
-  /** @type {{opened: Opened, i: number} | null} */
+  /** @type {{opened: OpenTrace, i: number} | null} */
   let shown = null;
   let visible = ALL;
   let k = 1;
 
-  /** @param {Opened} opened @param {number} width @param {boolean} stacked */
+  /** @param {OpenTrace} opened @param {number} width @param {boolean} stacked */
   function planFor(opened, width, stacked) {
     const cached = plans.get(opened) ?? /** @type {Map<string, import("./layout/loom.js").Loom>} */ (new Map());
     plans.set(opened, cached);
@@ -148,7 +148,7 @@ export function createLoom(host, document, { labels = {}, go }) {
       if (!sameRun) root.scrollTo(0, 0);
       scrollToStep();
     },
-    /** Lay out the whole run, as it ended, for printing: a slice of rows for every page. @param {Opened} opened */
+    /** Lay out the whole run, as it ended, for printing: a slice of rows for every page. @param {OpenTrace} opened */
     print(opened) {
       const plan = makeLoom(opened, { room: 1180, scrolls: false });
       const landscape = plan.width > LANDSCAPE_FROM;

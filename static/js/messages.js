@@ -2,13 +2,14 @@
 
 /** @typedef {import("./editor.js").Message} Message */
 /** @typedef {import("./locale.js").Locale["say"]} Say */
+/** @typedef {import("./trace.js").Trace} Trace */
 
 /** Notices about one line; the others are about the whole text, and said once however often they come. */
 const AT_LINE = new Set(["import", "left_out", "magic", "hidden", "turning", "blanks"]);
 const MOST = 12;
 
 /**
- * @param {any} trace @param {Say} say
+ * @param {Trace} trace @param {Say} say
  * @param {(repair: import("./repair.js").Repair, shape?: string) => void} mend makes a repair and runs again
  * @returns {Message[]}
  */
@@ -41,29 +42,27 @@ export function messages(trace, say, mend) {
   return out;
 }
 
-/** What was changed in the text as a whole. @param {any} trace @param {Say} say @returns {string} */
+/** What was changed in the text as a whole. @param {Trace} trace @param {Say} say @returns {string} */
 export function remarks(trace, say) {
   const laid = trace.steps.length ? ["printed", "claimed"] : ["claimed"]; // beside what torch printed
-  const whole = (trace.program.notices ?? []).filter(
-    (/** @type {any} */ n) => !AT_LINE.has(n.kind) && !laid.includes(n.kind),
-  );
+  const whole = (trace.program.notices ?? []).filter((n) => !AT_LINE.has(n.kind) && !laid.includes(n.kind));
   const left = atLines(trace).length - MOST;
-  const said = new Set(whole.map((/** @type {any} */ n) => say(`notice_${n.kind}`, n.args)));
+  const said = new Set(whole.map((n) => say(`notice_${n.kind}`, n.args)));
   if (left > 0) said.add(say("notice_more", { n: left }));
   if (trace.focus?.counts) said.add(say("second_run"));
   return [...said].join(" ");
 }
 
-/** @param {any} trace @returns {any[]} */
+/** @param {Trace} trace @returns {import("./trace.js").Notice[]} */
 function atLines(trace) {
-  return (trace.program.notices ?? []).filter((/** @type {any} */ n) => AT_LINE.has(n.kind));
+  return (trace.program.notices ?? []).filter((n) => AT_LINE.has(n.kind));
 }
 
-/** Why a thing is refused, in the reader's language. @param {any} refusal @param {Say} say @returns {string} */
+/** Why a thing is refused, in the reader's language. @param {import("./trace.js").Refusal} refusal @param {Say} say @returns {string} */
 function because({ key, args, message }, say) {
   const why = say(`why_${key}`, args);
   if (why === `why_${key}`) return message;
   if (!args?.what) return why;
-  const module = /^import of (.*)$/.exec(args.what)?.[1];
+  const module = /^import of (.*)$/.exec(String(args.what))?.[1];
   return say("refused_what", { what: module ? say("what_import", { module }) : args.what, why });
 }

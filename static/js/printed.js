@@ -62,11 +62,11 @@ export function createPrinted({ pane, text }, say) {
 
   return {
     show,
-    /** The output of another run, none of it shown yet. @param {any[]} steps */
+    /** The output of another run, none of it shown yet. @param {import("./trace.js").Step[]} steps */
     open(steps) {
-      printed = steps.flatMap((s, k) =>
-        s.log.flatMap((/** @type {any} */ e) =>
-          e.kind === "out" ? [{ step: k, text: e.text, stream: e.stream ?? "stdout" }] : [],
+      printed = steps.flatMap(({ log }, step) =>
+        log.flatMap((entry) =>
+          entry.kind === "out" ? [{ step, text: entry.text, stream: entry.stream ?? "stdout" }] : [],
         ),
       );
       complete = false;

@@ -28,10 +28,15 @@ export function startRerun({ button, status }, say, id) {
   });
 }
 
-/** @param {any} comparison @param {import("./locale.js").Locale["say"]} say @returns {string} */
+/**
+ * The sentence for what the server found.
+ * @param {{changed: boolean, differs: string[], step: number | null, repeatable: boolean, now: {torch: string}}} comparison
+ *   step: the first that differs
+ * @param {import("./locale.js").Locale["say"]} say @returns {string}
+ */
 export function verdict({ changed, differs, step, repeatable, now }, say) {
   if (!changed) return say("rerun_same", { torch: now.torch });
-  const parts = differs.map((/** @type {string} */ part) => say(`rerun_${part}`)).join(", ");
+  const parts = differs.map((part) => say(`rerun_${part}`)).join(", ");
   const where = step === null ? "" : say("rerun_from", { step: step + 1 });
   return [say("rerun_differs", { torch: now.torch, parts }), where, repeatable ? "" : say("rerun_chance")]
     .filter(Boolean)

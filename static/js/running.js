@@ -1,34 +1,60 @@
-/** Running a program: the form, the wait, the Stop button, and what the server answers. */
+/** Asks the server for traces: sends a request, follows a run that takes longer, and dispatches what comes of it. */
 
 import htmx from "htmx.org";
 import { followRun } from "./run_events.js";
 import { ROOT } from "./root.js";
 
-/** The trace of a program, where the server has it from before; null where it would have to be run.
- * @param {object} wanted @returns {Promise<any>} */
-export async function known(wanted) {
+/** @typedef {import("./page_state.js").Request} Request */
+/** @typedef {import("./page_state.js").Problem} Problem */
+
+/** What the server is sent. @param {Request} request */
+function requestBody({ source, settings, focus }) {
+  return JSON.stringify({ source, ...settings, ...(focus && { focus }) });
+}
+
+/** The trace that the server has from before; null where it would have to be run. @param {Request} request @returns {Promise<import("./page_state.js").Trace | null>} */
+async function cachedTrace(request) {
   try {
     const headers = { "Content-Type": "application/json" };
-    const answer = await fetch(`${ROOT}/api/runs?kept=1`, { method: "POST", headers, body: JSON.stringify(wanted) });
-    return answer.status === 200 ? await answer.json() : null;
+    const response = await fetch(`${ROOT}/api/runs?kept=1`, { method: "POST", headers, body: requestBody(request) });
+    return response.status === 200 ? await response.json() : null;
   } catch {
     return null;
   }
 }
 
+/** The sentence for an answer that is an error. @param {XMLHttpRequest} xhr @returns {Problem} */
+function problemOf(xhr) {
+  let error = { code: "", message: `${xhr.status}`, retry_after: 0 };
+  try {
+    error = JSON.parse(xhr.responseText).error;
+  } catch {
+    // a proxy's page: the status has to do
+  }
+  if (xhr.status === 429) {
+    const key = error.code === "limited" ? "error_limited" : "error_busy";
+    return { key, args: { seconds: Math.ceil(error.retry_after || 1) } };
+  }
+  return xhr.status === 401 ? { key: "error_signed_out" } : { key: "error_server", args: { message: error.message } };
+}
+
 /**
- * @param {{form: HTMLElement, result: HTMLElement, word: HTMLElement, stop: HTMLElement}} parts
- * @param {{say: import("./locale.js").Locale["say"], request: () => object, began: () => void, arrived: (trace: any) => void,
- *   failed: (text: string) => void}} how
- *   request: what is asked for, read when it is sent; failed: with a sentence about the server
- * @returns {{run: () => void, leave: () => void}} run: runs what `request` says; leave: nobody waits any more for what goes on
+ * One request at a time: the next one replaces it.
+ * @param {{form: HTMLElement, result: HTMLElement}} parts form: htmx sends it; result: where htmx puts the answer
+ * @param {(action: import("./page_state.js").Action) => void} dispatch
+ * @returns {{start: (request: Request) => void, stop: () => void, cancel: () => void}}
+ *   stop: ends the run, and its trace comes as far as it got; cancel: nobody waits for it any more
  */
-export function createRunning({ form, result, word, stop }, { say, request, began, arrived, failed }) {
-  /** @type {ReturnType<typeof followRun> | null} the run that goes on without the request that began it */
-  let hearing = null;
+export function createRunner({ form, result }, dispatch) {
+  /** @type {Request | null} */
+  let active = null;
+  /** @type {ReturnType<typeof followRun> | null} the run that goes on after its request was answered */
+  let run = null;
+  /** @type {WeakMap<XMLHttpRequest, number>} the request that each was sent for */
+  const ids = new WeakMap();
 
   htmx.defineExtension("json-body", {
-    /** @param {string} name @param {any} event */
+    /** @param {string} name @param {CustomEvent} event */
     onEvent(name, event) {
       if (name === "htmx:configRequest") event.detail.headers["Content-Type"] = "application/json";
       return true;
@@ -36,86 +62,84 @@ export function createRunning({ form, result, word, stop }, { say, request, bega
     /** @param {XMLHttpRequest} xhr */
     encodeParameters(xhr) {
       xhr.overrideMimeType("text/html");
-      return JSON.stringify(request());
+      return active && requestBody(active);
     },
   });
   htmx.process(form);
 
-  /** What the run is waiting for, or that there is none. @param {string | null} text */
-  function busy(text) {
-    document.body.classList.toggle("busy", text !== null);
-    word.textContent = text ?? say("run");
-    stop.hidden = text === null;
+  /** What an event of htmx is about. @param {Event} event */
+  function answerOf(event) {
+    const xhr = /** @type {XMLHttpRequest} */ (/** @type {CustomEvent} */ (event).detail.xhr);
+    return { xhr, id: ids.get(xhr) ?? 0 };
   }
 
-  /** @param {string} text */
-  function over(text) {
-    busy(null);
-    failed(text);
+  /** @param {number} id @param {Problem} problem */
+  function fail(id, problem) {
+    if (id === active?.id) active = run = null;
+    dispatch({ type: "runFailed", id, problem });
   }
 
-  form.addEventListener("htmx:beforeRequest", () => {
-    hearing?.leave();
-    hearing = null;
-    began();
-    busy(say("running"));
-  });
-  form.addEventListener("htmx:abort", () => busy(null));
-  form.addEventListener("htmx:sendError", () => over(say("error_network")));
+  form.addEventListener("htmx:beforeRequest", (event) => ids.set(answerOf(event).xhr, active?.id ?? 0));
+  form.addEventListener("htmx:sendError", (event) => fail(answerOf(event).id, { key: "error_network" }));
   form.addEventListener("htmx:responseError", (event) => {
-    const { xhr } = /** @type {CustomEvent} */ (event).detail;
-    let told = { code: "", message: `${xhr.status}`, retry_after: 0 };
-    try {
-      told = JSON.parse(xhr.responseText).error;
-    } catch {
-      // a proxy's page: the status has to do
-    }
-    if (xhr.status === 429)
-      over(
-        say(told.code === "limited" ? "error_limited" : "error_busy", { seconds: Math.ceil(told.retry_after || 1) }),
-      );
-    else over(xhr.status === 401 ? say("error_signed_out") : say("error_server", { message: told.message }));
+    const { xhr, id } = answerOf(event);
+    fail(id, problemOf(xhr));
   });
-  result.addEventListener("htmx:afterSwap", () => {
-    const goes = /** @type {HTMLElement | null} */ (result.querySelector("[data-run]"));
-    if (goes) return follow(goes.dataset.run ?? "");
-    busy(null);
+  result.addEventListener("htmx:afterSwap", (event) => {
+    const { id } = answerOf(event);
+    if (id !== active?.id) return;
+    const unfinished = /** @type {HTMLElement | null} */ (result.querySelector("[data-run]"));
+    if (unfinished) return follow(id, unfinished.dataset.run ?? "");
     const island = result.querySelector("script");
-    if (island) arrived(JSON.parse(island.textContent ?? "null"));
+    if (!island) return;
+    active = null;
+    dispatch({ type: "traceArrived", id, trace: JSON.parse(island.textContent ?? "null") });
   });
 
-  /** Wait for a run that takes longer. @param {string} id */
-  function follow(id) {
-    const lost = () => {
-      hearing = null;
-      over(say("error_network"));
-    };
-    hearing = followRun(id, {
-      queued: (ahead) => busy(say(ahead ? "queued" : "queued_next", { ahead })),
-      running: () => busy(say("running")),
+  /** Wait for a run that takes longer. @param {number} id the request's @param {string} name the run's */
+  function follow(id, name) {
+    const lost = () => fail(id, { key: "error_network" });
+    run = followRun(name, {
+      queued: (ahead) => dispatch({ type: "runQueued", id, ahead }),
+      running: () => dispatch({ type: "runStarted", id }),
       done: () => {
-        hearing = null;
-        htmx
-          .ajax("get", `${ROOT}/runs/${encodeURIComponent(id)}`, { target: `#${result.id}`, source: `#${form.id}` })
-          .catch(lost);
+        run = null;
+        const address = `${ROOT}/runs/${encodeURIComponent(name)}`;
+        htmx.ajax("get", address, { target: `#${result.id}`, source: `#${form.id}` }).catch(lost);
       },
       lost,
     });
   }
 
-  stop.addEventListener("click", () => {
-    if (hearing) return hearing.stop();
-    htmx.trigger(form, "htmx:abort", {}); // nothing of it has come yet
-    busy(null);
-  });
-  window.addEventListener("pagehide", () => hearing?.leave());
-
-  function leave() {
-    hearing?.leave();
-    hearing = null;
-    htmx.trigger(form, "htmx:abort", {});
-    busy(null);
+  /** @param {Request} request */
+  async function lookUp(request) {
+    const { id } = request;
+    const trace = await cachedTrace(request);
+    if (id === active?.id) active = null;
+    dispatch(trace ? { type: "traceArrived", id, trace } : { type: "traceMissing", id });
   }
 
-  return { run: () => htmx.trigger(form, "run", {}), leave };
+  function cancel() {
+    run?.leave();
+    run = null;
+    if (active) htmx.trigger(form, "htmx:abort", {});
+    active = null;
+  }
+
+  window.addEventListener("pagehide", () => run?.leave());
+  return {
+    start(request) {
+      cancel();
+      active = request;
+      if (request.reason === "lookup") lookUp(request);
+      else htmx.trigger(form, "run", {});
+    },
+    stop() {
+      if (run) return run.stop();
+      const id = active?.id;
+      cancel(); // no answer has come yet
+      if (id !== undefined) dispatch({ type: "runCancelled", id });
+    },
+    cancel,
+  };
 }

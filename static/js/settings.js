@@ -1,47 +1,53 @@
-/** How a program is run: the form fields of its seed and its device, and the same in the address. */
+/** How a program is run, its seed and its device: as values, in the form's fields and in the address. */
 
-const LARGEST = 2 ** 32 - 1;
+/** @typedef {{seed: number, device?: string}} Settings   device: absent where the server has but one */
+/** @typedef {{seed?: number | string | null, device?: string | null}} LooseSettings   as an address or a saved program has them */
 
-/** @typedef {{seed: number, device?: string}} Settings */
+const LARGEST_SEED = 2 ** 32 - 1;
 
 /**
- * @param {{seed: HTMLInputElement, device: HTMLSelectElement | null}} fields device: null where there is but one
- * @param {() => void} changed
+ * Settings that can be run: what is missing or out of range is replaced by its default.
+ * @param {LooseSettings} values @param {string[]} devices those that the server offers @returns {Settings}
  */
-export function createSettings({ seed, device }, changed) {
-  seed.addEventListener("input", changed);
-  device?.addEventListener("change", changed);
-
-  /** @returns {Settings} */
-  function read() {
-    return { seed: number(seed.value), ...(device && { device: device.value }) };
-  }
-
+export function normalizeSettings({ seed, device }, devices) {
+  const number = Math.trunc(Number(seed ?? 0));
   return {
-    read,
-    /** @param {{seed?: number | string | null, device?: string | null}} values what is not said is as it is by itself */
-    write(values) {
-      seed.value = String(number(values.seed ?? 0));
-      if (device)
-        device.value = [...device.options].some(({ value }) => value === values.device)
-          ? (values.device ?? "cpu")
-          : "cpu";
-    },
-    /** Whether this is what an address says. @param {{seed?: string | null, device?: string | null}} values */
-    matchesFragment: (values) =>
-      number(values.seed ?? 0) === read().seed && (!device || (values.device ?? "cpu") === device.value),
-    /** Whether a trace was made so. @param {any} trace */
-    matchesTrace: ({ runtime }) => runtime.seed === read().seed && (!device || runtime.device.startsWith(device.value)),
-    /** What an address says of it: what is not so by itself. */
-    fragment() {
-      const current = read();
-      return `${current.seed ? `&seed=${current.seed}` : ""}${current.device && current.device !== "cpu" ? `&device=${current.device}` : ""}`;
-    },
+    seed: number >= 0 && number <= LARGEST_SEED ? number : 0,
+    ...(devices.length > 1 && { device: devices.find((name) => name === device) ?? "cpu" }),
   };
 }
 
-/** @param {number | string} text */
-function number(text) {
-  const value = Math.trunc(Number(text));
-  return value >= 0 && value <= LARGEST ? value : 0;
+/** @param {Settings} a @param {Settings} b */
+export function sameSettings(a, b) {
+  return a.seed === b.seed && a.device === b.device;
+}
+
+/** Whether a trace was made with these settings. @param {Settings} settings @param {import("./trace.js").Trace} trace */
+export function madeWith({ seed, device }, { runtime }) {
+  return runtime.seed === seed && (device === undefined || (runtime.device ?? "").startsWith(device));
+}
+
+/** What an address says of settings: those that are not the defaults. @param {Settings} settings */
+export function settingsFragment({ seed, device }) {
+  return `${seed ? `&seed=${seed}` : ""}${device && device !== "cpu" ? `&device=${device}` : ""}`;
+}
+
+/**
+ * @param {{seed: HTMLInputElement, device: HTMLSelectElement | null}} fields device: null where there is but one
+ * @param {(settings: Settings) => void} onChange called with what the reader chose
+ */
+export function createSettingsFields({ seed, device }, onChange) {
+  const devices = device ? [...device.options].map(({ value }) => value) : [];
+  const read = () => normalizeSettings({ seed: seed.value, device: device?.value }, devices);
+  seed.addEventListener("input", () => onChange(read()));
+  device?.addEventListener("change", () => onChange(read()));
+  return {
+    devices,
+    /** @param {Settings} settings */
+    show(settings) {
+      if (sameSettings(read(), settings)) return; // a field that is being typed in stays as it is
+      seed.value = String(settings.seed);
+      if (device) device.value = settings.device ?? "cpu";
+    },
+  };
 }

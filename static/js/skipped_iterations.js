@@ -1,18 +1,21 @@
 /** What a trace leaves out, and how a second run is asked for it: iterations of a long loop, elements of a big storage. */
 
 /**
+ * @typedef {import("./trace.js").Trace} Trace
+ * @typedef {import("./trace.js").Step} Step
+ * @typedef {import("./trace.js").Focus} Focus
  * @typedef {{skipped: number, loop: number, around: number[], from: number, to: number | null}} Gap
  *   skipped: how many statements; loop: index of the loop's statement; around: iteration counts of the enclosing loops;
  *   from, to: the skipped iterations, counted from 0; `to` is null where the loop ended in the gap
  */
 
-/** The iterations that were skipped just before step `i`; null where none were. @param {any} trace @param {number} i @returns {Gap | null} */
+/** The iterations that were skipped just before step `i`; null where none were. @param {Trace} trace @param {number} i @returns {Gap | null} */
 export function gap(trace, i) {
   const step = trace.steps[i];
   if (!step?.skipped || step.stmt === undefined || step.stmt === null) return null;
   const before = previousInFrame(trace, i);
   if (!before) return null;
-  const { statements } = trace.program;
+  const { statements = [] } = trace.program;
   const loopsNow = enclosingLoops(statements, step.stmt, step.kind === "head");
   const loopsBefore = enclosingLoops(statements, before.stmt, before.kind === "head");
   const again = step.kind === "head" && loopsBefore.includes(step.stmt);
@@ -25,25 +28,34 @@ export function gap(trace, i) {
     loop,
     around: (before.iter ?? []).slice(0, at),
     from,
-    to: again ? step.iter[at] - 1 : null,
+    to: again ? (step.iter?.[at] ?? from) - 1 : null,
   };
 }
 
-/** The last step before this one in the same frame. @param {any} trace @param {number} i @returns {any} */
-function previousInFrame(trace, i) {
-  for (let k = i - 1; k >= 0; k--)
-    if (trace.steps[k].frame === trace.steps[i].frame && trace.steps[k].stmt !== undefined) return trace.steps[k];
+/**
+ * The last step before this one that ran a statement of the same frame.
+ * @param {Trace} trace @param {number} i @returns {(Step & {stmt: number}) | null}
+ */
+function previousInFrame({ steps }, i) {
+  for (let k = i - 1; k >= 0; k--) {
+    const { frame, stmt } = steps[k];
+    if (frame === steps[i].frame && stmt !== undefined && stmt !== null) return { ...steps[k], stmt };
+  }
   return null;
 }
 
-/** The loops around a statement, outermost first. @param {any[]} statements @param {number} i @param {boolean} inside */
+/**
+ * The loops around a statement, outermost first.
+ * @param {import("./trace.js").Statement[]} statements @param {number} i
+ * @param {boolean} inside whether the statement itself counts, where it is a loop
+ */
 function enclosingLoops(statements, i, inside) {
   const out = inside && /^(Async)?For$|^While$/.test(statements[i].kind) ? [i] : [];
   for (let loop = statements[i].loop; loop !== undefined && loop !== null; loop = statements[loop].loop) out.push(loop);
   return out.reverse();
 }
 
-/** The focus that a run was asked for, as a request names it; null where there was none. @param {any} focus @returns {object | null} */
+/** The focus that a run was asked for, as a request names it; null where there was none. @param {Focus | null} [focus] @returns {Focus | null} */
 export function requestedFocus(focus) {
   const fields = Object.entries(focus ?? {}).filter(
     ([name, value]) => value !== null && !["counts", "repeatable"].includes(name) && !(name === "step" && value === 0),
@@ -65,24 +77,19 @@ export function elementsFocus(storage, at, step) {
   return { storage, step, from, to: from + WINDOW };
 }
 
-/** The step at which an iteration begins, or -1. @param {any} trace @param {{loop: number, iteration: number[]}} focus */
-export function findIteration(trace, { loop, iteration }) {
-  return trace.steps.findIndex(
-    (/** @type {any} */ s) => s.kind === "head" && s.stmt === loop && String(s.iter) === String(iteration),
+/** The step at which an iteration begins, or -1. @param {Trace} trace @param {Pick<Focus, "loop" | "iteration">} focus */
+export function findIteration({ steps }, { loop, iteration }) {
+  return steps.findIndex(
+    (step) => step.kind === "head" && step.stmt === loop && String(step.iter) === String(iteration),
   );
 }
 
-/** Whether two runs printed the same and ended the same way. @param {any} one @param {any} other */
+/** Whether two runs printed the same and ended the same way. @param {Trace} one @param {Trace} other */
 export function sameOutput(one, other) {
-  const observable = (/** @type {any} */ trace) =>
-    JSON.stringify([
-      trace.steps
-        .flatMap((/** @type {any} */ s) =>
-          s.log.filter((/** @type {any} */ e) => e.kind === "out").map((/** @type {any} */ e) => e.text),
-        )
-        .join(""),
-      trace.outcome.status,
-      trace.outcome.error?.message ?? null,
-    ]);
+  const observable = (/** @type {Trace} */ { steps, outcome }) => {
+    const entries = steps.flatMap(({ log }) => log);
+    const printed = entries.map((entry) => (entry.kind === "out" ? entry.text : "")).join("");
+    return JSON.stringify([printed, outcome.status, outcome.error?.message ?? null]);
+  };
   return observable(one) === observable(other);
 }

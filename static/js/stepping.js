@@ -1,14 +1,16 @@
 /** Stepping over and out of calls and backward passes, and the stretches of steps that one loop iteration takes. */
 
+/** @typedef {import("./trace.js").Step} Step */
+
 /** The depth of each step: one more for each call of a function of the program, and one more in a backward pass.
- * @param {any[]} steps @returns {number[]} */
+ * @param {Step[]} steps @returns {number[]} */
 export function callDepths(steps) {
   /** @type {Map<string, number>} */
   const frameDepths = new Map();
   return steps.map((step) => {
     for (const [uid, set] of Object.entries(step.set ?? {}))
       if (set.kind === "frame") frameDepths.set(uid, set.caller ? (frameDepths.get(set.caller) ?? 0) + 1 : 0);
-    return (frameDepths.get(step.frame) ?? 0) + (step.visit ? 1 : 0);
+    return (frameDepths.get(step.frame ?? "") ?? 0) + (step.visit ? 1 : 0);
   });
 }
 
@@ -26,7 +28,7 @@ export function stepOut(depths, i) {
 
 /**
  * Stretches of steps that belong to one iteration of an outermost loop, every second one marked.
- * @param {any[]} steps @returns {{from: number, to: number, odd: boolean}[]}
+ * @param {Step[]} steps @returns {{from: number, to: number, odd: boolean}[]}
  */
 export function loopIterations(steps) {
   const depths = callDepths(steps);
@@ -41,8 +43,8 @@ export function loopIterations(steps) {
     }
     const count = step.iter?.[0];
     const next = count === undefined ? "" : String(count);
-    if (next !== "" && next === key) stretches[stretches.length - 1].to = i;
-    else if (next !== "") stretches.push({ from: i, to: i, odd: count % 2 === 1 });
+    if (count !== undefined && next === key) stretches[stretches.length - 1].to = i;
+    else if (count !== undefined) stretches.push({ from: i, to: i, odd: count % 2 === 1 });
     key = next;
     at = depths[i];
   });

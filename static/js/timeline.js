@@ -4,6 +4,8 @@ import { callDepths, loopIterations, stepOut, stepOver } from "./stepping.js";
 import { readPreference, writePreference } from "./preferences.js";
 import { EVENTS } from "./registry.js";
 
+/** @typedef {import("./trace.js").Step} Step */
+
 const SVG = "http://www.w3.org/2000/svg";
 const STEP_MS = 900;
 const STEP_MS_REDUCED = 1400;
@@ -11,9 +13,9 @@ const SPEEDS = [0.5, 1, 2, 4];
 const SPEED_KEY = "gradbox-speed";
 
 /**
- * The marks, the gravest first; a step gets one, by its events or by itself. shape: where it begins and how high it is, in
- * a box of 1 by 10, for shapes differ as well as colours; its colour is the style of `.mark-NAME`.
- * @type {Record<string, {shape: [number, number], isOn?: (step: any) => boolean}>}
+ * The marks, the gravest first; a step gets one, for its events or for its kind. shape: its top and its height in a box of
+ * 1 by 10, for shapes differ as well as colours; its colour is the style of `.mark-NAME`.
+ * @type {Record<string, {shape: [number, number], isOn?: (step: Step) => boolean}>}
  */
 export const MARKS = {
   raised: { shape: [0, 10], isOn: (step) => step.kind === "raise" },
@@ -24,9 +26,9 @@ export const MARKS = {
   unseen: { shape: [9, 1], isOn: (step) => Boolean(step.skipped) },
 };
 
-/** The name of a step's mark. @param {any} step @returns {string | null} */
+/** The name of a step's mark. @param {Step} step @returns {string | null} */
 export function mark(step) {
-  const marks = new Set(step.log.map((/** @type {any} */ entry) => EVENTS[entry.event]?.mark));
+  const marks = new Set(step.log.map((entry) => (entry.kind === "event" ? EVENTS[entry.event]?.mark : null)));
   return Object.keys(MARKS).find((name) => marks.has(name) || MARKS[name].isOn?.(step)) ?? null;
 }
 
@@ -119,7 +121,7 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, s
   play.addEventListener("click", toggle);
 
   return {
-    /** @param {any[]} steps */
+    /** @param {Step[]} steps */
     open(steps) {
       pause();
       count = steps.length;
@@ -163,7 +165,7 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, s
   };
 }
 
-/** @param {HTMLElement} host @param {any[]} steps */
+/** @param {HTMLElement} host @param {Step[]} steps */
 function draw(host, steps) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${Math.max(steps.length - 1, 1)} 10`);

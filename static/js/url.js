@@ -1,45 +1,53 @@
-/** The address says everything: the program and the step live in its fragment, `#p=…&i=…`. */
+/** The page's address: the program, the step, the selection, the view, settings and focus, in its fragment. */
 
-/** @typedef {{source: string | null, step: number | null, selection: string | null, seed: string | null, device: string | null,
- *   focus: object | null, broken: boolean}} AddressState   focus: what of the run is shown besides, as a request names it */
+/**
+ * @typedef {"stage" | "loom"} View
+ * @typedef {import("./trace.js").Focus} Focus
+ * @typedef {{step: number | null, selection: string | null, view: View | null}} Position
+ *   view: null where the address doesn't choose one; a step without a view is one of the stage
+ * @typedef {Position & {source: string | null, seed: string | null, device: string | null, focus: Focus | null,
+ *   broken: boolean}} Address
+ *   source: null where the address holds no program; broken: it holds one that can't be read
+ */
 
 /** Characters of a fragment that forums, chats and mail still carry whole. */
 export const LONGEST = 8000;
+/** Bytes of a program that an address may unpack to. */
+const MOST_BYTES = 1 << 20;
 
-/** @param {string} fragment as `location.hash` gives it @returns {Promise<AddressState>} */
-export async function read(fragment) {
+/** @param {string} fragment as `location.hash` gives it @returns {Promise<Address>} */
+export async function readAddress(fragment) {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
   const packed = fields.get("p");
-  const step = number(fields.get("i"));
-  const state = {
+  const address = {
+    ...readPosition(fragment),
     source: null,
-    step,
-    selection: fields.get("at"),
     seed: fields.get("seed"),
     device: fields.get("device"),
-    focus: focus(fields.get("focus")),
+    focus: readFocus(fields.get("focus")),
     broken: false,
   };
-  if (packed === null) return state;
+  if (packed === null) return address;
   try {
-    return { ...state, source: await unpack(packed) };
+    return { ...address, source: await unpack(packed) };
   } catch {
-    return { ...state, step: null, selection: null, broken: true };
+    return { ...address, step: null, selection: null, broken: true };
   }
 }
 
-/** The step that a fragment asks for. @param {string} fragment @returns {number | null} */
-export function step(fragment) {
-  return number(new URLSearchParams(fragment.replace(/^#/, "")).get("i"));
+/** The part of an address that needs no program. @param {string} fragment @returns {Position} */
+export function readPosition(fragment) {
+  const fields = new URLSearchParams(fragment.replace(/^#/, ""));
+  const view = fields.get("v") ?? (fields.has("i") ? "stage" : null);
+  return {
+    step: readIndex(fields.get("i")),
+    selection: fields.get("at"),
+    view: view === "stage" || view === "loom" ? view : null,
+  };
 }
 
-/** What a fragment asks to be lit. @param {string} fragment @returns {string | null} */
-export function selection(fragment) {
-  return new URLSearchParams(fragment.replace(/^#/, "")).get("at");
-}
-
-/** @param {string | null} text @returns {object | null} */
-function focus(text) {
+/** @param {string | null} text @returns {Focus | null} */
+function readFocus(text) {
   try {
     const value = JSON.parse(text ?? "null");
     return typeof value === "object" && !Array.isArray(value) ? value : null;
@@ -49,48 +57,56 @@ function focus(text) {
 }
 
 /** @param {string | null} text @returns {number | null} */
-function number(text) {
+function readIndex(text) {
   const value = Number.parseInt(text ?? "", 10);
   return Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/** @param {string} source @param {number | null} step @returns {Promise<string>} */
-export async function write(source, step) {
+/** The beginning of a fragment that holds the program. @param {string} source @param {number | null} step @returns {Promise<string>} */
+export async function programFragment(source, step) {
   return `#p=${await pack(source)}${step === null ? "" : `&i=${step}`}`;
 }
 
-/** The fragment of a step where the address itself says the program. @param {number | null} step */
-export function at(step) {
+/** The beginning of a fragment where the page's address itself names the program. @param {number | null} step */
+export function stepFragment(step) {
   return step === null ? "#" : `#i=${step}`;
 }
 
-/** @param {string} text @returns {Promise<string>} */
+/** @param {string | null} selection */
+export function selectionFragment(selection) {
+  return selection === null ? "" : `&at=${encodeURIComponent(selection)}`;
+}
+
+/** @param {View} view */
+export function viewFragment(view) {
+  return view === "stage" ? "" : `&v=${view}`;
+}
+
+/** @param {object | null} focus */
+export function focusFragment(focus) {
+  return focus === null ? "" : `&focus=${encodeURIComponent(JSON.stringify(focus))}`;
+}
+
+/** @param {string} text @returns {Promise<string>} deflated, in the alphabet of addresses */
 export async function pack(text) {
-  const bytes = await through(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));
+  const bytes = await pipe(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));
   let binary = "";
   for (const byte of bytes) binary += String.fromCharCode(byte);
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-const MOST = 1 << 20;
-
-/** @param {string | null} selection */
-export function lit(selection) {
-  return selection === null ? "" : `&at=${encodeURIComponent(selection)}`;
-}
-
-/** @param {string} packed @returns {Promise<string>} */
+/** @param {string} packed @returns {Promise<string>} rejects where it is damaged or unpacks to too much */
 export async function unpack(packed) {
   const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-  const out = await through(bytes, new DecompressionStream("deflate-raw"));
+  const out = await pipe(bytes, new DecompressionStream("deflate-raw"));
   return new TextDecoder("utf-8", { fatal: true }).decode(out);
 }
 
-/** @param {Uint8Array} bytes @param {CompressionStream | DecompressionStream} stream @returns {Promise<Uint8Array>} */
-async function through(bytes, stream) {
+/** @param {Uint8Array<ArrayBuffer>} bytes @param {CompressionStream | DecompressionStream} stream @returns {Promise<Uint8Array>} */
+async function pipe(bytes, stream) {
   const writer = stream.writable.getWriter();
-  const written = writer.write(/** @type {any} */ (bytes)).then(() => writer.close());
+  const written = writer.write(bytes).then(() => writer.close());
   written.catch(() => {});
   const reader = stream.readable.getReader();
   const parts = [];
@@ -99,7 +115,7 @@ async function through(bytes, stream) {
     const { value, done } = await reader.read();
     if (done) break;
     size += value.length;
-    if (size > MOST) throw new Error("too long");
+    if (size > MOST_BYTES) throw new Error("too long");
     parts.push(value);
   }
   await written;

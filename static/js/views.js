@@ -1,49 +1,39 @@
-/** The choice between stage and loom: two buttons; the choice is kept as a preference and in the address. */
+/** The choice between stage and loom: two buttons. The choice is a preference of the reader's as well. */
 
 import { readPreference, writePreference } from "./preferences.js";
 
+/** @typedef {import("./url.js").View} View */
+
 const KEY = "gradbox-view";
-const NAMES = ["stage", "loom"];
+
+/** The view that this reader chose last. @returns {View} */
+export function preferredView() {
+  return readPreference(KEY) === "loom" ? "loom" : "stage";
+}
 
 /**
  * @param {HTMLElement} root holds a button with `data-view` for each
- * @param {(name: string) => void} change
+ * @param {(view: View) => void} onChoose
  */
-export function createViews(root, change) {
+export function createViews(root, onChoose) {
   const buttons = [...root.querySelectorAll("button")];
-  let current =
-    [requestedView(location.hash), readPreference(KEY)].find((name) => name && NAMES.includes(name)) ?? NAMES[0];
+  /** @type {View} */
+  let current = "stage";
 
-  /** @param {string} name */
-  function show(name) {
-    current = name;
-    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.view === name));
-    change(name);
+  /** @param {View} view */
+  function choose(view) {
+    writePreference(KEY, view);
+    onChoose(view);
   }
 
-  /** @param {string} name */
-  function choose(name) {
-    writePreference(KEY, name);
-    show(name);
-  }
-
-  for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.view ?? current));
+  for (const button of buttons)
+    button.addEventListener("click", () => choose(button.dataset.view === "loom" ? "loom" : "stage"));
   return {
-    start: () => show(current),
-    /** Show what an address asks for. @param {string} fragment */
-    read(fragment) {
-      const name = requestedView(fragment);
-      if (name && NAMES.includes(name) && name !== current) show(name);
+    /** @param {View} view */
+    show(view) {
+      current = view;
+      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.view === view));
     },
-    current: () => current,
-    toggle: () => choose(NAMES[1 - NAMES.indexOf(current)]),
-    /** What an address says of it. */
-    fragment: () => (current === NAMES[0] ? "" : `&v=${current}`),
+    toggle: () => choose(current === "stage" ? "loom" : "stage"),
   };
-}
-
-/** What an address asks for: a step without a view is one of the stage. @param {string} fragment */
-function requestedView(fragment) {
-  const fields = new URLSearchParams(fragment.slice(1));
-  return fields.get("v") ?? (fields.has("i") ? NAMES[0] : null);
 }

@@ -1,0 +1,55 @@
+/** Keeps the address of the page and its state the same: writes the one, reads the other. */
+
+import { addressStep, isSavedProgram, programText, shownFocus } from "./page_selectors.js";
+import { settingsFragment } from "./settings.js";
+import { differs } from "./store.js";
+import * as url from "./url.js";
+
+/** @typedef {import("./page_state.js").PageState} PageState */
+
+/** A browser takes some milliseconds to write an address, and refuses it when it is asked too often. */
+const WRITE_AFTER_MS = 80;
+
+/** The fragment that brings a state back. @param {PageState} state @returns {Promise<string>} */
+export async function fragmentOf(state) {
+  const step = addressStep(state);
+  const program = isSavedProgram(state)
+    ? url.stepFragment(step)
+    : (await url.programFragment(programText(state), step)) +
+      settingsFragment(state.settings) +
+      url.focusFragment(shownFocus(state));
+  return program + url.selectionFragment(step === null ? null : state.selection) + url.viewFragment(state.view);
+}
+
+/**
+ * @param {() => PageState} current
+ * @param {(address: import("./url.js").Address) => void} onLink called with each address that the reader goes to
+ */
+export function createAddress(current, onLink) {
+  let writes = 0;
+  let reads = 0;
+
+  window.addEventListener("hashchange", async ({ newURL }) => {
+    writes += 1; // what was about to be written is of before
+    const read = ++reads;
+    const address = await url.readAddress(new URL(newURL).hash);
+    if (read === reads) onLink(address);
+  });
+
+  function schedule() {
+    const write = ++writes;
+    setTimeout(async () => {
+      if (write !== writes) return;
+      const fragment = await fragmentOf(current());
+      if (write === writes) history.replaceState(null, "", location.pathname + location.search + fragment);
+    }, WRITE_AFTER_MS);
+  }
+
+  return {
+    /** @param {PageState} state @param {PageState | null} before */
+    render(state, before) {
+      if (differs(state, before, "text", "settings", "opened", "step", "selection", "view", "requestedStep"))
+        schedule();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** Facts that follow from the page's state: what is shown belongs to what is edited, what an address has to say. */
+
+import { madeWith } from "./settings.js";
+import { gap, requestedFocus } from "./skipped_iterations.js";
+
+/** @typedef {import("./page_state.js").PageState} PageState */
+/** @typedef {import("./trace.js").Focus} Focus */
+
+/** Whether the editor shows the program that the trace is of: else their lines mean nothing to each other. @param {PageState} state */
+export function isCurrent({ opened, text }) {
+  return opened !== null && opened.trace.program.source === text;
+}
+
+/** Whether a run would be asked for what is shown already. @param {PageState} state */
+export function isUpToDate(state) {
+  return state.opened === null || (isCurrent(state) && madeWith(state.settings, state.opened.trace));
+}
+
+/** The program as an address keeps it: what was pasted, for that holds the article's outputs too. @param {PageState} state @returns {string} */
+export function programText(state) {
+  return (isCurrent(state) && state.opened?.trace.program.pasted) || state.text;
+}
+
+/** Whether the program is the one that the page came with. @param {PageState} state */
+export function isPageProgram(state) {
+  return [programText(state), state.text].includes(state.page.source);
+}
+
+/**
+ * The focus that the shown run was asked for; before there is a trace, that of the link.
+ * @param {PageState} state @returns {Focus | null}
+ */
+export function shownFocus(state) {
+  const { opened, linkedFocus, text } = state;
+  if (!opened) return linkedFocus?.source === text ? linkedFocus.focus : null;
+  return isUpToDate(state) ? requestedFocus(opened.trace.focus) : null;
+}
+
+/** Whether the permalink says all of the program, its settings and its focus. @param {PageState} state */
+export function isSavedProgram(state) {
+  const { page, settings } = state;
+  if (!page.saved || !isPageProgram(state)) return false;
+  const { seed, device, focus } = page.saved.settings;
+  return (
+    settings.seed === seed &&
+    settings.device === (page.devices.length > 1 ? device : undefined) &&
+    JSON.stringify(shownFocus(state)) === JSON.stringify(requestedFocus(focus))
+  );
+}
+
+/** The step as an address says it; null where the trace is not of the program that it says. @param {PageState} state */
+export function addressStep(state) {
+  if (!state.opened) return state.requestedStep;
+  return state.opened.count && isCurrent(state) ? state.step : null;
+}
+
+/** Iterations that were skipped before the step. @param {PageState} state */
+export function skippedGap(state) {
+  return state.opened && isCurrent(state) ? gap(state.opened.trace, state.step) : null;
+}
+
+/** Whether a run goes on that the reader waits for. @param {PageState} state */
+export function isRunning({ pending }) {
+  return pending !== null && pending.reason !== "lookup";
+}
+
+/** What the program is called where it has no title: the first thing that it does. @param {string} source */
+export function firstStatement(source) {
+  const lines = source.split("\n").map((line) => line.trim());
+  return lines.find((line) => line && !/^(import|from|#)\b|^#/.test(line)) ?? "";
+}

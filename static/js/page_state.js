@@ -1,0 +1,270 @@
+/** The page's state as plain data, and the reducer through which alone it changes. Nothing here touches the document. */
+
+import { nextRunOfLine, openingStep } from "./captions.js";
+import { isCurrent, isSavedProgram, programText, shownFocus, skippedGap } from "./page_selectors.js";
+import { repaired } from "./repair.js";
+import { madeWith, normalizeSettings, sameSettings } from "./settings.js";
+import * as skipped from "./skipped_iterations.js";
+import { openTrace } from "./state.js";
+import { writeBefore } from "./cell_writers.js";
+
+/**
+ * @typedef {import("./state.js").OpenTrace} OpenTrace
+ * @typedef {import("./trace.js").Trace} Trace
+ * @typedef {import("./trace.js").Focus} Focus
+ * @typedef {import("./settings.js").Settings} Settings
+ * @typedef {import("./url.js").Address} Address
+ * @typedef {import("./url.js").View} View
+ *
+ * @typedef {{id: string, url: string, title: string, description: string, note: string, parent: string | null,
+ *   settings: {seed: number, device: string, focus: Focus | null}}} SavedProgram
+ *
+ * @typedef {{source: string, trace: Trace | null, saved: SavedProgram | null, devices: string[]}} Page
+ *   what the server sent with the page, and never changes: its program, that program's trace where it is there already
+ *
+ * @typedef {{id: number, reason: "run" | "repair" | "iteration" | "elements" | "lookup", text: string, source: string,
+ *   settings: Settings, focus: Focus | null, at: number}} Request
+ *   A trace that was asked for. text: the editor's when it was asked; source: what is run; at: the element that is to
+ *   be shown. A "lookup" asks for a result that the server has from before, and runs nothing.
+ *
+ * @typedef {{key: string, args?: Record<string, unknown>, offersSave?: boolean}} Problem   a sentence's key and facts
+ *
+ * @typedef {object} PageState
+ * @property {Page} page
+ * @property {string} text the editor's
+ * @property {Settings} settings
+ * @property {OpenTrace | null} opened the trace that is shown; null until the first has come
+ * @property {number} step
+ * @property {View} view
+ * @property {string | null} selection what stays highlighted in the picture, see `highlight.js`
+ * @property {Request | null} pending
+ * @property {number | null} ahead how many runs wait before the pending one; null while it isn't queued
+ * @property {number} requests how many there were: the last one's id
+ * @property {number | null} requestedStep of a link, until the trace is there
+ * @property {boolean} waiting a link's program is shown that its reader has not run yet
+ * @property {{source: string, focus: Focus} | null} linkedFocus a link's, which holds as long as the program is that one
+ * @property {{storage: string, at: number} | null} revealed elements of a big storage that the picture is to show
+ * @property {Problem | null} problem
+ *
+ * @typedef {{type: "pageOpened", address: Address}
+ *   | {type: "linkOpened", address: Address}
+ *   | {type: "programEdited", text: string}
+ *   | {type: "settingsChanged", settings: Settings}
+ *   | {type: "runRequested"}
+ *   | {type: "repairRequested", repair: import("./trace.js").Repair, shape?: string}
+ *   | {type: "iterationRequested", index: number}
+ *   | {type: "elementsRequested", storage: string, at: number}
+ *   | {type: "runQueued", id: number, ahead: number}
+ *   | {type: "runStarted", id: number}
+ *   | {type: "traceArrived", id: number, trace: Trace}
+ *   | {type: "traceMissing", id: number}
+ *   | {type: "runFailed", id: number, problem: Problem}
+ *   | {type: "runCancelled", id: number}
+ *   | {type: "stepChosen", step: number}
+ *   | {type: "lineChosen", line: number}
+ *   | {type: "cellChosen", storage: string, index: number, dtype: string}
+ *   | {type: "selectionChanged", key: string | null}
+ *   | {type: "viewChosen", view: View}
+ *   | {type: "problemFound", problem: Problem}} Action
+ */
+
+/** @param {Page} page @param {View} view @returns {PageState} nothing is shown yet: `pageOpened` comes next */
+export function initial(page, view) {
+  const source = unixLines(page.source);
+  return {
+    page: { ...page, source },
+    text: source,
+    settings: normalizeSettings({}, page.devices),
+    opened: null,
+    step: 0,
+    view,
+    selection: null,
+    pending: null,
+    ahead: null,
+    requests: 0,
+    requestedStep: null,
+    waiting: false,
+    linkedFocus: null,
+    revealed: null,
+    problem: null,
+  };
+}
+
+/** @param {PageState} state @param {Action} action @returns {PageState} the same object where nothing changes */
+export function reduce(state, action) {
+  const transition = /** @type {(state: PageState, action: Action) => PageState} */ (TRANSITIONS[action.type]);
+  return transition(state, action);
+}
+
+/** @type {{[T in Action["type"]]: (state: PageState, action: Extract<Action, {type: T}>) => PageState}} */
+const TRANSITIONS = {
+  pageOpened: (state, { address }) => openPage(state, address),
+  linkOpened: (state, { address }) => followLink(state, address),
+  programEdited: (state, { text }) => ({ ...state, text }),
+  settingsChanged: (state, { settings }) => ({ ...state, settings }),
+  runRequested: (state) => ask(state, "run", { source: state.text }),
+  repairRequested: (state, { repair, shape }) =>
+    state.opened ? ask(state, "repair", { source: repaired(state.opened.trace.program, repair, shape) }) : state,
+  iterationRequested(state, { index }) {
+    const gap = skippedGap(state);
+    if (!gap) return state;
+    return ask(state, "iteration", { source: programText(state), focus: skipped.iterationFocus(gap, index) });
+  },
+  elementsRequested(state, { storage, at }) {
+    if (!isCurrent(state)) return state;
+    const focus = skipped.elementsFocus(storage, at, state.step);
+    return ask(state, "elements", { source: programText(state), focus, at });
+  },
+  runQueued: (state, { id, ahead }) => (state.pending?.id === id ? { ...state, ahead } : state),
+  runStarted: (state, { id }) => (state.pending?.id === id ? { ...state, ahead: null } : state),
+  traceArrived: (state, { id, trace }) => (state.pending?.id === id ? answered(state, state.pending, trace) : state),
+  traceMissing: (state, { id }) => (state.pending?.id === id ? settled(state) : state),
+  runFailed: (state, { id, problem }) => (state.pending?.id === id ? { ...settled(state), problem } : state),
+  runCancelled: (state, { id }) => (state.pending?.id === id ? settled(state) : state),
+  stepChosen: (state, { step }) => goTo(state, step),
+  lineChosen(state, { line }) {
+    if (!state.opened || !isCurrent(state)) return state;
+    return goTo(state, nextRunOfLine(state.opened.trace.steps, line, state.step));
+  },
+  cellChosen(state, { storage, index, dtype }) {
+    return state.opened ? goTo(state, writeBefore(state.opened, storage, index, dtype, state.step)) : state;
+  },
+  selectionChanged: (state, { key }) => (key === state.selection ? state : { ...state, selection: key }),
+  viewChosen: (state, { view }) => (view === state.view ? state : { ...state, view }),
+  problemFound: (state, { problem }) => ({ ...state, problem }),
+};
+
+/** As CodeMirror has them. @param {string} text */
+function unixLines(text) {
+  return text.replace(/\r\n?/g, "\n");
+}
+
+/** Another step of the trace; -1, for "none", changes nothing. @param {PageState} state @param {number} step @returns {PageState} */
+function goTo(state, step) {
+  if (!state.opened?.count || step === -1) return state;
+  const clamped = Math.max(0, Math.min(step, state.opened.count - 1));
+  return clamped === state.step ? state : { ...state, step: clamped };
+}
+
+/** Nothing is asked for any more. @param {PageState} state @returns {PageState} */
+function settled(state) {
+  return { ...state, pending: null, ahead: null };
+}
+
+/**
+ * Ask for a trace, in place of one that was asked for before.
+ * @param {PageState} state @param {Request["reason"]} reason
+ * @param {{source: string, focus?: Focus | null, at?: number}} what focus: left out, it is that of the link
+ * @returns {PageState}
+ */
+function ask(state, reason, { source, focus = linkedFocusOf(state, source), at = 0 }) {
+  const { text, settings } = state;
+  const id = state.requests + 1;
+  const pending = { id, reason, text, source, settings, focus, at };
+  return { ...state, pending, requests: id, ahead: null, problem: null };
+}
+
+/** What a link's program is to show besides, where that program is the one that is run. @param {PageState} state @param {string} source */
+function linkedFocusOf(state, source) {
+  const { linkedFocus, text } = state;
+  return linkedFocus && [source, text, programText(state)].includes(linkedFocus.source) ? linkedFocus.focus : null;
+}
+
+/**
+ * Show a trace. @param {PageState} state @param {Trace} trace @param {number | null} step null: the opening step
+ * @returns {PageState}
+ */
+function show(state, trace, step) {
+  const opened = openTrace(trace);
+  const last = Math.max(0, opened.count - 1);
+  return {
+    ...settled(state),
+    opened,
+    step: Math.max(0, Math.min(step ?? openingStep(trace), last)),
+    requestedStep: null,
+    waiting: false,
+    revealed: null,
+    problem: trace.focus?.repeatable === false ? { key: "not_repeatable" } : state.problem,
+  };
+}
+
+/** The trace that was asked for. @param {PageState} state @param {Request} request @param {Trace} trace @returns {PageState} */
+function answered(state, request, trace) {
+  const { reason, focus, text } = request;
+  const unedited = state.text === text;
+  if (reason === "lookup" && !unedited) return settled(state);
+  const before = state.opened;
+  const iteration = reason === "iteration" ? skipped.findIteration(trace, focus ?? {}) : null;
+  const step =
+    reason === "elements" ? state.step : iteration === null || iteration < 0 ? state.requestedStep : iteration;
+  const next = show(state, trace, step);
+  if (unedited) next.text = trace.program.source;
+  if (reason === "elements") next.revealed = { storage: focus?.storage ?? "", at: request.at };
+  if (iteration === -1) next.problem = { key: "unseen_none", args: { turn: focus?.iteration?.at(-1) } };
+  else if (before && (reason === "iteration" || reason === "elements") && !skipped.sameOutput(before.trace, trace))
+    next.problem = { key: "not_repeatable" };
+  return next;
+}
+
+/** The page's own program, unless its address holds another. @param {PageState} state @param {Address} address @returns {PageState} */
+function openPage(state, address) {
+  const { page } = state;
+  const focus = skipped.requestedFocus(page.saved?.settings.focus);
+  const opened = {
+    ...positioned(state, address),
+    settings: normalizeSettings(address.source === null ? (page.saved?.settings ?? address) : address, page.devices),
+    linkedFocus: focus && { source: page.source, focus },
+    problem: address.broken ? { key: "broken_link" } : null,
+  };
+  const { source } = address;
+  if (source !== null) {
+    const known = page.trace && !address.focus && unixLines(source) === page.source;
+    if (!known || !page.trace || !madeWith(opened.settings, page.trace)) return openProgram(opened, source, address);
+  }
+  if (page.trace) return show(opened, page.trace, address.step);
+  return page.source ? ask({ ...opened, requestedStep: address.step }, "run", { source: page.source }) : opened;
+}
+
+/** The address was changed by its reader, or by going back. @param {PageState} state @param {Address} address @returns {PageState} */
+function followLink(state, address) {
+  const { page } = state;
+  const next = positioned(state, address);
+  if (address.broken) return { ...next, problem: { key: "broken_link" } };
+  if (address.source !== null) {
+    const same =
+      unixLines(address.source) === programText(state) &&
+      sameSettings(normalizeSettings(address, page.devices), state.settings) &&
+      JSON.stringify(address.focus) === JSON.stringify(shownFocus(state));
+    if (!same) return openProgram(next, address.source, address);
+  } else if (page.saved && page.trace && !isSavedProgram(state)) {
+    const settings = normalizeSettings(page.saved.settings, page.devices);
+    return show({ ...settled(next), text: page.source, settings, problem: null }, page.trace, address.step);
+  }
+  return address.step === null ? next : goTo(next, address.step);
+}
+
+/** @param {PageState} state @param {Address} address @returns {PageState} */
+function positioned(state, address) {
+  return { ...state, selection: address.selection, view: address.view ?? state.view };
+}
+
+/**
+ * A program came with a link: it is shown, and run when its reader says so; a result that is there already comes at once.
+ * @param {PageState} state @param {string} source @param {Address} address @returns {PageState}
+ */
+function openProgram(state, source, address) {
+  const text = unixLines(source);
+  const { focus } = address;
+  const next = {
+    ...state,
+    text,
+    settings: normalizeSettings(address, state.page.devices),
+    opened: null,
+    step: 0,
+    requestedStep: address.step,
+    waiting: true,
+    linkedFocus: focus && { source: text, focus },
+    revealed: null,
+  };
+  return ask(next, "lookup", { source: text });
+}

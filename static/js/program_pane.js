@@ -1,0 +1,142 @@
+/** The pane of the program: its editor with messages, its settings, the run's outcome and what differs from an article. */
+
+import { outcomeSentence } from "./captions.js";
+import { createEditor } from "./editor.js";
+import { messages, remarks } from "./messages.js";
+import { outputMessages, showOutputSummary } from "./output_diff.js";
+import { compareOutputs } from "./outputs.js";
+import { isCurrent, isPageProgram, isRunning, isUpToDate } from "./page_selectors.js";
+import { createSettingsFields } from "./settings.js";
+import { differs } from "./store.js";
+
+/** @typedef {import("./page_state.js").PageState} PageState */
+
+/**
+ * @param {<T extends HTMLElement>(id: string) => T} part an element of the page
+ * @param {{state: () => PageState, dispatch: (action: import("./page_state.js").Action) => void}} store
+ * @param {import("./locale.js").Locale["say"]} say
+ */
+export function createProgramPane(part, { state: current, dispatch }, say) {
+  const title = part("heading").textContent ?? "";
+  const form = /** @type {HTMLFormElement} */ (part("run-form"));
+  /** @type {import("./outputs.js").OutputRow[]} the article's outputs beside torch's */
+  let rows = [];
+
+  const run = () => form.reportValidity() && dispatch({ type: "runRequested" });
+  const go = (/** @type {number} */ step) => dispatch({ type: "stepChosen", step });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    run();
+  });
+  const editor = createEditor(part("editor"), {
+    source: current().text,
+    label: say("program"),
+    leaveHint: `Esc Tab: ${say("help_leave")}`,
+    nonce: document.querySelector('meta[name="csp-nonce"]')?.getAttribute("content") ?? "",
+    onRun: run,
+    onChange: () => dispatch({ type: "programEdited", text: editor.text() }),
+    onLine: (line) => dispatch({ type: "lineChosen", line }),
+  });
+  const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"));
+  const fields = createSettingsFields({ seed: part("seed"), device }, (settings) =>
+    dispatch({ type: "settingsChanged", settings }),
+  );
+
+  /** Whether a step is at a line where the reader wants to stop. @param {number} i */
+  function stopsAt(i) {
+    const { opened } = current();
+    return opened !== null && isCurrent(current()) && editor.breakpoints().has(opened.trace.steps[i].line);
+  }
+
+  function toggleBreakpoint() {
+    const { opened, step } = current();
+    if (opened?.count && isCurrent(current())) editor.toggleBreakpoint(opened.trace.steps[step].line);
+  }
+
+  /** The messages at the lines, while the editor shows the program that they are about. @param {PageState} state */
+  function showMessages(state) {
+    if (!state.opened || !isCurrent(state)) return editor.setMessages([]);
+    const repair = (/** @type {import("./repair.js").Repair} */ chosen, /** @type {string | undefined} */ shape) =>
+      dispatch({ type: "repairRequested", repair: chosen, shape });
+    editor.setMessages([...messages(state.opened.trace, say, repair), ...outputMessages(rows, say, go)]);
+  }
+
+  /** The line of the step. @param {PageState} state */
+  function showLine(state) {
+    const { opened, step } = state;
+    if (!opened?.count || !isCurrent(state)) return editor.setStepLine(null);
+    const { line, kind } = opened.trace.steps[step];
+    editor.setStepLine(line, kind === "raise" ? "raised" : kind === "visit" ? "visit" : "");
+  }
+
+  /** How the program ended; an error leads to its step. @param {import("./state.js").OpenTrace | null} opened */
+  function showOutcome(opened) {
+    const line = part("outcome");
+    line.replaceChildren();
+    part("notices").textContent = opened ? remarks(opened.trace, say) : "";
+    if (!opened) return;
+    const { status, error } = opened.trace.outcome;
+    line.className = `outcome ${status}`;
+    if (status !== "raised") {
+      line.textContent = outcomeSentence(opened.trace, say).text;
+      return;
+    }
+    const summary = error.line ? error.type : outcomeSentence(opened.trace, say).text;
+    const label = error.line ? say("raised_at", { line: error.line }) : error.type;
+    line.replaceChildren(
+      linkButton(label, () => go(error.step ?? opened.count - 1)),
+      ` ${summary}`,
+    );
+  }
+
+  /** A sentence about the server or an address, not about the program. @param {import("./page_state.js").Problem | null} problem */
+  function showProblem(problem) {
+    const save = problem?.offersSave ? [linkButton(say("save"), () => part("save").click())] : [];
+    part("problem").replaceChildren(problem ? say(problem.key, problem.args) : "", ...save);
+    part("problem").hidden = !problem;
+  }
+
+  /** @param {PageState} state */
+  function showRun(state) {
+    const running = isRunning(state);
+    document.body.classList.toggle("busy", running);
+    part("stop").hidden = !running;
+    const { ahead } = state;
+    const key = !running ? "run" : ahead === null ? "running" : ahead ? "queued" : "queued_next";
+    part("run-word").textContent = say(key, { ahead });
+  }
+
+  /** @param {PageState} state @param {PageState | null} before null: the first time */
+  function render(state, before) {
+    const { opened, text } = state;
+    const changed = differs(state, before, "text", "opened");
+    if (differs(state, before, "text") && text !== editor.text()) editor.setText(text);
+    if (differs(state, before, "settings")) fields.show(state.settings);
+    if (differs(state, before, "opened")) {
+      rows = opened ? compareOutputs(opened.trace) : [];
+      showOutputSummary(part("outputs"), rows, say, { current: () => current().step, go });
+      showOutcome(opened);
+    }
+    if (changed) {
+      part("workbench").classList.toggle("other", !isPageProgram(state));
+      part("heading").textContent = isPageProgram(state) ? title : say("program");
+      showMessages(state);
+    }
+    if (changed || differs(state, before, "step")) showLine(state);
+    if (changed || differs(state, before, "settings")) part("edited").hidden = isUpToDate(state);
+    if (differs(state, before, "problem")) showProblem(state.problem);
+    if (differs(state, before, "pending", "ahead")) showRun(state);
+  }
+
+  return { render, run, stopsAt, toggleBreakpoint, focused: editor.focused, devices: fields.devices };
+}
+
+/** @param {string} text @param {() => void} onClick */
+function linkButton(text, onClick) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "link";
+  button.textContent = text;
+  button.addEventListener("click", onClick);
+  return button;
+}
