@@ -11,7 +11,7 @@ from fastapi.staticfiles import StaticFiles
 
 from server import __version__, errors, log, settings_checks
 from server.authentication import AuthenticationMiddleware
-from server.pool.zygote import ENTRY
+from server.pool.zygote import PREPARE
 from server.routes import api, embeds, exports, health, pages, saved_programs, session, status
 from server.security import SecurityMiddleware
 from server.services import create_services, get_services
@@ -40,8 +40,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     await services.close()
 
 
-def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
-    """The server. entry: another function than the recorder for the workers to run, for tests. Raises SettingError."""
+def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> FastAPI:
+    """The server. prepare: what makes the workers ready to run programs, another than the recorder in tests. Raises SettingError."""
     settings = settings or Settings()
     settings_checks.check(settings)
     log.configure()
@@ -54,7 +54,7 @@ def create_app(settings: Settings | None = None, entry: str = ENTRY) -> FastAPI:
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    services = app.state.services = create_services(settings, entry)
+    services = app.state.services = create_services(settings, prepare)
     routers = [routes.router for routes in (health, status, api, exports, embeds, saved_programs, pages)]
     if settings.password:
         routers.append(session.router)

@@ -91,10 +91,10 @@ class Services:
             await self.store.database.ensure_open()
 
 
-def create_services(settings: Settings, entry: str) -> Services:
-    """entry: the function that the workers run. Raises SettingError, and ScenarioError where a scenario can't be read."""
+def create_services(settings: Settings, prepare: str) -> Services:
+    """prepare: `module:function` that makes the workers ready to run programs. Raises SettingError, and ScenarioError where a scenario can't be read."""
     key = clients.signing_key(settings.secret)
-    pool = Pool(settings, entry)
+    pool = Pool(settings, prepare)
     cache = Cache(settings.cache)
     store = Repository(Database(settings.database_url, Path(settings.data)), settings.scenario, settings.quota)
     health = StoreHealth(store)

@@ -2,12 +2,20 @@
 
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NoReturn
 
+from server.worker import prepare as recorder
 from server.worker.run import ProgramRun
+from server.worker.supervisor import Options, Worker
 
 WALL = 0.5
 """Seconds a run may take."""
+
+
+def prepare(options: Options) -> Worker:
+    """Like the recorder's, but for what a child runs."""
+    return replace(recorder.prepare(options), run=run)
 
 
 def run(job: dict[str, Any], write: Callable[[bytes], None]) -> NoReturn:

@@ -135,7 +135,7 @@ def test_not_ready_while_the_workers_start() -> None:
 
 
 def test_a_queue_that_is_full_says_when_to_come_back() -> None:
-    app = create_app(Settings({}, workers=1, queue=1, wall=5.0), "tests.stand_in_recorder:run")
+    app = create_app(Settings({}, workers=1, queue=1, wall=5.0), "tests.stand_in_recorder:prepare")
     app.state.services.scenarios = []  # it would be run at the start, in a turn of its own
     with TestClient(app, base_url="http://127.0.0.1") as client:
         client.post("/api/runs", json={"source": "finish"})
@@ -165,7 +165,7 @@ def test_the_interface_describes_itself(client: TestClient) -> None:
 @pytest.fixture(scope="module")
 def acting() -> Iterator[TestClient]:
     """A server whose workers do what tests/entries.py says."""
-    app = create_app(Settings({}, sandbox="off"), "tests.stand_in_recorder:run")
+    app = create_app(Settings({}, sandbox="off"), "tests.stand_in_recorder:prepare")
     app.state.services.scenarios = []
     with TestClient(app, base_url="http://127.0.0.1") as client:
         yield client
@@ -223,7 +223,7 @@ def test_a_visitor_is_a_signed_cookie(acting: TestClient) -> None:
 
 
 def test_too_many_runs_in_a_minute() -> None:
-    app = create_app(Settings({}, sandbox="off", rate_limit="2/minute"), "tests.stand_in_recorder:run")
+    app = create_app(Settings({}, sandbox="off", rate_limit="2/minute"), "tests.stand_in_recorder:prepare")
     app.state.services.scenarios = []
     with TestClient(app, base_url="http://127.0.0.1") as client:
         found = [client.post("/api/runs", json={"source": f"finish {k}"}) for k in range(3)]

@@ -22,7 +22,7 @@ Work = Callable[[Executions, list[Result]], Awaitable[None]]
 
 def served(work: Work, **settings: Any) -> None:
     async def main() -> None:
-        pool = Pool(Settings({}, sandbox="off", **settings), "tests.stand_in_recorder:run")
+        pool = Pool(Settings({}, sandbox="off", **settings), "tests.stand_in_recorder:prepare")
         results: list[Result] = []
         executions = Executions(pool, Cache(10_000_000), 10_000_000, lambda _, result: results.append(result))
         await pool.start()

@@ -18,7 +18,7 @@ from server.wire.trace import Trace
 
 def pooled(work: Callable[[Pool], Awaitable[None]], **settings: float) -> None:
     async def main() -> None:
-        pool = Pool(Settings({}, sandbox="off", **settings), "tests.stand_in_recorder:run")
+        pool = Pool(Settings({}, sandbox="off", **settings), "tests.stand_in_recorder:prepare")
         await pool.start()
         try:
             await work(pool)
@@ -189,7 +189,7 @@ def children(pool: Pool) -> list[str]:
 
 def test_closing_ends_what_runs_and_what_waits() -> None:
     async def main() -> None:
-        pool = Pool(Settings({}, sandbox="off", workers=1, wall=30.0), "tests.stand_in_recorder:run")
+        pool = Pool(Settings({}, sandbox="off", workers=1, wall=30.0), "tests.stand_in_recorder:prepare")
         await pool.start()
         await run(pool, "finish")
         running = [asyncio.create_task(run(pool, "sleep 600")) for _ in range(3)]

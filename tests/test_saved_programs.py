@@ -237,7 +237,7 @@ def test_a_permalink_opens_when_nothing_can_run(places: Places) -> None:
 
 def test_the_page_works_when_no_database_answers(tmp_path: Path) -> None:
     place = Place("postgresql://gradbox@127.0.0.1:9/none", tmp_path)
-    with visiting(place, "tests.stand_in_recorder:run", sandbox="off") as client:
+    with visiting(place, "tests.stand_in_recorder:prepare", sandbox="off") as client:
         assert client.get("/").status_code == 200
         for answer in (client.get("/s/7777777777"), client.post("/api/scenarios", json={"source": "finish"})):
             assert code(answer) == (503, "no_store") and answer.headers["retry-after"] == "5"
@@ -245,7 +245,7 @@ def test_the_page_works_when_no_database_answers(tmp_path: Path) -> None:
 
 def test_bounds_of_a_visitor_an_address_a_scenario_and_the_disk(places: Places) -> None:
     def tries(count: int, fresh: bool = False, **settings: Any) -> list[tuple[int, str]]:
-        with visiting(places("sqlite"), "tests.stand_in_recorder:run", sandbox="off", **settings) as client:
+        with visiting(places("sqlite"), "tests.stand_in_recorder:prepare", sandbox="off", **settings) as client:
             found = []
             for k in range(count):
                 if fresh:
@@ -267,7 +267,7 @@ def test_bounds_of_a_visitor_an_address_a_scenario_and_the_disk(places: Places) 
 
 def test_links_begin_where_the_host_says(places: Places) -> None:
     with visiting(
-        places("sqlite"), "tests.stand_in_recorder:run", sandbox="off", public_url="https://g.example/"
+        places("sqlite"), "tests.stand_in_recorder:prepare", sandbox="off", public_url="https://g.example/"
     ) as client:
         answer = client.post("/api/scenarios", json={"source": "finish"}, headers={"host": "localhost"})
         there = SavedProgramReply.model_validate(answer.json())

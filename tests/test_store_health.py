@@ -142,7 +142,7 @@ def figures(client: TestClient) -> dict[str, float]:
 def test_the_servers_own_figures(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("server.store.health.MAX_AGE", 0.0)
     told: dict[str, Any] = {"sandbox": "off", "quota": 900, "scenario": 700, "save_limit": "5/minute"}
-    with visiting(places("sqlite"), "tests.stand_in_recorder:run", **told) as client:
+    with visiting(places("sqlite"), "tests.stand_in_recorder:prepare", **told) as client:
         assert client.get("/healthz").json()["store"] == {"backend": "embedded", "reachable": True}
         assert figures(client)["gradbox_scenarios"] == 0
         statuses = []
@@ -168,7 +168,7 @@ def test_the_servers_own_figures(places: Places, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_server_without_its_database_is_well_and_says_so(tmp_path: Path) -> None:
-    with visiting(Place(GONE, tmp_path), "tests.stand_in_recorder:run", sandbox="off") as client:
+    with visiting(Place(GONE, tmp_path), "tests.stand_in_recorder:prepare", sandbox="off") as client:
         answer = client.get("/healthz")
         assert (answer.status_code, answer.json()["status"]) == (200, "ok")
         assert answer.json()["store"] == {"backend": "postgresql", "reachable": False, "why": "ConnectionRefusedError"}

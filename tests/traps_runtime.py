@@ -87,7 +87,9 @@ class Pooled(Trap):
     def run(self, switch: Switch | None = None) -> Trace:
         async def whole() -> Trace:
             pool = (
-                Pool(Settings({}, wall=2 * WALL), "tests.alarm_worker:run") if switch else Pool(Settings({}, wall=WALL))
+                Pool(Settings({}, wall=2 * WALL), "tests.alarm_worker:prepare")
+                if switch
+                else Pool(Settings({}, wall=WALL))
             )
             await pool.start()
             try:

@@ -13,7 +13,7 @@ from server.pool.assemble import assemble
 from server.pool.fair_queue import Client, FairQueue
 from server.pool.machine import max_workers
 from server.pool.recorded_trace import RecordedTrace
-from server.pool.zygote import ENTRY, Child, Options, WorkersUnavailable, Zygote
+from server.pool.zygote import PREPARE, Child, Options, WorkersUnavailable, Zygote
 from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Error, Focus, Outcome, Stopped
@@ -33,12 +33,12 @@ _LINE = re.compile(rb'File "<program>", line (\d{1,7})')
 class Pool:
     """At most `settings.workers` programs at once and `settings.queue` that wait; past these, `run` raises Busy."""
 
-    def __init__(self, settings: Settings, entry: str = ENTRY) -> None:
+    def __init__(self, settings: Settings, prepare: str = PREPARE) -> None:
         self._settings = settings
         workers = self.workers = min(settings.workers, max_workers(settings.memory))
         if workers < settings.workers:
             log.warning("there is memory for %d of %d programs at once", workers, settings.workers)
-        options = Options(workers, settings.sandbox, settings.memory, settings.cpu, entry)
+        options = Options(workers, settings.sandbox, settings.memory, settings.cpu, prepare)
         self.queue = FairQueue(workers, settings.queue, classroom=settings.classroom)
         self.zygote = Zygote(options, settings.boot)
         gpu_options = replace(options, spares=1, device="cuda", gpu_memory=settings.gpu_memory)

@@ -19,7 +19,8 @@ from server.wire.trace import Stopped
 
 ROOT = Path(__file__).parent.parent.parent
 CHUNK = 1 << 16
-ENTRY = "server.worker.run:run"
+PREPARE = "server.worker.prepare:prepare"
+"""Makes the zygote ready to trace programs."""
 MAX_BACKOFF = 30.0
 """Most seconds between two attempts to boot the zygote."""
 
@@ -35,13 +36,13 @@ class WorkersUnavailable(ProblemError):
 
 @dataclass(frozen=True)
 class Options:
-    """The options of the zygote, as `server.worker.zygote.Options` documents them."""
+    """The options of the zygote, as `server.worker.supervisor.Options` documents them."""
 
     spares: int
     sandbox: str
     memory: int
     cpu: int
-    entry: str = ENTRY
+    prepare: str = PREPARE
     device: str = "cpu"
     gpu_memory: int = 0
 

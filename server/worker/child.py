@@ -11,6 +11,9 @@ from typing import Any, NoReturn
 
 from server.worker.confine import Confinement
 
+Write = Callable[[bytes], None]
+"""Takes whole lines of a trace."""
+
 DUMP_SIGNAL = signal.SIGUSR1
 """Has the child write its traceback into the pipe, even from inside a call that never returns."""
 
@@ -18,9 +21,14 @@ _PDEATHSIG = 1
 
 
 def run_child(
-    entry: Callable[..., Any], job: int, pipe: int, parent: int, confinement: Confinement | None, slot: int
+    run: Callable[[dict[str, Any], Write], object],
+    job: int,
+    pipe: int,
+    parent: int,
+    confinement: Confinement | None,
+    slot: int,
 ) -> NoReturn:
-    """Live as a child: confine this process, read the job, call `entry` with it, and exit. Never returns.
+    """Live as a child: confine this process, read the job, call `run` with it, and exit. Never returns.
 
     job: the descriptor of a pipe from which the job is read, to its end. pipe: the descriptor that takes the lines of the
     trace. parent: the pid of the process that forked this one. slot: a number that no other living child has.
@@ -41,7 +49,7 @@ def run_child(
         faulthandler.register(signal.SIGXCPU, pipe, all_threads=False, chain=True)
         with os.fdopen(job, "rb") as file:
             request = json.loads(file.read())
-        entry(request, lambda data: write_all(pipe, data))
+        run(request, lambda data: write_all(pipe, data))
         code = 0
     except BaseException as error:  # the worker's own; the program's errors are in its trace
         write_all(pipe, json.dumps({"fault": f"{type(error).__name__}: {error}"}).encode() + b"\n")

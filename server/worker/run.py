@@ -254,11 +254,14 @@ def rehearse() -> None:
             raise RehearsalOver
 
     main, handle = sys.modules.get("__main__"), torch.utils.hooks.RemovableHandle.next_id
+    replaced = {name: getattr(sys, name) for name in ("argv", "stdout", "stderr", "__stdout__", "__stderr__")}
     try:
         ProgramRun({"source": REHEARSAL}, write).run()
     except RehearsalOver:
         pass
     finally:
+        for name, value in replaced.items():
+            setattr(sys, name, value)
         if main is not None:
             sys.modules["__main__"] = main
         linecache.cache.pop(PROGRAM, None)

@@ -1,0 +1,208 @@
+"""Forks the children of one process, keeps spares, kills and reaps; knows nothing of torch.
+
+Over the link, a Unix socket to the server, go `ready`, `spare` with two descriptors (where a child takes its job, where
+it writes its trace) and `exited`; there come `use`, `traceback` and `kill`. As the parent it alone reaps and kills, so no
+signal ever meets a process that is not a child of its own.
+"""
+
+import json
+import os
+import selectors
+import signal
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from server.worker import confine
+from server.worker.child import DUMP_SIGNAL, Write, run_child
+
+MAX_SPARE_DEATHS = 8
+"""Spare children that may die one after the other without a run; after that many the supervisor gives up."""
+
+FIRST_UID = 61_000
+"""The first of the user ids of which each living child has its own, where the server runs as root."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the server asks of the workers.
+
+    prepare: `module:function`, called once with these options before the first fork; returns a `Worker`. spares: how many
+    children wait for a job. sandbox: require, best or off. memory: bytes of a run; cpu: seconds of a run. device: cpu or
+    cuda. gpu_memory: bytes of the GPU that a program may take.
+    """
+
+    prepare: str
+    spares: int
+    sandbox: str
+    memory: int
+    cpu: int
+    device: str
+    gpu_memory: int
+
+
+@dataclass(frozen=True)
+class Worker:
+    """What the children are forked for.
+
+    run: called in a child with its job and with what writes the lines of the trace. versions: of the libraries that it
+    runs on. gpus: how many it could use. initialize_gpu: called in a child before a job, where it works with a GPU.
+    """
+
+    run: Callable[[dict[str, Any], Write], object]
+    versions: dict[str, str]
+    gpus: int = 0
+    initialize_gpu: Callable[[], None] | None = None
+
+
+@dataclass(frozen=True)
+class _Child:
+    pid: int
+    pidfd: int
+    slot: int
+
+
+class Supervisor:
+    """The loop of the process that forks the children; it must have one thread."""
+
+    def __init__(self, link: socket.socket, options: Options, worker: Worker) -> None:
+        self._link, self._options, self._worker = link, options, worker
+        self._selector = selectors.DefaultSelector()
+        self._children: dict[int, _Child] = {}
+        self._spares: set[int] = set()
+        self._last_number = self._spare_deaths = 0
+        self._layers: dict[str, str] = {}
+        self._confinement: confine.Confinement | None = None
+
+    def confine_children(self) -> None:
+        """Try the layers of confinement on this host; the children get those that work."""
+        options = self._options
+        if options.sandbox != "off":
+            self._layers = confine.probe()
+            self._confinement = confine.Confinement(
+                self._layers, options.memory, options.cpu, FIRST_UID, self._worker.initialize_gpu
+            )
+
+    def serve(self) -> NoReturn:
+        """Send `ready`, keep the spares, and answer the server until it closes the link. Never returns."""
+        require_one_thread()
+        self._send({"ready": self._worker.versions, "layers": self._layers, "gpus": self._worker.gpus})
+        self._selector.register(self._link, selectors.EVENT_READ, None)
+        self._keep_spares()
+        while True:
+            for key, _ in self._selector.select():
+                if key.data is not None:
+                    self._reap(key.data)
+                elif not self._receive():
+                    self._exit()
+
+    def _send(self, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
+        try:
+            socket.send_fds(self._link, [json.dumps(message).encode()], list(descriptors))
+        except OSError:  # the server is gone
+            self._exit()
+
+    def _receive(self) -> bool:
+        """Handle a message; returns whether the server is still there."""
+        try:
+            data = self._link.recv(1 << 16)
+        except OSError:
+            return False
+        if not data:
+            return False
+        message = json.loads(data)
+        if "use" in message:
+            self._spares.discard(int(message["use"]))
+            self._spare_deaths = 0
+        elif "traceback" in message and int(message["traceback"]) in self._children:
+            os.kill(self._children[int(message["traceback"])].pid, DUMP_SIGNAL)
+        elif "kill" in message and int(message["kill"]) in self._children:
+            kill(self._children[int(message["kill"])].pid)
+        self._keep_spares()
+        return True
+
+    def _keep_spares(self) -> None:
+        while len(self._spares) < self._options.spares and self._fork():
+            pass
+
+    def _fork(self) -> bool:
+        """Fork one spare child; False where the machine has no room for it now."""
+        taken = {child.slot for child in self._children.values()}
+        slot = next(number for number in range(len(taken) + 1) if number not in taken)
+        parent = os.getpid()
+        job_reader, job_writer = os.pipe()
+        trace_reader, trace_writer = os.pipe()
+        try:
+            pid = os.fork()
+        except OSError:  # no memory, or no room for one process more
+            pid = -1
+        if pid == 0:
+            run_child(self._worker.run, job_reader, trace_writer, parent, self._confinement, slot)
+        if pid > 0:
+            self._last_number += 1
+            number = self._last_number
+            pidfd = os.pidfd_open(pid)
+            self._children[number] = _Child(pid, pidfd, slot)
+            self._spares.add(number)
+            self._selector.register(pidfd, selectors.EVENT_READ, number)
+            self._send({"spare": number}, (job_writer, trace_reader))
+        for descriptor in (job_reader, job_writer, trace_reader, trace_writer):
+            os.close(descriptor)
+        return pid > 0
+
+    def _reap(self, number: int) -> None:
+        """Collect a child that has exited, and report how."""
+        child = self._children.pop(number)
+        self._selector.unregister(child.pidfd)
+        os.close(child.pidfd)
+        kill(child.pid)  # what it forked; the dead child still holds the number
+        _, status, usage = os.wait4(child.pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        self._send(
+            {
+                "exited": number,
+                "signal": -code if code < 0 else None,
+                "cpu_ms": round((usage.ru_utime + usage.ru_stime) * 1000, 3),
+                "peak_bytes": usage.ru_maxrss * 1024,
+            }
+        )
+        if number in self._spares:
+            self._spares.discard(number)
+            self._spare_deaths += 1
+            if self._spare_deaths >= MAX_SPARE_DEATHS:
+                raise RuntimeError("no child of the workers lives long enough to be given a program")
+        self._keep_spares()
+
+    def _exit(self) -> NoReturn:
+        for child in self._children.values():
+            kill(child.pid)
+        os._exit(0)
+
+
+def kill(pid: int) -> None:
+    """Kill a child that is not reaped yet, and what it forked; it may have left its process group."""
+    for send in (os.killpg, os.kill):
+        try:
+            send(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+
+def require_one_thread() -> None:
+    """Wait until threads that have ended are gone for the kernel, too. Raises RuntimeError where others are left.
+
+    A child that is forked beside a second thread may wait for a lock that nobody releases.
+    """
+    for _ in range(1000):
+        if thread_count() == 1:
+            return
+        time.sleep(0.001)
+    raise RuntimeError(f"this process has {thread_count()} threads; what it forks would hang")
+
+
+def thread_count() -> int:
+    """Threads of this process."""
+    return len(list(Path("/proc/self/task").iterdir()))
