@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from server.worker import prepare as recorder
+from server.worker.child import Worker
 from server.worker.run import ProgramRun
-from server.worker.supervisor import Options, Worker
+from server.worker.supervisor import Options
 
 WALL = 0.5
 """Seconds a run may take."""

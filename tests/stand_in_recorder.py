@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from server.worker.supervisor import Options, Worker
+from server.worker.child import Worker
+from server.worker.supervisor import Options
 
 HEADER = {
     "header": {

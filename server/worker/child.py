@@ -3,32 +3,50 @@
 import ctypes
 import faulthandler
 import fcntl
+import gc
 import json
 import os
+import select
 import signal
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from server.worker.confine import Confinement
+from server.worker.threads import require_one_thread
 
 Write = Callable[[bytes], None]
 """Takes whole lines of a trace."""
 
+
+@dataclass(frozen=True)
+class Worker:
+    """What the children are forked for.
+
+    run: called in a child with its job and with what writes the lines of the trace. versions: of the libraries that it
+    runs on. gpus: how many it could use. initialize_gpu: called in a child before a job, where it works with a GPU.
+    rehearse: called in a child that has no job yet, before it is confined, so that a run finds its memory touched; it
+    returns early once the function that it is passed says that a job has come.
+    """
+
+    run: Callable[[dict[str, Any], Write], object]
+    versions: dict[str, str]
+    gpus: int = 0
+    initialize_gpu: Callable[[], None] | None = None
+    rehearse: Callable[[Callable[[], bool]], None] | None = None
+
+
 DUMP_SIGNAL = signal.SIGUSR1
 """Has the child write its traceback into the pipe, even from inside a call that never returns."""
+
+IDLE_MS = 20
+"""Milliseconds that a child waits for a job before it rehearses. Under load one comes sooner, and nobody rehearses."""
 
 _PDEATHSIG = 1
 
 
-def run_child(
-    run: Callable[[dict[str, Any], Write], object],
-    job: int,
-    pipe: int,
-    parent: int,
-    confinement: Confinement | None,
-    slot: int,
-) -> NoReturn:
-    """Live as a child: confine this process, read the job, call `run` with it, and exit. Never returns.
+def run_child(worker: Worker, job: int, pipe: int, parent: int, confinement: Confinement | None, slot: int) -> NoReturn:
+    """Live as a child: confine this process, read the job, run it, and exit. Never returns.
 
     job: the descriptor of a pipe from which the job is read, to its end. pipe: the descriptor that takes the lines of the
     trace. parent: the pid of the process that forked this one. slot: a number that no other living child has.
@@ -40,6 +58,8 @@ def run_child(
             os._exit(1)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         job, pipe = move_descriptors(job, pipe)
+        if worker.rehearse is not None:
+            rehearse_until_job(worker.rehearse, job)
         if confinement is not None:
             confinement.apply((job, pipe), slot)
         else:
@@ -49,12 +69,22 @@ def run_child(
         faulthandler.register(signal.SIGXCPU, pipe, all_threads=False, chain=True)
         with os.fdopen(job, "rb") as file:
             request = json.loads(file.read())
-        run(request, lambda data: write_all(pipe, data))
+        worker.run(request, lambda data: write_all(pipe, data))
         code = 0
     except BaseException as error:  # the worker's own; the program's errors are in its trace
         write_all(pipe, json.dumps({"fault": f"{type(error).__name__}: {error}"}).encode() + b"\n")
     finally:
         os._exit(code)
+
+
+def rehearse_until_job(rehearse: Callable[[Callable[[], bool]], None], job: int) -> None:
+    """Rehearse once no job has come for a while, and no longer than until one comes."""
+    poll = select.poll()
+    poll.register(job, select.POLLIN)
+    if not poll.poll(IDLE_MS):
+        rehearse(lambda: bool(poll.poll(0)))
+        require_one_thread()
+    gc.collect(1)  # so that a program's own cycles are collected at the same statement, rehearsed or not
 
 
 def move_descriptors(job: int, pipe: int) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import os
 import platform
 import threading
 from collections.abc import Callable
@@ -10,14 +11,19 @@ import numpy
 import torch
 
 from server.worker import gpu, huge_pages
+from server.worker.child import Worker
 from server.worker.preload import preload
 from server.worker.probes import ops
 from server.worker.run import rehearse, run
-from server.worker.supervisor import Options, Worker, require_one_thread
+from server.worker.supervisor import Options
+from server.worker.threads import require_one_thread, run_in_thread
 
 REHEARSALS = 12
 """How often a small program runs before the first fork: CPython then has specialized our code, and need not write its
 shortcuts to pages that the children share."""
+
+NICENESS = 10
+"""Of a rehearsal in a child: low enough to leave the processor to runs, high enough to stop soon when a job comes."""
 
 _free_blocks: list[bytes] = []
 
@@ -27,7 +33,9 @@ def prepare(options: Options) -> Worker:
     torch.set_num_threads(1)
     run_in_thread(preload)
     ops.register_kernels()
-    if not torch.cuda.device_count():  # with one a backward makes threads, and a fork has none of them
+    # the count comes from the driver's management library, which makes no context: a fork could not use one
+    gpus = torch.cuda.device_count()
+    if not gpus:  # with one a backward makes threads, and a fork has none of them
         for _ in range(REHEARSALS):
             run_in_thread(rehearse)
     require_one_thread()
@@ -36,26 +44,20 @@ def prepare(options: Options) -> Worker:
     gc.freeze()
     huge_pages.collapse()
     versions = {"torch": str(torch.__version__), "numpy": numpy.__version__, "python": platform.python_version()}
-    # the count comes from the driver's management library, which makes no context: a fork could not use one
     initialize = functools.partial(gpu.initialize, options.gpu_memory) if options.device == "cuda" else None
-    return Worker(run, versions, torch.cuda.device_count(), initialize)
+    return Worker(run, versions, gpus, initialize, None if gpus else rehearse_in_thread)
 
 
-def run_in_thread(function: Callable[[], object]) -> None:
-    """Call a function in a thread of its own, and wait for its end. Raises what it raises.
+def rehearse_in_thread(interrupted: Callable[[], bool]) -> None:
+    """Rehearse in a child, at low priority: it then has its own copies of the pages that a run writes to.
 
-    What torch counts for each thread, as nodes of the graph, then begins in the main thread with the program.
+    interrupted: whether to stop before the next step.
     """
-    errors: list[BaseException] = []
 
-    def call() -> None:
-        try:
-            function()
-        except BaseException as error:
-            errors.append(error)
+    def rehearse_nicely() -> None:
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)  # of this thread alone, which ends
+        rehearse(interrupted)
 
-    thread = threading.Thread(target=call, name="prepare")
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
+    gc.disable()
+    run_in_thread(rehearse_nicely)
+    gc.enable()

@@ -246,11 +246,11 @@ class RehearsalOver(BaseException):
     """Raised where a rehearsal would end its process."""
 
 
-def rehearse() -> None:
+def rehearse(interrupted: Callable[[], bool] = lambda: False) -> None:
     """Run a small program and discard it, so that no child has to run anything of the recorder for the first time."""
 
     def write(line: bytes) -> None:
-        if not line.startswith((b'{"header"', b'{"step"')):
+        if not line.startswith((b'{"header"', b'{"step"')) or interrupted():
             raise RehearsalOver
 
     main, handle = sys.modules.get("__main__"), torch.utils.hooks.RemovableHandle.next_id

@@ -10,14 +10,12 @@ import os
 import selectors
 import signal
 import socket
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NoReturn
 
 from server.worker import confine
-from server.worker.child import DUMP_SIGNAL, Write, run_child
+from server.worker.child import DUMP_SIGNAL, Worker, run_child
+from server.worker.threads import require_one_thread
 
 MAX_SPARE_DEATHS = 8
 """Spare children that may die one after the other without a run; after that many the supervisor gives up."""
@@ -42,20 +40,6 @@ class Options:
     cpu: int
     device: str
     gpu_memory: int
-
-
-@dataclass(frozen=True)
-class Worker:
-    """What the children are forked for.
-
-    run: called in a child with its job and with what writes the lines of the trace. versions: of the libraries that it
-    runs on. gpus: how many it could use. initialize_gpu: called in a child before a job, where it works with a GPU.
-    """
-
-    run: Callable[[dict[str, Any], Write], object]
-    versions: dict[str, str]
-    gpus: int = 0
-    initialize_gpu: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -140,7 +124,7 @@ class Supervisor:
         except OSError:  # no memory, or no room for one process more
             pid = -1
         if pid == 0:
-            run_child(self._worker.run, job_reader, trace_writer, parent, self._confinement, slot)
+            run_child(self._worker, job_reader, trace_writer, parent, self._confinement, slot)
         if pid > 0:
             self._last_number += 1
             number = self._last_number
@@ -189,20 +173,3 @@ def kill(pid: int) -> None:
             send(pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             pass
-
-
-def require_one_thread() -> None:
-    """Wait until threads that have ended are gone for the kernel, too. Raises RuntimeError where others are left.
-
-    A child that is forked beside a second thread may wait for a lock that nobody releases.
-    """
-    for _ in range(1000):
-        if thread_count() == 1:
-            return
-        time.sleep(0.001)
-    raise RuntimeError(f"this process has {thread_count()} threads; what it forks would hang")
-
-
-def thread_count() -> int:
-    """Threads of this process."""
-    return len(list(Path("/proc/self/task").iterdir()))

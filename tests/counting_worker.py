@@ -1,0 +1,39 @@
+"""A worker whose last line also says what the child spent on the job: its minor page faults, and those before the header."""
+
+import json
+import resource
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from server.worker import prepare as recorder
+from server.worker.child import Worker
+from server.worker.run import run
+from server.worker.supervisor import Options
+
+
+def prepare(options: Options) -> Worker:
+    """Like the recorder's, but for what a child runs."""
+    return replace(recorder.prepare(options), run=run_counted)
+
+
+def run_counted(job: dict[str, Any], write: Callable[[bytes], None]) -> None:
+    """Run the program; the fields `faults` and `faults_before_header` are added to the outcome's line."""
+    before = faults()
+    header = 0
+
+    def write_counted(data: bytes) -> None:
+        nonlocal header
+        if data.startswith(b'{"header"'):
+            header = faults() - before
+        elif data.startswith(b'{"outcome"'):
+            line = {**json.loads(data), "faults": faults() - before, "faults_before_header": header}
+            data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
+        write(data)
+
+    run(job, write_counted)
+
+
+def faults() -> int:
+    """Minor page faults of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt

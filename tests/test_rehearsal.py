@@ -1,0 +1,99 @@
+"""A spare child rehearses while it waits: a run then costs few page faults, and the program can tell nothing of it."""
+
+import asyncio
+import json
+from typing import Any
+
+from server.pool.zygote import Options, Zygote
+
+TWENTY_STATEMENTS = """\
+import torch
+torch.manual_seed(0)
+x = torch.randn(4, 3)
+w = torch.randn(3, 2, requires_grad=True)
+b = torch.zeros(2, requires_grad=True)
+y = x @ w + b
+h = y.relu()
+t = torch.ones(4, 2)
+loss = ((h - t) ** 2).mean()
+loss.backward()
+print(w.grad)
+with torch.no_grad():
+    w -= 0.1 * w.grad
+    b -= 0.1 * b.grad
+w.grad = None
+b.grad = None
+z = w.detach()
+v = z.view(6)
+v[0] = 1.0
+print(v.sum())
+"""
+
+OBSERVANT = """\
+import gc, random, sys, threading, warnings
+import numpy
+import torch
+print(gc.get_count(), gc.isenabled(), sys.argv, sorted(sys.modules)[:9], len(sys.modules), __name__)
+print(random.random(), numpy.random.rand(), torch.rand(2), torch.is_grad_enabled(), torch.get_num_threads())
+print(threading.active_count(), threading.current_thread(), warnings.filters == warnings.filters[:], sys.getrecursionlimit())
+class Cycle:
+    pass
+for k in range(30):
+    cycle = Cycle()
+    cycle.me, cycle.tensor = cycle, torch.ones(3)
+    rest = [[k] for _ in range(300)]
+x = torch.ones(2, requires_grad=True)
+handle = x.register_hook(lambda grad: grad)
+print(handle.id)
+y = (x * 2).sum()
+print(y.grad_fn, y.grad_fn.name(), y.grad_fn._sequence_nr())
+y.backward()
+print(x.grad)
+"""
+
+MAX_FAULTS = 1000
+RESTED = 1.5
+"""Seconds after which a spare child has rehearsed, on a busy machine, too."""
+
+
+async def lines(zygote: Zygote, source: str) -> list[dict[str, Any]]:
+    """The trace that a child of the zygote writes."""
+    child = await zygote.child()
+    try:
+        child.start(json.dumps({"source": source}).encode(), 8_000_000)
+        async with asyncio.timeout(30):
+            await child.ended.wait()
+        return [json.loads(line) for line in bytes(child.data).splitlines()]
+    finally:
+        await zygote.release(child)
+
+
+async def runs(source: str, rest: list[float]) -> list[list[dict[str, Any]]]:
+    """One run after the other, each by a spare child that waited for so many seconds."""
+    zygote = Zygote(Options(1, "best", 1 << 30, 10, "tests.counting_worker:prepare"), 120)
+    zygote.start()
+    try:
+        traces = []
+        for seconds in rest:
+            await zygote.booted()
+            while not zygote.spares:
+                await asyncio.sleep(0.001)
+            await asyncio.sleep(seconds)
+            traces.append(await lines(zygote, source))
+        return traces
+    finally:
+        await zygote.close()
+
+
+def test_a_run_of_twenty_statements_takes_few_page_faults() -> None:
+    traces = asyncio.run(runs(TWENTY_STATEMENTS, [RESTED, RESTED, RESTED]))
+    assert all(trace[-1]["outcome"]["status"] == "finished" for trace in traces)
+    assert min(trace[-1]["faults"] for trace in traces) <= MAX_FAULTS
+
+
+def test_a_program_can_not_tell_whether_its_process_rehearsed() -> None:
+    traces = asyncio.run(runs(OBSERVANT, [RESTED, 0, 0.025, 0.04, RESTED]))
+    rested = traces[0][:-1]
+    assert traces[0][-1]["outcome"]["status"] == "finished"
+    for trace in traces[1:]:
+        assert trace[:-1] == rested
