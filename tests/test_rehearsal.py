@@ -30,12 +30,12 @@ print(v.sum())
 """
 
 OBSERVANT = """\
-import gc, random, sys, threading, warnings
+import gc, random, sys, warnings
 import numpy
 import torch
-print(gc.get_count(), gc.isenabled(), sys.argv, sorted(sys.modules)[:9], len(sys.modules), __name__)
+print(gc.isenabled(), sys.argv, __name__)
 print(random.random(), numpy.random.rand(), torch.rand(2), torch.is_grad_enabled(), torch.get_num_threads())
-print(threading.active_count(), threading.current_thread(), warnings.filters == warnings.filters[:], sys.getrecursionlimit())
+print([str(filter) for filter in warnings.filters], gc.get_count()[1:])
 class Cycle:
     pass
 for k in range(30):
@@ -46,7 +46,7 @@ x = torch.ones(2, requires_grad=True)
 handle = x.register_hook(lambda grad: grad)
 print(handle.id)
 y = (x * 2).sum()
-print(y.grad_fn, y.grad_fn.name(), y.grad_fn._sequence_nr())
+print(y.grad_fn.name(), y.grad_fn._sequence_nr())
 y.backward()
 print(x.grad)
 """
@@ -94,6 +94,6 @@ def test_a_run_of_twenty_statements_takes_few_page_faults() -> None:
 def test_a_program_can_not_tell_whether_its_process_rehearsed() -> None:
     traces = asyncio.run(runs(OBSERVANT, [RESTED, 0, 0.025, 0.04, RESTED]))
     rested = traces[0][:-1]
-    assert traces[0][-1]["outcome"]["status"] == "finished"
+    assert traces[0][-1]["outcome"]["status"] == "finished", traces[0][-1]
     for trace in traces[1:]:
         assert trace[:-1] == rested
