@@ -24,40 +24,42 @@ from server.wire.api import Job
 from server.wire.schema import document
 
 TRACE_TIMEOUT = 60
-"""Seconds that `trace` gives a program where no setting says otherwise: nobody sits before a page."""
+"""Seconds that `trace` allows a program where GRADBOX_WALL or GRADBOX_CPU is not set."""
 
 PROBE = (
     "import json; from server.worker.confine import missing_layers, probe; print(json.dumps(missing_layers(probe())))"
 )
-"""Run by a process of its own: this one has threads and imports nothing of the workers."""
+"""Run in a process of its own: this one has threads and imports nothing from the workers."""
 
 READ_AHEAD = 8
-"""Files that are read before their turn to be printed comes."""
+"""Files that are traced ahead of the one that is printed next."""
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("python -m server", description="See what PyTorch does.")
+    parser = argparse.ArgumentParser(
+        "python -m server", description="See what PyTorch does: run programs and record their memory and gradients."
+    )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
-    serve = commands.add_parser("serve", help="serve the page and the API")
+    serve = commands.add_parser("serve", help="start the web server")
     serve.add_argument("--host", default="127.0.0.1")
     serve.add_argument("--port", type=int, default=8000)
-    trace = commands.add_parser("trace", help="run programs and print their traces, one a line")
-    trace.add_argument("files", nargs="+", metavar="FILE", help="a program; - is the standard input")
+    trace = commands.add_parser("trace", help="run programs and print their traces as JSON, one a line")
+    trace.add_argument("files", nargs="+", metavar="FILE", help="a Python program; - is the standard input")
     trace.add_argument("--seed", type=int, default=0)
-    trace.add_argument("--pretty", action="store_true", help="for reading: each statement and what it changed")
+    trace.add_argument("--pretty", action="store_true", help="print each statement and what it changed, for reading")
     saved_programs.add_arguments(commands)
-    commands.add_parser("doctor", help="say what a visitor will get on this host")
-    commands.add_parser("settings", help="print the page of all settings, in Markdown")
+    commands.add_parser("doctor", help="check this host and the settings")
+    commands.add_parser("settings", help="print the documentation of all settings, in Markdown")
     commands.add_parser("schema", help="print the JSON Schema of a trace")
     return parser
 
 
-def main(words: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None) -> int:
     """The exit status."""
-    told = build_parser().parse_args(words)
+    args = build_parser().parse_args(arguments)
     try:
-        return run_command(told, Settings())
+        return run_command(args, Settings())
     except SettingError as error:
         print(error, file=sys.stderr)
         return 2
@@ -68,59 +70,59 @@ def main(words: list[str] | None = None) -> int:
         return 141
 
 
-def run_command(told: argparse.Namespace, settings: Settings) -> int:
-    if told.command == "serve":
+def run_command(args: argparse.Namespace, settings: Settings) -> int:
+    if args.command == "serve":
         missing = missing_layers(settings)
         if missing:
-            print(f"GRADBOX_SANDBOX is require, and this host has not: {missing}", file=sys.stderr)
+            print(f"GRADBOX_SANDBOX is require, but these layers are missing: {missing}", file=sys.stderr)
             return 2
         app = create_app(settings)
-        host = f"[{told.host}]" if ":" in told.host else told.host
-        print(f"Gradbox: http://{host}:{told.port} (Ctrl-C ends it)", flush=True)
-        # whose word counts on where a request comes from is our setting's, not uvicorn's
+        host = f"[{args.host}]" if ":" in args.host else args.host
+        print(f"Gradbox: http://{host}:{args.port} (press Ctrl-C to quit)", flush=True)
+        # GRADBOX_TRUSTED_PROXIES decides whose headers are trusted, not uvicorn
         config = uvicorn.Config(
-            app, told.host, told.port, http=DeadlineProtocol, log_level="warning", access_log=False, proxy_headers=False
+            app, args.host, args.port, http=DeadlineProtocol, log_level="warning", access_log=False, proxy_headers=False
         )
         uvicorn.Server(config).run()
         return 0
-    if told.command == "scenarios":
-        return asyncio.run(saved_programs.run(told, settings))
-    if told.command == "doctor":
+    if args.command == "scenarios":
+        return asyncio.run(saved_programs.run(args, settings))
+    if args.command == "doctor":
         return report(settings)
-    if told.command == "settings":
+    if args.command == "settings":
         print(settings_docs.markdown_page(), end="")
         return 0
-    if told.command == "schema":
+    if args.command == "schema":
         print(json.dumps(document(), indent=2))
         return 0
     if "GRADBOX_WALL" not in os.environ:
         settings.wall = float(TRACE_TIMEOUT)
     if "GRADBOX_CPU" not in os.environ:
         settings.cpu = TRACE_TIMEOUT
-    return asyncio.run(trace_command(told.files, told.seed, told.pretty, settings))
+    return asyncio.run(trace_command(args.files, args.seed, args.pretty, settings))
 
 
 def missing_layers(settings: Settings) -> str:
-    """The layers that are asked for and missing, each with its reason; "" where none is."""
+    """The layers that GRADBOX_SANDBOX requires and this host lacks, each with its reason; "" where none is missing."""
     if settings.sandbox != "require":
         return ""
-    found = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, cwd=ROOT, timeout=60)
-    if found.returncode:
-        return f"anything that could be tried ({found.stderr.decode(errors='replace').strip()[-200:]})"
-    return "; ".join(f"{name} ({why})" for name, why in json.loads(found.stdout).items())
+    result = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, cwd=ROOT, timeout=60)
+    if result.returncode:
+        return f"all, as the check itself failed ({result.stderr.decode(errors='replace').strip()[-200:]})"
+    return "; ".join(f"{name} ({why})" for name, why in json.loads(result.stdout).items())
 
 
 async def trace_command(files: list[str], seed: int, readable: bool, settings: Settings) -> int:
-    """Print a trace for every file, in order. 0 when every file gave one."""
+    """Prints a trace for every file, in order. The exit status is 0 if every file has one."""
     status = 0
     pool = Pool(settings)
     await pool.start()
     try:
-        async for name, found in trace_files(pool, files, seed, settings):
-            if isinstance(found, RecordedTrace):
-                print(pretty(found.decoded(), name) if readable else found.json().decode(), flush=True)
+        async for name, trace in trace_files(pool, files, seed, settings):
+            if isinstance(trace, RecordedTrace):
+                print(pretty(trace.decoded(), name) if readable else trace.json().decode(), flush=True)
             else:
-                print(f"{name}: {found}", file=sys.stderr, flush=True)
+                print(f"{name}: {trace}", file=sys.stderr, flush=True)
                 status = 1
     finally:
         await pool.close()
@@ -130,7 +132,7 @@ async def trace_command(files: list[str], seed: int, readable: bool, settings: S
 async def trace_files(
     pool: Pool, files: list[str], seed: int, settings: Settings
 ) -> AsyncIterator[tuple[str, RecordedTrace | str]]:
-    """(file, its trace or why there is none) in order, a few running ahead."""
+    """(file, its trace or why there is none) in order; a few files are traced ahead."""
     running: list[tuple[str, asyncio.Task[RecordedTrace | str]]] = []
     ahead = min(READ_AHEAD, settings.workers + settings.queue, settings.workers + pool.queue.client_limit)
     for name in files:

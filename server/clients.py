@@ -1,4 +1,4 @@
-"""Who asks: an anonymous visitor by a signed cookie, and the address behind whatever proxies are trusted."""
+"""Who sent a request: an anonymous visitor with a signed cookie, and the address behind trusted proxies."""
 
 import base64
 import hmac
@@ -21,7 +21,7 @@ PROXY_HEADERS = (
     "cf-connecting-ip", "forwarded", "true-client-ip", "via", "x-client-ip", "x-forwarded", "x-forwarded-for",
     "x-forwarded-host", "x-forwarded-proto", "x-real-ip",
 )  # fmt: skip
-"""Headers that only a proxy sends."""
+"""Headers that only proxies send."""
 
 _LOOPBACK_HOST = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
 _COOKIE_VALUE = re.compile(r"([A-Za-z0-9_-]{22})\.[A-Za-z0-9_-]{43}")
@@ -29,31 +29,31 @@ _ADDRESS_AND_PORT = re.compile(r"\[([^\[\]]+)\](?::\d{1,5})?|([^:\[\]]+):\d{1,5}
 
 
 def signing_key(text: str) -> bytes:
-    """What signs the cookies: the setting's, or one of this process's own."""
+    """The key that signs cookies: GRADBOX_SECRET, or a random one where that is empty."""
     return text.encode() or secrets.token_bytes(32)
 
 
 def parse_networks(text: str, name: str = "TRUSTED_PROXIES") -> tuple[Network, ...]:
-    """Those of a setting: addresses and networks with commas between. Raises SettingError."""
-    found = []
+    """The networks of a comma-separated list; an address is a network of one. name: of the setting. Raises SettingError."""
+    parsed = []
     for part in filter(None, map(str.strip, text.split(","))):
         try:
-            found.append(ip_network(part, strict=False))
+            parsed.append(ip_network(part, strict=False))
         except ValueError:
             raise SettingError(
                 f"GRADBOX_{name} has {part!r}; it takes addresses or networks, like 127.0.0.1,10.0.0.0/8"
             ) from None
-    return tuple(found)
+    return tuple(parsed)
 
 
 def identify(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> Client:
-    """Who asks this. One without a cookie of ours is its address."""
-    place = client_address(scope, trusted)
-    return Client(client_id(scope, key) or place, place)
+    """The client of a request. Without a valid cookie its id is its address. key: signs cookies. trusted: proxies."""
+    address = client_address(scope, trusted)
+    return Client(client_id(scope, key) or address, address)
 
 
 def client_id(scope: Scope, key: bytes) -> str | None:
-    """The visitor of a cookie that was signed here; whatever else calls itself that is nobody."""
+    """The id in the visitor's cookie; None without a cookie with a valid signature."""
     for header in Headers(scope=scope).getlist("cookie"):
         for pair in header.split(";"):
             name, _, value = pair.strip().partition("=")
@@ -64,7 +64,7 @@ def client_id(scope: Scope, key: bytes) -> str | None:
 
 
 def new_cookie(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> str | None:
-    """The Set-Cookie that makes a visitor of one who has none of ours yet."""
+    """The Set-Cookie header for a visitor without a valid cookie; None for others."""
     if client_id(scope, key) is not None:
         return None
     value = sign(secrets.token_urlsafe(16), key)
@@ -73,58 +73,59 @@ def new_cookie(scope: Scope, key: bytes, trusted: tuple[Network, ...]) -> str | 
 
 
 def sign(id_: str, key: bytes) -> str:
+    """A cookie's value: the id, a dot and its HMAC."""
     digest = hmac.digest(key, b"client " + id_.encode(), "sha256")
     return f"{id_}.{base64.urlsafe_b64encode(digest).decode().rstrip('=')}"
 
 
 def is_https(scope: Scope, trusted: tuple[Network, ...]) -> bool:
-    """Whether the visitor's browser spoke https; a trusted proxy's word counts."""
+    """Whether the browser used https, by X-Forwarded-Proto where a trusted proxy sent it."""
     scheme = str(scope.get("scheme", "http"))
     if _in_networks(_peer_address(scope), trusted):
-        told = Headers(scope=scope).getlist("x-forwarded-proto") or [scheme]
-        scheme = told[-1].rpartition(",")[2].strip().lower()
+        protocols = Headers(scope=scope).getlist("x-forwarded-proto") or [scheme]
+        scheme = protocols[-1].rpartition(",")[2].strip().lower()
     return scheme == "https"
 
 
 def client_address(scope: Scope, trusted: tuple[Network, ...]) -> str:
-    """Where it comes from: an IPv4 address, or the /64 of an IPv6 one, for a home has as many as it likes of those.
+    """Where a request comes from: an IPv4 address, or the /64 network of an IPv6 one, since one home has all of those.
 
-    X-Forwarded-For counts where a trusted proxy wrote it: each one adds the address that it was asked from, so it is
-    read from the right, up to the first that is no such proxy. What can't be read there leaves the proxy's own.
+    X-Forwarded-For is used where a trusted proxy sent it: each proxy appends the address that connected to it, so it is
+    read from the right up to the first address that is no trusted proxy. If that can't be parsed, it is the proxy's own.
     """
     peer = _peer_address(scope)
-    found = peer
+    address = peer
     if _in_networks(peer, trusted):
         forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
         for part in reversed(forwarded.split(",")):
-            place = parse_address(part)
-            if not _in_networks(place, trusted):
-                found = place or peer
+            hop = parse_address(part)
+            if not _in_networks(hop, trusted):
+                address = hop or peer
                 break
-    if found is None:
+    if address is None:
         return str(scope["client"][0]) if scope.get("client") else ""
-    return str(found if isinstance(found, IPv4Address) else IPv6Network((int(found) >> 64 << 64, 64)))
+    return str(address if isinstance(address, IPv4Address) else IPv6Network((int(address) >> 64 << 64, 64)))
 
 
 def is_within(scope: Scope, trusted: tuple[Network, ...], allowed: tuple[Network, ...]) -> bool:
-    """Whether it surely comes from one of these. What somebody between us did not tell, or can't be read, is not sure."""
-    found = _possible_addresses(scope, trusted)
-    return bool(found) and all(_in_networks(place, allowed) for place in found)
+    """Whether a request certainly comes from one of the allowed networks. An address that can't be determined does not."""
+    addresses = _possible_addresses(scope, trusted)
+    return bool(addresses) and all(_in_networks(address, allowed) for address in addresses)
 
 
 def _possible_addresses(scope: Scope, trusted: tuple[Network, ...]) -> list[IPv4Address | IPv6Address | None]:
-    """Where it may come from; nothing where anything is possible.
+    """All addresses that a request may come from; empty where it may be any.
 
-    Of a chain in which all are trusted, any may be the one who asked. A proxy that tells nothing at all looks like a
-    program on its machine: most speak HTTP/1.0 then, or pass on a Host that no such program would name.
+    In a chain of trusted addresses alone, each may be the origin. A proxy that sends no header looks like a program on
+    its own machine; but most use HTTP/1.0 then, or pass on a Host that such a program would not name.
     """
     headers, peer = Headers(scope=scope), _peer_address(scope)
-    told = ",".join(headers.getlist("x-forwarded-for"))
-    if told and _in_networks(peer, trusted):
-        chain = [parse_address(part) for part in told.split(",")]
-        for place in reversed(chain):
-            if not _in_networks(place, trusted):
-                return [place] if place is not None else []
+    forwarded = ",".join(headers.getlist("x-forwarded-for"))
+    if forwarded and _in_networks(peer, trusted):
+        chain = [parse_address(part) for part in forwarded.split(",")]
+        for hop in reversed(chain):
+            if not _in_networks(hop, trusted):
+                return [hop] if hop is not None else []
         return list(chain)
     if peer is None or scope.get("http_version") == "1.0" or any(name in headers for name in PROXY_HEADERS):
         return []
@@ -134,18 +135,18 @@ def _possible_addresses(scope: Scope, trusted: tuple[Network, ...]) -> list[IPv4
 
 
 def parse_address(text: str) -> IPv4Address | IPv6Address | None:
-    """An address, with or without a port."""
+    """The address in a text like `10.0.0.1:80`, the port being optional; None where it is none."""
     match = _ADDRESS_AND_PORT.fullmatch(text.strip())
     try:
-        found = ip_address(next(filter(None, match.groups()))) if match is not None else None
+        address = ip_address(next(filter(None, match.groups()))) if match is not None else None
     except ValueError:
         return None
-    return found.ipv4_mapped or found if isinstance(found, IPv6Address) else found
+    return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
 
 
 def _peer_address(scope: Scope) -> IPv4Address | IPv6Address | None:
     return parse_address(str(scope["client"][0])) if scope.get("client") else None
 
 
-def _in_networks(place: IPv4Address | IPv6Address | None, trusted: tuple[Network, ...]) -> bool:
-    return place is not None and any(place in network for network in trusted)
+def _in_networks(address: IPv4Address | IPv6Address | None, networks: tuple[Network, ...]) -> bool:
+    return address is not None and any(address in network for network in networks)

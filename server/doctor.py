@@ -1,4 +1,4 @@
-"""`python -m server doctor`: what a visitor will get on this host, in one page."""
+"""`python -m server doctor`: checks this host and the settings, and prints a report."""
 
 import asyncio
 import os
@@ -29,100 +29,110 @@ RUNS = 20
 FONTS = {"Latin": "en", "Chinese": "zh"}
 
 Row = tuple[str, str, str]
-"""A subject, what was found, and what is wrong with it: "" where nothing is."""
+"""(subject, value, problem); the problem is "" where there is none."""
 
 
 def check_fonts() -> Iterator[Row]:
     listing = shutil.which("fc-list")
     for script, language in FONTS.items():
-        found = ""
+        font = ""
         if listing:
-            told = subprocess.run([listing, f":lang={language}", "family"], capture_output=True, text=True, timeout=20)
-            found = told.stdout.split("\n")[0].split(",")[0]
-        wrong = "" if found else f"pictures drawn on the server can show no {script} letters"
-        yield f"font, {script}", found or "none", wrong
+            result = subprocess.run(
+                [listing, f":lang={language}", "family"], capture_output=True, text=True, timeout=20
+            )
+            font = result.stdout.split("\n")[0].split(",")[0]
+        problem = "" if font else f"{script} letters are missing from pictures that the server draws"
+        yield f"font, {script}", font or "none", problem
 
 
 def check_host(settings: Settings) -> Iterator[Row]:
     yield "kernel", f"{platform.system()} {platform.release()}, {platform.machine()}", ""
     yield "user", "root" if os.geteuid() == 0 else f"uid {os.geteuid()}", ""
-    yield "processors", f"{len(os.sched_getaffinity(0))}, for {settings.workers} programs at once", ""
+    yield "processors", f"{len(os.sched_getaffinity(0))}, for {settings.workers} workers", ""
     least = max_workers(settings.memory)
-    wrong = f"room for {least} of {settings.workers} programs at once" if least < settings.workers else ""
-    yield "memory", f"{total_memory() / 1e9:.1f} GB", wrong
+    problem = f"enough for {least} of {settings.workers} workers" if least < settings.workers else ""
+    yield "memory", f"{total_memory() / 1e9:.1f} GB", problem
     free, _ = disk_space(Path(settings.data))
     roomy = free > settings.quota or bool(settings.database_url)
-    wrong = "" if roomy else f"GRADBOX_QUOTA allows {format_bytes(settings.quota)} of saved scenarios"
-    yield "disk", f"{format_bytes(free)} free", wrong
+    problem = "" if roomy else f"GRADBOX_QUOTA allows {format_bytes(settings.quota)} of saved programs"
+    yield "disk", f"{format_bytes(free)} free", problem
     for name, why in warnings(settings):
-        yield name, "doubtful", why
+        yield name, "check", why
 
 
 async def check_store(settings: Settings) -> Row:
-    """The database, opened as the server would open it."""
+    """Opens the database as the server does."""
     folder = Path(settings.data)
     database = Database(settings.database_url, folder)
     subject = "store, embedded" if database.embedded else "store, PostgreSQL"
     try:
-        held = await Repository(database, settings.scenario, settings.quota).totals()
+        totals = await Repository(database, settings.scenario, settings.quota).totals()
     except StoreUnavailable as error:
-        return subject, "none", f"nothing can be saved or opened: {error.__cause__}".splitlines()[0][:200]
+        return subject, "none", f"no program can be saved or opened: {error.__cause__}".splitlines()[0][:200]
     finally:
         await database.close()
-    if held.revision is None and not is_writable(folder):
-        return subject, "none yet", f"nothing can be saved: this user may not write to {folder.absolute()}"
-    used = f"{held.scenarios} scenarios, {format_bytes(held.size)} of {format_bytes(settings.quota)}"
-    full = "" if held.size < 0.9 * settings.quota else "it is nearly full"
-    return subject, f"{used}, revision {held.revision}" if held.revision else "made when the first is saved", full
+    if totals.revision is None and not is_writable(folder):
+        return (
+            subject,
+            "none yet",
+            f"no program can be saved: this user has no write permission for {folder.absolute()}",
+        )
+    used = f"{totals.scenarios} programs, {format_bytes(totals.size)} of {format_bytes(settings.quota)}"
+    full = "" if totals.size < 0.9 * settings.quota else "it is nearly full"
+    return (
+        subject,
+        f"{used}, revision {totals.revision}" if totals.revision else "created when the first program is saved",
+        full,
+    )
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether it can be made here, or written to where it is there."""
-    there = next(place for place in (folder.absolute(), *folder.absolute().parents) if os.path.lexists(place))
+    """Whether this user can write to the folder, or create it."""
+    existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if os.path.lexists(path))
     try:
-        with TemporaryFile(dir=there):
+        with TemporaryFile(dir=existing):
             return True
     except OSError:
         return False
 
 
 async def check_pictures(trace: RecordedTrace, settings: Settings) -> Row:
-    """Whether one can be drawn."""
-    drawings = Renderer(settings.pictures)
-    began = time.perf_counter()
+    """Draws a step on the server."""
+    renderer = Renderer(settings.pictures)
+    start = time.perf_counter()
     try:
-        if not drawings.version:
+        if not renderer.version:
             return "pictures", "none", "the page is not built: npm run build"
-        asked = DrawRequest(kind="stage", step=0, png=True)
-        body = await drawings.get("doctor", asked, trace.compressed(), lambda: None)
-        return "pictures", f"{format_bytes(len(body))} after {time.perf_counter() - began:.1f} s", ""
+        draw = DrawRequest(kind="stage", step=0, png=True)
+        body = await renderer.get("doctor", draw, trace.compressed(), lambda: None)
+        return "pictures", f"{format_bytes(len(body))} after {time.perf_counter() - start:.1f} s", ""
     except RenderingFailed as error:
         return "pictures", "none", str(error)
     finally:
-        await drawings.close()
+        await renderer.close()
 
 
 async def check_workers(settings: Settings) -> list[Row]:
-    """What the workers say, and what they do with a small program."""
+    """Boots the workers and runs a small program some times."""
     pool = Pool(settings)
-    began = time.perf_counter()
+    start = time.perf_counter()
     try:
         await pool.start()
         await pool.zygote.booted()
-        rows = [("workers", f"up after {time.perf_counter() - began:.1f} s", "")]
+        rows = [("workers", f"ready after {time.perf_counter() - start:.1f} s", "")]
         rows += [(name, version, "") for name, version in pool.zygote.versions.items()]
         if not pool.zygote.layers:
-            rows.append(("confinement", "off", "any program may do what this user may"))
+            rows.append(("confinement", "off", "programs run with all rights of this user"))
         needed = {name: why for name, why in pool.zygote.layers.items() if name != "uid" or os.geteuid() == 0}
         rows += [(f"layer {name}", why or "active", needed.get(name, "")) for name, why in pool.zygote.layers.items()]
         seconds = []
         for _ in range(RUNS):
-            begun = time.perf_counter()
+            start_of_run = time.perf_counter()
             trace = await pool.run(Job(source=PROGRAM, limits=settings.limits()))
-            seconds.append(time.perf_counter() - begun)
-        middle = sorted(seconds)[RUNS // 2] * 1000
-        wrong = "" if trace.outcome.status == "finished" else f"it ended as {trace.outcome.status}"
-        rows.append(("a small program", f"{middle:.0f} ms in the middle of {RUNS} runs", wrong))
+            seconds.append(time.perf_counter() - start_of_run)
+        median = sorted(seconds)[RUNS // 2] * 1000
+        problem = "" if trace.outcome.status == "finished" else f"its outcome is {trace.outcome.status}"
+        rows.append(("a small program", f"{median:.0f} ms (median of {RUNS} runs)", problem))
         rows.append(await check_pictures(trace, settings))
     except (WorkersUnavailable, Busy) as error:
         return [("workers", "none", str(error))]
@@ -132,7 +142,7 @@ async def check_workers(settings: Settings) -> list[Row]:
 
 
 def report(settings: Settings) -> int:
-    """Print the page. The exit status: 1 where a visitor would miss something. Raises SettingError."""
+    """Prints the report and returns the exit status, 1 where there is a problem. Raises SettingError."""
     check(settings)
     rows = [
         *check_host(settings),
@@ -141,10 +151,10 @@ def report(settings: Settings) -> int:
         *check_fonts(),
     ]
     width = max(len(subject) for subject, _, _ in rows) + 2
-    for subject, found, wrong in rows:
-        mark = "!" if wrong else " "
-        print(f"{mark} {subject:{width}}{found}" + (f"  ({wrong})" if wrong and wrong != found else ""))
+    for subject, value, problem in rows:
+        mark = "!" if problem else " "
+        print(f"{mark} {subject:{width}}{value}" + (f"  ({problem})" if problem and problem != value else ""))
     print("\nlimits of a run")
-    for name, value in {"source": settings.source, **settings.limits()}.items():
-        print(f"  {name:{width}}{value:,}")
-    return int(any(wrong for _, _, wrong in rows))
+    for name, limit in {"source": settings.source, **settings.limits()}.items():
+        print(f"  {name:{width}}{limit:,}")
+    return int(any(problem for _, _, problem in rows))

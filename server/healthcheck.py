@@ -1,17 +1,17 @@
-"""`python -m server.healthcheck PORT`: whether a server on this machine answers; what the image's health check runs."""
+"""`python -m server.healthcheck PORT`: the image's health check. Exits with 0 if the server on this machine answers."""
 
 import http.client
 import sys
 
 from server.settings import Settings
 
-PATIENCE = 4.0
-"""Seconds, less than the health check itself has."""
+TIMEOUT = 4.0
+"""Seconds; less than the timeout of the health check itself."""
 
 
 def responds(port: int, host: str) -> bool:
-    """host: a name that the server answers to."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    """Whether /healthz answers with 200. host: one of GRADBOX_HOSTS."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
     try:
         connection.request("GET", "/healthz", headers={"Host": host})
         return connection.getresponse().status == 200

@@ -1,4 +1,4 @@
-"""One connection of a client: a request has to come whole within a time, and what is none is told so in our own shape."""
+"""uvicorn's HTTP protocol with a deadline for the complete request, and errors of the server's own shape."""
 
 import asyncio
 
@@ -12,12 +12,12 @@ from server.wire.problems import ProblemError
 REQUEST_TIMEOUT = 30.0
 """Seconds from the first byte of a request to its last."""
 
-MALFORMED = "a request has to be HTTP/1.1 with one Host and one length"
-TIMED_OUT = f"a request has to be sent within {REQUEST_TIMEOUT:.0f} seconds"
+MALFORMED = "this is not a valid HTTP/1.1 request with one Host header and one length"
+TIMED_OUT = f"the request was not complete after {REQUEST_TIMEOUT:.0f} seconds"
 
 
 class DeadlineProtocol(H11Protocol):
-    """uvicorn's own, which waits for ever for the rest of a request."""
+    """uvicorn itself waits for the rest of a request without end."""
 
     whole = REQUEST_TIMEOUT
     _deadline: asyncio.TimerHandle | None = None

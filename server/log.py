@@ -1,4 +1,4 @@
-"""The server's log: one event a line, as JSON where no terminal reads it. Programs' texts are left out by default."""
+"""The server's log: one event a line, as JSON unless it goes to a terminal. By default it holds no program's source."""
 
 import logging
 import sys
@@ -14,16 +14,16 @@ from server.pool.executions import Result
 from server.wire.api import Job
 
 MAX_ENTRIES, MAX_LENGTH = 20, 300
-"""Warnings and errors that are remembered, and characters of one."""
+"""Warnings and errors that the status page shows, and characters of one."""
 
-SETTING_WARNING = "doubtful"
+SETTING_WARNING = "setting warning"
 
 events: Any = structlog.get_logger("gradbox")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A warning or an error. at: ISO 8601."""
+    """A warning or an error. at: when, ISO 8601."""
 
     at: str
     level: str
@@ -31,7 +31,7 @@ class Entry:
 
 
 class RecentEntries(logging.Handler):
-    """Remembers the latest warnings and errors. Of an exception only its kind and its place, not what it says."""
+    """Keeps the latest warnings and errors. Of an exception it keeps the type and the line, not the message."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -39,7 +39,7 @@ class RecentEntries(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if isinstance(record.msg, dict) and record.msg.get("event") == SETTING_WARNING:
-            return  # of the settings, which will be asked again
+            return  # the status page checks the settings itself
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="seconds")
         self.entries.append(Entry(at, record.levelname.lower(), format_record(record)[:MAX_LENGTH]))
 
@@ -48,7 +48,7 @@ recent = RecentEntries()
 
 
 def format_record(record: logging.LogRecord) -> str:
-    """One line."""
+    """The record as one line."""
     if isinstance(record.msg, dict):
         facts = {name: value for name, value in record.msg.items() if name not in ("logger", "level", "timestamp")}
         text = " ".join([str(facts.pop("event", "")), *(f"{name}={value}" for name, value in facts.items())])
@@ -62,7 +62,7 @@ def format_record(record: logging.LogRecord) -> str:
 
 
 def configure() -> None:
-    """Have our events, and what the modules log in the standard way, come out in one shape."""
+    """Configure structlog, and the standard loggers below `gradbox`, to write the same format."""
     shared: list[Any] = [
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
@@ -84,17 +84,17 @@ def configure() -> None:
 
 
 def setting_warning(setting: str, why: str) -> None:
-    """A setting that is probably not as it is meant."""
+    """Log a setting whose value is probably not intended."""
     events.warning(SETTING_WARNING, setting=setting, why=why)
 
 
 def capture_uvicorn_errors() -> None:
-    """Remember what uvicorn says of us as well. It has to have its own loggers by now."""
+    """Keep uvicorn's errors as well. Call it once uvicorn has configured its loggers."""
     logging.getLogger("uvicorn.error").addHandler(recent)
 
 
 def run_finished(job: Job, result: Result, text: bool) -> None:
-    """A run is over. text: whether its program may be written down."""
+    """Log the end of a run. text: whether to log the program's source."""
     facts: dict[str, Any] = {"status": result.status, "seconds": round(result.seconds, 4), "bytes": len(result.body)}
     if result.limit is not None:
         facts["limit"] = result.limit

@@ -1,4 +1,4 @@
-"""What the server counts of itself, for Prometheus."""
+"""The server's metrics, for Prometheus."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -13,37 +13,41 @@ SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
 class Metrics:
-    """One server's figures."""
+    """The metrics of one server. quota: bytes."""
 
     def __init__(self, pool: Pool, cache: Cache, health: StoreHealth, quota: int) -> None:
         registry = self._registry = CollectorRegistry()
 
-        def held() -> StoreTotals:
-            return health.state.held or StoreTotals()
+        def totals() -> StoreTotals:
+            return health.state.totals or StoreTotals()
 
-        self._runs = Counter("gradbox_runs", "Programs run, by outcome.", ("status", "device"), registry=registry)
-        self._limits = Counter("gradbox_limits", "Runs that a limit ended.", ("limit",), registry=registry)
-        self._seconds = Histogram("gradbox_run_seconds", "Seconds of a run.", buckets=SECONDS, registry=registry)
-        self._refused = Counter("gradbox_refused", "Requests for a run sent away.", ("why",), registry=registry)
-        self._saves = Counter("gradbox_saves", "Scenarios saved.", registry=registry)
+        self._runs = Counter("gradbox_runs", "Runs, by outcome.", ("status", "device"), registry=registry)
+        self._limits = Counter("gradbox_limits", "Runs that were stopped by a limit.", ("limit",), registry=registry)
+        self._seconds = Histogram("gradbox_run_seconds", "Duration of runs.", buckets=SECONDS, registry=registry)
+        self._refused = Counter("gradbox_refused", "Requests for a run that were refused.", ("why",), registry=registry)
+        self._saves = Counter("gradbox_saves", "Programs saved.", registry=registry)
         self._saves_refused = Counter(
-            "gradbox_saves_refused", "Scenarios that were not saved.", ("why",), registry=registry
+            "gradbox_saves_refused", "Requests to save a program that were refused.", ("why",), registry=registry
         )
-        self._sign_ins_failed = Counter("gradbox_failed_sign_ins", "Wrong passwords.", registry=registry)
+        self._sign_ins_failed = Counter("gradbox_failed_sign_ins", "Sign-ins with a wrong password.", registry=registry)
         for name, sentence, ask in (
-            ("waiting", "Programs that wait for their turn.", lambda: pool.queue.waiting),
-            ("running", "Programs that run.", lambda: pool.queue.running),
-            ("spare_children", "Children that wait for a program.", lambda: pool.zygote.spares),
-            ("ready", "Whether a program would be run now.", lambda: int(pool.ready)),
-            ("boots", "How often the workers' first process was started.", lambda: pool.zygote.boots),
-            ("cache_hits", "Results given from before.", lambda: cache.hits),
-            ("cache_misses", "Programs asked for whose result was not there.", lambda: cache.misses),
-            ("cache_bytes", "Bytes of results that are kept.", lambda: cache.size),
-            ("store_reachable", "Whether the database answered last.", lambda: int(bool(health.state.reachable))),
-            ("scenarios", "Scenarios that are kept.", lambda: held().scenarios),
-            ("scenarios_removed", "Scenarios that the host removed.", lambda: held().removed),
-            ("scenario_bytes", "Bytes of all scenarios.", lambda: held().size),
-            ("scenario_bytes_allowed", "Bytes that they may have.", lambda: quota),
+            ("waiting", "Programs in the queue.", lambda: pool.queue.waiting),
+            ("running", "Programs that are running.", lambda: pool.queue.running),
+            ("spare_children", "Idle worker processes.", lambda: pool.zygote.spares),
+            ("ready", "Whether a program would be run now (1) or not (0).", lambda: int(pool.ready)),
+            ("boots", "Starts of the workers' first process.", lambda: pool.zygote.boots),
+            ("cache_hits", "Runs answered from the cache.", lambda: cache.hits),
+            ("cache_misses", "Runs whose result was not in the cache.", lambda: cache.misses),
+            ("cache_bytes", "Size of the cached results in bytes.", lambda: cache.size),
+            (
+                "store_reachable",
+                "Whether the database answered the last query (1) or not (0).",
+                lambda: int(bool(health.state.reachable)),
+            ),
+            ("scenarios", "Saved programs.", lambda: totals().scenarios),
+            ("scenarios_removed", "Saved programs that were removed by the host.", lambda: totals().removed),
+            ("scenario_bytes", "Size of all saved programs in bytes.", lambda: totals().size),
+            ("scenario_bytes_allowed", "GRADBOX_QUOTA, in bytes.", lambda: quota),
         ):
             Gauge(f"gradbox_{name}", sentence, registry=registry).set_function(ask)
 
@@ -69,16 +73,16 @@ class Metrics:
         self._sign_ins_failed.inc()
 
     def counts(self, name: str) -> dict[str, int]:
-        """What a counter has counted, by its labels' values; by "" where it has none."""
-        found: dict[str, int] = {}
-        for sample in next(one for one in self._registry.collect() if one.name == f"gradbox_{name}").samples:
+        """The counts of a counter by the value of its first label; under "" where it has no label."""
+        counts: dict[str, int] = {}
+        for sample in next(family for family in self._registry.collect() if family.name == f"gradbox_{name}").samples:
             if sample.name.endswith("_total"):
                 label = next(iter(sample.labels.values()), "")
-                found[label] = found.get(label, 0) + int(sample.value)
-        return found
+                counts[label] = counts.get(label, 0) + int(sample.value)
+        return counts
 
     def value(self, name: str) -> float:
-        """What a gauge says now."""
+        """The present value of a gauge."""
         return self._registry.get_sample_value(f"gradbox_{name}") or 0.0
 
     def text(self) -> bytes:

@@ -50,12 +50,12 @@ def _changes(step: Step) -> Iterator[str]:
         )
         yield f"{step.visit['node']} ran; gradients onwards: {grads or 'into .grad'}"
     for entry in step.log:
-        told = plain(entry)
-        if told["kind"] == "out":
-            yield from (f"| {line}" for line in told["text"].rstrip("\n").split("\n"))
-        elif told["kind"] == "event" and not EVENTS[told["event"]].implied:
-            rest = " ".join(f"{key}={value(told[key])}" for key in told if key not in ("kind", "event", "op"))
-            yield f"! {told['event']} {rest}"
+        item = plain(entry)
+        if item["kind"] == "out":
+            yield from (f"| {line}" for line in item["text"].rstrip("\n").split("\n"))
+        elif item["kind"] == "event" and not EVENTS[item["event"]].implied:
+            rest = " ".join(f"{key}={value(item[key])}" for key in item if key not in ("kind", "event", "op"))
+            yield f"! {item['event']} {rest}"
     if step.gone:
         yield f"gone: {' '.join(step.gone)}"
 
@@ -87,8 +87,8 @@ def _entity(uid: str, fields: dict[str, Any]) -> Iterator[str]:
         yield f"{uid}: version {fields['value']}"
 
 
-def plain(told: Any) -> Any:
-    return told.model_dump(mode="json", by_alias=True, exclude_unset=True) if hasattr(told, "model_dump") else told
+def plain(item: Any) -> Any:
+    return item.model_dump(mode="json", by_alias=True, exclude_unset=True) if hasattr(item, "model_dump") else item
 
 
 def short(cells: Any) -> str:
@@ -98,8 +98,8 @@ def short(cells: Any) -> str:
     return " ".join(value(cell) for cell in cells[:MOST]) + more
 
 
-def value(told: Any) -> str:
+def value(item: Any) -> str:
     """A wire value in a few characters."""
-    if isinstance(told, dict):
-        return str(told.get("ref") or told.get("text") or told.get("py") or next(iter(told.values()), ""))
-    return f"{told:g}" if isinstance(told, float) else str(told)
+    if isinstance(item, dict):
+        return str(item.get("ref") or item.get("text") or item.get("py") or next(iter(item.values()), ""))
+    return f"{item:g}" if isinstance(item, float) else str(item)

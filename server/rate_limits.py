@@ -1,4 +1,4 @@
-"""How many runs, or saves, one visitor and one address may ask for in a while, in this process."""
+"""Rate limits of visitors and addresses, in this process."""
 
 import math
 import time
@@ -15,7 +15,7 @@ from server.settings import SettingError
 from server.wire.problems import ProblemError
 
 MAX_KEYS = 100_000
-"""Windows that are remembered; those hit longest ago go first."""
+"""Keys whose hits are stored; those hit longest ago are evicted first."""
 
 
 class RateLimited(ProblemError):
@@ -31,9 +31,9 @@ class RateLimited(ProblemError):
 
 
 class RateLimiter:
-    """Limits like `60/minute`, or several of them with semicolons between. Raises SettingError for what is none.
+    """Limits like `60/minute`, or several separated by semicolons, of a client and of its address. Raises SettingError.
 
-    clock: seconds. what: is counted. names: the settings of the two.
+    clock: in seconds. what: is limited (run, save, picture, sign-in). names: of the two settings, for errors.
     """
 
     def __init__(
@@ -51,30 +51,30 @@ class RateLimiter:
         self._limiter = MovingWindowRateLimiter(MovingWindows(clock))
 
     def hit(self, client: Client) -> None:
-        """Count one. Raises Limited, and then counts nothing."""
+        """Count a request. Raises RateLimited, and then counts nothing."""
         self.check(client)
-        for limit, whose, name in self._asked(client):
-            self._limiter.hit(limit, whose, name)
+        for limit, subject, key in self._limits_of(client):
+            self._limiter.hit(limit, subject, key)
 
     def check(self, client: Client) -> None:
-        """Whether one more may come. Raises Limited."""
-        over: list[RateLimited] = []
-        for limit, whose, name in self._asked(client):
-            if not self._limiter.test(limit, whose, name):
-                wait = self._limiter.get_window_stats(limit, whose, name).reset_time - self._clock()
-                over.append(RateLimited(whose, describe_limit(limit, self.what), max(wait, 0.0), self.what))
-        if over:
-            raise max(over, key=lambda one: one.retry_after)
+        """Raises RateLimited if another request would exceed a limit."""
+        exceeded: list[RateLimited] = []
+        for limit, subject, key in self._limits_of(client):
+            if not self._limiter.test(limit, subject, key):
+                wait = self._limiter.get_window_stats(limit, subject, key).reset_time - self._clock()
+                exceeded.append(RateLimited(subject, describe_limit(limit, self.what), max(wait, 0.0), self.what))
+        if exceeded:
+            raise max(exceeded, key=lambda error: error.retry_after)
 
-    def _asked(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
-        asked = [(limit, "a visitor", client.id) for limit in self._client]
-        return asked + [(limit, "an address", client.address) for limit in self._address]
+    def _limits_of(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
+        limits = [(limit, "a visitor", client.id) for limit in self._client]
+        return limits + [(limit, "an address", client.address) for limit in self._address]
 
 
 class MovingWindows(MemoryStorage):
-    """The times of the latest hits of each key, of at most MOST keys.
+    """The times of the latest hits of each key, for at most MAX_KEYS keys.
 
-    The library's own storage never forgets a key (330 bytes each), and walks through all of them in a thread.
+    The library's own storage never drops a key (330 bytes each), and walks through all of them in a thread.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -107,7 +107,7 @@ class MovingWindows(MemoryStorage):
 
 
 def parse_limits(name: str, text: str, what: str) -> list[RateLimitItem]:
-    """The limits of a setting."""
+    """The limits in the text of a setting. Raises SettingError."""
     try:
         limits = parse_many(text)
     except ValueError:
@@ -118,6 +118,6 @@ def parse_limits(name: str, text: str, what: str) -> list[RateLimitItem]:
 
 
 def describe_limit(limit: RateLimitItem, what: str) -> str:
-    """As one says it: `60 runs per minute`, `5 runs per 2 hours`."""
+    """In words, like `60 runs per minute` or `5 runs per 2 hours`."""
     unit = limit.GRANULARITY.name if limit.multiples == 1 else f"{limit.multiples} {limit.GRANULARITY.name}s"
     return f"{limit.amount} {what}{'s' * (limit.amount > 1)} per {unit}"

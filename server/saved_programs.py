@@ -1,4 +1,4 @@
-"""`python -m server scenarios`: what is saved, for the host; and archives that carry it from one database to another."""
+"""`python -m server scenarios`: lists, shows, removes, exports and imports saved programs."""
 
 import argparse
 import json
@@ -18,26 +18,26 @@ from server.wire.saved_programs import ArchiveRecord
 
 
 def add_arguments(commands: Any) -> None:
-    """Add them to those of `python -m server`."""
-    parser = commands.add_parser("scenarios", help="list, show, remove, export and import what was saved")
-    deeds = parser.add_subparsers(dest="deed", required=True)
-    deeds.add_parser("list", help="one a line: id, day, bytes, title")
-    show = deeds.add_parser("show", help="print one as JSON, without its trace")
+    """Adds the command to the parser of `python -m server`."""
+    parser = commands.add_parser("scenarios", help="manage saved programs")
+    actions = parser.add_subparsers(dest="action", required=True)
+    actions.add_parser("list", help="list saved programs: id, date, size in bytes, title")
+    show = actions.add_parser("show", help="print a saved program as JSON, without its trace")
     show.add_argument("id")
-    remove = deeds.add_parser("remove", help="take one away for good; its address then says so")
+    remove = actions.add_parser("remove", help="remove a saved program for good; its address then answers 410")
     remove.add_argument("id")
-    remove.add_argument("--reason", help="kept with the tombstone, shown to nobody but the host")
-    export = deeds.add_parser("export", help="write all, with their traces, as lines of JSON")
-    export.add_argument("file", nargs="?", default="-", metavar="FILE", help="- is the standard output")
-    import_ = deeds.add_parser("import", help="take what such a file has and this database has not")
-    import_.add_argument("file", nargs="?", default="-", metavar="FILE", help="- is the standard input")
+    remove.add_argument("--reason", help="stored with the record of the removal, not shown to visitors")
+    export = actions.add_parser("export", help="write all saved programs with their traces as JSON, one a line")
+    export.add_argument("file", nargs="?", default="-", metavar="FILE", help="- (the default) is the standard output")
+    import_ = actions.add_parser("import", help="read such a file and save what is not in this database")
+    import_.add_argument("file", nargs="?", default="-", metavar="FILE", help="- (the default) is the standard input")
 
 
-async def run(told: argparse.Namespace, settings: Settings) -> int:
+async def run(args: argparse.Namespace, settings: Settings) -> int:
     """The exit status."""
     database = Database(settings.database_url, Path(settings.data))
     try:
-        return await ACTIONS[told.deed](Repository(database, settings.scenario, settings.quota), told)
+        return await ACTIONS[args.action](Repository(database, settings.scenario, settings.quota), args)
     except (StoreUnavailable, OSError, ValueError) as error:
         print(escape_controls(str(error)), file=sys.stderr)
         return 1
@@ -52,50 +52,50 @@ async def list_programs(store: Repository, _: argparse.Namespace) -> int:
     return 0
 
 
-async def show(store: Repository, asked: argparse.Namespace) -> int:
+async def show(store: Repository, args: argparse.Namespace) -> int:
     try:
-        there = await store.find(asked.id)
+        program = await store.find(args.id)
     except ProgramRemoved as error:
         print(error, file=sys.stderr)
         return 1
-    if there is None:
-        return report_missing(asked.id)
-    facts = {"id": there.id, "created": format_date(there.created), "versions": there.versions.model_dump()}
-    told = {**facts, **there.content.model_dump(mode="json", by_alias=True)}
-    print(*map(escape_controls, json.dumps(told, indent=2, ensure_ascii=False).split("\n")), sep="\n")
+    if program is None:
+        return report_missing(args.id)
+    header = {"id": program.id, "created": format_date(program.created), "versions": program.versions.model_dump()}
+    fields = {**header, **program.content.model_dump(mode="json", by_alias=True)}
+    print(*map(escape_controls, json.dumps(fields, indent=2, ensure_ascii=False).split("\n")), sep="\n")
     return 0
 
 
-async def remove(store: Repository, told: argparse.Namespace) -> int:
-    return 0 if await store.remove(told.id, told.reason) else report_missing(told.id)
+async def remove(store: Repository, args: argparse.Namespace) -> int:
+    return 0 if await store.remove(args.id, args.reason) else report_missing(args.id)
 
 
-async def export(store: Repository, told: argparse.Namespace) -> int:
-    with nullcontext(sys.stdout) if told.file == "-" else open(told.file, "w", encoding="utf-8") as file:
+async def export(store: Repository, args: argparse.Namespace) -> int:
+    with nullcontext(sys.stdout) if args.file == "-" else open(args.file, "w", encoding="utf-8") as file:
         async for record in store.records():
             file.write(record.model_dump_json(exclude_none=True) + "\n")
         file.flush()
     return 0
 
 
-async def import_(store: Repository, told: argparse.Namespace) -> int:
+async def import_(store: Repository, args: argparse.Namespace) -> int:
     new = known = 0
-    with nullcontext(sys.stdin) if told.file == "-" else open(told.file, encoding="utf-8") as file:
+    with nullcontext(sys.stdin) if args.file == "-" else open(args.file, encoding="utf-8") as file:
         async for records in read_batches(file):
             count = await store.import_records(records)
             new, known = new + count, known + len(records) - count
-    print(f"{new} taken, {known} known before")
+    print(f"{new} imported, {known} already there")
     return 0
 
 
 async def read_batches(file: TextIO) -> AsyncIterator[list[ArchiveRecord]]:
-    """The records of an archive, some at a time. Raises ValueError with the line."""
+    """The records of an archive in batches. Raises ValueError with the number of the invalid line."""
     records: list[ArchiveRecord] = []
     for number, line in enumerate(file, 1):
         try:
             records.append(ArchiveRecord.model_validate_json(line))
         except ValidationError as error:
-            raise ValueError(f"line {number}: this is no scenario ({error.errors()[0]['msg']})") from None
+            raise ValueError(f"line {number}: not a saved program ({error.errors()[0]['msg']})") from None
         if len(records) == PAGE_SIZE:
             yield records
             records = []
@@ -104,7 +104,7 @@ async def read_batches(file: TextIO) -> AsyncIterator[list[ArchiveRecord]]:
 
 
 def report_missing(id_: str) -> int:
-    print(f"there is no scenario {escape_controls(id_)!r}", file=sys.stderr)
+    print(f"there is no saved program {escape_controls(id_)!r}", file=sys.stderr)
     return 1
 
 
@@ -113,7 +113,7 @@ def format_date(milliseconds: int) -> str:
 
 
 def escape_controls(text: str) -> str:
-    """Anybody's text in the host's terminal: what is not to be seen as a character is written as its number."""
+    """A text for the terminal: each character that is not printable is written as `\\u` and its number."""
     return "".join(character if character.isprintable() else f"\\u{ord(character):04x}" for character in text)
 
 

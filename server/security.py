@@ -133,13 +133,13 @@ def without_port(host: str) -> str:
 
 def replay_body(body: bytes, receive: Receive) -> Receive:
     """A receive that gives the body, and then what is still to come: a disconnect."""
-    given = False
+    replayed = False
 
     async def receive_again() -> Message:
-        nonlocal given
-        if given:
+        nonlocal replayed
+        if replayed:
             return await receive()
-        given = True
+        replayed = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive_again

@@ -1,4 +1,4 @@
-"""The one table of settings: a name, a default and what it means. `GRADBOX_<NAME>` in the environment overrides."""
+"""The table of settings: names, defaults and meanings. The environment variable `GRADBOX_<NAME>` sets one."""
 
 import os
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from server.wire.limits import LIMITS
 
 @dataclass(frozen=True)
 class Setting:
-    """unit: B or s, of a number. secret: its value is shown to nobody."""
+    """unit: of a number, B or s. choices: the only values allowed. secret: the value is never shown."""
 
     name: str
     default: Any
@@ -22,7 +22,7 @@ class Setting:
 
     @property
     def variable(self) -> str:
-        """Its name in the environment."""
+        """The name of the environment variable."""
         return self.prefix + self.name
 
 
@@ -41,88 +41,136 @@ SWITCH = {
 SECTIONS = {
     "Serving": (
         Setting(
-            "HOSTS", "127.0.0.1,localhost,[::1]", "Names by which a browser may address the server, comma-separated."
+            "HOSTS",
+            "127.0.0.1,localhost,[::1]",
+            "Comma-separated host names that the server answers to. Requests with another Host header are refused.",
         ),
         Setting(
             "PUBLIC_URL",
             "",
-            "Where visitors find the server, like https://gradbox.example.org or https://example.org/gradbox; "
-            "permalinks begin so, and its path is the prefix of every address.",
+            "The URL at which visitors reach the server, like https://gradbox.example.org or "
+            "https://example.org/gradbox. Permalinks begin with it; its path is the prefix of all addresses.",
         ),
-        Setting("TRUSTED_PROXIES", "", "Addresses or networks whose X-Forwarded-For is believed, comma-separated."),
-        Setting("WORKERS", 2, "Programs that run at once; fewer where the memory would not do for so many."),
-        Setting("QUEUE", 64, "Programs that may wait for their turn; one more is told to come back."),
+        Setting(
+            "TRUSTED_PROXIES",
+            "",
+            "Comma-separated addresses or networks of proxies whose X-Forwarded-For header is trusted.",
+        ),
+        Setting(
+            "WORKERS",
+            2,
+            "Maximum number of programs that run at the same time. Reduced at the start if the memory is too small.",
+        ),
+        Setting("QUEUE", 64, "Maximum number of programs that wait to run. Further ones are answered with 429."),
         Setting(
             "SANDBOX",
             "best",
-            "require: no start without every layer of confinement; best: with those there are; off.",
+            "Confinement of the workers. require: do not start unless every layer is active; "
+            "best: use the layers that this host supports; off: use none.",
             ("require", "best", "off"),
         ),
-        Setting("GPU", True, "Offer the GPU, where torch finds one."),
-        Setting("BOOT", 60.0, "Seconds the workers' first process may take to import torch.", unit="s"),
+        Setting("GPU", True, "Offer the GPU if torch finds one."),
+        Setting("BOOT", 60.0, "Maximum time in which the workers' first process has to import torch.", unit="s"),
     ),
-    "Who may come": (
-        Setting("PASSWORD", "", "What everybody is asked for; where none is set, nobody is asked.", secret=True),
-        Setting("PASSWORD_LIMIT", "10/minute", "Wrong passwords from one address."),
+    "Access": (
+        Setting("PASSWORD", "", "Password that visitors have to enter. If empty, none is required.", secret=True),
+        Setting("PASSWORD_LIMIT", "10/minute", "Maximum rate of wrong passwords from one address."),
         Setting(
             "ADDRESSES",
             "",
-            "Addresses or networks from which one may come, comma-separated; where none is set, from all. "
-            "With a password as well, both are needed.",
+            "Comma-separated addresses or networks that may use the server. If empty, all may. "
+            "If a password is set as well, both are required.",
         ),
-        Setting("OPERATORS", "127.0.0.0/8,::1", "Addresses or networks that are shown /-/status, comma-separated."),
+        Setting(
+            "OPERATORS",
+            "127.0.0.0/8,::1",
+            "Comma-separated addresses or networks that may open the status page, /-/status.",
+        ),
     ),
     "Visitors": (
-        Setting("RATE_LIMIT", "60/minute", "Runs of one visitor; results kept from before do not count."),
-        Setting("ADDRESS_LIMIT", "300/minute", "Runs of all visitors behind one address."),
+        Setting("RATE_LIMIT", "60/minute", "Maximum rate of runs of one visitor. Cached results do not count."),
+        Setting("ADDRESS_LIMIT", "300/minute", "Maximum rate of runs of all visitors behind one address."),
         Setting(
-            "SAVE_LIMIT", "20/minute", "Scenarios that one visitor may save; what is saved already does not count."
+            "SAVE_LIMIT",
+            "20/minute",
+            "Maximum rate at which one visitor saves programs. Programs that were saved before do not count.",
         ),
-        Setting("SAVE_ADDRESS_LIMIT", "100/minute", "Scenarios that all visitors behind one address may save."),
-        Setting("PICTURE_LIMIT", "120/minute", "Pictures drawn for one address; those that are kept do not count."),
-        Setting("FRAMES", "*", "Pages that may frame /embed/{id}, as in frame-ancestors: *, 'none', or origins."),
+        Setting(
+            "SAVE_ADDRESS_LIMIT", "100/minute", "Maximum rate at which all visitors behind one address save programs."
+        ),
+        Setting(
+            "PICTURE_LIMIT", "120/minute", "Maximum rate of pictures drawn for one address. Cached ones do not count."
+        ),
+        Setting(
+            "FRAMES",
+            "*",
+            "Pages that may embed /embed/{id}, as in the frame-ancestors directive: *, 'none', or a list of origins.",
+        ),
         Setting(
             "CLASSROOM",
             False,
-            "A class sits behind one address: it may have the whole queue, and 3000 runs and saves a minute.",
+            "Set this for a class behind one address: the address may use the whole queue, and 3000 runs and saves "
+            "a minute.",
         ),
         Setting(
             "SECRET",
             "",
-            "Signs the visitors' cookies; where none is set, each start of the server has its own.",
+            "Key that signs the cookies of visitors and sessions. If empty, a new one is generated at every start.",
             secret=True,
         ),
     ),
     "Limits of a run": (
-        Setting("SOURCE", 65_536, "Bytes of a program.", unit="B"),
-        *(Setting(name.upper(), row.default, row.meaning, unit=row.unit) for name, row in LIMITS.items()),
-        Setting("GPU_MEMORY", 4 << 30, "Bytes of the GPU that a program may take.", unit="B"),
+        Setting("SOURCE", 65_536, "Maximum size of a program.", unit="B"),
+        Setting("STEPS", 2000, "Maximum number of recorded steps. Long loops are thinned to stay below it."),
+        Setting("WALL", 10.0, "Maximum duration. The `trace` command allows 60 s if this is not set.", unit="s"),
+        Setting(
+            "CPU",
+            5,
+            "Maximum processor time. The `trace` command allows 60 s if this is not set.",
+            unit="s",
+        ),
+        Setting("MEMORY", 1 << 30, "Maximum memory of a program, in addition to what a worker uses itself.", unit="B"),
+        Setting("GPU_MEMORY", 4 << 30, "Maximum GPU memory of a program.", unit="B"),
+        Setting("OUTPUT", 1_000_000, "Maximum number of characters that a program prints."),
+        Setting("TENSORS", 10_000, "Maximum number of tensors that exist at the same time."),
+        Setting("TRACE", 8_000_000, "Maximum size of a trace.", unit="B"),
     ),
-    "What is kept": (
-        Setting("CACHE", 64_000_000, "Bytes of results that are kept in memory.", unit="B"),
-        Setting("DATA", "data", "Folder of the embedded database, made when the first scenario is saved."),
+    "Storage": (
+        Setting("CACHE", 64_000_000, "Memory for cached results.", unit="B"),
+        Setting("DATA", "data", "Directory of the embedded database. It is created when the first program is saved."),
         Setting(
             "DATABASE_URL",
             "",
-            "A PostgreSQL instead, like postgresql://user:password@host/name; without GRADBOX_ before its name.",
+            "URL of a PostgreSQL database to use instead of the embedded one, like postgresql://user:password@host/name. "
+            "This name has no GRADBOX_ prefix.",
             prefix="",
             secret=True,
         ),
-        Setting("SCENARIO", 4_000_000, "Bytes of a saved scenario: its texts, and its trace compressed.", unit="B"),
-        Setting("PICTURES", 32_000_000, "Bytes of drawn pictures and files that are kept in memory.", unit="B"),
-        Setting("QUOTA", 1_000_000_000, "Bytes of all saved scenarios; past them nothing more is saved.", unit="B"),
-        Setting("LOG_PROGRAMS", False, "Write the programs' text into the log."),
+        Setting(
+            "SCENARIO", 4_000_000, "Maximum size of a saved program with its texts and its compressed trace.", unit="B"
+        ),
+        Setting("PICTURES", 32_000_000, "Memory for cached pictures and files.", unit="B"),
+        Setting(
+            "QUOTA",
+            1_000_000_000,
+            "Maximum size of all saved programs. When it is reached, no further program can be saved.",
+            unit="B",
+        ),
+        Setting("LOG_PROGRAMS", False, "Write the source of every program to the log."),
     ),
 }
 TABLE = tuple(row for rows in SECTIONS.values() for row in rows)
 
 
 class SettingError(Exception):
-    """A setting that can't be read; names it and what it should be."""
+    """An invalid value. The message names the setting and the values that it takes."""
 
 
 class Settings:
-    """The settings as attributes in lower case, each of its default's type."""
+    """The settings as attributes in lower case, each of the type of its default.
+
+    environment: os.environ by default. overrides: values by attribute, for tests. Raises SettingError.
+    """
 
     hosts: str
     workers: int
@@ -165,22 +213,23 @@ class Settings:
         environment = os.environ if environment is None else environment
         for row in TABLE:
             text = environment.get(row.variable)
-            value = overrides.pop(row.name.lower(), row.default if text is None else read(row, text))
+            value = overrides.pop(row.name.lower(), row.default if text is None else parse_value(row, text))
             setattr(self, row.name.lower(), value)
         if overrides:
-            raise SettingError(f"no such setting: {', '.join(sorted(overrides))}")
+            raise SettingError(f"unknown setting: {', '.join(sorted(overrides))}")
 
     def changed(self) -> dict[str, Any]:
-        """Those that are not their defaults, by their names in the environment; of a secret only that it is set."""
+        """The values that differ from their defaults, by environment variable; `set` in place of a secret."""
         rows = [(row, getattr(self, row.name.lower())) for row in TABLE]
         return {row.variable: "set" if row.secret else value for row, value in rows if value != row.default}
 
     def limits(self) -> dict[str, int | float]:
-        """What a run is told of its limits."""
+        """The limits that a run is started with."""
         return {name: getattr(self, name) for name in LIMITS}
 
 
-def read(row: Setting, text: str) -> Any:
+def parse_value(row: Setting, text: str) -> Any:
+    """A value from the environment, of the type of the default. Raises SettingError."""
     kind = type(row.default)
     if row.choices and text not in row.choices:
         raise SettingError(f"{row.variable} is {text!r}; it takes one of {', '.join(row.choices)}")

@@ -1,4 +1,4 @@
-"""Settings that can't be meant so, alone or together: some keep the server from starting, others are worth a word."""
+"""Checks of settings, alone and together: errors keep the server from starting, warnings are logged."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?")
 
 
 def check(settings: Settings) -> None:
-    """Raises SettingError for the first one with which the server would do nobody any good."""
+    """Raises SettingError for the first setting with which the server can't work."""
     for name in host_names(settings):
         if not _NAME.fullmatch(name):
             raise SettingError(
@@ -33,50 +33,57 @@ def check(settings: Settings) -> None:
         parse_networks(getattr(settings, setting.lower()), setting)
     if not _FRAMES.fullmatch(settings.frames):
         raise SettingError(
-            f"GRADBOX_FRAMES is {settings.frames!r}; it takes *, 'none', or origins like https://example.org with blanks between"
+            f"GRADBOX_FRAMES is {settings.frames!r}; it takes *, 'none', or origins like https://example.org, separated by spaces"
         )
     parse_database_url(settings.database_url, Path(settings.data))
 
 
 def warnings(settings: Settings) -> Iterator[tuple[str, str]]:
-    """What works, and probably not as it is meant: the setting, and what will happen."""
+    """(setting, consequence) for each value that is valid, but probably not intended."""
     public = parse_public_url(settings.public_url) if settings.public_url else None
     host = host_header(public) if public else ""
     if public and host not in host_names(settings):
-        yield "GRADBOX_HOSTS", f"browsers that come by GRADBOX_PUBLIC_URL are refused: {host} is not in it"
+        yield "GRADBOX_HOSTS", f"requests to GRADBOX_PUBLIC_URL will be refused: {host} is not in it"
     if public and public.scheme == "https" and not settings.trusted_proxies:
-        yield "GRADBOX_TRUSTED_PROXIES", "https needs a proxy, and without its address here all visitors are one"
+        yield (
+            "GRADBOX_TRUSTED_PROXIES",
+            "GRADBOX_PUBLIC_URL is https, which requires a proxy; without its address here all visitors share one rate limit",
+        )
     if public and public.scheme == "http" and settings.password and not is_loopback(host):
-        yield "GRADBOX_PASSWORD", f"it goes to {host} unencrypted"
+        yield "GRADBOX_PASSWORD", f"it is sent to {host} without encryption"
     if not settings.secret and (settings.password or (public and not is_loopback(host))):
-        yield "GRADBOX_SECRET", "it is not set: a restart makes strangers of all visitors, and ends their sessions"
+        yield (
+            "GRADBOX_SECRET",
+            "it is not set: a restart invalidates the cookies of all visitors and ends their sessions",
+        )
 
 
 def parse_public_url(url: str) -> SplitResult:
-    """Those of PUBLIC_URL. Raises SettingError."""
+    """The parts of GRADBOX_PUBLIC_URL. Raises SettingError."""
     try:
-        found = urlsplit(url)
-        port = found.port
+        url_parts = urlsplit(url)
+        port = url_parts.port
     except ValueError:
-        found, port = SplitResult("", "", "", "", ""), None
-    whole = found.scheme in ("http", "https") and _NAME.fullmatch(host_header(found)) and port != 0
-    if not whole or re.search(r"[\s?#]", url) or "@" in found.netloc or not _PATH.fullmatch(found.path):
+        url_parts, port = SplitResult("", "", "", "", ""), None
+    valid = url_parts.scheme in ("http", "https") and _NAME.fullmatch(host_header(url_parts)) and port != 0
+    if not valid or re.search(r"[\s?#]", url) or "@" in url_parts.netloc or not _PATH.fullmatch(url_parts.path):
         raise SettingError(
-            f"GRADBOX_PUBLIC_URL is {url!r}; it takes http:// or https://, a host, perhaps a port and a path, and no more"
+            f"GRADBOX_PUBLIC_URL is {url!r}; it takes http:// or https://, a host, and optionally a port and a path"
         )
-    return found
+    return url_parts
 
 
 def host_header(url: SplitResult) -> str:
-    """The host as a browser's Host header has it, without the port."""
+    """The host as in a Host header, without the port."""
     host = url.hostname or ""
     return f"[{host}]" if ":" in host else host
 
 
 def host_names(settings: Settings) -> list[str]:
+    """The names of GRADBOX_HOSTS, in lower case."""
     return [name.strip().lower() for name in settings.hosts.split(",")]
 
 
 def is_loopback(host: str) -> bool:
-    """Whether it is a name of this machine for itself."""
+    """Whether the name means this machine."""
     return host in ("localhost", "[::1]") or host.startswith("127.")

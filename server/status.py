@@ -1,4 +1,4 @@
-"""What a host wants to know at a glance: facts that the server has anyway, gathered when somebody looks."""
+"""The facts of the status page, collected when it is opened."""
 
 import platform
 import time
@@ -14,7 +14,7 @@ from server.store.health import StoreHealth
 
 
 async def collect(services: Services) -> dict[str, Any]:
-    """Plain values, by subject. Bytes and seconds are numbers; no secret is in it."""
+    """Plain values by subject, without secrets. Sizes are in bytes, times in seconds."""
     settings, pool, metrics = services.settings, services.pool, services.metrics
     free, total = machine.disk_space(Path(settings.data))
     pid = pool.zygote.pid
@@ -72,12 +72,17 @@ async def collect(services: Services) -> dict[str, Any]:
     }
 
 
-async def store_status(watch: StoreHealth) -> dict[str, Any]:
-    answer = await watch.refresh()
-    told: dict[str, Any] = {"backend": watch.backend, "reachable": answer.reachable}
-    if answer.detail:
-        told["why"] = answer.detail
-    if answer.held is not None:
-        held = answer.held
-        told |= {"scenarios": held.scenarios, "removed": held.removed, "bytes": held.size, "revision": held.revision}
-    return told
+async def store_status(health: StoreHealth) -> dict[str, Any]:
+    state = await health.refresh()
+    fields: dict[str, Any] = {"backend": health.backend, "reachable": state.reachable}
+    if state.detail:
+        fields["why"] = state.detail
+    if state.totals is not None:
+        totals = state.totals
+        fields |= {
+            "scenarios": totals.scenarios,
+            "removed": totals.removed,
+            "bytes": totals.size,
+            "revision": totals.revision,
+        }
+    return fields

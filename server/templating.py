@@ -1,4 +1,4 @@
-"""Templates made into pages: in the reader's language, below the server's root, with a cookie for who has none."""
+"""Renders the templates, in the reader's language; gives each new visitor a cookie."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ MESSAGES = {
 
 
 def json_island(text: str) -> Markup:
-    """JSON as the content of a script element: nothing in it can end the element or begin another."""
+    """JSON for a script element, escaped so that it can neither end the element nor begin another."""
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
@@ -30,35 +30,35 @@ templates.env.filters["json_island"] = json_island
 
 
 def request_language(request: Request) -> str:
-    """The one asked for, else the first of the browser's that we have."""
-    asked = request.query_params.get("lang")
-    if asked in LANGUAGES:
-        return asked
+    """The language of `?lang=`, else the first supported one of Accept-Language."""
+    requested = request.query_params.get("lang")
+    if requested in LANGUAGES:
+        return requested
     for choice in request.headers.get("accept-language", "").split(","):
-        known = choice.split(";")[0].strip()[:2].lower()
-        if known in LANGUAGES:
-            return known
+        code = choice.split(";")[0].strip()[:2].lower()
+        if code in LANGUAGES:
+            return code
     return LANGUAGES[0]
 
 
 def render_public(request: Request, name: str, lang: str, **values: Any) -> Response:
-    """A page that is the same for everybody."""
-    given = {"lang": lang, "say": MESSAGES[lang], "nonce": request.state.nonce, "root": request.scope["root_path"]}
-    return templates.TemplateResponse(request, name, {**given, **values})
+    """A page that is the same for all visitors, without a cookie."""
+    context = {"lang": lang, "say": MESSAGES[lang], "nonce": request.state.nonce, "root": request.scope["root_path"]}
+    return templates.TemplateResponse(request, name, {**context, **values})
 
 
 def render(request: Request, name: str, **values: Any) -> Response:
-    """A page of one visitor, in a language that the browser knows."""
+    """A page for one visitor, in the language of the request, with a cookie where the visitor has none."""
     answer = render_public(request, name, request_language(request), **values)
     answer.headers["Vary"] = "Accept-Language, HX-Request"
     services = get_services(request.scope)
     cookie = new_cookie(request.scope, services.cookie_key, services.proxies)
     if cookie is not None:
         answer.headers["Set-Cookie"] = cookie
-        answer.headers["Cache-Control"] = "private, no-store"  # of one visitor, and no proxy's to keep
+        answer.headers["Cache-Control"] = "private, no-store"  # the cookie is this visitor's own
     return answer
 
 
 def render_partial(name: str, lang: str) -> str:
-    """A partial by itself."""
+    """A partial as text."""
     return templates.get_template(name).render(lang=lang, say=MESSAGES[lang])

@@ -12,8 +12,9 @@ import pytest
 from server import __main__ as commands
 from server import doctor
 from server.pool import machine
+from server.pool.recorded_trace import RecordedTrace, encoded
 from server.settings import Settings
-from server.wire.trace import Trace
+from server.wire.trace import Header, Trace
 from tests.databases import Places
 from tests.test_store import MADE, content
 from tests.tracing import trace
@@ -51,7 +52,7 @@ def test_what_is_missing_is_marked_and_makes_the_status() -> None:
     page = told(GRADBOX_SANDBOX="off", GRADBOX_MEMORY=str(10**13))
     assert page.returncode == 1
     marked = [line for line in page.stdout.splitlines() if line.startswith("!")]
-    assert any("confinement" in line for line in marked) and any("room for 1 of 2" in line for line in marked)
+    assert any("confinement" in line for line in marked) and any("enough for 1 of 2" in line for line in marked)
 
 
 def test_a_store_that_nothing_can_be_saved_in_is_told(tmp_path: Path) -> None:
@@ -59,9 +60,9 @@ def test_a_store_that_nothing_can_be_saved_in_is_told(tmp_path: Path) -> None:
     for folder in ("/proc/new", str(tmp_path / "file"), str(tmp_path / "file/new")):
         subject, found, wrong = asyncio.run(doctor.check_store(Settings({}, data=folder)))
         assert (subject, found) in (("store, embedded", "none yet"), ("store, embedded", "none")), folder
-        assert wrong.startswith("nothing can be saved"), folder
+        assert wrong.startswith("no program can be saved"), folder
     assert asyncio.run(doctor.check_store(Settings({}, data=str(tmp_path / "new"))))[1:] == (
-        "made when the first is saved",
+        "created when the first program is saved",
         "",
     )
     assert not (tmp_path / "new").exists()
@@ -77,7 +78,7 @@ def test_a_store_is_told_by_what_it_holds(places: Places, kind: str) -> None:
     place.do(lambda store: store.save(content(), b"x" * 950, MADE))
     told: dict[str, Any] = {"data": str(place.folder), "database_url": place.url}
     _, found, wrong = asyncio.run(doctor.check_store(Settings({}, **told)))
-    assert found.startswith("1 scenarios, ") and found.endswith(", revision 0001") and wrong == ""
+    assert found.startswith("1 programs, ") and found.endswith(", revision 0001") and wrong == ""
     assert asyncio.run(doctor.check_store(Settings({}, quota=1000, **told)))[2] == "it is nearly full"
 
 
@@ -91,7 +92,10 @@ def test_settings_that_are_doubtful_are_told() -> None:
 
 
 def test_pictures_that_are_not_drawn_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    recorded = Trace.model_validate(trace("x = 1\n"))
+    told = Trace.model_validate(trace("x = 1\n"))
+    header = Header(program=told.program, runtime=told.runtime)
+    steps = [encoded(step) for step in told.steps]
+    recorded = RecordedTrace(header=header, steps=steps, printed="", outcome=told.outcome, cost=told.cost)
     monkeypatch.setattr("server.pictures.renderer_client.COMMAND", (sys.executable, "-c", "raise SystemExit"))
     assert asyncio.run(doctor.check_pictures(recorded, Settings({}))) == (
         "pictures",

@@ -282,4 +282,4 @@ def test_a_killed_server_has_every_save_that_it_answered(
     place = places(kind)
     monkeypatch.setenv("DATABASE_URL", place.url)
     with MeasuredServer(**{**chaos.SAVING, "data": place.folder}) as site:
-        chaos.killed_saving(site, saves=100, at_once=50, kills=1)
+        chaos.kill_while_saving(site, saves=100, at_once=50, kills=1)

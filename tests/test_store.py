@@ -316,7 +316,7 @@ def test_it_is_carried_there_and_back_without_loss(
         done = command(goal, "import", str(file))
         assert (done.status, done.stdout) == (
             0,
-            "0 taken, 8 known before\n" if goal is first else "8 taken, 0 known before\n",
+            "0 imported, 8 already there\n" if goal is first else "8 imported, 0 already there\n",
         )
     assert files[0].read_bytes() == files[1].read_bytes() == files[2].read_bytes()
     assert first.do(told) == middle.do(told) == last.do(told) and len(first.do(told)) == 8

@@ -83,7 +83,7 @@ def test_an_answer_does_for_a_while(places: Places, kind: str) -> None:
         assert (await watch.refresh()) is first
         clock.now += 1
         await asyncio.gather(*(watch.refresh() for _ in range(9)))
-        assert watch.state.held is not None and watch.state.held.scenarios == 2
+        assert watch.state.totals is not None and watch.state.totals.scenarios == 2
         await watch.close()
 
     places(kind).do(whole)

@@ -42,10 +42,10 @@ class Edits:
         self._add(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, text)
         self._mark_removed(node)
 
-    def keep_start(self, kept: Any, node: Any) -> None:
+    def keep_start(self, start: Any, node: Any) -> None:
         """Of a node only its beginning, up to the end of `kept`."""
-        self._add(kept.end_lineno, kept.end_col_offset, node.end_lineno, node.end_col_offset, "")
-        self.removed.update({*walk(node)} - {*walk(kept)})
+        self._add(start.end_lineno, start.end_col_offset, node.end_lineno, node.end_col_offset, "")
+        self.removed.update({*walk(node)} - {*walk(start)})
 
     def comment_out(self, node: ast.stmt) -> None:
         """A statement becomes a comment, so that it can be seen what was left out."""
@@ -94,11 +94,11 @@ class Edits:
             self._edits.insert(at, edit)
 
 
-def disjoint(one: Edit, other: Edit) -> bool:
+def disjoint(first: Edit, second: Edit) -> bool:
     """Whether neither lies in the other."""
-    return (one.end_line, one.end_col) <= (other.line, other.col) or (other.end_line, other.end_col) <= (
-        one.line,
-        one.col,
+    return (first.end_line, first.end_col) <= (second.line, second.col) or (second.end_line, second.end_col) <= (
+        first.line,
+        first.col,
     )
 
 
@@ -106,26 +106,28 @@ def apply_edits(text: str, edits: list[Edit], shape: str | None = None) -> str:
     """The text with its edits made."""
     lines = text.split("\n")
     for edit in sorted(edits, key=lambda edit: (edit.line, edit.col), reverse=True):
-        put = edit.text if shape is None else edit.text.replace("{shape}", shape).replace("{n}", shape.split(",")[0])
+        inserted = (
+            edit.text if shape is None else edit.text.replace("{shape}", shape).replace("{n}", shape.split(",")[0])
+        )
         head, tail = lines[edit.line - 1][: edit.col], lines[edit.end_line - 1][edit.end_col :]
-        lines[edit.line - 1 : edit.end_line] = (head + put + tail).split("\n")
+        lines[edit.line - 1 : edit.end_line] = (head + inserted + tail).split("\n")
     return "\n".join(lines)
 
 
 def map_to_pasted(edits: list[Edit], source: str, lines: list[int | None], pasted: str) -> list[Edit] | None:
     """The same edits in the pasted text; None where a line of the program does not stand in it as it is."""
-    mine, theirs = source.split("\n"), [line.text for line in split_lines(pasted)]
+    source_lines, pasted_lines = source.split("\n"), [line.text for line in split_lines(pasted)]
 
-    def place(line: int, col: int) -> tuple[int, int] | None:
+    def map_position(line: int, col: int) -> tuple[int, int] | None:
         origin = lines[line - 1] if line <= len(lines) else None
         if origin is None:
             return None
-        at = theirs[origin - 1].rfind(mine[line - 1])
+        at = pasted_lines[origin - 1].rfind(source_lines[line - 1])
         return None if at < 0 else (origin, at + col)
 
     out = []
     for edit in edits:
-        begin, end = place(edit.line, edit.col), place(edit.end_line, edit.end_col)
+        begin, end = map_position(edit.line, edit.col), map_position(edit.end_line, edit.end_col)
         if begin is None or end is None:
             return None
         out.append(Edit(line=begin[0], col=begin[1], end_line=end[0], end_col=end[1], text=edit.text))

@@ -47,8 +47,8 @@ def expected_outputs(lines: list[str], tree: ast.Module) -> list[Notice]:
     kind `claimed`; args: text; label, a text that the statement prints before it; block, where the text is that of
     all statements since the last such block; from, the first line of the statement.
     """
-    found = [claim for node in _run_once(tree.body) for claim in _comment_output(node, lines)]
-    return [*found, *(claim for k, node in enumerate(tree.body) if k for claim in _text_block_output(node))]
+    outputs = [notice for node in _run_once(tree.body) for notice in _comment_output(node, lines)]
+    return [*outputs, *(notice for k, node in enumerate(tree.body) if k for notice in _text_block_output(node))]
 
 
 def _run_once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -64,9 +64,9 @@ def _run_once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _comment_output(node: ast.stmt, lines: list[str]) -> Iterator[Notice]:
     last = (node.end_lineno or node.lineno) - 1
-    behind = lines[last][character_column(lines[last], node.end_col_offset or 0) :].strip()
-    comment = behind if behind.startswith("#") else ""
-    if behind and not comment:
+    comment_text = lines[last][character_column(lines[last], node.end_col_offset or 0) :].strip()
+    comment = comment_text if comment_text.startswith("#") else ""
+    if comment_text and not comment:
         return  # another statement stands behind it
     below: list[str] = []
     for line in lines[last + 1 :]:
@@ -74,9 +74,9 @@ def _comment_output(node: ast.stmt, lines: list[str]) -> Iterator[Notice]:
             break
         below.append(line.strip()[1:])
     for text in ("\n".join([comment[1:], *below]) if comment else "", "\n".join(below)):
-        told = _stated_output(text, node) if len(text) <= MAX_LENGTH else None
-        if told is not None:
-            yield Notice(line=last + 1, kind="claimed", args={"text": told, "from": node.lineno, **_label(node)})
+        output = _stated_output(text, node) if len(text) <= MAX_LENGTH else None
+        if output is not None:
+            yield Notice(line=last + 1, kind="claimed", args={"text": output, "from": node.lineno, **_label(node)})
             return
 
 
@@ -176,8 +176,8 @@ def _label(node: ast.stmt) -> dict[str, str]:
     first = call.args[0]
     if isinstance(first, ast.JoinedStr) and len(call.args) == 1 and first.values:
         opening = first.values[0]
-        known = isinstance(opening, ast.Constant) and isinstance(opening.value, str)
-        return {"label": str(opening.value)} if known else {}  # type: ignore[attr-defined]
+        is_text = isinstance(opening, ast.Constant) and isinstance(opening.value, str)
+        return {"label": str(opening.value)} if is_text else {}  # type: ignore[attr-defined]
     texts = []
     for argument in call.args[:-1]:
         if not isinstance(argument, ast.Constant) or not isinstance(argument.value, str):

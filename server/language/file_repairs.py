@@ -67,7 +67,7 @@ class OpenCalls:
             value, self.uses_random = self._random_array(call), True
         if value is None:
             return False
-        targets = "".join(f"{ast.unparse(one)} = " for one in node.targets)
+        targets = "".join(f"{ast.unparse(target)} = " for target in node.targets)
         self._work.replace(block, f"{targets}{value}")
         return True
 

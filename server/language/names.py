@@ -65,7 +65,7 @@ class Modules:
 
     def name_of(self, path: str, otherwise: str) -> str:
         """The name under which a module is known here."""
-        return next((name for name, found in self.names.items() if found == path), otherwise)
+        return next((name for name, module_path in self.names.items() if module_path == path), otherwise)
 
 
 def missing_imports(tree: ast.Module) -> list[str]:

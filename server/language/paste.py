@@ -84,16 +84,19 @@ def parse_program(lines: list[Line]) -> ast.Module | None:
 
 def _to_program_lines(lines: list[Line], notices: list[Notice]) -> list[Notice]:
     """With lines of the program for pasted ones: the line itself or the last one before it, None before the first."""
-    kept = [(line.origin, k) for k, line in enumerate(lines, 1) if line.origin is not None]
-    origins = [origin for origin, _ in kept]
+    numbered = [(line.origin, k) for k, line in enumerate(lines, 1) if line.origin is not None]
+    origins = [origin for origin, _ in numbered]
     out = []
     for notice in notices:
         at = bisect_right(origins, notice.line) if notice.line is not None else 0
         if notice.kind in KINDS.values() and (not at or origins[at - 1] != notice.line):
             continue  # of a line that is not in the program
-        changed: dict[str, Any] = {"line": kept[at - 1][1] if at else None}
+        changed: dict[str, Any] = {"line": numbered[at - 1][1] if at else None}
         if "from" in notice.args:
-            changed["args"] = {**notice.args, "from": kept[max(bisect_right(origins, notice.args["from"]), 1) - 1][1]}
+            changed["args"] = {
+                **notice.args,
+                "from": numbered[max(bisect_right(origins, notice.args["from"]), 1) - 1][1],
+            }
         if notice.repairs:
             changed["repairs"] = [insert_line(repair, lines, changed["line"]) for repair in notice.repairs]
         out.append(notice.model_copy(update=changed))
@@ -174,13 +177,13 @@ def _strip_fences(lines: list[Line], notices: list[Notice]) -> list[Line]:
 
 def _strip_line_numbers(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """Line numbers of a printed listing, where every line has one and they count up by one."""
-    found = [(k, _LISTING.match(line.text)) for k, line in enumerate(lines) if not line.empty]
-    numbers = [(k, int(match[1])) for k, match in found if match is not None]
-    if len(numbers) < 2 or len(numbers) < len(found):
+    matches = [(k, _LISTING.match(line.text)) for k, line in enumerate(lines) if not line.empty]
+    numbers = [(k, int(match[1])) for k, match in matches if match is not None]
+    if len(numbers) < 2 or len(numbers) < len(matches):
         return lines
     if any(n - m not in (1, k - j) or n <= m for (j, m), (k, n) in itertools.pairwise(numbers)):
         return lines
-    ends = {k: match.end() for k, match in found if match is not None}
+    ends = {k: match.end() for k, match in matches if match is not None}
     notices.append(Notice(line=lines[0].origin, kind="listing"))
     return [Line(line.text[ends.get(k, 0) :], line.origin) for k, line in enumerate(lines)]
 
@@ -225,17 +228,17 @@ def without_margin(lines: list[Line]) -> list[Line]:
     ]  # fmt: skip
 
 
-def common_prefix(one: str, other: str) -> str:
+def common_prefix(first: str, second: str) -> str:
     """What both begin with."""
-    return "".join(a for a, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return "".join(a for a, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
 def _expected_outputs(lines: list[Line], tree: ast.Module) -> list[Notice]:
     """What comments say is printed, at lines of the pasted text."""
     out = []
-    for claim in expected_outputs([line.text for line in lines], tree):
-        last, first = lines[(claim.line or 1) - 1].origin, lines[claim.args["from"] - 1].origin
-        out.append(claim.model_copy(update={"line": last, "args": {**claim.args, "from": first}}))
+    for notice in expected_outputs([line.text for line in lines], tree):
+        last, first = lines[(notice.line or 1) - 1].origin, lines[notice.args["from"] - 1].origin
+        out.append(notice.model_copy(update={"line": last, "args": {**notice.args, "from": first}}))
     return out
 
 

@@ -125,9 +125,9 @@ def check(source: str) -> tuple[ast.Module | None, list[Refusal]]:
         return None, [Refusal(line=1, message=str(error), key="syntax", args={"text": str(error)})]
     lines = source.split("\n")
     checker = _Checker([node for level in depths for node in level])
-    found = [_refusal(lines, node, what, why) for node, what, why in checker.refused()]
-    found.sort(key=lambda refusal: (refusal.line, refusal.col))
-    return tree, found[:MAX_REFUSALS]
+    refusals = [_refusal(lines, node, what, why) for node, what, why in checker.refused()]
+    refusals.sort(key=lambda refusal: (refusal.line, refusal.col))
+    return tree, refusals[:MAX_REFUSALS]
 
 
 def compile_error(tree: ast.Module) -> SyntaxError | None:

@@ -39,8 +39,8 @@ def offer_repairs(pasted: Pasted, text: str, refusals: list[Refusal]) -> list[Re
         repair = rule(pasted.source, tree)
         at = _first_settled(pasted.source, repair, out) if repair is not None else None
         if repair is not None and at is not None:
-            found = [*out[at].repairs, _with_pasted_edits(repair, pasted, text)]
-            out[at] = out[at].model_copy(update={"repairs": found})
+            offers = [*out[at].repairs, _with_pasted_edits(repair, pasted, text)]
+            out[at] = out[at].model_copy(update={"repairs": offers})
     return out
 
 
@@ -55,8 +55,8 @@ def cpu_repairs(pasted: Pasted, text: str, message: str) -> list[Repair]:
 
 def _with_pasted_edits(repair: Repair, pasted: Pasted, text: str) -> Repair:
     """With the same edits in the pasted text, where there is one."""
-    found = map_to_pasted(repair.edits, pasted.source, pasted.lines, text) if text != pasted.source else None
-    return repair if found is None else repair.model_copy(update={"pasted": found})
+    edits = map_to_pasted(repair.edits, pasted.source, pasted.lines, text) if text != pasted.source else None
+    return repair if edits is None else repair.model_copy(update={"pasted": edits})
 
 
 def _first_settled(source: str, repair: Repair, refusals: list[Refusal]) -> int | None:
@@ -71,8 +71,8 @@ def _first_settled(source: str, repair: Repair, refusals: list[Refusal]) -> int 
 def calls_of(tree: ast.AST, modules: Modules, path: Callable[[str], bool]) -> list[ast.Call]:
     """The calls of what has such a path; none where they are more than a repair may change."""
     nodes = [node for node in walk(tree) if isinstance(node, ast.Call)]
-    found = [node for node in nodes if path(modules.path(node.func) or "")]
-    return found if len(found) <= MAX_EDITS else []
+    matching = [node for node in nodes if path(modules.path(node.func) or "")]
+    return matching if len(matching) <= MAX_EDITS else []
 
 
 def assigned_name(statement: ast.stmt | None, value: ast.AST) -> str | None:
@@ -94,8 +94,8 @@ def drop_unused_imports(work: Edits, tree: ast.Module, also: str) -> None:
         if not tops <= UNAVAILABLE_MODULES.keys() and not (members and members <= CLOSED_MEMBERS.keys()):
             continue
         names = [alias.asname or alias.name.split(".")[0] for alias in node.names]
-        found = [use for name in names for use in work.uses(name)]
-        if all(use in work.removed for use in found) and (found or tops == {also}):
+        uses = [use for name in names for use in work.uses(name)]
+        if all(use in work.removed for use in uses) and (uses or tops == {also}):
             work.comment_out(node)
 
 
@@ -198,20 +198,20 @@ def _repair_tables(source: str, tree: ast.Module) -> Repair | None:
 
 def _unwrap_numbers(work: Edits, table: ast.AST) -> bool:
     """Take the way to its numbers off a table; False where something else is asked of it."""
-    asked = work.parent(table)
-    if not isinstance(asked, ast.Attribute):
+    access = work.parent(table)
+    if not isinstance(access, ast.Attribute):
         return False
-    outer = work.parent(asked)
-    if asked.attr == "shape":
+    outer = work.parent(access)
+    if access.attr == "shape":
         return True
-    if asked.attr == "iloc" and isinstance(outer, ast.Subscript):
-        work.keep_start(table, asked)
+    if access.attr == "iloc" and isinstance(outer, ast.Subscript):
+        work.keep_start(table, access)
         return isinstance(work.parent(outer), ast.Attribute) and _unwrap_numbers(work, outer)
-    if asked.attr == "values":
-        work.keep_start(table, asked)
-    elif asked.attr == "to_numpy" and isinstance(outer, ast.Call) and outer.func is asked:
+    if access.attr == "values":
+        work.keep_start(table, access)
+    elif access.attr == "to_numpy" and isinstance(outer, ast.Call) and outer.func is access:
         work.keep_start(table, outer)
-    return asked.attr in ("values", "to_numpy")
+    return access.attr in ("values", "to_numpy")
 
 
 def _repair_datasets(source: str, tree: ast.Module) -> Repair | None:
@@ -244,12 +244,12 @@ def _repair_open_calls(source: str, tree: ast.Module) -> Repair | None:
     if "open" in bound_names(walk(tree)):
         return None
     modules, work = Modules(walk(tree)), Edits(source, tree)
-    found = OpenCalls(work, modules)
-    if not found.replace_all(tree):
+    opened = OpenCalls(work, modules)
+    if not opened.replace_all(tree):
         return None
     return _make_repair(
-        "file" if found.uses_random else "text" if found.uses_text else "save",
+        "file" if opened.uses_random else "text" if opened.uses_text else "save",
         work,
         tree,
-        SHAPE if found.uses_random else None,
+        SHAPE if opened.uses_random else None,
     )

@@ -28,29 +28,34 @@ def load_scenarios(folder: Path) -> list[Scenario]:
     """Every `name.py` with its `name.toml`, in their order. Raises ShelfError."""
     programs = {path.stem for path in folder.glob("*.py")}
     for name in sorted(programs ^ {path.stem for path in folder.glob("*.toml")}):
-        there, absent = (f"{name}.py", f"{name}.toml") if name in programs else (f"{name}.toml", f"{name}.py")
-        raise ScenarioError(f"{there}: there is no {absent} beside it")
-    found = sorted((load_scenario(folder / f"{name}.py") for name in programs), key=lambda one: (one.order, one.name))
+        present, absent = (f"{name}.py", f"{name}.toml") if name in programs else (f"{name}.toml", f"{name}.py")
+        raise ScenarioError(f"{present}: there is no {absent} beside it")
+    loaded = sorted(
+        (load_scenario(folder / f"{name}.py") for name in programs),
+        key=lambda scenario: (scenario.order, scenario.name),
+    )
     taken: dict[int, str] = {}
-    for one in found:
-        if one.order in taken:
-            raise ScenarioError(f"{one.name}.toml: order: {one.order} is taken by {taken[one.order]}.toml")
-        taken[one.order] = one.name
-    return found
+    for scenario in loaded:
+        if scenario.order in taken:
+            raise ScenarioError(
+                f"{scenario.name}.toml: order: {scenario.order} is taken by {taken[scenario.order]}.toml"
+            )
+        taken[scenario.order] = scenario.name
+    return loaded
 
 
 def load_scenario(path: Path) -> Scenario:
     """One program with its card."""
     card = path.with_suffix(".toml")
-    told = read_card(card)
-    reject_unknown_keys(card, told, {"order", "thread", *LANGUAGES})
-    order = told.get("order")
+    fields = read_card(card)
+    reject_unknown_keys(card, fields, {"order", "thread", *LANGUAGES})
+    order = fields.get("order")
     if type(order) is not int or order < 1:
         raise ScenarioError(f"{card.name}: order: a whole number from 1 is wanted, not {order!r}")
-    thread = read_text(card, told, "thread")
+    thread = read_text(card, fields, "thread")
     text = {}
     for language in LANGUAGES:
-        table = told.get(language)
+        table = fields.get(language)
         if not isinstance(table, dict):
             raise ScenarioError(f"{card.name}: {language}: a table with {', '.join(TEXT_KEYS)} is wanted")
         reject_unknown_keys(card, table, set(TEXT_KEYS), f"{language}.")

@@ -50,8 +50,8 @@ class StepNotFound(ProblemError):
     """The trace has no step of that number."""
 
     def __init__(self, step: int, steps: int) -> None:
-        there = f"0 to {steps - 1}" if steps else "none"
-        super().__init__(404, "no_step", f"there is no step {step}; this trace has {there}", field="step")
+        steps_there = f"0 to {steps - 1}" if steps else "none"
+        super().__init__(404, "no_step", f"there is no step {step}; this trace has {steps_there}", field="step")
 
 
 class Renderer:
@@ -60,30 +60,30 @@ class Renderer:
     def __init__(self, room: int) -> None:
         self.cache = Cache(room)
         self.version = assets_version()
-        self._turn = asyncio.Lock()
+        self._drawing = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
         self._waiting: Counter[str] = Counter()
         self.starts = self.failures = 0
 
-    async def get(self, name: str, asked: DrawRequest, trace: bytes, ask: Callable[[], None]) -> bytes:
+    async def get(self, name: str, draw: DrawRequest, trace: bytes, before_drawing: Callable[[], None]) -> bytes:
         """What was asked for. name: of the trace. ask: is called before a new one is made, and may raise.
 
         Raises NoStep, Undrawable, and what `ask` does.
         """
-        wanted = asked.model_copy(update={"size": len(trace)})
-        key = f"{name} {hashlib.sha256(wanted.model_dump_json().encode()).hexdigest()}"
-        known = self.cache.get(key)
-        if known is not None:
-            return known
-        ask()
+        sized = draw.model_copy(update={"size": len(trace)})
+        key = f"{name} {hashlib.sha256(sized.model_dump_json().encode()).hexdigest()}"
+        cached = self.cache.get(key)
+        if cached is not None:
+            return cached
+        before_drawing()
         if key not in self._waiting and len(self._waiting) >= MAX_WAITING:
             raise RenderingFailed("too many pictures are being drawn")
         self._waiting[key] += 1
         try:
-            async with self._turn:
+            async with self._drawing:
                 body = self.cache.get(key)
                 if body is None:
-                    body = await self._drawn(wanted, trace)
+                    body = await self._draw(sized, trace)
                     self.cache.put(key, body)
                 return body
         finally:
@@ -91,13 +91,13 @@ class Renderer:
             self._waiting += Counter()  # without those that nobody waits for
 
     async def close(self) -> None:
-        async with self._turn:
+        async with self._drawing:
             await self._end()
 
-    async def _drawn(self, asked: DrawRequest, trace: bytes) -> bytes:
+    async def _draw(self, draw: DrawRequest, trace: bytes) -> bytes:
         try:
             async with asyncio.timeout(TIMEOUT):
-                drawn, body = await self._ask(asked, trace)
+                reply, body = await self._exchange(draw, trace)
         except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError) as error:
             self.failures += 1
             log.error("drawing: %s", type(error).__name__)
@@ -106,23 +106,23 @@ class Renderer:
         except asyncio.CancelledError:  # its answer would be the next one's
             await self._end()
             raise
-        if drawn.failed is not None:
+        if reply.failed is not None:
             self.failures += 1
             await self._end()
-            raise RenderingFailed(drawn.failed, temporary=False)
-        if drawn.steps is not None:
-            assert asked.step is not None
-            raise StepNotFound(asked.step, drawn.steps)
+            raise RenderingFailed(reply.failed, temporary=False)
+        if reply.steps is not None:
+            assert draw.step is not None
+            raise StepNotFound(draw.step, reply.steps)
         return body
 
-    async def _ask(self, asked: DrawRequest, trace: bytes) -> tuple[DrawReply, bytes]:
+    async def _exchange(self, draw: DrawRequest, trace: bytes) -> tuple[DrawReply, bytes]:
         process = await self._ready()
         assert process.stdin is not None
-        process.stdin.write(json.dumps(asked.model_dump()).encode() + b"\n" + trace)
+        process.stdin.write(json.dumps(draw.model_dump()).encode() + b"\n" + trace)
         await process.stdin.drain()
-        drawn = await self._told(process)
+        reply = await self._read_reply(process)
         assert process.stdout is not None
-        return drawn, await process.stdout.readexactly(drawn.size)
+        return reply, await process.stdout.readexactly(reply.size)
 
     async def _ready(self) -> asyncio.subprocess.Process:
         if self._process is not None and self._process.returncode is None:
@@ -136,10 +136,10 @@ class Renderer:
             env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
             limit=MAX_LINE,
         )
-        await self._told(self._process)
+        await self._read_reply(self._process)
         return self._process
 
-    async def _told(self, process: asyncio.subprocess.Process) -> DrawReply:
+    async def _read_reply(self, process: asyncio.subprocess.Process) -> DrawReply:
         assert process.stdout is not None
         return DrawReply.model_validate_json(await process.stdout.readuntil(b"\n"))
 

@@ -48,7 +48,7 @@ def main() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # in the middle of a drawing too
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")  # of all that run here, it can be missed first
-    inwards, outwards = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints may not speak for us
     fonts = Fonts(font_family("sans-serif", "DejaVu Sans"), font_family("monospace", "DejaVu Sans Mono"))
     v8 = MiniRacer()
@@ -57,12 +57,12 @@ def main() -> None:
         "style": (DIST / "style.css").read_text("utf-8"),
         "script": (DIST / "offline.js").read_text("utf-8"),
     }
-    write_reply(outwards, DrawReply())
-    for line in inwards:
-        asked = DrawRequest.model_validate_json(line)
-        drawn, body = render(v8, asked, inwards.read(asked.size), parts, fonts)
-        write_reply(outwards, drawn, body)
-        if drawn.failed:
+    write_reply(replies, DrawReply())
+    for line in requests:
+        draw = DrawRequest.model_validate_json(line)
+        reply, body = render(v8, draw, requests.read(draw.size), parts, fonts)
+        write_reply(replies, reply, body)
+        if reply.failed:
             return  # a heap that was full, a call that was cut: the next one gets a new process
 
 
@@ -74,28 +74,28 @@ class Fonts:
     mono: str
 
 
-def font_family(generic: str, usual: str) -> str:
+def font_family(generic: str, default: str) -> str:
     """As fontconfig has it."""
     try:
-        told = subprocess.run(
+        result = subprocess.run(
             ["fc-match", "--format=%{family[0]}", generic], capture_output=True, text=True, timeout=20
         )
     except OSError:  # there is none
-        return usual
-    return told.stdout or usual
+        return default
+    return result.stdout or default
 
 
 def render(
-    v8: MiniRacer, asked: DrawRequest, trace: bytes, parts: dict[str, str], fonts: Fonts
+    v8: MiniRacer, draw: DrawRequest, trace: bytes, parts: dict[str, str], fonts: Fonts
 ) -> tuple[DrawReply, bytes]:
-    tallest = MAX_HEIGHT["card" if asked.kind == "card" else "png" if asked.png else "svg"]
-    told: dict[str, Any] = {**asked.model_dump(), "tallest": tallest, **parts, "nonce": secrets.token_hex(16)}
+    max_height = MAX_HEIGHT["card" if draw.kind == "card" else "png" if draw.png else "svg"]
+    options: dict[str, Any] = {**draw.model_dump(), "tallest": max_height, **parts, "nonce": secrets.token_hex(16)}
     try:
         text = gzip.decompress(trace).decode()
-        answer = v8.call("exports.render", text, told, timeout_sec=TIMEOUT, max_memory=MAX_HEAP)
-        if "steps" in answer:
-            return DrawReply(steps=answer["steps"]), b""
-        body = to_png(answer["made"], fonts) if asked.png else answer["made"].encode()
+        result = v8.call("exports.render", text, options, timeout_sec=TIMEOUT, max_memory=MAX_HEAP)
+        if "steps" in result:
+            return DrawReply(steps=result["steps"]), b""
+        body = to_png(result["made"], fonts) if draw.png else result["made"].encode()
     except JSTimeoutException:
         return DrawReply(failed=f"it took more than {TIMEOUT:.0f} seconds to draw"), b""
     except JSOOMException:
@@ -108,19 +108,19 @@ def render(
 
 def to_png(svg: str, fonts: Fonts) -> bytes:
     """Twice as large as the picture, where that is no more than a viewer can open."""
-    found = SIZE.search(svg)
-    width, height = (float(side) for side in found.groups()) if found else (1.0, 1.0)
-    larger = 1.0 if 'class="card"' in svg[:1000] else PNG_SCALE
+    match = SIZE.search(svg)
+    width, height = (float(side) for side in match.groups()) if match else (1.0, 1.0)
+    scale = 1.0 if 'class="card"' in svg[:1000] else PNG_SCALE
     area = MAX_AREA / min(SHARE, max(1, len(svg) / LIGHT))
-    zoom = min(larger, MAX_SIDE / max(width, height), math.sqrt(area / (width * height)))
+    zoom = min(scale, MAX_SIDE / max(width, height), math.sqrt(area / (width * height)))
     return bytes(
         resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, sans_serif_family=fonts.sans, monospace_family=fonts.mono)
     )
 
 
-def write_reply(outwards: BinaryIO, drawn: DrawReply, body: bytes = b"") -> None:
-    outwards.write(drawn.model_dump_json().encode() + b"\n" + body)
-    outwards.flush()
+def write_reply(replies: BinaryIO, reply: DrawReply, body: bytes = b"") -> None:
+    replies.write(reply.model_dump_json().encode() + b"\n" + body)
+    replies.flush()
 
 
 if __name__ == "__main__":

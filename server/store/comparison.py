@@ -22,10 +22,10 @@ def runtime_versions(trace: dict[str, Any]) -> Versions:
 
 def compare(old: dict[str, Any], new: dict[str, Any]) -> tuple[list[Part], int | None]:
     """The parts in which their results differ, and the first step that does."""
-    one, other = old.get("steps", []), new.get("steps", [])
-    length = min(len(one), len(other))
-    step = next((k for k in range(length) if one[k] != other[k]), None)
-    if step is None and len(one) != len(other):
+    old_steps, new_steps = old.get("steps", []), new.get("steps", [])
+    length = min(len(old_steps), len(new_steps))
+    step = next((k for k in range(length) if old_steps[k] != new_steps[k]), None)
+    if step is None and len(old_steps) != len(new_steps):
         step = length
     parts: list[Part] = [] if step is None else ["steps"]
     if printed_output(old) != printed_output(new):

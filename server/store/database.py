@@ -53,35 +53,35 @@ class Database:
     """
 
     def __init__(self, url: str, folder: Path) -> None:
-        place = parse_database_url(url, folder)
-        self.embedded = place.get_backend_name() == "sqlite"
-        self._file = Path(place.database or "") if self.embedded else None
-        self._engine = create_engine(place, self.embedded)
-        self._writing = self._engine.execution_options(gradbox_writes=True)
-        self._turn, self._opening, self._open = asyncio.Lock(), asyncio.Lock(), False
+        address = parse_database_url(url, folder)
+        self.embedded = address.get_backend_name() == "sqlite"
+        self._file = Path(address.database or "") if self.embedded else None
+        self._engine = create_engine(address, self.embedded)
+        self._write_engine = self._engine.execution_options(gradbox_writes=True)
+        self._write_lock, self._open_lock, self._is_open = asyncio.Lock(), asyncio.Lock(), False
 
     async def ensure_open(self, make: bool = False) -> bool:
         """Whether it is there and up to date now. make: have it made where it is not. Raises Unreachable."""
-        if self._open:
+        if self._is_open:
             return True
-        async with self._opening:
-            if not self._open:
+        async with self._open_lock:
+            if not self._is_open:
                 with translate_errors():
                     if self._file is not None and not self._file.exists():
                         if not make:
                             return False
                         self._file.parent.mkdir(parents=True, exist_ok=True)
                     await self.migrate_to("head")
-                    self._open = True
+                    self._is_open = True
         return True
 
     async def migrate_to(self, revision: str) -> None:
         """To a place in its history. Whoever else wants that at the same time waits."""
-        async with self._writing.connect() as connection:
+        async with self._write_engine.connect() as connection:
             if self.embedded:
                 await enable_wal(connection)
             async with connection.begin():
-                await self._alone(connection)
+                await self._lock(connection)
                 await connection.run_sync(migrate, revision)
 
     @asynccontextmanager
@@ -99,14 +99,14 @@ class Database:
         """A transaction, committed when left well. Raises Unreachable."""
         await self.ensure_open(make=True)
         with translate_errors():
-            async with self._turn, self._writing.begin() as connection:
-                await self._alone(connection)
+            async with self._write_lock, self._write_engine.begin() as connection:
+                await self._lock(connection)
                 yield connection
 
     async def close(self) -> None:
         await self._engine.dispose()
 
-    async def _alone(self, connection: AsyncConnection) -> None:
+    async def _lock(self, connection: AsyncConnection) -> None:
         if not self.embedded:  # SQLite's BEGIN IMMEDIATE has seen to it
             await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
 
@@ -126,22 +126,22 @@ def parse_database_url(url: str, folder: Path) -> URL:
     if not url:
         return URL.create("sqlite+aiosqlite", database=str(folder / DATABASE_FILE))
     try:
-        place = make_url(url)
+        address = make_url(url)
     except ArgumentError:
-        place = URL.create("")
-    driver = DRIVERS.get(place.drivername)
-    if driver is None or (driver.startswith("sqlite") and not place.database):
+        address = URL.create("")
+    driver = DRIVERS.get(address.drivername)
+    if driver is None or (driver.startswith("sqlite") and not address.database):
         raise SettingError("DATABASE_URL takes an address like postgresql://user:password@host/name")
-    query = {"ssl" if name == "sslmode" else name: value for name, value in place.query.items()}
-    return place.set(drivername=driver, query=query)
+    query = {"ssl" if name == "sslmode" else name: value for name, value in address.query.items()}
+    return address.set(drivername=driver, query=query)
 
 
-def create_engine(place: URL, embedded: bool) -> AsyncEngine:
+def create_engine(address: URL, embedded: bool) -> AsyncEngine:
     if not embedded:
-        return create_async_engine(place, pool_pre_ping=True, connect_args={"timeout": CONNECT_TIMEOUT})
-    made = create_async_engine(place, connect_args={"timeout": BUSY_TIMEOUT})
+        return create_async_engine(address, pool_pre_ping=True, connect_args={"timeout": CONNECT_TIMEOUT})
+    engine = create_async_engine(address, connect_args={"timeout": BUSY_TIMEOUT})
 
-    @event.listens_for(made.sync_engine, "connect")
+    @event.listens_for(engine.sync_engine, "connect")
     def connected(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # the driver's own BEGIN comes too late, and not before every statement
         cursor = connection.cursor()
@@ -150,12 +150,12 @@ def create_engine(place: URL, embedded: bool) -> AsyncEngine:
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 
-    @event.listens_for(made.sync_engine, "begin")
+    @event.listens_for(engine.sync_engine, "begin")
     def begun(connection: Connection) -> None:
         writes = connection.get_execution_options().get("gradbox_writes")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
-    return made
+    return engine
 
 
 async def enable_wal(connection: AsyncConnection) -> None:

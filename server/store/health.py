@@ -20,7 +20,7 @@ class StoreState:
     """reachable: None before the first. why: it is not, in a word for everybody; detail: for the host."""
 
     reachable: bool | None = None
-    held: StoreTotals | None = None
+    totals: StoreTotals | None = None
     why: str = ""
     detail: str = ""
 
@@ -33,26 +33,26 @@ class StoreHealth:
         self.backend = "embedded" if store.database.embedded else "postgresql"
         self.state = StoreState()
         self._at = 0.0
-        self._asking: asyncio.Task[None] | None = None
+        self._querying: asyncio.Task[None] | None = None
 
     async def refresh(self) -> StoreState:
         """The latest answer, a new one where that comes soon. Raises nothing."""
-        if self._asking is None or (self._asking.done() and self._clock() - self._at >= MAX_AGE):
-            self._asking = asyncio.create_task(self._ask())
-        if not self._asking.done():
-            await asyncio.wait({self._asking}, timeout=WAIT)
+        if self._querying is None or (self._querying.done() and self._clock() - self._at >= MAX_AGE):
+            self._querying = asyncio.create_task(self._query())
+        if not self._querying.done():
+            await asyncio.wait({self._querying}, timeout=WAIT)
         return self.state
 
     async def close(self) -> None:
-        if self._asking is not None:
-            self._asking.cancel()
-            await asyncio.wait({self._asking})
+        if self._querying is not None:
+            self._querying.cancel()
+            await asyncio.wait({self._querying})
 
-    async def _ask(self) -> None:
+    async def _query(self) -> None:
         try:
             self.state = StoreState(True, await self._store.totals())
         except StoreUnavailable as error:
             cause = error.__cause__ or error
-            told = f"{type(cause).__name__}: {str(cause).splitlines()[0] if str(cause) else ''}"
-            self.state = StoreState(False, self.state.held, type(cause).__name__, told[:300])
+            detail = f"{type(cause).__name__}: {str(cause).splitlines()[0] if str(cause) else ''}"
+            self.state = StoreState(False, self.state.totals, type(cause).__name__, detail[:300])
         self._at = self._clock()

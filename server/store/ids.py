@@ -19,8 +19,8 @@ _ID = re.compile(f"[{ALPHABET}]{{{MIN_LENGTH},{_MAX_LENGTH}}}")
 
 def canonical(content: Content) -> str:
     """One text for one content, of ASCII alone; what has its default is left out, so that a new field changes none."""
-    told = content.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    return json.dumps(told, sort_keys=True, separators=(",", ":"))
+    content_fields = content.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return json.dumps(content_fields, sort_keys=True, separators=(",", ":"))
 
 
 def digest(text: str) -> str:
@@ -29,12 +29,12 @@ def digest(text: str) -> str:
 
 def candidate_ids(digest: str) -> Iterator[str]:
     """The ids that a content may have, from the shortest on: it has the first that no other content has."""
-    number, found = int(digest, 16), ""
+    number, id_ = int(digest, 16), ""
     for _ in range(_MAX_LENGTH):
-        number, rest = divmod(number, len(ALPHABET))
-        found += ALPHABET[rest]
-    yield from (found[:length] for length in range(MIN_LENGTH, _MAX_LENGTH, LENGTH_STEP))
-    yield found
+        number, remainder = divmod(number, len(ALPHABET))
+        id_ += ALPHABET[remainder]
+    yield from (id_[:length] for length in range(MIN_LENGTH, _MAX_LENGTH, LENGTH_STEP))
+    yield id_
 
 
 def is_plausible(text: str) -> bool:

@@ -95,16 +95,16 @@ class Repository:
 
     async def find_content(self, text: str) -> SavedProgram | None:
         """The one that has this content, in its canonical text. Raises Removed, Unreachable."""
-        wanted = select(scenarios).where(COLUMNS.digest == digest(text))
+        query = select(scenarios).where(COLUMNS.digest == digest(text))
         async with self.database.reading() as connection:
-            row = connection and (await connection.execute(wanted)).first()
+            row = connection and (await connection.execute(query)).first()
         return saved_program(row) if row else None
 
     async def exists(self, id_: str) -> bool:
         """Whether this id was ever given."""
         async with self.database.reading() as connection:
-            wanted = select(COLUMNS.id).where(COLUMNS.id == id_)
-            return connection is not None and (await connection.execute(wanted)).first() is not None
+            query = select(COLUMNS.id).where(COLUMNS.id == id_)
+            return connection is not None and (await connection.execute(query)).first() is not None
 
     async def save(self, text: str, trace: bytes, versions: Versions) -> tuple[str, bool]:
         """Its id, and whether it is new. text: canonical. Raises Removed, TooBig, Full, Unreachable."""
@@ -112,12 +112,12 @@ class Repository:
         if size > self._largest:
             raise ProgramTooLarge(size, self._largest)
         async with self.database.writing() as connection:
-            wanted = select(COLUMNS.id, COLUMNS.removed).where(COLUMNS.digest == hash_)
-            there = (await connection.execute(wanted)).first()
-            if there is not None and there.removed is not None:
+            query = select(COLUMNS.id, COLUMNS.removed).where(COLUMNS.digest == hash_)
+            existing = (await connection.execute(query)).first()
+            if existing is not None and existing.removed is not None:
                 raise ProgramRemoved
-            if there is not None:
-                return str(there.id), False
+            if existing is not None:
+                return str(existing.id), False
             used = (await connection.execute(select(func.coalesce(func.sum(COLUMNS.size), 0)))).scalar_one()
             if int(used) + size > self._quota:
                 raise QuotaExceeded
@@ -130,19 +130,19 @@ class Repository:
         """Leave but a tombstone of it; whether there was one to remove."""
         if not await self.database.ensure_open():
             return False
-        gone: dict[str, Any] = {"content": None, "trace": None, "size": 0, "removed": now_ms(), "reason": reason}
+        tombstone: dict[str, Any] = {"content": None, "trace": None, "size": 0, "removed": now_ms(), "reason": reason}
         async with self.database.writing() as connection:
-            wanted = update(scenarios).where(COLUMNS.id == id_, COLUMNS.removed.is_(None)).values(**gone)
-            return (await connection.execute(wanted)).rowcount == 1
+            statement = update(scenarios).where(COLUMNS.id == id_, COLUMNS.removed.is_(None)).values(**tombstone)
+            return (await connection.execute(statement)).rowcount == 1
 
     async def totals(self) -> StoreTotals:
         """Read from the index of sizes alone, where a tombstone has none. Raises Unreachable."""
-        gone = func.sum(case((COLUMNS.size == 0, 1), else_=0))
-        wanted = select(func.count(), func.coalesce(gone, 0), func.coalesce(func.sum(COLUMNS.size), 0))
+        tombstones = func.sum(case((COLUMNS.size == 0, 1), else_=0))
+        query = select(func.count(), func.coalesce(tombstones, 0), func.coalesce(func.sum(COLUMNS.size), 0))
         async with self.database.reading() as connection:
             if connection is None:
                 return StoreTotals()
-            count, removed, size = (await connection.execute(wanted.select_from(scenarios))).one()
+            count, removed, size = (await connection.execute(query.select_from(scenarios))).one()
             revision = (await connection.execute(sql("SELECT version_num FROM alembic_version"))).scalar_one_or_none()
         return StoreTotals(count - int(removed), int(removed), int(size), revision)
 
@@ -171,14 +171,14 @@ class Repository:
         count = 0
         async with self.database.writing() as connection:
             for row in rows:
-                known = select(COLUMNS.id, COLUMNS.digest)
-                known = known.where((COLUMNS.id == row["id"]) | (COLUMNS.digest == row["digest"]))
-                there = (await connection.execute(known)).all()
-                if any((one.id, one.digest) != (row["id"], row["digest"]) for one in there):
+                query = select(COLUMNS.id, COLUMNS.digest)
+                query = query.where((COLUMNS.id == row["id"]) | (COLUMNS.digest == row["digest"]))
+                existing = (await connection.execute(query)).all()
+                if any((other.id, other.digest) != (row["id"], row["digest"]) for other in existing):
                     raise ValueError(
                         f"{row['id']}: the database has another content under this id, or it under another"
                     )
-                if not there:
+                if not existing:
                     await connection.execute(insert(scenarios).values(**row))
                     count += 1
         return count
@@ -189,8 +189,8 @@ class Repository:
             async with self.database.reading() as connection:
                 if connection is None:
                     return
-                wanted = select(*columns).where(COLUMNS.id > last).order_by(COLUMNS.id).limit(PAGE_SIZE)
-                rows = (await connection.execute(wanted)).all()
+                query = select(*columns).where(COLUMNS.id > last).order_by(COLUMNS.id).limit(PAGE_SIZE)
+                rows = (await connection.execute(query)).all()
             for row in rows:
                 yield row
             if len(rows) < PAGE_SIZE:
@@ -211,19 +211,19 @@ def saved_program(row: Row[Any]) -> SavedProgram:
 
 async def shortest_free_id(connection: AsyncConnection, hash_: str) -> str:
     """The shortest id of this content that no other has."""
-    wanted = list(candidate_ids(hash_))
-    found = await connection.execute(select(COLUMNS.id).where(COLUMNS.id.in_(wanted)))
-    others = {row.id for row in found}
-    return next(name for name in wanted if name not in others)
+    candidates = list(candidate_ids(hash_))
+    rows = await connection.execute(select(COLUMNS.id).where(COLUMNS.id.in_(candidates)))
+    taken = {row.id for row in rows}
+    return next(name for name in candidates if name not in taken)
 
 
 def record_to_row(record: ArchiveRecord) -> dict[str, Any]:
     """A record as a row. Raises ValueError."""
     if record.id not in candidate_ids(record.digest):
         raise ValueError(f"{record.id}: no id of this digest")
-    told = record.model_dump(exclude={"versions", "trace"})
+    row = record.model_dump(exclude={"versions", "trace"})
     if record.removed is not None:
-        told |= {"content": None, "trace": None, "size": 0}
+        row |= {"content": None, "trace": None, "size": 0}
     elif record.content is None or record.trace is None:
         raise ValueError(f"{record.id}: it lacks its content or its trace, and was not removed")
     elif digest(record.content) != record.digest:
@@ -236,5 +236,5 @@ def record_to_row(record: ArchiveRecord) -> dict[str, Any]:
             Trace.model_validate_json(gzip.decompress(trace))
         except (OSError, EOFError, zlib.error):
             raise ValueError(f"{record.id}: the trace can't be unpacked") from None
-        told |= {"trace": trace, "size": len(record.content) + len(trace)}
-    return told | {"versions": record.versions.model_dump_json()}
+        row |= {"trace": trace, "size": len(record.content) + len(trace)}
+    return row | {"versions": record.versions.model_dump_json()}
