@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from tests.running_server import running_server
+from tests.workers import Workers
 
 torch.set_num_threads(1)  # a pool of threads does not survive a fork, and whoever waits for one waits for ever
 
@@ -52,6 +53,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         else:
             raise AssertionError("the server does not run its scenarios")
         yield address
+
+
+@pytest.fixture(scope="session")
+def workers() -> Iterator[Workers]:
+    """A pool of workers for every test that needs no settings of its own."""
+    workers = Workers()
+    yield workers
+    workers.close()
 
 
 @pytest.fixture(scope="module")

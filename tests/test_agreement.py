@@ -4,7 +4,6 @@ The referee (tests/referee) judges programs, pasted texts and, where they lie be
 """
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,8 @@ from tests.referee.agreement import Case, Verdict, pastes, seeds, verdict
 from tests.referee.drawn_state import printed
 from tests.referee.plain_run import plain_run
 from tests.referee.steps_truth import statements
-from tests.referee.traces import Workers
 from tests.tracing import ROOT, events
+from tests.workers import Workers
 
 PROGRAMS = [
     path for folder in ("tests/programs", "scenarios", "tests/golden") for path in sorted((ROOT / folder).glob("*.py"))
@@ -23,13 +22,6 @@ PROGRAMS = [
 PASTES = pastes(ROOT / "tests/pastes")
 SEEDS = ROOT.parent / "shared/seeds"
 ADDRESS = re.compile(r"0x[0-9a-f]+|\b\d{11,}\b")
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    workers = Workers()
-    yield workers
-    workers.close()
 
 
 def snippets() -> list[Any]:

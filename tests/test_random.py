@@ -1,15 +1,15 @@
 """Random programs: the same ones always, held against plain CPython, and judged by the referee."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 import torch
 
 from tests import random_programs
 from tests.referee.agreement import Case, verdict
-from tests.referee.traces import Workers
 from tests.test_agreement import runs_as_plain_python
+from tests.workers import Workers
 
 SEEDS = range(160)
 MORE = range(1000, 1300)
@@ -17,13 +17,6 @@ KEPT = (2002, 31348, 41896, 42142)
 """Seeds whose programs were once told wrongly."""
 
 GROUPS = [KEPT, *(SEEDS[start : start + 20] for start in range(0, len(SEEDS), 20))]
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    workers = Workers()
-    yield workers
-    workers.close()
 
 
 @pytest.mark.parametrize("seeds", GROUPS, ids=str)

@@ -4,7 +4,7 @@ import copy
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -15,9 +15,9 @@ from tests.referee.comparison import disagreements
 from tests.referee.drawn_state import Trace, reached, replayed
 from tests.referee.plain_run import plain_run
 from tests.referee.steps_truth import cut, statements
-from tests.referee.traces import Workers
 from tests.test_agreement import PASTES, PROGRAMS
 from tests.tracing import ROOT
+from tests.workers import Workers
 
 TOOLS = ROOT.parent / "shared/tools"
 
@@ -36,13 +36,6 @@ also = v
 print(n, items[0].shape)
 v.add_(1)
 """
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    workers = Workers()
-    yield workers
-    workers.close()
 
 
 class Forgery:

@@ -1,7 +1,6 @@
 """Long loops: what is recorded of them, that their end is reached, and that what passed unseen is found again."""
 
 import ast
-import asyncio
 import itertools
 from pathlib import Path
 from typing import Any
@@ -9,14 +8,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from server.pool.local import Pool
-from server.settings import Settings
-from server.wire.api import Job
-from server.wire.trace import Focus, Trace, dump
+from server.wire.trace import Focus, dump
 from server.worker.thinning import MAX_SHARE, Schedule
 from tests.plain_python import run_plain
 from tests.test_agreement import ADDRESS, PROGRAMS
 from tests.tracing import Replay, events, printed, trace
+from tests.workers import Workers
 
 LEARN = """\
 import torch
@@ -40,19 +37,9 @@ def heads(told: dict[str, Any], line: int) -> list[int]:
     return [step["iter"][-1] for step in told["steps"] if step["kind"] == "head" and step["line"] == line]
 
 
-def run(source: str, **job: Any) -> dict[str, Any]:
+def served(workers: Workers, source: str, **job: Any) -> dict[str, Any]:
     """The trace as the server makes it: with a second run where that shows more."""
-
-    async def whole() -> Trace:
-        settings = Settings({})
-        pool = Pool(settings)
-        await pool.start()
-        try:
-            return (await pool.run(Job(source=source, limits=settings.limits(), **job))).decoded()
-        finally:
-            await pool.close()
-
-    return dump(asyncio.run(whole()))
+    return dump(workers.run(source, **job))
 
 
 def test_a_tutorial_is_followed_to_its_end() -> None:
@@ -156,42 +143,42 @@ for i in range(2000):
 """
 
 
-def test_an_iteration_that_fails_is_seen() -> None:
+def test_an_iteration_that_fails_is_seen(workers: Workers) -> None:
     first = trace(FAILS)
     assert first["outcome"]["status"] == "raised" and first["again"] == {"2": 1701}
     assert 1700 not in heads(first, 3)
-    told = run(FAILS)
+    told = served(workers, FAILS)
     assert told["outcome"]["error"]["line"] == 7 and told["focus"]["repeatable"] is True
     assert heads(told, 3)[-2:] == [1699, 1700]
     assert [step["line"] for step in told["steps"] if step.get("iter") == [1700]][:4] == [3, 4, 5, 6]
     assert [event["line"] for event in events(told, "saved_stale")] == [6]
 
 
-def test_a_failure_in_a_loop_inside_a_loop_is_seen() -> None:
+def test_a_failure_in_a_loop_inside_a_loop_is_seen(workers: Workers) -> None:
     source = "n = 0\nfor i in range(60):\n    for j in range(60):\n        n += 1\n        3 / (n - 3000)\n"
-    told = run(source)
+    told = served(workers, source)
     assert told["outcome"]["error"]["type"] == "ZeroDivisionError"
     last = [step for step in told["steps"] if step.get("iter") == [49, 59]]
     assert [step["line"] for step in last] == [3, 4, 5] and last[-1]["kind"] == "raise"
 
 
-def test_what_turned_stale_unseen_is_seen_in_the_second_run() -> None:
+def test_what_turned_stale_unseen_is_seen_in_the_second_run(workers: Workers) -> None:
     source = (
         "import torch\nx = torch.ones(3, requires_grad=True)\ny = x.exp()\nfor i in range(2000):\n    k = i\n"
         "    if i == 1500:\n        y.add_(1)\nprint('end')\n"
     )
-    told = run(source)
+    told = served(workers, source)
     assert told["focus"]["repeatable"] is True
     (stale,) = events(told, "saved_stale")
     assert stale["line"] == 7 and "span" not in stale
 
 
-def test_a_program_that_goes_another_way_is_not_repeatable() -> None:
+def test_a_program_that_goes_another_way_is_not_repeatable(workers: Workers) -> None:
     source = (
         "import time\nn = 0\nfor i in range(2000):\n    n += 1\n    if i == 1900:\n"
         "        raise ValueError(str(time.time()))\n"
     )
-    told = run(source)
+    told = served(workers, source)
     assert told["outcome"]["status"] == "raised" and told["focus"]["repeatable"] is False
 
 
@@ -203,11 +190,11 @@ def test_a_focus_opens_an_iteration() -> None:
     assert [step["line"] for step in told["steps"] if step.get("iter") == [2222]] == [2, 3]
 
 
-def test_the_server_opens_what_it_is_asked_for() -> None:
+def test_the_server_opens_what_it_is_asked_for(workers: Workers) -> None:
     source = "import torch\nx = torch.arange(100_000)\nn = 0\nfor i in range(3000):\n    n += i\n"
-    told = run(source, focus=Focus.model_validate({"loop": 3, "iteration": 2222}))
+    told = served(workers, source, focus=Focus.model_validate({"loop": 3, "iteration": 2222}))
     assert told["focus"]["iteration"] == [2222] and 2222 in heads(told, 4)
-    told = run(source, focus=Focus.model_validate({"storage": "s1", "from": 500, "to": 510}))
+    told = served(workers, source, focus=Focus.model_validate({"storage": "s1", "from": 500, "to": 510}))
     assert [500, list(range(500, 510))] in Replay(told).state["s1"]["windows"]["int64"]
 
 

@@ -1,45 +1,14 @@
 """Traces of programs: from this project's own workers, or from a command that prints one a line."""
 
-import asyncio
 import json
 import shlex
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from server.pool.local import Pool
-from server.settings import Settings
-from server.wire.api import Job
-from server.wire.trace import text
 from tests.referee.drawn_state import Trace
-
-PATIENCE = 60
-"""Seconds of wall and of processor time that a program may take, as in `python -m server trace`."""
-
-
-class Workers:
-    """The server's own pool, for one program after the other; each source is run once."""
-
-    def __init__(self) -> None:
-        settings = Settings({}, wall=float(PATIENCE), cpu=PATIENCE)
-        self._limits, self._pool, self._loop = settings.limits(), Pool(settings), asyncio.new_event_loop()
-        self._texts: dict[str, str] = {}
-        self._loop.run_until_complete(self._pool.start())
-
-    def trace(self, source: str) -> Trace:
-        """The trace as JSON values, a copy of its own for each caller."""
-        if source not in self._texts:
-            job = Job(source=source, limits=self._limits)
-            self._texts[source] = text(self._loop.run_until_complete(self._pool.run(job)))
-        trace: dict[str, Any] = json.loads(self._texts[source])
-        return trace
-
-    def close(self) -> None:
-        """End the workers."""
-        self._loop.run_until_complete(self._pool.close())
-        self._loop.close()
+from tests.workers import Workers
 
 
 def printed_by(command: str, programs: Sequence[tuple[str, str]]) -> Iterator[Trace]:
