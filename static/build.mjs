@@ -1,5 +1,5 @@
-/** Bundles the page's scripts and styles into static/dist. */
-import { build } from "esbuild";
+/** Bundles the page's scripts and styles into static/dist; with --watch, again whenever one changes, until it is ended. */
+import { build, context } from "esbuild";
 import { SCRIPT } from "./bundle.mjs";
 
 /** @type {import("esbuild").BuildOptions} */
@@ -12,9 +12,10 @@ const both = {
   logLevel: "warning",
 };
 
-await Promise.all([
-  build({ ...both, entryPoints: { style: "static/css/all.css" } }),
-  build({
+/** @type {import("esbuild").BuildOptions[]} */
+const bundles = [
+  { ...both, entryPoints: { style: "static/css/all.css" } },
+  {
     ...both,
     ...SCRIPT,
     legalComments: "linked",
@@ -25,13 +26,22 @@ await Promise.all([
       marks: "static/js/specimen_sheet.js",
       sign_in: "static/js/sign_in.js",
     },
-  }),
-  build({ ...both, ...SCRIPT, entryPoints: { offline: "static/js/offline.js" }, format: "iife" }),
-  build({
+  },
+  { ...both, ...SCRIPT, entryPoints: { offline: "static/js/offline.js" }, format: "iife" },
+  {
     ...both,
     ...SCRIPT,
     entryPoints: { exports: "static/js/exports.js" },
     format: "iife",
     globalName: "exports",
-  }),
-]);
+  },
+];
+
+if (process.argv.includes("--watch")) {
+  const contexts = await Promise.all(bundles.map((bundle) => context(bundle)));
+  await Promise.all(contexts.map((watched) => watched.rebuild()));
+  await Promise.all(contexts.map((watched) => watched.watch()));
+  console.log("watching");
+} else {
+  await Promise.all(bundles.map((bundle) => build(bundle)));
+}

@@ -1,9 +1,10 @@
-"""A real server on a free loopback port and a real Chromium, for the tests that need them."""
+"""What tests share: a running server, a pool of workers, Chromium; the order of the files; what could not run."""
 
 import os
 import shutil
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,32 @@ def page(chromium: Any) -> Iterator[Any]:
     assert [text for text in said if not any(word in text for word in expected)] == []
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with a browser come last: from then on the process has more than its own stack, and is no good to fork."""
-    items.sort(key=lambda item: "page" in getattr(item, "fixturenames", ()))
+    """Mark the tests with a browser, and order the files for two processes that take one after the other.
+
+    Files with a browser come last: once it has run, a process has more than its own stack and is no good to fork. Before
+    that the slow ones come first, so that no process is left alone with one.
+    """
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
+    ranks: dict[Path, tuple[bool, bool]] = {}
+    for item in items:
+        browser, quick = item.get_closest_marker("browser") is not None, item.get_closest_marker("slow") is None
+        had_browser, was_quick = ranks.get(item.path, (False, True))
+        ranks[item.path] = browser or had_browser, quick and was_quick
+    items.sort(key=lambda item: (*ranks[item.path], item.path, item.get_closest_marker("browser") is not None))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Every check that could not run here, and why: nothing is skipped in silence."""
+    reasons: dict[str, Counter[str]] = {}
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else "?"
+        reasons.setdefault(reason, Counter())[report.nodeid.partition("::")[0]] += 1
+    if reasons:
+        terminalreporter.section("not run here")
+    for reason, files in sorted(reasons.items()):
+        where = ", ".join(f"{count} in {name}" for name, count in sorted(files.items()))
+        terminalreporter.write_line(f"{reason}: {where}")
