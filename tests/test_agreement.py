@@ -16,6 +16,8 @@ from tests.referee.steps_truth import statements
 from tests.tracing import ROOT, events
 from tests.workers import Workers
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = [
     path for folder in ("tests/programs", "scenarios", "tests/golden") for path in sorted((ROOT / folder).glob("*.py"))
 ]

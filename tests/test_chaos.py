@@ -7,6 +7,8 @@ import pytest
 from benchmarks.measured_server import MeasuredServer
 from tests import chaos
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[MeasuredServer]:

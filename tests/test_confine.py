@@ -19,6 +19,8 @@ import pytest
 from server.worker import confine, landlock, seccomp
 from tests.attacks import ATTACKS, ENDS, OF_ROOT, PROGRAMS, UNTRIED, become
 
+pytestmark = pytest.mark.attack
+
 ROOT = Path(__file__).parent.parent
 NOBODY = 65_534
 USERS = [0, NOBODY] if os.geteuid() == 0 else [os.geteuid()]

@@ -16,6 +16,8 @@ from server.pool.local import Pool
 from server.settings import Settings
 from server.wire.api import Job
 
+pytestmark = pytest.mark.slow
+
 ANN, BOB = Client("ann", "1"), Client("bob", "2")
 Work = Callable[[Executions, list[Result]], Awaitable[None]]
 

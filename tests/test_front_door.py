@@ -29,6 +29,8 @@ from server.wire.api import Job
 from server.wire.trace import Trace, dump, text
 from server.worker import confine
 
+pytestmark = pytest.mark.attack
+
 ROOT = Path(__file__).parent.parent
 SMALL: dict[str, Any] = {"wall": 2.0, "cpu": 1}
 LIBRARY = f"{Path(torch.__file__).parent}/lib/libaoti_custom_ops.so"

@@ -14,6 +14,8 @@ from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Trace, dump
 
+pytestmark = pytest.mark.attack
+
 AGAIN = 2
 """Runs that take the children which were forked ahead; the next one was forked when all before had ended."""
 

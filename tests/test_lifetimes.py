@@ -10,6 +10,8 @@ from tests.plain_python import run_plain
 from tests.test_agreement import PROGRAMS
 from tests.tracing import ROOT, events, trace
 
+pytestmark = pytest.mark.slow
+
 FILES = {path.stem: path.read_text() for path in PROGRAMS if path.parent.name != "programs"}
 LIVES = {path.stem: path.read_text() for path in sorted((ROOT / "tests/programs").glob("lives_*.py"))}
 RANDOM = {f"seed_{seed}": random_programs.program(seed) for seed in range(2000, 2030)}

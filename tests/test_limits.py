@@ -11,6 +11,8 @@ from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Trace
 
+pytestmark = pytest.mark.slow
+
 FIRST = "import torch\na = torch.ones(2)\n"
 SMALL: dict[str, Any] = {"wall": 12.0, "cpu": 2, "memory": 600_000_000, "output": 1000, "tensors": 50, "trace": 700_000}
 

@@ -15,12 +15,15 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import pytest
 import torch
 import torch._dynamo
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from server.worker.run import ProgramRun
 from tests.fork_host import write_all
+
+pytestmark = pytest.mark.slow
 
 RUNS, WARM = 2000, 200
 PROGRAMS = {

@@ -13,6 +13,8 @@ from tests import module_programs, optimizer_programs
 from tests.plain_python import run_plain
 from tests.tracing import events, trace
 
+pytestmark = pytest.mark.slow
+
 LIMITS = {"steps": 10**6, "trace": 10**9}
 TOGETHER = 8
 """Classes that share a program, and so the two forks that run it."""

@@ -9,6 +9,8 @@ from tests.full_observation import unobserved
 from tests.recorder_changes import overlook_statements
 from tests.test_agreement import PROGRAMS
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(5000, 5080)
 
 

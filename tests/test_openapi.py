@@ -23,6 +23,8 @@ from schemathesis.specs.openapi.checks import response_schema_conformance
 from server.wire.api import ProblemReply
 from server.wire.trace import Trace
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 PATIENCE = 20.0
 JSON = {"Content-Type": "application/json"}

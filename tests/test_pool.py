@@ -15,6 +15,8 @@ from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Trace
 
+pytestmark = pytest.mark.slow
+
 
 def pooled(work: Callable[[Pool], Awaitable[None]], **settings: float) -> None:
     async def main() -> None:

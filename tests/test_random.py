@@ -11,6 +11,8 @@ from tests.referee.agreement import Case, verdict
 from tests.test_agreement import runs_as_plain_python
 from tests.workers import Workers
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(160)
 MORE = range(1000, 1300)
 KEPT = (2002, 31348, 41896, 42142)

@@ -19,6 +19,8 @@ from tests.test_agreement import PASTES, PROGRAMS
 from tests.tracing import ROOT
 from tests.workers import Workers
 
+pytestmark = pytest.mark.slow
+
 TOOLS = ROOT.parent / "shared/tools"
 
 PROGRAM = """\

@@ -24,7 +24,7 @@ from tests.test_saved_programs import code, saved, visiting
 pytest_plugins = ["tests.databases"]
 
 ROOT = Path(__file__).parent.parent
-pytestmark = needs_page
+pytestmark = [needs_page, pytest.mark.slow]
 
 
 def packed(steps: int) -> bytes:

@@ -15,6 +15,8 @@ from tests.test_expected_output import verdicts
 from tests.test_paste import SEEDS
 from tests.tracing import printed, trace
 
+pytestmark = pytest.mark.slow
+
 
 def all_offers(told: dict[str, Any]) -> list[dict[str, Any]]:
     """Every repair that a trace offers."""

@@ -22,6 +22,8 @@ from server.wire.trace import Trace
 from tests import chaos
 from tests.databases import Place, Places
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ["tests.databases"]
 
 JSON = {"content-type": "application/json"}

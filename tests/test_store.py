@@ -30,6 +30,8 @@ from server.wire.saved_programs import ArchiveRecord, Content, Versions
 from tests.databases import Place, Places
 from tests.tracing import trace
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ["tests.databases"]
 
 ROOT = Path(__file__).parent.parent

@@ -15,6 +15,8 @@ from tests.test_agreement import ADDRESS, PROGRAMS
 from tests.tracing import Replay, events, printed, trace
 from tests.workers import Workers
 
+pytestmark = pytest.mark.slow
+
 LEARN = """\
 import torch
 torch.manual_seed(0)

@@ -10,6 +10,8 @@ from server.worker.probes import ops
 from tests import traps_autograd, traps_memory, traps_python, traps_runtime
 from tests.traps import Switch, Trap
 
+pytestmark = pytest.mark.slow
+
 TRAPS = sorted(
     [*traps_memory.TRAPS, *traps_autograd.TRAPS, *traps_python.TRAPS, *traps_runtime.TRAPS],
     key=lambda trap: trap.number,
