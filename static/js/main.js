@@ -83,7 +83,7 @@ function showStepFacts(state, before) {
   part("unseen").hidden = !gap;
   if (gap) showGap(gap);
   if (!opened?.count || !differs(state, before, "opened", "step")) return;
-  if (differs(state, before, "opened")) bytes = liveBytes(opened.trace.steps);
+  if (differs(state, before, "opened")) bytes = liveBytes(opened);
   const chips = activeModes(opened.at(step).entities).map((name) => {
     const chip = document.createElement("span");
     chip.className = "mode";

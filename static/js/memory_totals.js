@@ -1,32 +1,14 @@
 /** What is in force and what is alive at each step: modes, and bytes of storages. */
 
-/**
- * Bytes of all living storages after each step; one that lies within another counts once.
- * @param {any[]} steps @returns {number[]}
- */
-export function liveBytes(steps) {
-  /** @type {Map<string, number>} */
-  const sizes = new Map();
-  let sum = 0;
-  return steps.map((step) => {
-    for (const [uid, set] of Object.entries(step.set ?? {})) {
-      if (set.kind !== "storage" && !sizes.has(uid)) continue;
-      const before = sizes.get(uid) ?? 0;
-      const size = set.within ? 0 : (set.nbytes ?? before);
-      sum += size - before;
-      sizes.set(uid, size);
-    }
-    for (const uid of step.gone ?? []) {
-      sum -= sizes.get(uid) ?? 0;
-      sizes.delete(uid);
-    }
-    return sum;
-  });
+/** Bytes of all living storages after each step; one that lies within another counts once.
+ * @param {import("./state.js").OpenTrace} opened @returns {number[]} */
+export function liveBytes(opened) {
+  return opened.index.bytes;
 }
 
 /**
  * The modes that are not as a fresh torch has them, in torch's words.
- * @param {Map<string, any>} entities @returns {string[]}
+ * @param {import("./state.js").Entities} entities @returns {string[]}
  */
 export function activeModes(entities) {
   const mode = [...entities.values()].find((entity) => entity.kind === "mode");
@@ -41,7 +23,7 @@ export function activeModes(entities) {
   return [...names, ...(mode.functorch ?? [])];
 }
 
-/** @param {number} bytes */
+/** A number of bytes as a text. @param {number} bytes */
 export function bytesLabel(bytes) {
   for (const [unit, size] of /** @type {[string, number][]} */ ([
     ["GiB", 2 ** 30],

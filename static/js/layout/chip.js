@@ -3,14 +3,18 @@
 import { shortNumber, tuple } from "./format.js";
 import { textWidth } from "./metrics.js";
 
-/** @param {any} grad @returns {{texts: string[], shown: any[], widths: number[], width: number}} */
+/** @typedef {import("../trace.js").Grad} Grad */
+/** @typedef {import("../entities.js").Cell} Cell */
+
+/** @param {Pick<Grad, "shape" | "cells">} grad
+ * @returns {{texts: string[], shown: Cell[], widths: number[], width: number}} shown: the elements of the first texts */
 export function chip(grad) {
   const cells = grad.cells ?? null;
   const shown = cells ? cells.slice(0, cells.length > 4 ? 3 : 4) : [];
-  const texts = shown.map((/** @type {any} */ v) => shortNumber(v, 4));
+  const texts = shown.map((value) => shortNumber(value, 4));
   if (!cells) texts.push(tuple(grad.shape ?? []));
   else if (cells.length > shown.length) texts.push("…");
   else if (!cells.length) texts.push("∅");
-  const widths = texts.map((/** @type {string} */ t) => Math.max(20, Math.ceil(textWidth(t, 10.5)) + 7));
-  return { texts, shown, widths, width: widths.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b, 0) };
+  const widths = texts.map((text) => Math.max(20, Math.ceil(textWidth(text, 10.5)) + 7));
+  return { texts, shown, widths, width: widths.reduce((sum, width) => sum + width, 0) };
 }

@@ -1,5 +1,6 @@
 /** Folds of the graph: stretches of nodes, by module and by repetition, that one card may stand for. */
 
+import { push } from "../multimap.js";
 import { truncate } from "./metrics.js";
 
 /** @typedef {import("./lifetimes.js").Lifetimes} Lives */
@@ -94,23 +95,15 @@ export function folded(lives, { cards, unfolded }) {
       death: fold.death,
       slots: [],
       slotW: 0,
-      handle: null,
+      output: null,
       variable: null,
       chip,
-      pinned: new Map(),
       next: [...inputs.keys()].map((to) => [to, 0]),
       fold,
     });
   }
   for (const uid of unfolded.keys()) inside.delete(uid);
   return { nodes, inside, carries };
-}
-
-/** @template T @param {Map<string, T[]>} map @param {string} key @param {T} value */
-function push(map, key, value) {
-  const list = map.get(key);
-  if (list) list.push(value);
-  else map.set(key, [value]);
 }
 
 /** What a fold is called. @param {Fold} fold */
@@ -222,7 +215,7 @@ class FoldTree {
       const unit = units[index];
       const life = /** @type {NodeLife} */ (this.lives.nodes.get(uid));
       unit.nodes.push(uid);
-      unit.owner ??= (life.variable && this.lives.owned.get(life.variable)) || null;
+      unit.owner ??= (life.variable && this.lives.index.moduleOf.get(life.variable)) || null;
       if (life.next.some(Boolean))
         [unit.birth, unit.death] = [Math.max(unit.birth, life.birth), Math.min(unit.death, life.death)];
       if (uid === own) unit.label = opName(life.name);
@@ -230,7 +223,8 @@ class FoldTree {
         if (head.get(input) !== own) unit.inputs.push(index - /** @type {number} */ (at.get(head.get(input) ?? "")));
     }
     for (const unit of units)
-      if (unit.owner && unit.nodes.length > 1) unit.label = this.lives.modules.get(unit.owner)?.type ?? unit.label;
+      if (unit.owner && unit.nodes.length > 1)
+        unit.label = this.lives.index.modules.get(unit.owner)?.type ?? unit.label;
     return units;
   }
 
@@ -338,7 +332,7 @@ class FoldTree {
     const own = this.commonModule(units);
     const module =
       own && units.filter((unit) => unit.owner).length > 1 && (all === units || own !== this.commonModule(all))
-        ? this.lives.modules.get(own)
+        ? this.lives.index.modules.get(own)
         : null;
     return module?.type ?? namesLabel(units.map((unit) => unit.label));
   }
@@ -354,7 +348,7 @@ class FoldTree {
       for (
         let at = /** @type {string | null} */ (unit.owner);
         at && !path.includes(at);
-        at = this.lives.modules.get(at)?.within ?? null
+        at = this.lives.index.modules.get(at)?.within ?? null
       )
         path.unshift(at);
       common = common ? common.filter((uid, i) => path[i] === uid) : path;

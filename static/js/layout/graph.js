@@ -1,5 +1,6 @@
 /** The graph side of the plan: columns by depth, rows near the handles they made, edges on tracks of their own. */
 
+import { push } from "../multimap.js";
 import { folded, frontier } from "./fold.js";
 import { Packer } from "./packing.js";
 import { textWidth } from "./metrics.js";
@@ -105,12 +106,12 @@ export function graphLayout(given, M, wish, from, front = frontier([], () => tru
       drafts.push({ key: `${node.uid}:${i}`, from: box, to, way: router.route(to, to.cy, box, box.ports[i]) });
     });
   }
-  const pins = [...lives.pins].flatMap(([key, pin]) => {
+  const pins = [...lives.index.pins].flatMap(([key, pin]) => {
     const [fold] = inside.get(pin.node) ?? [];
     const box = boxes.get(fold?.uid ?? pin.node);
     const at = from.pins.get(key);
     const y = fold && box ? box.y + M.nodeH : box?.slots.get(pin.slot);
-    if (!pin.alarms || !box || !at || y === undefined) return [];
+    if (!pin.broken || !box || !at || y === undefined) return [];
     const source = { uid: `pin ${key}`, col: -1, y: at.y, h: 0, birth: pin.birth, death: pin.death };
     return [{ key, at, box, y: y + M.slotH / 2 - 1, way: router.route(source, at.y, box, y + M.slotH / 2 - 1) }];
   });
@@ -150,7 +151,7 @@ export function graphLayout(given, M, wish, from, front = frontier([], () => tru
 /** @param {import("./lifetimes.js").NodeLifetime} node @param {import("./metrics.js").Metrics} M */
 function nodeWidth(node, M) {
   const slots = node.slots.length ? Math.min(node.slotW + 30, 230) : 0;
-  return Math.max(64, textWidth(nodeLabel(node), M.font) + (node.fold ? 36 : 26), slots, node.fold ? 150 : 0);
+  return Math.max(64, textWidth(nodeLabel(node.name), M.font) + (node.fold ? 36 : 26), slots, node.fold ? 150 : 0);
 }
 
 /** About how wide the graph is with these folds closed. @param {import("./lifetimes.js").Lifetimes} lives
@@ -200,10 +201,10 @@ function foldRims(rims, boxes, inside) {
   });
 }
 
-/** @param {import("./lifetimes.js").NodeLifetime} node */
-export function nodeLabel(node) {
-  const name = node.name.slice(node.name.lastIndexOf("::") + (node.name.includes("::") ? 2 : 1));
-  return name === "AccumulateGrad" ? `+= ${name}` : name;
+/** What a node is called in a picture: `AddBackward0`, `+= AccumulateGrad`. @param {string} name torch's own */
+export function nodeLabel(name) {
+  const short = name.slice(name.lastIndexOf("::") + (name.includes("::") ? 2 : 1));
+  return short === "AccumulateGrad" ? `+= ${short}` : short;
 }
 
 /** One more than the column of the furthest input, found without recursion. @param {import("./lifetimes.js").Lifetimes} lives */
@@ -300,13 +301,6 @@ class Router {
 /** @param {{birth: number, death: number}} a @param {{birth: number, death: number}} b */
 function overlap(a, b) {
   return a.birth <= b.death && b.birth <= a.death;
-}
-
-/** @template T @param {Map<number, T[]>} map @param {number} key @param {T} value */
-function push(map, key, value) {
-  const list = map.get(key);
-  if (list) list.push(value);
-  else map.set(key, [value]);
 }
 
 /** @param {number} x0 @param {number} y0 @param {Route} way @param {(gap: number, track: number) => number} channel

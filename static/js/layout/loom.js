@@ -391,7 +391,7 @@ function handleBox(reader, columns, y) {
     line.cells.push({ index: read.index.join(","), cell: read.cell, ...elementBox(column, dtype, read.cell) });
   }
   const lines = [...rows.values()];
-  if (more) lines[lines.length - 1].more = Math.ceil(numel(entity.shape) / (entity.shape.at(-1) ?? 1)) - MOST_LINES;
+  if (more) lines[lines.length - 1].more = Math.ceil(numel(entity.shape) / (entity.shape?.at(-1) ?? 1)) - MOST_LINES;
   const span = lines.length ? null : extent(entity);
   const ends =
     span && column.cell
@@ -412,7 +412,7 @@ function handleBox(reader, columns, y) {
 /** @param {Loom} plan @param {import("./run_story.js").GraphNode} node @param {number} y @param {number} r @returns {Dot} */
 function nodeDot(plan, node, y, r) {
   const slots = new Map(node.slots.map((slot, k) => [slot, y + NODE / 2 + k * SLOT + SLOT / 2]));
-  const name = nodeLabel({ .../** @type {any} */ (node) }).replace("+= ", "");
+  const name = nodeLabel(node.name).replace("+= ", "");
   const short = name.replace(/Backward\d*$/, "").replace("AccumulateGrad", "+=");
   const dot = {
     uid: node.uid,

@@ -1,5 +1,6 @@
 /** The memory side of the plan: every shelf, card row, rail and pin gets its place for its whole life. */
 
+import { push } from "../multimap.js";
 import { pack, Packer } from "./packing.js";
 import { strip } from "./strip.js";
 
@@ -130,7 +131,7 @@ function uidNumber(uid) {
 
 /**
  * @typedef {{uid: string, birth: number, death: number, strip: Strip, readers: import("./lifetimes.js").HandleLifetime[],
- *   pins: (import("./lifetimes.js").PinLifetime & {key: string, at: number})[], pinZone: number, side: number,
+ *   pins: (import("../trace_index.js").Pin & {key: string, at: number})[], pinZone: number, side: number,
  *   inline: boolean, h: number, below: number, owner: string | null, kids: {draft: Draft, y: number}[],
  *   rows: {life: import("./lifetimes.js").HandleLifetime, y: number, h: number, zone: string}[], stripY: number}} Draft
  */
@@ -141,14 +142,14 @@ function draftStorages(lives, M) {
   /** @type {Map<string, import("./lifetimes.js").HandleLifetime[]>} */
   const readers = new Map();
   for (const life of lives.handles.values()) push(readers, life.storage ?? "", life);
-  /** @type {Map<string, (import("./lifetimes.js").PinLifetime & {key: string})[]>} */
+  /** @type {Map<string, (import("../trace_index.js").Pin & {key: string})[]>} */
   const pins = new Map();
-  for (const [key, pin] of lives.pins) if (pin.death >= pin.birth) push(pins, pin.storage, { ...pin, key });
+  for (const [key, pin] of lives.index.pins) if (pin.death >= pin.birth) push(pins, pin.storage, { ...pin, key });
   /** @type {Map<string, Draft>} */
   const drafts = new Map();
   for (const [uid, life] of lives.storages)
     drafts.set(uid, arrangeStorage(life, readers.get(uid) ?? [], pins.get(uid) ?? [], M));
-  for (const [uid, owner] of lives.owners) placeGradBelow(drafts, uid, owner);
+  for (const [uid, owner] of lives.index.gradOwners) placeGradBelow(drafts, uid, owner);
   for (const d of drafts.values()) {
     const slots = new Packer();
     d.kids.sort((a, b) => a.draft.birth - b.draft.birth);
@@ -157,13 +158,6 @@ function draftStorages(lives, M) {
     d.below = slots.height;
   }
   return drafts;
-}
-
-/** @template T @param {Map<string, T[]>} map @param {string} key @param {T} value */
-function push(map, key, value) {
-  const list = map.get(key);
-  if (list) list.push(value);
-  else map.set(key, [value]);
 }
 
 /** A leaf's `.grad` stands right below it, at a place kept free from the leaf's birth.
@@ -179,7 +173,7 @@ function placeGradBelow(drafts, uid, owner) {
 
 /**
  * @param {import("./lifetimes.js").StorageLifetime} life @param {import("./lifetimes.js").HandleLifetime[]} readers
- * @param {(import("./lifetimes.js").PinLifetime & {key: string})[]} pins @param {import("./metrics.js").Metrics} M
+ * @param {(import("../trace_index.js").Pin & {key: string})[]} pins @param {import("./metrics.js").Metrics} M
  * @returns {Draft}
  */
 function arrangeStorage(life, readers, pins, M) {
@@ -241,14 +235,14 @@ function arrangeStorage(life, readers, pins, M) {
 }
 
 /** Pins side by side, those that break first; of very many the last lie upon each other like a hand of cards.
- * @template {import("./lifetimes.js").PinLifetime} T @param {T[]} pins @returns {{at: (T & {at: number})[], width: number}} */
+ * @template {import("../trace_index.js").Pin} T @param {T[]} pins @returns {{at: (T & {at: number})[], width: number}} */
 function pinPositions(pins) {
   const sorted = [...pins].sort((a, b) => a.birth - b.birth);
   const broken = new Packer();
   const whole = new Packer();
-  const lanes = new Map(sorted.map((pin) => [pin, (pin.alarms ? broken : whole).allocate(pin.birth, pin.death, 1)]));
+  const lanes = new Map(sorted.map((pin) => [pin, (pin.broken ? broken : whole).allocate(pin.birth, pin.death, 1)]));
   const x = (/** @type {number} */ lane) => Math.min(lane, FANNED) * 40 + Math.min(Math.max(0, lane - FANNED), 16) * 4;
-  const at = sorted.map((pin) => ({ ...pin, at: x((lanes.get(pin) ?? 0) + (pin.alarms ? 0 : broken.height)) }));
+  const at = sorted.map((pin) => ({ ...pin, at: x((lanes.get(pin) ?? 0) + (pin.broken ? 0 : broken.height)) }));
   return { at, width: pins.length ? x(broken.height + whole.height - 1) + 40 : 0 };
 }
 

@@ -3,7 +3,8 @@
 import { DENSE, ROOMY } from "./metrics.js";
 import { openFitting, folds, frontier } from "./fold.js";
 import { graphWidth, graphLayout } from "./graph.js";
-import { lifetimes, handleKey } from "./lifetimes.js";
+import { handleKey } from "../trace_index.js";
+import { lifetimes } from "./lifetimes.js";
 import { memoryLayout } from "./memory.js";
 
 /** Pictures with more storages than this at a time are drawn dense. */
@@ -77,7 +78,7 @@ function graphSide(lives, metrics, mem, stacked, parts, open) {
   const apart = stacked || (open !== null && mem.height > LOW_MEMORY);
   const wish = (/** @type {import("./lifetimes.js").NodeLifetime} */ node) => {
     if (apart) return null;
-    const key = node.variable ? leaves.get(node.variable) : node.handle;
+    const key = node.variable ? leaves.get(node.variable) : node.output;
     // What never had a name soon leaves its row: its node stands by its inputs instead.
     const uid = node.variable ?? (key && lives.handles.get(key)?.uid);
     return (key && uid && lives.named.has(uid) && mem.rows.get(key)?.cy) || null;

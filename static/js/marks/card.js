@@ -1,13 +1,13 @@
 /** Frames with the plain values of their names, and containers with what they hold. */
 
-import { isChip, objectEntries, tagWidth, typeText } from "../layout/lifetimes.js";
+import { isChip, objectEntries, tagWidth, typeText } from "../layout/card_texts.js";
 import { valueText, wireText } from "../layout/format.js";
 import { truncate, textWidth } from "../layout/metrics.js";
 import { refOf } from "../layout/names.js";
 import { cls, h } from "../svg.js";
 import { tagMark } from "./handle.js";
 
-/** @typedef {import("./scene.js").Scene} Scene */
+/** @typedef {import("./scene_facts.js").Scene} Scene */
 
 const FONT = 11.5;
 

@@ -2,12 +2,13 @@
 
 import { foldTitle } from "../layout/fold.js";
 import { nodeLabel } from "../layout/graph.js";
-import { ALARMS } from "../layout/lifetimes.js";
+import { ALARMS } from "../trace_index.js";
 import { textWidth } from "../layout/metrics.js";
+import { find } from "../entities.js";
 import { cls, h } from "../svg.js";
 import { nodeTags } from "./node.js";
 
-/** @typedef {import("./scene.js").Scene} Scene */
+/** @typedef {import("./scene_facts.js").Scene} Scene */
 /** @typedef {import("../layout/fold.js").Fold} Fold */
 
 /** @param {Scene} scene @param {Fold} fold */
@@ -19,17 +20,17 @@ export function foldMark(scene, fold) {
   const { entities, index, fresh, step } = scene.snap;
   const running = members.find((uid) => step?.visit?.node === uid);
   const visits = members.filter((uid) => scene.visited.has(uid));
-  const done = visits.filter((uid) => /** @type {any} */ (scene.visited.get(uid)).step <= index).length;
-  const broken = members.flatMap((uid) => alarms(uid, entities.get(uid)))[0];
+  const done = visits.filter((uid) => (scene.visited.get(uid)?.step ?? Infinity) <= index).length;
+  const broken = members.flatMap((uid) => alarms(uid, find(entities, uid, "node")))[0];
   const made = members.filter((uid) => fresh.has(uid));
   const names = [
-    ...new Set(members.flatMap((uid) => (entities.get(uid)?.variable ? [] : (scene.outputs.get(uid) ?? [])))),
+    ...new Set(members.flatMap((uid) => (find(entities, uid, "node")?.variable ? [] : (scene.outputs.get(uid) ?? [])))),
   ];
   const repeated = fold.count > 1 ? Math.ceil(members.length / (fold.members.length / fold.count)) : 1;
   const head = foldTitle({ ...fold, count: repeated });
   const failed = running && step?.visit?.failed;
   const y = box.y + M.nodeH;
-  const named = (/** @type {string} */ uid) => nodeLabel(/** @type {any} */ (scene.plan.lives.nodes.get(uid)));
+  const named = (/** @type {string} */ uid) => nodeLabel(scene.plan.lives.nodes.get(uid)?.name ?? "");
   const state = broken?.saved.state ?? "";
   const line = running
     ? `▸ ${named(running)}  ${done} / ${visits.length}`
@@ -101,7 +102,7 @@ export function foldMark(scene, fold) {
         !running && done > 0 && "done",
         failed && "failed",
         broken && "broken",
-        members.every((uid) => entities.get(uid)?.released) && "released",
+        members.every((uid) => find(entities, uid, "node")?.released) && "released",
         made.length === members.length && "fresh",
       ),
     },
@@ -138,10 +139,11 @@ function living({ snap }, fold) {
   return fold.members.filter((uid) => snap.entities.has(uid));
 }
 
-/** The slots of a node that broke. @param {string} uid @param {any} node */
+/** The slots of a node that broke. @param {string} uid
+ * @param {import("../entities.js").Node | undefined} node */
 function alarms(uid, node) {
   if (node?.released) return [];
-  return Object.entries(/** @type {Record<string, any>} */ (node?.saved ?? {})).flatMap(([slot, saved]) =>
+  return Object.entries(node?.saved ?? {}).flatMap(([slot, saved]) =>
     ALARMS.has(saved.state) ? [{ uid, slot, saved }] : [],
   );
 }

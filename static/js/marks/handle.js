@@ -1,15 +1,16 @@
 /** A tensor handle (or a numpy array): its card, its name tags, its counter's rail, its wire and beads. */
 
-import { cardText, tagWidth } from "../layout/lifetimes.js";
+import { cardText, tagWidth } from "../layout/card_texts.js";
 import { truncate, EM, textWidth } from "../layout/metrics.js";
 import { extent, readLines, numel, plainDtype, reads } from "../layout/reads.js";
 import { stripBottom, cellBox } from "../layout/strip.js";
+import { find, findHandle } from "../entities.js";
 import { cls, h } from "../svg.js";
 
 /** The size of letter under which a version is told with fewer of them. */
 const SMALLEST = 7;
 
-/** @typedef {import("./scene.js").Scene} Scene */
+/** @typedef {import("./scene_facts.js").Scene} Scene */
 /** @typedef {import("../svg.js").VNode} VNode */
 
 /** @param {Scene} scene @param {string} uid @param {any} handle @param {import("../layout/memory.js").CardRow} row */
@@ -83,7 +84,7 @@ export function cardMark(scene, uid, handle, row) {
 /** The dtype is said on the card only where the strip is read under several. @param {string} text @param {any} handle
  * @param {Scene} scene */
 function geometryText(text, handle, scene) {
-  const cells = scene.snap.entities.get(handle.storage ?? "")?.cells;
+  const cells = find(scene.snap.entities, handle.storage, "storage")?.cells;
   return cells && Object.keys(cells).length > 1 && handle.kind !== "array"
     ? `${plainDtype(handle.dtype)} ${text.replace("stride ", "").replace("offset ", "+")}`
     : text;
@@ -159,8 +160,8 @@ export function tagMark(scene, tag, uid, at) {
 export function railMark(scene, counter, storage, rows) {
   const { metrics: M, memory } = scene.plan;
   const { x, w } = memory.lanes.rails;
-  const value = scene.snap.entities.get(counter)?.value ?? "?";
-  const before = scene.previous.get(counter)?.value;
+  const value = find(scene.snap.entities, counter, "counter")?.value ?? "?";
+  const before = find(scene.previous, counter, "counter")?.value;
   const bumped = before !== undefined && before !== value;
   const badgeY = Math.min(...rows.map((r) => r.cy));
   const low = badgeY - M.cardH / 2;
@@ -210,7 +211,7 @@ export function versionText(before, value, bumped, room) {
  * @param {any} handle @param {import("../layout/memory.js").CardRow} row */
 export function beadsMark(scene, uid, handle, row) {
   const shelf = handle.storage ? scene.plan.memory.storages.get(handle.storage) : undefined;
-  const storage = scene.snap.entities.get(handle.storage ?? "");
+  const storage = find(scene.snap.entities, handle.storage, "storage");
   if (!shelf || !storage) return null;
   const { metrics: M, memory } = scene.plan;
   const start = handle.counter
@@ -349,7 +350,7 @@ function beadMark(uid, handle, read, dtype, at) {
  * @param {import("../layout/strip.js").Row} line @param {import("../layout/reads.js").Read[]} list @param {number} start
  * @param {import("../layout/memory.js").CardRow} row */
 function gridBeadMarks(scene, uid, shelf, line, list, start, row) {
-  const handle = scene.snap.entities.get(uid);
+  const handle = /** @type {import("../entities.js").Handle} */ (findHandle(scene.snap.entities, uid));
   const readers = scene.readers.get(shelf.uid) ?? [];
   const turn = readers.indexOf(uid);
   const room = Math.min(7, (line.cw - 6) / Math.max(1, readers.length));

@@ -8,7 +8,7 @@ import { plainDtype } from "../layout/reads.js";
 import { ALL, inBand } from "../layout/view.js";
 import { cls, h } from "../svg.js";
 import { fitting, headMarks } from "./loom_head.js";
-import { roundedPath } from "./node.js";
+import { roundedPath } from "./path.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {import("../layout/loom.js").Loom} Loom */
@@ -737,7 +737,7 @@ function edgeMarks({ plan, opened, band, now, i }) {
   for (const edge of plan.edges) {
     const { x0, y0, x1, y1 } = edge;
     const ran = (plan.story.visits.get(edge.from) ?? []).findLast((k) => k <= i);
-    const passed = ran !== undefined && opened.trace.steps[ran].visit.grad_inputs?.[Number(edge.key.split(":")[1])];
+    const passed = ran !== undefined && opened.trace.steps[ran].visit?.grad_inputs?.[Number(edge.key.split(":")[1])];
     const flows = passed && plan.story.rowOfStep[ran] === now;
     const low = flows ? y1 + NODE_R + 4 : Math.max(y0 - 14, y1 + NODE_R + 1);
     if (!inBand(band, low, y0)) continue;
@@ -861,7 +861,7 @@ function slotMarks({ plan, now }, dot, slot, y, labels) {
 
 /** The gradient that reached a node, as it was. @param {LoomScene} scene @param {number} k its step @param {number} x @param {number} y @param {boolean} fresh */
 function gradMark({ opened }, k, x, y, fresh) {
-  const grad = opened.trace.steps[k].visit.grad_outputs?.find(Boolean);
+  const grad = opened.trace.steps[k].visit?.grad_outputs?.find(Boolean);
   if (!grad) return [];
   const { texts, shown, widths, width } = chip(grad);
   const most = shown.reduce(
@@ -894,7 +894,7 @@ function gradMark({ opened }, k, x, y, fresh) {
       {
         key: "grad",
         class: cls("loom-chip", !fresh && "past"),
-        "data-loom-grad": opened.trace.steps[k].visit.node,
+        "data-loom-grad": opened.trace.steps[k].visit?.node,
         "data-value": wireText(grad.cells ?? null),
       },
       parts,

@@ -3,6 +3,7 @@
 import { bytesText, dtypeText, shortNumber, wireText } from "../layout/format.js";
 import { HEAD, elementBox } from "../layout/loom.js";
 import { truncate, EM, textWidth } from "../layout/metrics.js";
+import { find } from "../entities.js";
 import { cls, h } from "../svg.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
@@ -184,7 +185,7 @@ function storageMark(plan, snap, uid, storage, column, ghost, labels) {
     }),
   );
   for (const [counter, x] of column.rails) {
-    const now = snap.entities.get(counter);
+    const now = find(snap.entities, counter, "counter");
     if (!now) continue;
     const text = `v${now.value}`;
     const w = Math.max(24, textWidth(text, 11) + 11);

@@ -3,12 +3,14 @@
 import { chip } from "../layout/chip.js";
 import { fullNumber, tuple } from "../layout/format.js";
 import { nodeLabel } from "../layout/graph.js";
-import { ALARMS, pinKey } from "../layout/lifetimes.js";
+import { ALARMS, pinKey } from "../trace_index.js";
 import { textWidth } from "../layout/metrics.js";
 import { closedFold } from "../layout/plan.js";
+import { find } from "../entities.js";
 import { cls, h } from "../svg.js";
+import { roundedPath } from "./path.js";
 
-/** @typedef {import("./scene.js").Scene} Scene */
+/** @typedef {import("./scene_facts.js").Scene} Scene */
 /** @typedef {import("../layout/graph.js").Box} Box */
 
 /** @param {Scene} scene @param {string} uid @param {any} node */
@@ -39,7 +41,7 @@ export function nodeMark(scene, uid, node) {
     h(
       "text",
       { key: "name", class: "node-name", x: box.x + 12, y: box.cy + 4, "font-size": M.font - 1 },
-      nodeLabel(life),
+      nodeLabel(life.name),
     ),
   ];
   for (const [slot, y] of box.slots) {
@@ -86,7 +88,7 @@ function slotMark(scene, uid, slot, saved, node, at) {
   const { labels } = scene;
   const freed = saved.state === "freed" || node.released;
   const version = saved.expected === undefined || saved.expected === null ? "" : `v${saved.expected}`;
-  const now = scene.snap.entities.get(saved.counter ?? "")?.value;
+  const now = find(scene.snap.entities, saved.counter, "counter")?.value;
   const where = saved.storage ?? (saved.tensor ? saved.tensor : labels.none);
   const text = freed
     ? `${slot} ${labels.released}`
@@ -255,25 +257,6 @@ function gradChipMark(grad, key, x, y, now, fromRight, on) {
     ),
   );
   return h("g", { key: `grad ${key}`, class: cls("grad-chip", now ? "now" : "past"), "data-grad": on }, parts);
-}
-
-/** A way with round corners. @param {[number, number][]} points @param {number} r */
-export function roundedPath(points, r) {
-  let d = `M${points[0][0]} ${points[0][1]}`;
-  for (let i = 1; i < points.length; i++) {
-    const [x, y] = points[i];
-    const after = points[i + 1];
-    if (!after) {
-      d += `L${x} ${y}`;
-      continue;
-    }
-    const [px, py] = points[i - 1];
-    const k = Math.min(r, Math.hypot(x - px, y - py) / 2, Math.hypot(after[0] - x, after[1] - y) / 2);
-    const back = [x - Math.sign(x - px) * k, y - Math.sign(y - py) * k];
-    const on = [x + Math.sign(after[0] - x) * k, y + Math.sign(after[1] - y) * k];
-    d += `L${back[0]} ${back[1]}Q${x} ${y} ${on[0]} ${on[1]}`;
-  }
-  return d;
 }
 
 /** The line from an alarming pin to the slot that it belongs to. @param {Scene} scene @param {string} node

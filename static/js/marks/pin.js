@@ -1,11 +1,12 @@
 /** A pin: a node's saved tensor stuck into its storage, with the version it expects and what became of it. */
 
-import { ALARMS, pinKey } from "../layout/lifetimes.js";
+import { ALARMS, pinKey } from "../trace_index.js";
 import { extent, plainDtype } from "../layout/reads.js";
 import { cellBox } from "../layout/strip.js";
+import { find } from "../entities.js";
 import { cls, h } from "../svg.js";
 
-/** @typedef {import("./scene.js").Scene} Scene */
+/** @typedef {import("./scene_facts.js").Scene} Scene */
 
 /** @param {Scene} scene @param {string} node @param {string} slot @param {any} saved */
 export function pinMark(scene, node, slot, saved) {
@@ -102,7 +103,7 @@ export function alarmText(scene, storage, pins) {
   const shelf = scene.plan.memory.storages.get(storage);
   const worst = pins.find((p) => p.state === "changed") ?? pins.find((p) => ALARMS.has(p.state));
   if (!shelf || !worst || scene.plan.metrics.dense) return null;
-  const now = scene.snap.entities.get(worst.counter ?? "")?.value;
+  const now = find(scene.snap.entities, worst.counter, "counter")?.value;
   const { labels } = scene;
   const text =
     worst.state === "changed"

@@ -7,7 +7,7 @@ import { stripBottom, cellBox, elementCount, HEAT, knownCells, visibleWindow } f
 import { cls, h } from "../svg.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
-/** @typedef {import("./scene.js").Scene} Scene */
+/** @typedef {import("./scene_facts.js").Scene} Scene */
 
 /** The label left of a strip: the storage's name, dtypes and size. @param {Scene} scene
  * @param {import("../layout/memory.js").StorageBox} shelf @param {any} storage */
@@ -345,7 +345,7 @@ function writeMarks({ snap }, { uid, stripY: y }, n, at) {
     (entry) => entry.event === "written" && entry.storage === uid,
   );
   return log.flatMap((entry, k) => {
-    const by = snap.entities.get(entry.by) ?? snap.step.set?.[entry.by];
+    const by = snap.entities.get(entry.by) ?? snap.step?.set?.[entry.by];
     const region = entry.region ? { kind: "tensor", ...entry.region, storage: uid } : by;
     const span = entry.changed >= n ? [0, n - 1] : region?.shape ? extent(region) : null;
     if (!span) return [];

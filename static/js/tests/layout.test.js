@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { roundedPath } from "../marks/node.js";
+import { roundedPath } from "../marks/path.js";
 import { fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { names } from "../layout/names.js";
 import { plan, handleRow } from "../layout/plan.js";

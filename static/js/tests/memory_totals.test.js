@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { openTrace } from "../state.js";
 import { liveBytes, activeModes, bytesLabel } from "../memory_totals.js";
 
 test("bytes come and go with their storages, and a part counts with its whole", () => {
@@ -12,7 +13,7 @@ test("bytes come and go with their storages, and a part counts with its whole", 
     { set: { s1: { nbytes: 20 }, s2: { cells: {} } }, gone: [] },
     { set: {}, gone: ["s2", "s3", "t1"] },
   ];
-  assert.deepEqual(liveBytes(steps), [12, 112, 120, 20]);
+  assert.deepEqual(liveBytes(openTrace(/** @type {any} */ ({ steps }))), [12, 112, 120, 20]);
 });
 
 test("only modes that are not torch's own at the start are named", () => {

@@ -1,0 +1,246 @@
+/** Builds a trace's index in one pass over its steps, from the fields of relations alone. */
+
+import { push } from "./multimap.js";
+import { ALARMS, handleKey, pinKey, TraceIndex } from "./trace_index.js";
+
+/** @typedef {import("./trace.js").Step} Step */
+/** @typedef {import("./trace.js").Slot} Slot */
+/** @typedef {import("./trace.js").Delta} Delta */
+
+/** @param {{steps?: Step[]}} trace @returns {TraceIndex} */
+export function buildIndex(trace) {
+  const steps = trace.steps ?? [];
+  const index = new TraceIndex(steps.length);
+  new Builder(index).add(steps);
+  return index;
+}
+
+/** Fills an index step by step, with the fields of relations as they are so far. */
+class Builder {
+  /** @param {TraceIndex} index */
+  constructor(index) {
+    this.index = index;
+    /** @type {Map<string, {storage?: string | null, counter?: string | null, grad?: string | null, grad_fn?: string | null}>} */
+    this.handles = new Map();
+    /** @type {Map<string, {saved: Record<string, Slot>, released: boolean, edges: number, kept: Set<string>}>} */
+    this.nodes = new Map();
+    /** @type {Map<string, string>} by handle, the key of its placement now */
+    this.placed = new Map();
+    /** @type {Map<string, string>} by `node:slot`, the key of its pin now */
+    this.pinned = new Map();
+    /** @type {Map<string, number>} */
+    this.sizes = new Map();
+    /** @type {Map<string, string>} by node, the first placement of its output, where the node itself comes later */
+    this.outputs = new Map();
+    this.alive = 0;
+  }
+
+  /** @param {Step[]} steps */
+  add(steps) {
+    steps.forEach((step, i) => {
+      const set = step.set ?? {};
+      const gone = new Set(step.gone ?? []);
+      for (const [uid, fields] of Object.entries(set)) this.live(uid, fields, i, gone.has(uid));
+      for (const uid of gone) this.retire(uid, i);
+      for (const uid of Object.keys(set)) this.own(uid);
+      this.weigh(set, gone);
+      this.log(step, i);
+    });
+  }
+
+  /** @param {string} uid @param {Delta} fields @param {number} i @param {boolean} gone by the end of the step */
+  live(uid, fields, i, gone) {
+    const { lives, end } = this.index;
+    let life = lives.get(uid);
+    if (!life) {
+      if (!fields.kind) return;
+      life = { uid, kind: fields.kind, order: lives.size, birth: i, death: end };
+      lives.set(uid, life);
+    }
+    if (gone) return;
+    if (life.kind === "tensor" || life.kind === "array") this.handle(uid, fields, i);
+    else if (life.kind === "node") this.node(uid, fields, i);
+    else if (life.kind === "storage") {
+      if (fields.cells || fields.cells_at || fields.windows || life.birth === i) push(this.index.writes, uid, i);
+    } else if (life.kind === "object") this.object(uid, fields);
+  }
+
+  /** @param {string} uid @param {Delta} fields @param {number} i */
+  handle(uid, fields, i) {
+    const { index } = this;
+    const handle = this.handles.get(uid) ?? {};
+    this.handles.set(uid, handle);
+    if (typeof fields.storage !== "undefined") handle.storage = fields.storage;
+    if (typeof fields.counter !== "undefined") handle.counter = fields.counter;
+    if (typeof fields.grad !== "undefined") handle.grad = /** @type {string | null} */ (fields.grad); // a mode's is a boolean
+    if (typeof fields.grad_fn !== "undefined") handle.grad_fn = fields.grad_fn;
+    index.onStorage.set(uid, handle.storage, i);
+    index.onCounter.set(uid, handle.counter, i);
+    index.byNode.set(uid, handle.grad_fn, i);
+    index.byGrad.set(uid, handle.grad, i);
+    const key = handleKey(uid, handle);
+    const before = this.placed.get(uid);
+    if (before !== key) {
+      this.leave(uid, i);
+      // A handle that comes back to where it was keeps the place for all the time between.
+      const { storage = null, counter = null } = handle;
+      const placement = index.placements.get(key) ?? { key, uid, storage, counter, birth: i, death: index.end };
+      placement.death = index.end;
+      index.placements.set(key, placement);
+      this.placed.set(uid, key);
+    }
+    if (!handle.grad_fn) return;
+    const node = index.nodes.get(handle.grad_fn);
+    if (node) node.output ??= key;
+    else this.outputs.set(handle.grad_fn, key);
+  }
+
+  /** A handle's placement ends. @param {string} uid @param {number} i */
+  leave(uid, i) {
+    const placement = this.index.placements.get(this.placed.get(uid) ?? "");
+    if (placement) placement.death = i - 1;
+    this.placed.delete(uid);
+  }
+
+  /** @param {string} uid @param {Delta} fields @param {number} i */
+  node(uid, fields, i) {
+    const { index } = this;
+    const state = this.nodes.get(uid) ?? { saved: {}, released: false, edges: 0, kept: new Set() };
+    this.nodes.set(uid, state);
+    const output = this.outputs.get(uid) ?? null;
+    const facts = index.nodes.get(uid) ?? { uid, name: "", variable: null, next: [], slots: [], output };
+    index.nodes.set(uid, facts);
+    facts.name = fields.name ?? facts.name;
+    facts.variable = fields.variable ?? facts.variable;
+    if (fields.variable !== undefined) index.byVariable.set(uid, fields.variable, i);
+    if (fields.next?.length) facts.next = fields.next;
+    if (fields.next !== undefined) {
+      const next = fields.next ?? [];
+      for (let k = 0; k < Math.max(next.length, state.edges); k++)
+        index.intoNode.set(`${uid}:${k}`, next[k]?.[0] ?? null, i);
+      state.edges = next.length;
+    }
+    if (fields.saved !== undefined) state.saved = fields.saved ?? {};
+    if (fields.released !== undefined) state.released = Boolean(fields.released);
+    for (const [slot, saved] of Object.entries(state.saved)) {
+      if (!facts.slots.includes(slot)) facts.slots.push(slot);
+      this.slot(uid, slot, saved, state.released, i);
+      state.kept.add(slot);
+    }
+  }
+
+  /** @param {string} node @param {string} slot @param {Slot} saved @param {boolean} released @param {number} i */
+  slot(node, slot, saved, released, i) {
+    const { index } = this;
+    const key = `${node}:${slot}`;
+    const storage = saved.state === "freed" ? null : (saved.storage ?? null);
+    index.slotsIn.set(key, released ? null : storage, i);
+    this.pin(node, slot, saved, storage, i);
+    let entry = index.slots.get(key);
+    if (!entry && storage && !released) {
+      const { counter = null, expected = null, tensor = null } = saved;
+      const never = { stale: null, changed: null, released: null };
+      entry = { key, node, slot, storage, counter, expected, tensor, birth: i, ...never };
+      index.slots.set(key, entry);
+    }
+    if (!entry) return;
+    if (saved.state === "stale" || saved.state === "detached") entry.stale ??= i;
+    if (saved.state === "changed") entry.changed ??= i;
+    if (!storage || released) entry.released ??= i;
+  }
+
+  /** @param {string} node @param {string} slot @param {Slot} saved @param {string | null} storage @param {number} i */
+  pin(node, slot, saved, storage, i) {
+    const { pins, end } = this.index;
+    const at = `${node}:${slot}`;
+    const key = pinKey(node, slot, saved);
+    const before = this.pinned.get(at);
+    if (before && (!storage || before !== key)) this.unpin(before, i);
+    if (!storage) return;
+    const pin = pins.get(key) ?? { node, slot, storage, birth: i, death: end, broken: false };
+    pin.death = end;
+    pin.broken ||= ALARMS.has(saved.state);
+    this.pinned.set(at, key);
+    pins.set(key, pin);
+  }
+
+  /** From this step on a pin is not there any more. @param {string} key @param {number} i */
+  unpin(key, i) {
+    const pin = this.index.pins.get(key);
+    if (pin && pin.death >= i) pin.death = i - 1;
+  }
+
+  /** Whose parameters and modules an object's attributes are. @param {string} uid @param {Delta} fields */
+  object(uid, fields) {
+    const { modules, moduleOf } = this.index;
+    const module = modules.get(uid) ?? { type: "", within: null };
+    modules.set(uid, module);
+    module.type = fields.type ?? module.type;
+    for (const value of Object.values(fields.attrs ?? {})) {
+      const ref = value && typeof value === "object" && "ref" in value ? value.ref : null;
+      if (ref?.[0] === "t" && !moduleOf.has(ref)) moduleOf.set(ref, uid);
+      if (ref?.[0] !== "o" || ref === uid) continue;
+      const inner = modules.get(ref) ?? { type: "", within: null };
+      modules.set(ref, inner);
+      inner.within ??= uid;
+    }
+  }
+
+  /** @param {string} uid @param {number} i */
+  retire(uid, i) {
+    const { index } = this;
+    const life = index.lives.get(uid);
+    if (!life || life.death < i) return;
+    life.death = i - 1;
+    for (const relation of [index.onStorage, index.onCounter, index.byNode, index.byGrad, index.byVariable])
+      relation.set(uid, null, i);
+    this.leave(uid, i);
+    this.handles.delete(uid);
+    const node = this.nodes.get(uid);
+    if (!node) return;
+    for (let k = 0; k < node.edges; k++) index.intoNode.set(`${uid}:${k}`, null, i);
+    for (const slot of node.kept) {
+      const key = `${uid}:${slot}`;
+      index.slotsIn.set(key, null, i);
+      this.unpin(this.pinned.get(key) ?? "", i);
+      const entry = index.slots.get(key);
+      if (entry) entry.released ??= i;
+    }
+  }
+
+  /** Of whose tensor a storage is the gradient's. @param {string} uid */
+  own(uid) {
+    const { gradOwners } = this.index;
+    const tensor = this.handles.get(uid);
+    const storage = tensor?.grad ? this.handles.get(tensor.grad)?.storage : null;
+    if (storage && tensor?.storage && !gradOwners.has(storage)) gradOwners.set(storage, tensor.storage);
+  }
+
+  /** @param {Record<string, Delta>} set @param {Set<string>} gone */
+  weigh(set, gone) {
+    for (const [uid, fields] of Object.entries(set)) {
+      if (fields.kind !== "storage" && !this.sizes.has(uid)) continue;
+      const before = this.sizes.get(uid) ?? 0;
+      const size = fields.within ? 0 : (fields.nbytes ?? before);
+      this.alive += size - before;
+      this.sizes.set(uid, size);
+    }
+    for (const uid of gone) {
+      this.alive -= this.sizes.get(uid) ?? 0;
+      this.sizes.delete(uid);
+    }
+    this.index.bytes.push(this.alive);
+  }
+
+  /** @param {Step} step @param {number} i */
+  log(step, i) {
+    const { events, visits, visitsOf } = this.index;
+    for (const entry of step.log ?? []) {
+      if (entry.kind !== "event") continue;
+      if (events.get(entry.event)?.at(-1) !== i) push(events, entry.event, i);
+    }
+    if (!step.visit) return;
+    push(visits, step.visit.backward, { node: step.visit.node, step: i });
+    push(visitsOf, step.visit.node, i);
+  }
+}

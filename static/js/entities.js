@@ -1,0 +1,109 @@
+/** An entity of the state: how a step's delta changes its fields, and when two encoded values are the same. */
+
+/** @typedef {import("./trace.js").Value} Value */
+/** @typedef {import("./trace.js").Delta} Delta */
+/** @typedef {import("./trace.js").Storage} Storage */
+/** @typedef {import("./trace.js").Tensor} Tensor */
+/**
+ * @typedef {import("./trace.js").Array & {[F in keyof Omit<Tensor, keyof import("./trace.js").Array>]?: undefined}} NumpyArray
+ *   with none of the fields that only tensors have
+ */
+/** @typedef {Tensor | NumpyArray} Handle */
+/** @typedef {import("./trace.js").Node} Node */
+/** @typedef {import("./trace.js").Slot} Slot */
+/** @typedef {import("./trace.js").Object} Container */
+/** @typedef {import("./trace.js").Item} Item */
+/** @typedef {import("./trace.js").Number} Cell */
+/** @typedef {Omit<import("./trace.js").Frame, "vars" | "unset"> & {vars: Map<string, Value>}} Frame */
+/** @typedef {Exclude<import("./trace.js").Entity, {kind: "frame" | "array"}> | NumpyArray | Frame} Entity   its fields as merged so far; never changed in place */
+/** @typedef {{[dtype: string]: Cell[]}} CellRows */
+
+const KINDS = new Set([
+  "storage",
+  "tensor",
+  "array",
+  "counter",
+  "node",
+  "object",
+  "frame",
+  "backward",
+  "mode",
+  "device",
+]);
+
+/**
+ * One entity's fields after a `set`; null for an entity of an unknown kind.
+ * @param {Entity | undefined} old @param {Delta} fields @returns {Entity | null}
+ */
+export function merge(old, fields) {
+  const kind = fields.kind ?? old?.kind;
+  if (!kind || !KINDS.has(kind)) return null;
+  /** @type {Record<string, unknown>} */
+  const next = { ...old };
+  for (const [field, value] of Object.entries(fields)) {
+    if (field === "vars" || field === "unset") continue;
+    if (field === "cells_at" || field === "splice") continue;
+    if (value === null) delete next[field];
+    else next[field] = value;
+  }
+  if (kind === "frame") next.vars = mergeNames(old?.kind === "frame" ? old.vars : undefined, fields);
+  if (fields.cells_at) next.cells = patchCells(/** @type {CellRows | undefined} */ (next.cells), fields.cells_at);
+  if (fields.splice) next.items = spliceItems(/** @type {Item[] | undefined} */ (next.items), fields.splice);
+  return /** @type {Entity} */ (/** @type {unknown} */ (next));
+}
+
+/** @param {Map<string, Value> | undefined} old @param {Delta} fields @returns {Map<string, Value>} */
+function mergeNames(old, fields) {
+  if (old && !fields.vars && !fields.unset) return old;
+  const vars = new Map(old ?? []);
+  for (const [name, value] of Object.entries(fields.vars ?? {})) vars.set(name, value);
+  for (const name of fields.unset ?? []) vars.delete(name);
+  return vars;
+}
+
+/** @param {CellRows | undefined} cells @param {{[dtype: string]: {[index: string]: Cell}}} changes @returns {CellRows} */
+function patchCells(cells, changes) {
+  const next = { ...cells };
+  for (const [dtype, values] of Object.entries(changes)) {
+    const row = (next[dtype] ?? []).slice();
+    for (const [index, value] of Object.entries(values)) row[Number(index)] = value;
+    next[dtype] = row;
+  }
+  return next;
+}
+
+/** @param {Item[] | undefined} items @param {[number, number, Item[]][]} splices */
+function spliceItems(items, splices) {
+  const next = (items ?? []).slice();
+  for (const [at, remove, insert] of splices) next.splice(at, remove, ...insert);
+  return next;
+}
+
+/** Whether two encoded values are the same value. @param {unknown} a @param {unknown} b */
+export function sameValue(a, b) {
+  if (Object.is(a, b)) return true;
+  return typeof a === "object" && a !== null && JSON.stringify(a) === JSON.stringify(b);
+}
+
+/**
+ * The entity of a uid, where it is of a kind.
+ * @template {Entity["kind"]} K
+ * @param {Map<string, Entity>} entities @param {string | null | undefined} uid @param {K} kind
+ * @returns {Extract<Entity, {kind: K}> | undefined}
+ */
+export function find(entities, uid, kind) {
+  const entity = entities.get(uid ?? "");
+  return entity?.kind === kind ? /** @type {Extract<Entity, {kind: K}>} */ (entity) : undefined;
+}
+
+/** The tensor or array of a uid. @param {Map<string, Entity>} entities @param {string | null | undefined} uid
+ * @returns {Handle | undefined} */
+export function findHandle(entities, uid) {
+  const entity = entities.get(uid ?? "");
+  return isHandle(entity) ? entity : undefined;
+}
+
+/** Whether an entity is a tensor or an array. @param {Entity | undefined} entity @returns {entity is Handle} */
+export function isHandle(entity) {
+  return entity?.kind === "tensor" || entity?.kind === "array";
+}

@@ -1,0 +1,79 @@
+/** What cards say, and how wide that is: handles, frames, containers and name tags. */
+
+import { tuple, valueText } from "./format.js";
+import { textWidth, truncate } from "./metrics.js";
+import { pairsOf, refOf } from "./names.js";
+import { plainDtype } from "./reads.js";
+
+/** @typedef {import("../entities.js").Value} Value */
+/** @typedef {{key: string, value: Value, text: string}} Entry */
+
+/** Items of a container, and attributes, that its card lists. */
+export const LISTED = 16;
+const CHIP_FONT = 11.5;
+
+/** How a handle's card is written. @param {import("../entities.js").Handle} handle */
+export function cardText(handle) {
+  const shape = handle.shape ? tuple(handle.shape) : (handle.type ?? "?");
+  if (handle.kind === "array") {
+    const role = handle.writeable === false ? "read-only" : "";
+    return { shape, second: `numpy · ${plainDtype(handle.dtype)}`, role, tracked: false };
+  }
+  const second = handle.stride
+    ? `stride ${tuple(handle.stride)} offset ${handle.offset ?? "?"}`
+    : [handle.layout, plainDtype(handle.dtype)].filter(Boolean).join(" · ");
+  const role = handle.leaf === undefined ? "" : handle.leaf ? "leaf" : "node";
+  return { shape, second, role, tracked: Boolean(handle.requires_grad) };
+}
+
+/** How wide a handle's card has to be. @param {import("../entities.js").Handle} handle */
+export function cardWidth(handle) {
+  const text = cardText(handle);
+  return Math.max(textWidth(text.shape, 13) + textWidth(`∇ ${text.role}`, 11) + 40, textWidth(text.second, 10.5) + 28);
+}
+
+/** Whether a frame's card lists a name: tensors and containers wear tags instead. @param {string} name @param {Value} value */
+export function isChip(name, value) {
+  const ref = refOf(value);
+  if (ref) return !/^[tao]/.test(ref);
+  if (name.startsWith("__") && name.endsWith("__")) return false;
+  return !(value && typeof value === "object" && "py" in value && value.py === "module");
+}
+
+/** What an object's card calls it. @param {import("../entities.js").Container} object */
+export function typeText(object) {
+  return `${truncate(object.type ?? "object", 16)}${object.len === undefined ? "" : ` · ${object.len}`}`;
+}
+
+/** @param {string} name @param {string} text */
+export function chipWidth(name, text) {
+  return Math.ceil(textWidth(name, CHIP_FONT) + textWidth(text, CHIP_FONT) + 26);
+}
+
+/** @param {import("./names.js").Tag} tag @param {number} [font] */
+export function tagWidth(tag, font = 13) {
+  return Math.ceil(textWidth(tag.text, font) + (tag.scope ? textWidth(tag.scope, font - 3) + 8 : 0) + 24);
+}
+
+/** The entries of an object's card. @param {import("../entities.js").Container} object
+ * @param {import("../state.js").Entities} entities @returns {Entry[]} */
+export function objectEntries(object, entities) {
+  /** @type {Entry[]} */
+  const out = [];
+  const items = object.items ?? [];
+  const attrs = Object.entries(object.attrs ?? {});
+  /** Two keys that are written alike are two entries all the same. @param {string} name @param {Value} value */
+  const add = (name, value) => {
+    let key = name;
+    for (let n = 2; out.some((entry) => entry.key === key); n++) key = `${name} #${n}`;
+    out.push({ key, value, text: valueText(value, 16, entities) });
+  };
+  const pairs = pairsOf(object)?.slice(0, LISTED);
+  if (pairs) for (const [key, value] of pairs) add(refOf(key) ?? valueText(key, 14, entities), value);
+  else items.slice(0, LISTED).forEach((item, i) => add(String(i), /** @type {Value} */ (item)));
+  for (const [name, value] of attrs.slice(0, LISTED)) add(name, value);
+  const hidden = Math.max(0, items.length - LISTED) + Math.max(0, attrs.length - LISTED);
+  const more = hidden + (object.elided ?? 0);
+  if (more) out.push({ key: "…", value: null, text: `+${more}` });
+  return out;
+}

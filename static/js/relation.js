@@ -1,0 +1,36 @@
+/** A relation that changes from step to step: which things are at which other thing, for stretches of steps. */
+
+import { push } from "./multimap.js";
+
+/** @typedef {{uid: string, from: number, to: number}} Stretch   from, to: the first and last step */
+
+/** Each thing is at no more than one other at a time. */
+export class Relation {
+  constructor() {
+    /** @type {Map<string, Stretch[]>} */
+    this.stretches = new Map();
+    /** @type {Map<string, {target: string, stretch: Stretch}>} */
+    this.open = new Map();
+  }
+
+  /** @param {string} uid @param {string | null | undefined} target null where it is at none any more @param {number} step */
+  set(uid, target, step) {
+    const before = this.open.get(uid);
+    if (before?.target === target) return;
+    if (before) {
+      before.stretch.to = step - 1;
+      this.open.delete(uid);
+    }
+    if (!target) return;
+    const stretch = { uid, from: step, to: Infinity };
+    push(this.stretches, target, stretch);
+    this.open.set(uid, { target, stretch });
+  }
+
+  /** @param {string} target @param {number} step @returns {string[]} */
+  at(target, step) {
+    const out = [];
+    for (const { uid, from, to } of this.stretches.get(target) ?? []) if (from <= step && step <= to) out.push(uid);
+    return out;
+  }
+}

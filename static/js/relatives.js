@@ -1,0 +1,190 @@
+/** What belongs together: from one drawn thing to the keys of all that it is related to at a step. No document here. */
+
+import { isHandle } from "./entities.js";
+import { refOf } from "./layout/names.js";
+import { beadReads } from "./layout/reads.js";
+
+/**
+ * @typedef {(name: string) => string | null} Attributes   a drawn element's data attributes, named without `data-`
+ *
+ * A key is `attribute:value`, as in `handle:t1`, `ref:t1`, `cell:s1:0 float32`, `storage-strip:s1`, `slot:n2:self`.
+ */
+
+/** As many parts of a container as its card lists. */
+const LISTED = 16;
+/** Attributes that give an element a key by which others find it. */
+const KEYED = /** @type {const} */ ([
+  "handle",
+  "ref",
+  "to",
+  "from",
+  "variable",
+  "wire",
+  "node",
+  "slot",
+  "pin",
+  "leader",
+  "counter-badge",
+  "storage-strip",
+  "object",
+]);
+
+/** The keys of a drawn element. @param {Attributes} attribute @returns {string[]} */
+export function keysOf(attribute) {
+  const out = [];
+  for (const name of KEYED) {
+    const value = attribute(name);
+    if (value !== null) out.push(`${name}:${value}`);
+  }
+  for (const uid of attribute("members")?.split(" ") ?? []) out.push(`node:${uid}`);
+  const cell = attribute("cell");
+  if (cell !== null) out.push(`cell:${cell} ${attribute("dtype") ?? ""}`);
+  const item = attribute("item");
+  if (item !== null) out.push(`item:${item.slice(0, item.indexOf(":"))}`);
+  return out;
+}
+
+/**
+ * The keys of everything that a drawn thing belongs to, in the order in which it is to light up.
+ * @param {import("./state.js").OpenTrace} opened @param {number} i the step
+ * @param {Attributes} attribute of the thing that is pointed at
+ * @returns {string[]} each once
+ */
+export function relatives(opened, i, attribute) {
+  const related = new Related(opened, i);
+  const cell = attribute("cell");
+  const bead = attribute("bead");
+  const slot = attribute("slot") ?? attribute("pin");
+  const counter = attribute("counter-badge");
+  const members = attribute("members");
+  const dtype = attribute("dtype") ?? "";
+  if (cell !== null) related.cell(cell, dtype);
+  else if (bead !== null) {
+    related.handle(bead.slice(0, bead.indexOf(":")), false);
+    related.add("cell", `${attribute("reads")} ${dtype}`);
+  } else if (attribute("handle") !== null) related.handle(attribute("handle") ?? "");
+  else if (slot !== null) related.slot(slot);
+  else if (counter !== null) related.counter(counter);
+  else if (attribute("node") !== null) related.graphNode(attribute("node") ?? "");
+  else if (members !== null) related.fold(members.split(" "));
+  else if (attribute("edge") !== null) {
+    for (const end of ["from", "to"]) related.node(attribute(end) ?? "");
+  } else related.reference(attribute("ref") ?? attribute("to") ?? attribute("object") ?? "");
+  return [...related.keys];
+}
+
+/** Gathers keys; what a uid is and whom it shares with come from the state and the index of its step. */
+class Related {
+  /** @param {import("./state.js").OpenTrace} opened @param {number} i */
+  constructor(opened, i) {
+    this.entities = opened.state(i);
+    this.index = opened.index;
+    this.i = i;
+    /** @type {Set<string>} */
+    this.keys = new Set();
+  }
+
+  /** @param {string} name @param {string} value */
+  add(name, value) {
+    this.keys.add(`${name}:${value}`);
+  }
+
+  /** A node's mark, or that of the fold that it is in. @param {string} uid */
+  node(uid) {
+    this.add("node", uid);
+  }
+
+  /** A handle with its counter, the node that made it, its names and, if asked for, its wire and the cells that it reads.
+   * @param {string} uid @param {boolean} [cells] */
+  handle(uid, cells = true) {
+    const handle = this.entities.get(uid);
+    this.add("handle", uid);
+    if (handle?.kind === "tensor") {
+      if (handle.counter) this.add("counter-badge", handle.counter);
+      if (handle.grad_fn) this.node(handle.grad_fn);
+    }
+    for (const name of ["ref", "to", "variable"]) this.add(name, uid);
+    if (!cells || !isHandle(handle)) return;
+    for (const [cell, dtype] of this.cellsOf(handle)) this.add("cell", `${cell} ${dtype}`);
+    this.add("wire", uid);
+  }
+
+  /** @param {import("./entities.js").Handle} handle @returns {[string, string][]} `storage:index` and dtype */
+  cellsOf(handle) {
+    const storage = this.entities.get(handle.storage ?? "");
+    if (storage?.kind !== "storage") return [];
+    const { dtype, reads } = beadReads(handle, storage);
+    return reads.map(({ cell }) => [`${handle.storage}:${cell}`, dtype]);
+  }
+
+  /** The handles that read a cell. @param {string} cell `storage:index` @param {string} dtype */
+  cell(cell, dtype) {
+    this.add("cell", `${cell} ${dtype}`);
+    for (const uid of this.index.handlesOf(cell.slice(0, cell.indexOf(":")), this.i)) {
+      const handle = this.entities.get(uid);
+      if (isHandle(handle) && this.cellsOf(handle).some(([at, under]) => at === cell && under === dtype))
+        this.handle(uid, false);
+    }
+  }
+
+  /** A saved slot with its pin, its storage and its node. @param {string} key `node:slot` */
+  slot(key) {
+    for (const name of ["pin", "leader", "slot"]) this.add(name, key);
+    const at = key.indexOf(":");
+    const node = this.entities.get(key.slice(0, at));
+    const storage = node?.kind === "node" ? node.saved?.[key.slice(at + 1)]?.storage : null;
+    if (storage) this.add("storage-strip", storage);
+    this.node(key.slice(0, at));
+  }
+
+  /** A counter with all that share it. @param {string} counter */
+  counter(counter) {
+    for (const uid of this.index.sharersOf(counter, this.i)) this.handle(uid, false);
+    this.add("counter-badge", counter);
+  }
+
+  /** A node with its edges, its slots, what it made, and the leaf whose gradient it accumulates. @param {string} uid */
+  graphNode(uid) {
+    this.node(uid);
+    this.add("from", uid);
+    this.add("to", uid);
+    const node = this.entities.get(uid);
+    if (node?.kind !== "node") return;
+    for (const slot of Object.keys(node.saved ?? {})) this.slot(`${uid}:${slot}`);
+    for (const handle of this.index.outputsOf(uid, this.i)) this.handle(handle);
+    if (node.variable) this.handle(node.variable);
+  }
+
+  /** The nodes of a fold with what they made and their pins. @param {string[]} members */
+  fold(members) {
+    for (const uid of members) {
+      for (const handle of this.index.outputsOf(uid, this.i)) this.handle(handle, false);
+      const node = this.entities.get(uid);
+      if (node?.kind === "node") for (const slot of Object.keys(node.saved ?? {})) this.add("pin", `${uid}:${slot}`);
+    }
+  }
+
+  /** What a name, an item or a card refers to. @param {string} uid */
+  reference(uid) {
+    const entity = this.entities.get(uid);
+    if (isHandle(entity)) this.handle(uid);
+    else if (uid) {
+      this.add("object", uid);
+      this.add("ref", uid);
+      this.add("item", uid);
+      if (entity?.kind === "object") for (const ref of parts(entity)) this.part(ref);
+    }
+  }
+
+  /** @param {string} uid */
+  part(uid) {
+    if (isHandle(this.entities.get(uid))) this.handle(uid);
+    else this.add("object", uid);
+  }
+}
+
+/** What a container's items and attributes refer to. @param {import("./entities.js").Container} object @returns {string[]} */
+function parts(object) {
+  const values = (object.items ?? []).slice(0, LISTED).map((item) => (Array.isArray(item) ? item[1] : item));
+  return [...values, ...Object.values(object.attrs ?? {}).slice(0, LISTED)].flatMap((value) => refOf(value) ?? []);
+}
