@@ -39,6 +39,11 @@ export function keysOf(attribute) {
   for (const uid of attribute("members")?.split(" ") ?? []) out.push(`node:${uid}`);
   const cell = attribute("cell");
   if (cell !== null) out.push(`cell:${cell} ${attribute("dtype") ?? ""}`);
+  const bead = attribute("bead");
+  if (bead !== null) {
+    out.push(`bead:${bead.slice(0, bead.indexOf(":"))}`);
+    out.push(`reads:${attribute("reads")} ${attribute("dtype") ?? ""}`);
+  }
   const item = attribute("item");
   if (item !== null) out.push(`item:${item.slice(0, item.indexOf(":"))}`);
   return out;
@@ -105,6 +110,7 @@ class Related {
     }
     for (const name of ["ref", "to", "variable"]) this.add(name, uid);
     if (!cells || !isHandle(handle)) return;
+    this.add("bead", uid);
     for (const [cell, dtype] of this.cellsOf(handle)) this.add("cell", `${cell} ${dtype}`);
     this.add("wire", uid);
   }
@@ -120,6 +126,7 @@ class Related {
   /** The handles that read a cell. @param {string} cell `storage:index` @param {string} dtype */
   cell(cell, dtype) {
     this.add("cell", `${cell} ${dtype}`);
+    this.add("reads", `${cell} ${dtype}`);
     for (const uid of this.index.handlesOf(cell.slice(0, cell.indexOf(":")), this.i)) {
       const handle = this.entities.get(uid);
       if (isHandle(handle) && this.cellsOf(handle).some(([at, under]) => at === cell && under === dtype))

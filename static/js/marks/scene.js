@@ -73,11 +73,9 @@ function memoryMarks(scene, band) {
       const storage = entity.storage ?? "";
       if (entity.counter) push(rails, `${entity.counter}|${storage}`, row);
       if (!isVisible(row, band) && !isVisible(storages.get(storage), band)) continue;
-      wires.push(recede(beadsMark(scene, uid, entity, row), uid, storage));
-      handles.push(
-        recede(tagsMark(scene, uid, row), uid, storage),
-        recede(cardMark(scene, uid, entity, row), uid, storage),
-      );
+      const on = storage || uid;
+      wires.push(recede(beadsMark(scene, uid, entity, row), uid, on));
+      handles.push(recede(tagsMark(scene, uid, row), uid, on), recede(cardMark(scene, uid, entity, row), uid, on));
     }
   }
   for (const [uid, storage] of snap.freed)
@@ -96,7 +94,7 @@ function memoryMarks(scene, band) {
  * @returns {(mark: VNode | null, ...uids: string[]) => VNode | null} */
 function receding({ plan, snap }) {
   const visit = snap.step?.visit;
-  const visited = visit ? [visit.node, visit.accumulates ?? visit.node] : [];
+  const visited = visit ? [visit.node, visit.accumulates ?? ""] : [];
   const touched = plan.metrics.dense
     ? new Set([...snap.fresh, ...snap.written.keys(), ...snap.changed, ...visited])
     : new Set();

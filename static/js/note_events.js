@@ -1,0 +1,75 @@
+/** Notes on a step's events, each by its row of the registry. */
+
+import { find, findHandle } from "./entities.js";
+import { plainDtype, reads } from "./layout/reads.js";
+import { firstFew, firstLine, isProgramName } from "./note_texts.js";
+import { EVENTS } from "./registry.js";
+
+/** @typedef {import("./notes.js").Note} Note */
+/** @typedef {import("./notes.js").Context} Context */
+/** @typedef {import("./trace.js").Event} Event */
+
+/** Handles with more elements than this are not asked which of them they read. */
+const MOST_READS = 4096;
+
+/** @type {Record<string, Note["tone"]>} */
+const TONES = { error: "bad", warning: "cut" };
+
+/**
+ * The note of an event: the event's fields are the sentence's arguments.
+ * @param {Context} context @param {Event} event @returns {Note[]} none where its row has no sentence
+ */
+export function eventNotes(context, event) {
+  const row = EVENTS[event.event];
+  if (!row?.sentence || (context.step.visit && !row.in_visits)) return [];
+  /** @type {Record<string, unknown>} */
+  const args = { ...event };
+  for (const field of row.refs) {
+    const uid = args[field];
+    if (typeof uid === "string") args[field] = uid[0] === "n" ? context.nodeName(uid) : context.nameOf(uid);
+  }
+  if (typeof args.text === "string") args.text = firstLine(args.text);
+  const fields = /** @type {Record<string, unknown>} */ ({ ...event });
+  const key = row.sentence.replace(/\{(\w+)\}/g, (_, field) => String(fields[field]));
+  /** @type {Note} */
+  const note = { key, args, tone: TONES[row.severity], minor: row.severity === "info" };
+  if (event.event === "written") return [writeNote(note, event, context)];
+  if (event.event === "saved") return savedNotes(note, event, context);
+  return [note];
+}
+
+/** Who else reads what was written. @param {Note} note @param {import("./trace.js").Written} event @param {Context} context @returns {Note} */
+function writeNote(note, event, { opened, index, entities, written, nameOf }) {
+  const cells = written.get(event.storage);
+  const writer = nameOf(event.by);
+  const readers = opened.index
+    .handlesOf(event.storage, index)
+    .filter((uid) => uid !== event.by && cells && readsAny(findHandle(entities, uid), cells))
+    .map(nameOf)
+    .filter(isProgramName);
+  const args = { tensor: writer, storage: event.storage, n: event.changed ?? "?", others: firstFew(readers) };
+  const key = isProgramName(writer) ? note.key : `${note.key}_memory`;
+  return { ...note, key: readers.length ? `${key}_shared` : key, args };
+}
+
+/** Whether a handle reads one of the cells, `dtype:index`. @param {import("./entities.js").Handle | undefined} handle
+ * @param {Set<string>} cells */
+function readsAny(handle, cells) {
+  if (!handle) return false;
+  const dtype = plainDtype(handle.dtype);
+  const changed = new Set(
+    [...cells]
+      .filter((cell) => plainDtype(cell.slice(0, cell.lastIndexOf(":"))) === dtype)
+      .map((cell) => Number(cell.slice(cell.lastIndexOf(":") + 1))),
+  );
+  return changed.size > 0 && reads(handle, MOST_READS).some(({ cell }) => changed.has(cell));
+}
+
+/** What was saved, and at which version. @param {Note} note @param {import("./trace.js").Saved} event @param {Context} context
+ * @returns {Note[]} */
+function savedNotes(note, event, { step, entities, nameOf }) {
+  const slot = find(entities, event.node, "node")?.saved?.[event.slot];
+  if (!slot || step.kind !== "statement") return [];
+  const tensor = slot.tensor ? nameOf(slot.tensor) : (slot.storage ?? "");
+  return [{ ...note, args: { ...note.args, tensor, expected: slot.expected ?? "" } }];
+}

@@ -1,0 +1,58 @@
+/** Texts that notes have as arguments: values, gradients, names, a text's first line. */
+
+import { find, findHandle } from "./entities.js";
+
+/** @typedef {import("./entities.js").Value} Value */
+
+/** As many things as a note lists, and as many elements. */
+const LISTED = 3;
+const MOST_ELEMENTS = 6;
+const LONGEST_STRING = 60;
+const LONGEST_LINE = 240;
+
+/** An encoded value as Python would write it. @param {Value | undefined} value @returns {string} */
+export function plainText(value) {
+  if (value === null || value === undefined) return "None";
+  if (value === true) return "True";
+  if (value === false) return "False";
+  if (typeof value === "string")
+    return value.length > LONGEST_STRING ? `'${value.slice(0, LONGEST_STRING - 1)}…'` : `'${value}'`;
+  if (typeof value === "number") return String(value);
+  if ("$f" in value) return value.$f;
+  if ("$i" in value) return value.$i;
+  if ("$c" in value) return `${plainText(value.$c[0])}+${plainText(value.$c[1])}j`;
+  return "py" in value ? (value.text ?? value.py) : value.ref;
+}
+
+/** A row of elements, where they are few; else null. @param {Value[] | null | undefined} cells */
+export function elementsText(cells) {
+  return cells && cells.length <= MOST_ELEMENTS ? `[${cells.map(plainText).join(", ")}]` : null;
+}
+
+/** A tensor's elements in a few characters. @param {import("./state.js").Entities} entities @param {string | undefined} uid */
+export function tensorText(entities, uid) {
+  const tensor = findHandle(entities, uid);
+  const row = find(entities, tensor?.storage, "storage")?.cells?.[tensor?.dtype ?? ""];
+  return elementsText(row) ?? "…";
+}
+
+/** The first of a list, by comma. @param {string[]} list */
+export function firstFew(list) {
+  return list.slice(0, LISTED).join(", ") + (list.length > LISTED ? ", …" : "");
+}
+
+/** @param {string} text */
+export function firstLine(text) {
+  const line = text.split("\n")[0];
+  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE - 1)}…` : line;
+}
+
+/** A node's name without its namespace. @param {string} name */
+export function shortName(name) {
+  return name.split("::").at(-1) ?? name;
+}
+
+/** Whether a name is the program's own, not a uid. @param {string} name */
+export function isProgramName(name) {
+  return name !== "" && !/^[a-z]\d+$/.test(name);
+}

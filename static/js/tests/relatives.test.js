@@ -1,0 +1,121 @@
+/** What lights up together: held against the drawn elements, which refer to each other by their data attributes. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { plan } from "../layout/plan.js";
+import { scene } from "../marks/scene.js";
+import { keysOf, relatives } from "../relatives.js";
+import { openTrace } from "../state.js";
+import { ALL } from "./traces.js";
+
+const GOLDEN = "tests/golden";
+const stored = readdirSync(GOLDEN).filter((name) => name.endsWith(".json"));
+/** @type {[string, import("../trace.js").Trace][]} */
+const TRACES = [
+  ...stored.map((name) => /** @type {[string, any]} */ ([name, JSON.parse(readFileSync(`${GOLDEN}/${name}`, "utf8"))])),
+  ...Object.entries(ALL).map(([name, make]) => /** @type {[string, any]} */ ([name, make()])),
+];
+const LIGHTABLE = "cell bead handle name path slot pin node edge counter-badge item object fold".split(" ");
+
+/** @typedef {import("../svg.js").VNode} VNode */
+
+/** @param {VNode[]} nodes @returns {VNode[]} all that carry data */
+const carriers = (nodes) =>
+  nodes.flatMap((node) => [
+    ...(Object.keys(node.attrs).some((name) => name.startsWith("data-")) ? [node] : []),
+    ...carriers(node.children),
+  ]);
+const attributes = (/** @type {VNode} */ node) => (/** @type {string} */ name) => node.attrs[`data-${name}`] ?? null;
+
+/** The elements related to one, by what the elements themselves say. @param {VNode[]} drawn @param {VNode} target */
+function related(drawn, target) {
+  const out = new Set([target]);
+  /** @param {(at: (name: string) => string | null) => unknown} test */
+  const all = (test) => {
+    const list = drawn.filter((node) => test(attributes(node)));
+    for (const node of list) out.add(node);
+    return list.map(attributes);
+  };
+  const node = (/** @type {string} */ uid) =>
+    all((at) => at("node") === uid || at("members")?.split(" ").includes(uid));
+  const handle = (/** @type {string} */ uid, cells = true) => {
+    for (const card of all((at) => at("handle") === uid)) {
+      if (card("counter")) all((at) => at("counter-badge") === card("counter"));
+      if (card("node-ref")) node(card("node-ref") ?? "");
+    }
+    all((at) => at("ref") === uid || at("to") === uid || at("variable") === uid);
+    if (!cells) return;
+    const reads = drawn.map(attributes).filter((at) => at("bead")?.startsWith(`${uid}:`));
+    for (const bead of reads) {
+      all((at) => at("bead") === bead("bead"));
+      all((at) => at("cell") === bead("reads") && at("dtype") === bead("dtype"));
+    }
+    all((at) => at("wire") === uid);
+  };
+  const slot = (/** @type {string} */ key) => {
+    for (const at of all((at) => [at("pin"), at("leader"), at("slot")].includes(key)))
+      if (at("saved-in")) all((other) => other("storage-strip") === at("saved-in"));
+    node(key.split(":")[0]);
+  };
+  const t = attributes(target);
+  const uid = t("ref") ?? t("to") ?? t("object") ?? "";
+  if (t("cell")) {
+    for (const bead of all((at) => at("reads") === t("cell") && at("dtype") === t("dtype")))
+      handle((bead("bead") ?? "").split(":")[0], false);
+  } else if (t("bead")) {
+    handle((t("bead") ?? "").split(":")[0], false);
+    all((at) => at("cell") === t("reads") && at("dtype") === t("dtype"));
+  } else if (t("handle")) handle(t("handle") ?? "");
+  else if (t("slot") ?? t("pin")) slot(t("slot") ?? t("pin") ?? "");
+  else if (t("counter-badge")) {
+    for (const card of all((at) => at("counter") === t("counter-badge"))) handle(card("handle") ?? "", false);
+    all((at) => at("counter-badge") === t("counter-badge"));
+  } else if (t("node")) {
+    all((at) => at("from") === t("node") || at("to") === t("node"));
+    for (const at of drawn.map(attributes).filter((at) => at("slot")?.startsWith(`${t("node")}:`)))
+      slot(at("slot") ?? "");
+    for (const card of all((at) => at("node-ref") === t("node"))) handle(card("handle") ?? "");
+    if (t("variable")) handle(t("variable") ?? "");
+  } else if (t("members")) {
+    const members = (t("members") ?? "").split(" ");
+    for (const at of drawn.map(attributes))
+      if (members.includes(at("node-ref") ?? "")) handle(at("handle") ?? "", false);
+    all((at) => members.includes((at("pin") ?? "").split(":")[0]));
+  } else if (t("edge")) all((at) => at("node") !== null && [t("from"), t("to")].includes(at("node")));
+  else if (/^[ta]/.test(uid)) handle(uid);
+  else if (uid) {
+    all((at) => at("object") === uid || at("ref") === uid);
+    for (const item of all((at) => at("item")?.startsWith(`${uid}:`)))
+      if (/^[ta]/.test(item("to") ?? "")) handle(item("to") ?? "");
+      else if (item("to")) all((at) => at("object") === item("to"));
+  }
+  return out;
+}
+
+for (const [name, made] of TRACES)
+  test(`${name}: the relatives of every drawn thing are those that the drawing itself shows`, () => {
+    const opened = openTrace(made);
+    for (const p of [plan(opened), plan(opened, { room: 300 })])
+      for (let i = 0; i < opened.count; i += Math.ceil(opened.count / 5)) {
+        const { memory, between, graph } = scene(p, opened, i);
+        const drawn = carriers([...memory, ...between, ...graph]);
+        /** @type {Map<string, number>} */
+        const tried = new Map();
+        for (const target of drawn) {
+          const at = attributes(target);
+          const kind = LIGHTABLE.find((attribute) => at(attribute) !== null);
+          if (!kind || (tried.get(kind) ?? 0) > 4) continue;
+          tried.set(kind, (tried.get(kind) ?? 0) + 1);
+          const keys = new Set(relatives(opened, i, at));
+          const lit = drawn.filter((node) => node === target || keysOf(attributes(node)).some((key) => keys.has(key)));
+          const expected = related(drawn, target);
+          const names = (/** @type {VNode[]} */ list) => list.map((node) => node.key);
+          assert.deepEqual(
+            names(lit),
+            names(drawn.filter((node) => expected.has(node))),
+            `step ${i}: ${kind} ${at(kind)}`,
+          );
+        }
+      }
+  });
