@@ -77,7 +77,7 @@ export function createProgramPane(part, { state: current, dispatch }, say) {
     if (!opened) return;
     const { status, error } = opened.trace.outcome;
     line.className = `outcome ${status}`;
-    if (status !== "raised") {
+    if (status !== "raised" || !error) {
       line.textContent = outcomeSentence(opened.trace, say).text;
       return;
     }

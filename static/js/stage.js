@@ -1,5 +1,6 @@
 /** The stage: draws the picture of a step into a host element, at a scale, and highlights what belongs together. */
 
+import { find } from "./entities.js";
 import { createHighlight, HIGHLIGHTABLE } from "./highlight.js";
 import { changedHeights, plan as makePlan, toggleFold as togglePlanFold } from "./layout/plan.js";
 import { ALL, TALL, visibleBand } from "./layout/view.js";
@@ -170,10 +171,8 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     const { left, width } = strip.getBoundingClientRect();
     const share = event instanceof MouseEvent && width ? Math.min(1, Math.max(0, (event.clientX - left) / width)) : 0;
     const from = Number(first) + Math.floor(share * Number(strip.getAttribute("data-span") ?? 0));
-    const storage = shown?.opened.state(shown.i).get(uid);
-    const windows = /** @type {[number, unknown[]][]} */ (
-      storage?.windows?.[strip.getAttribute("data-dtype") ?? ""] ?? []
-    );
+    const storage = shown ? find(shown.opened.state(shown.i), uid, "storage") : undefined;
+    const windows = storage?.windows?.[strip.getAttribute("data-dtype") ?? ""] ?? [];
     if (!windows.some(([start, values]) => start <= from && from < start + values.length)) return elements?.(uid, from);
     peeks.set(uid, from);
     draw();
