@@ -1,0 +1,27 @@
+"""Conditional requests: one tag for one content and one version of the code that draws it."""
+
+from fastapi import Request, Response
+
+from server.http_cache import cacheable, entity_tag, not_modified
+from server.store.repository import SavedProgram
+from server.wire.saved_programs import Content, Versions
+
+VERSIONS = Versions(torch="2.13.0", numpy="2.4.6", python="3.11.7", tracer="0.1.0")
+PROGRAM = SavedProgram("7kd5h2n9xt", "ab" * 32, 1_700_000_000_000, VERSIONS, Content(source="x = 1"), b"")
+
+
+def asking(tags: str) -> Request:
+    return Request({"type": "http", "headers": [(b"if-none-match", tags.encode())]})
+
+
+def test_a_client_that_has_it_gets_304() -> None:
+    tag = cacheable(Response(), PROGRAM).headers["etag"]
+    assert tag == entity_tag(PROGRAM) and tag.startswith('W/"')
+    answer = not_modified(asking(f'"other" , {tag}'), PROGRAM)
+    assert answer is not None and answer.status_code == 304
+    assert (answer.headers["etag"], answer.headers["cache-control"]) == (tag, "public, max-age=60")
+
+
+def test_another_version_of_the_drawing_code_is_another_body() -> None:
+    assert not_modified(asking(entity_tag(PROGRAM, "1")), PROGRAM, "2") is None
+    assert not_modified(asking(""), PROGRAM) is None

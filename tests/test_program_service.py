@@ -1,0 +1,122 @@
+"""Saving, finding and rerunning programs, with a real database and a run that is given."""
+
+import asyncio
+import gzip
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server.pool.executions import Result
+from server.pool.fair_queue import Client
+from server.pool.zygote import WorkersUnavailable
+from server.program_service import describe
+from server.rate_limits import RateLimited
+from server.services import Services, create_services
+from server.settings import Settings
+from server.store.repository import ProgramRemoved, ProgramTooLarge
+from server.wire.api import RunRequest
+from server.wire.problems import ProblemError
+from server.wire.saved_programs import Content
+from tests.tracing import trace
+
+VISITOR = Client("a visitor", "192.0.2.1")
+TRACE = trace("x = 1\n")
+
+
+class Runner:
+    """Answers each request with a trace, and counts them."""
+
+    def __init__(self, trace: dict[str, Any] = TRACE, status: str = "finished") -> None:
+        self.requests: list[RunRequest] = []
+        self._result = Result(status, gzip.compress(json.dumps(trace).encode()))
+
+    async def __call__(self, request: RunRequest) -> Result:
+        self.requests.append(request)
+        return self._result
+
+
+def with_services(folder: Path, work: Callable[[Services], Awaitable[None]], **settings: Any) -> None:
+    async def main() -> None:
+        services = create_services(Settings({}, data=str(folder), **settings), "tests.stand_in_recorder:run")
+        try:
+            await work(services)
+        finally:
+            await services.store.database.close()
+
+    asyncio.run(main())
+
+
+def counted(services: Services, name: str) -> dict[str, int]:
+    return services.metrics.counts(name)
+
+
+def test_the_same_content_is_run_and_saved_once(tmp_path: Path) -> None:
+    async def work(services: Services) -> None:
+        run = Runner()
+        content = Content(source="x = 1\n", settings={"seed": 7})  # type: ignore[arg-type]
+        first, new = await services.programs.save(content, VISITOR, run)
+        again, new_again = await services.programs.save(content, VISITOR, run)
+        assert (new, new_again) == (True, False) and first == again == await services.programs.find(first.id)
+        assert [(request.source, request.seed) for request in run.requests] == [("x = 1\n", 7)]
+        assert counted(services, "saves") == {"": 1} and counted(services, "saves_refused") == {}
+        reply = describe(first, "/s/here")
+        assert (reply.id, reply.url, reply.source) == (first.id, "/s/here", "x = 1\n") and reply.created.endswith(
+            "Z"
+        ) is False
+
+    with_services(tmp_path, work)
+
+
+def test_what_is_refused_is_counted_by_its_code_and_not_run(tmp_path: Path) -> None:
+    async def work(services: Services) -> None:
+        run = Runner()
+        first, _ = await services.programs.save(Content(source="x = 0"), VISITOR, run)
+        with pytest.raises(RateLimited):
+            await services.programs.save(Content(source="x = 1"), VISITOR, run)
+        with pytest.raises(ProblemError) as error:
+            await services.programs.save(Content(source="x = 2", parent="7777777777"), VISITOR, run)
+        assert (error.value.status, error.value.problem.code) == (422, "no_parent")
+        await services.store.remove(first.id)
+        for ask in (services.programs.save(Content(source="x = 0"), VISITOR, run), services.programs.find(first.id)):
+            with pytest.raises(ProgramRemoved):
+                await ask
+        assert len(run.requests) == 1 and counted(services, "saves_refused") == {"limited": 1, "removed": 1}
+
+    with_services(tmp_path, work, save_limit="1/minute")
+
+
+def test_a_program_that_is_too_large_is_run_and_not_saved(tmp_path: Path) -> None:
+    async def work(services: Services) -> None:
+        with pytest.raises(ProgramTooLarge):
+            await services.programs.save(Content(source="x = 1"), VISITOR, Runner())
+        assert counted(services, "saves_refused") == {"too_large": 1} and counted(services, "saves") == {"": 0}
+
+    with_services(tmp_path, work, scenario=10)
+
+
+@pytest.mark.parametrize("status", ["lost", "cancelled"])
+def test_a_run_that_was_lost_is_not_saved(tmp_path: Path, status: str) -> None:
+    async def work(services: Services) -> None:
+        with pytest.raises(WorkersUnavailable):
+            await services.programs.save(Content(source="x = 1"), VISITOR, Runner(status=status))
+        assert not [entry async for entry in services.store.entries()]
+
+    with_services(tmp_path, work)
+
+
+def test_a_rerun_says_what_differs_and_leaves_what_was_saved(tmp_path: Path) -> None:
+    async def work(services: Services) -> None:
+        program, _ = await services.programs.save(Content(source="x = 1\n"), VISITOR, Runner())
+        same = await services.programs.rerun(program.id, Runner())
+        assert (same.changed, same.differs, same.step) == (False, [], None) and same.was == same.now == program.versions
+        other = await services.programs.rerun(program.id, Runner(trace("x = 2\n")))
+        assert other.changed and other.differs == ["steps"] and other.step == 0
+        assert await services.programs.find(program.id) == program
+        with pytest.raises(ProblemError) as error:
+            await services.programs.rerun("7777777777", Runner())
+        assert (error.value.status, error.value.problem.code) == (404, "no_scenario")
+
+    with_services(tmp_path, work)
