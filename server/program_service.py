@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 
 from server import log
 from server.metrics import Metrics
-from server.pool.cache import deterministic
 from server.pool.executions import Result
 from server.pool.fair_queue import Client
 from server.pool.zygote import WorkersUnavailable
@@ -53,7 +52,7 @@ class ProgramService:
             if content.parent is not None and not await self._store.exists(content.parent):
                 raise ProblemError(422, "no_parent", "there is no such program to fork from", field="parent")
             self._limits.hit(client)
-        trace = await run_content(content, run)
+        trace = (await run_content(content, run)).body
         versions = runtime_versions(await asyncio.to_thread(load_trace, trace))
         with self._counting_refusals():
             id_, new = await self._store.save(text, trace, versions)
@@ -66,15 +65,15 @@ class ProgramService:
     async def rerun(self, id_: str, run: Run) -> Rerun:
         """How the result differs today. What was saved stays as it is. Raises what `find` and `run` do."""
         program = await self.find(id_)
-        body = await run_content(program.content, run)
-        old, new = await asyncio.to_thread(lambda: (load_trace(program.trace), load_trace(body)))
+        result = await run_content(program.content, run)
+        old, new = await asyncio.to_thread(lambda: (load_trace(program.trace), load_trace(result.body)))
         parts, step = compare(old, new)
         return Rerun(
             id=program.id,
             changed=bool(parts),
             differs=parts,
             step=step,
-            repeatable=deterministic(program.content.source),
+            repeatable=result.deterministic,
             was=program.versions,
             now=runtime_versions(new),
         )
@@ -88,15 +87,15 @@ class ProgramService:
             raise
 
 
-async def run_content(content: Content, run: Run) -> bytes:
-    """The gzipped trace of a program. Raises WorkersUnavailable where the run was lost or cancelled."""
+async def run_content(content: Content, run: Run) -> Result:
+    """What running a program gives. Raises WorkersUnavailable where the run was lost or cancelled."""
     settings = content.settings
     result = await run(
         RunRequest(source=content.source, device=settings.device, seed=settings.seed, focus=settings.focus)
     )
     if result.status in ("lost", "cancelled"):
         raise WorkersUnavailable("the run was lost; try again")
-    return result.body
+    return result
 
 
 def describe(program: SavedProgram, url: str) -> SavedProgramReply:

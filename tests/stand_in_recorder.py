@@ -27,7 +27,8 @@ HEADER = {
             "threads": 1,
             "limits": {},
         },
-    }
+    },
+    "deterministic": True,
 }
 END = {"outcome": {"status": "finished"}, "cost": {"wall_ms": 0, "cpu_ms": 0, "peak_bytes": 0}}
 

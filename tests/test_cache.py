@@ -15,11 +15,11 @@ VERSIONS = {"torch": "2.13.0", "numpy": "2.4.6", "python": "3.11.7"}
 RUNTIME = Runtime(**VERSIONS, tracer="0", device="cpu", seed=0, hash_seed=0, threads=1, limits={})
 
 
-def ended(source: str = "x = 1\n", focus: Focus | None = None, **outcome: Any) -> RecordedTrace:
+def ended(focus: Focus | None = None, deterministic: bool = True, **outcome: Any) -> RecordedTrace:
     reasons = {"error": {"type": "E", "message": ""}, "stopped": {"limit": "wall", "value": 1}}
     told = Outcome.model_validate({**reasons, **outcome} if outcome else {"status": "finished"})
-    header = Header(program=Program(source=source), runtime=RUNTIME)
-    return RecordedTrace(header, [], "", told, Cost(wall_ms=1, cpu_ms=1, peak_bytes=1), focus)
+    header = Header(program=Program(source="x = 1\n"), runtime=RUNTIME)
+    return RecordedTrace(header, [], "", told, Cost(wall_ms=1, cpu_ms=1, peak_bytes=1), focus, deterministic)
 
 
 @pytest.mark.parametrize(
@@ -112,135 +112,14 @@ def test_one_result_does_not_push_out_all_others() -> None:
     ],
 )
 def test_an_ending_that_the_program_alone_decides_is_cached(stored: bool, outcome: dict[str, Any]) -> None:
-    assert cacheable(ended(**outcome), "x = 1\n") is stored
+    assert cacheable(ended(**outcome)) is stored
 
 
-CHANGING = """
-import time
-import math, time
-import math,time as t
-from time import perf_counter as clock
-from  time import sleep
-import datetime
-import numpy as np; print(np.datetime64("now"))
-from timeit import default_timer
-s = torch.seed()
-s = torch . seed ()
-s = torch.Generator().seed()
-torch.random.seed()
-f = torch.seed
-from torch import seed
-from torch import rand, seed
-from torch import *
-random.seed()
-random.seed(None)
-random.seed(value)
-random.seed(0 or None)
-np.random.seed()
-numpy.random.default_rng()
-numpy.random.default_rng(None)
-numpy.random.default_rng(seed=None)
-numpy.random.default_rng(0 if x else None)
-make = numpy.random.default_rng
-numpy.random.RandomState()
-numpy.random.Generator(numpy.random.PCG64())
-random.Random()
-random.Random().random()
-from random import Random
-from random import (choice, Random)
-random.SystemRandom().random()
-from random import SystemRandom as R
-torch.os.urandom(4)
-import secrets
-import uuid
-uuid.uuid4()
-logging.warning("late")
-torch.cuda.Event(enable_timing=True)
-start.elapsed_time(end)
-import torch.utils.benchmark as b
-b.Timer(work)
-some.perf_counter()
-some.perf_counter_ns()
-loop.monotonic()
-day.now()
-with torch.profiler.profile() as p: pass
-with torch.autograd.profiler.profile() as p: pass
-logging.time.time()
-print(f"{time.time()}")
-torch.os.times()
-torch.cuda.seed_all()
-getattr(torch, "se" + "ed")()
-getattr(torch, 's\\x65ed')()
-getattr(torch, "se" "ed")()
-getattr(torch, "seed")()
-getattr(random, 'Random')()
-getattr(t, "time")()
-getattr(torch, name)()
-vars(torch)["se" + "ed"]()
-torch.__dict__["se" + "ed"]()
-torch.__getattribute__("se" + "ed")
-operator.attrgetter("se" + "ed")(torch)()
-operator.methodcaller("se" + "ed")(torch)
-inspect.getmembers(torch)
-exec("s = torch.se" + "ed()")
-import ｔｉｍｅ
-torch.ｓｅｅｄ()
-"""
-
-
-@pytest.mark.parametrize("line", CHANGING.strip().split("\n"))
-def test_a_clock_or_chance_from_outside_is_never_kept(line: str) -> None:
-    source = f"import torch\n{line}\n"
-    assert not cacheable(ended(), source)
-    assert not cacheable(ended(source), "what was pasted")
-    assert cacheable(ended(status="refused"), source), "it did not run"
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "from random import (\n    choice,  # (one)\n    seed)\nseed()\n",
-        "from random import (\n seed\n)\n",
-        "import \\\n time\n",
-        "import\ttime\n",
-        "match torch:\n    case object(seed=f):\n        f()\n",
-        "match torch:\n case object(time=f):\n  f()\n",
-        "(torch.  # comes\n seed())\n",
-        "x = (torch.\n\n\nseed)()\n",
-    ],
-)
-def test_nor_is_one_in_an_unusual_place(source: str) -> None:
-    assert not cacheable(ended(), source)
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "torch.manual_seed(0)\nx = torch.rand(3)\n",
-        "seed = 42\ntorch.manual_seed(seed)\ntorch.cuda.manual_seed_all(seed)\n",
-        "def fix(seed: int = 0):\n    torch.manual_seed(seed)\n",
-        "random.seed(1)\nnp.random.seed( 1_000 )\n",
-        "rng = np.random.default_rng(7)\nsame = np.random.default_rng(seed=7)\n",
-        "one = random.Random(3)\nx = np.random.RandomState(3)\n",
-        "# one at a time, the first time, with a seed\nx = torch.rand(3)  # time\n",
-        'print("time is short", \'seed\')\n"""Random walks"""  # Random\n',
-        "model.eval()\nprint(getattr(x, 'grad', None), x.data_ptr() == id(x))\n",
-        "for timestep in range(3):\n    h = cell(h)\nruntime = torch.initial_seed()\n",
-        "in_case = 3\n",
-    ],
-)
-def test_what_a_seed_fixes_is_kept(source: str) -> None:
-    assert cacheable(ended(source), source)
+def test_a_clock_or_chance_from_outside_is_never_kept() -> None:
+    assert not cacheable(ended(deterministic=False))
+    assert cacheable(ended(deterministic=False, status="refused")), "it did not run"
 
 
 def test_a_program_that_was_run_twice_and_differed_is_not_kept() -> None:
     for repeatable in (True, False):
-        assert cacheable(ended(focus=Focus(counts={1: 2}, repeatable=repeatable)), "x = 1\n") is repeatable
-
-
-@pytest.mark.parametrize(
-    "piece", [".#", "seed ", "import ", " seed(1_", "\n", "__dict", "getattr(a", "a time", "x seed : int", "("]
-)
-def test_no_text_takes_long_to_judge(piece: str) -> None:
-    """Ten times the text is not a hundred times the work; of a 64 KB program each takes milliseconds."""
-    assert isinstance(cacheable(ended(), piece * (640_000 // len(piece))), bool)
+        assert cacheable(ended(focus=Focus(counts={1: 2}, repeatable=repeatable))) is repeatable

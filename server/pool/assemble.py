@@ -68,12 +68,13 @@ gc_pause = GcPause()
 
 @dataclass
 class ChildOutput:
-    """The valid lines of a child. last_line: the program's line of the last step.
+    """The valid lines of a child. deterministic: see `HeaderLine`. last_line: the program's line of the last step.
 
     rejected: the line that ended the reading; reason: why, without its text.
     """
 
     header: Header | None = None
+    deterministic: bool = False
     steps: list[bytes] = field(default_factory=list)
     printed: list[str] = field(default_factory=list)
     last_line: int | None = None
@@ -84,7 +85,8 @@ class ChildOutput:
     def take(self, line: bytes) -> None:
         """Add a line. Raises ValueError (ValidationError is one) where it is not valid there."""
         if self.header is None:
-            self.header = HeaderLine.model_validate_json(line).header
+            first = HeaderLine.model_validate_json(line)
+            self.header, self.deterministic = first.header, first.deterministic
         elif not line.startswith(STEP):
             self.end = OutcomeLine.model_validate_json(line)
         else:
@@ -153,7 +155,8 @@ def assemble(
         outcome = Outcome(status="crashed", error=Error(type="Crash", message=crash_message(output)))
     place_outcome(outcome, header.program.source.count("\n") + 1, output.last_line)
     printed = "".join(output.printed)
-    trace = RecordedTrace(header, output.steps, printed, outcome, measured_cost(exit_, end), job.focus)
+    cost = measured_cost(exit_, end)
+    trace = RecordedTrace(header, output.steps, printed, outcome, cost, job.focus, output.deterministic)
     return trace, focus
 
 

@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import re
-import unicodedata
 from collections import OrderedDict
 from collections.abc import Mapping
 
@@ -13,39 +11,6 @@ from server.wire.api import Job
 from server.wire.limits import REPEATABLE
 
 STATUSES = ("finished", "raised", "refused")
-
-_INT = r"\s*\(\s*(?:seed\s*=\s*)?\d[\d_]*\s*[,)]"  # an argument that fixes it
-_NAME = r"""\s*\(\s*[\w.]+\s*,\s*["'](?!(?:time|seed|Random)["'])\w+["']\s*[,)]"""
-_CODE = r"""(?<![A-Za-z#]\ )(?<!["'])"""  # not within a sentence or at the beginning of one: there no import can be
-
-NONDETERMINISTIC = re.compile(
-    rf"""
-    (?<!\w)(?=[A-Za-z_])  # at the beginning of a word
-    (?: # clocks, what tells them, and chance from outside
-        (?: datetime\w* | timeit | logging | benchmark | profile\w* | elapsed_time | clock\w* | Event | Timer
-            | (?:perf_counter | monotonic | process_time | thread_time)(?:_ns)? | time_ns
-            | localtime | gmtime | ctime | asctime | strftime | utcnow | (?<=\.)(?:now | today | times)
-            | getrusage | getloadavg | mem_get_info | getpid | gettid | get_ident | (?<=\.)measure
-            | _?urandom | getrandom | SystemRandom | secrets | uuid\d? | seed_all | BitGenerator )\b
-        # the same words are often a variable, or English
-        | {_CODE} time\b
-        | {_CODE} Random\b (?!{_INT})
-        | {_CODE} (?<!manual_seed\()(?<!manual_seed_all\() seed\b (?!{_INT} | \s*(?::\s*int\s*)?=\s*\d)
-        | (?:import|from)\ (?:time | Random | seed)\b
-        # fixed by a number, where one stands there
-        | (?:default_rng | RandomState | SeedSequence | PCG64(?:DXSM)? | MT19937 | Philox | SFC64)\b (?!{_INT})
-        # ways to all these without their names
-        | getattr\b (?!{_NAME})
-        | (?: attrgetter | methodcaller | getattr_static | getmembers\w* | getclosurevars | get_referents | get_field
-            | vars | globals | locals | builtins | importlib | (?<!\.)eval | exec | eval_str | runstring | rundocs
-            | get_type_hints | get_annotations | ForwardRef | CompilationUnit | _C
-            | __dict__ | __getattr__ | __getattribute__ | __import__ | __builtins__ )\b
-        | import\s*\*
-    )
-    """,
-    re.VERBOSE,
-)
-"""Words by which a program may give another result each time: the web side judges by the text, it never parses it."""
 
 
 class Cache:
@@ -83,11 +48,8 @@ def cache_key(job: Job, versions: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def cacheable(trace: RecordedTrace, source: str) -> bool:
-    """Whether the same program would give this trace again: it depends on the program and its seed alone.
-
-    source: as it was pasted.
-    """
+def cacheable(trace: RecordedTrace) -> bool:
+    """Whether the same program would give this trace again: it depends on the program and its seed alone."""
     outcome = trace.outcome
     if outcome.status == "refused":
         return True
@@ -96,9 +58,4 @@ def cacheable(trace: RecordedTrace, source: str) -> bool:
         return False
     if trace.focus is not None and trace.focus.repeatable is False:
         return False
-    return deterministic(source) and deterministic(trace.header.program.source)
-
-
-def deterministic(source: str) -> bool:
-    """Whether nothing in a program's text may give it another result each time."""
-    return NONDETERMINISTIC.search(unicodedata.normalize("NFKC", source)) is None
+    return trace.deterministic

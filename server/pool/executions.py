@@ -25,13 +25,14 @@ RETENTION = 300.0
 class Result:
     """body: the trace's JSON, gzipped. status: the outcome's, or `cached`. seconds: that it took; 0 where it was cached.
 
-    limit: the one that ended it.
+    limit: the one that ended it. deterministic: whether nothing in the program gives it another result each time.
     """
 
     status: str
     body: bytes
     seconds: float = 0.0
     limit: str | None = None
+    deterministic: bool = True
 
 
 @dataclass
@@ -209,7 +210,7 @@ class Executions:
             body = await asyncio.to_thread(trace.compressed)
             outcome = trace.outcome
             limit = outcome.stopped.limit if outcome.stopped is not None else None
-            execution.result = Result(outcome.status, body, trace.cost.wall_ms / 1000, limit)
+            execution.result = Result(outcome.status, body, trace.cost.wall_ms / 1000, limit, trace.deterministic)
             self._cache_result(execution, trace)
         except Exception as error:
             execution.error = error
@@ -221,7 +222,7 @@ class Executions:
 
     def _cache_result(self, execution: Execution, trace: RecordedTrace) -> None:
         assert execution.result is not None
-        if cacheable(trace, execution.job.source):
+        if cacheable(trace):
             self._cache.put(cache_key(execution.job, self._pool.zygote.versions), execution.result.body)
 
     def _finish(self, execution: Execution) -> None:

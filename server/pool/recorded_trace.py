@@ -16,6 +16,7 @@ class RecordedTrace:
     """A trace whose steps are not decoded again: each is the JSON text that was validated.
 
     steps: one JSON object each, `server.wire.trace.Step`. printed: all that the program printed.
+    deterministic: whether the child found nothing in the program that gives it another result each time.
     """
 
     header: Header
@@ -24,6 +25,7 @@ class RecordedTrace:
     outcome: Outcome
     cost: Cost
     focus: Focus | None = None
+    deterministic: bool = False
 
     def json(self) -> bytes:
         """The whole trace as JSON, without the fields that are absent by default."""

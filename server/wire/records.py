@@ -132,6 +132,7 @@ class CostRecord(TypedDict):
 
 class HeaderLineRecord(TypedDict):
     header: HeaderRecord
+    deterministic: bool
 
 
 class StepLineRecord(TypedDict):

@@ -259,9 +259,10 @@ class Trace(Header):
 
 
 class HeaderLine(Model):
-    """The first line out of a worker."""
+    """The first line out of a worker. deterministic: whether nothing in the program gives it another result each time."""
 
     header: Header
+    deterministic: bool = False
 
 
 class StepLine(Model):

@@ -26,6 +26,7 @@ from pydantic_core import to_json
 
 from server import __version__
 from server.language import paste, policy, repairs
+from server.language.determinism import nondeterministic_names
 from server.wire import limits
 from server.worker import introspection
 from server.worker.device_name import device_name
@@ -87,6 +88,7 @@ class ProgramRun:
         pasted = paste.normalise(self._source)
         tree, refusals = policy.check(pasted.source)
         statements, code = Statements(), None
+        deterministic = tree is not None and not nondeterministic_names(tree)
         if tree is not None and not refusals:
             try:
                 statements, code = compile_instrumented(tree)
@@ -94,7 +96,7 @@ class ProgramRun:
                 refusals = [policy.syntax_refusal(error, pasted.source)]
             except (RecursionError, MemoryError):
                 refusals = [policy.too_deep_refusal(pasted.source)]
-        self._write_line({"header": self._header(pasted, statements)})
+        self._write_line({"header": self._header(pasted, statements), "deterministic": deterministic})
         if code is None:
             self._end(refusal_outcome(repairs.offer_repairs(pasted, self._source, refusals)))
         else:

@@ -1,0 +1,94 @@
+"""What in a program may give it another result each time: clocks, chance from outside, and ways to them without a name.
+
+Judged by the names that a program uses, in its tree, before it runs. A name too many costs a result its place in the
+cache; a name too few would show one run's clock to everybody. Addresses, and what `torch.empty` finds, are not counted.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+_CHANGING = """
+_urandom asctime benchmark BitGenerator clock_getres clock_gettime ctime elapsed_time Event get_ident get_native_id
+getloadavg getpid getppid getrandom getrusage gettid gmtime localtime logging mem_get_info monotonic monotonic_ns now
+perf_counter perf_counter_ns process_time process_time_ns randbits secrets seed_all strftime SystemRandom thread_time
+thread_time_ns time time_ns timeit Timer times today measure urandom utcnow
+"""
+_CHANGING_PREFIXES = ("clock", "datetime", "profile", "uuid")
+_SEEDED = "default_rng MT19937 PCG64 PCG64DXSM Philox Random RandomState seed SeedSequence SFC64"
+_INDIRECT = """
+_C __builtins__ __code__ __dict__ __getattr__ __getattribute__ __import__ attrgetter builtins CompilationUnit eval_str exec
+ForwardRef get_annotations get_field get_referents get_type_hints getattr_static getclosurevars getmembers
+getmembers_static globals importlib locals methodcaller rundocs runstring vars
+"""
+_NAMES = "__builtins__ __import__ datetime eval exec getattr globals locals logging timeit vars"
+
+CHANGING = frozenset(_CHANGING.split())
+"""Attributes and imports that read a clock, the system's chance, or what the system knows of this process."""
+
+SEEDED = frozenset(_SEEDED.split())
+"""Attributes that draw a seed from the system unless they are called with a number."""
+
+INDIRECT = frozenset(_INDIRECT.split())
+"""Attributes and imports that lead to any other by a text."""
+
+NAMES = frozenset(_NAMES.split())
+"""Builtins that do, and modules; `getattr` with a constant name is judged by that name."""
+
+DATE_TYPE = re.compile(r"datetime|\bM8\b")
+"""In a text: a dtype of numpy that can hold today's date."""
+
+
+def nondeterministic_names(tree: ast.AST) -> list[str]:
+    """The names in a program's tree by which it may give another result each time, sorted; empty where it can't."""
+    nodes = list(ast.walk(tree))
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    seeded = {id(call.func) for call in calls if has_seed(call)}
+    looked_up = {id(call.func) for call in calls if has_constant_name(call)}
+    names: set[str] = set()
+    for node in nodes:
+        fixed = id(node) in seeded
+        names.update(name for name in used_names(node, id(node) in looked_up) if not (fixed and name in SEEDED))
+    return sorted(names)
+
+
+def used_names(node: ast.AST, constant_lookup: bool) -> Iterator[str]:
+    """The names that this node itself uses and that may change a result. constant_lookup: it is a `getattr` with one."""
+    match node:
+        case ast.Name(id=name):
+            if name in NAMES and not (name == "getattr" and constant_lookup):
+                yield name
+        case ast.Attribute(attr=name):
+            yield from changing(name)
+        case ast.Import(names=aliases):
+            for alias in aliases:
+                for part in alias.name.split("."):
+                    yield from changing(part)
+        case ast.ImportFrom(module=module, names=aliases):
+            for part in [*(module or "").split("."), *(alias.name for alias in aliases)]:
+                yield from changing(part)
+        case ast.MatchClass(kwd_attrs=attributes):
+            for name in attributes:
+                yield from changing(name)
+        case ast.Call(args=[_, ast.Constant(value=str(name)), *_]) if has_constant_name(node):
+            yield from changing(name)
+        case ast.Constant(value=str(text)) if DATE_TYPE.search(text):
+            yield text[:40]
+
+
+def changing(name: str) -> Iterator[str]:
+    """The name, where an attribute or an import of that name may change a result."""
+    if name in CHANGING or name in SEEDED or name in INDIRECT or name == "*" or name.startswith(_CHANGING_PREFIXES):
+        yield name
+
+
+def has_seed(call: ast.Call) -> bool:
+    """Whether the first argument, or `seed`, is a number that stands there."""
+    values = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "seed")]
+    return any(isinstance(value, ast.Constant) and type(value.value) is int for value in values)
+
+
+def has_constant_name(call: ast.Call) -> bool:
+    """Whether this is a `getattr` whose second argument is a text that stands there."""
+    is_getattr = isinstance(call.func, ast.Name) and call.func.id == "getattr" and len(call.args) > 1
+    return is_getattr and not isinstance(call.args[0], ast.Starred) and isinstance(call.args[1], ast.Constant)
