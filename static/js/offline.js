@@ -86,6 +86,7 @@ startTheme(part("theme"));
 part("title").textContent = title;
 part("listing").replaceChildren(...rows);
 startKeys({ focused: () => false }, picture.shortcuts, { run() {}, key: picture.timeline.key });
+render(store.state(), null);
 store.subscribe(render);
 dispatch({ type: "pageOpened", address: addressOf(location.hash, firstStep) });
 window.addEventListener("hashchange", () => dispatch({ type: "linkOpened", address: addressOf(location.hash, null) }));
