@@ -29,6 +29,9 @@ const KEYED = /** @type {const} */ ([
   "object",
 ]);
 
+/** The attributes, any of which gives an element keys. */
+export const KEY_ATTRIBUTES = [...KEYED, "members", "cell", "bead", "item"];
+
 /** The keys of a drawn element. @param {Attributes} attribute @returns {string[]} */
 export function keysOf(attribute) {
   const out = [];

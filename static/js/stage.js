@@ -5,6 +5,7 @@ import { createHighlight, HIGHLIGHTABLE } from "./highlight.js";
 import { changedHeights, plan as makePlan, toggleFold as togglePlanFold } from "./layout/plan.js";
 import { ALL, TALL, visibleBand } from "./layout/view.js";
 import { scene } from "./marks/scene.js";
+import { relatives } from "./relatives.js";
 import { scrollByDragging, scrollSideways, scrollToNews } from "./scrolling.js";
 import { createSurface, fitScale, wholeScale, widestPlan } from "./stage_surface.js";
 
@@ -45,7 +46,11 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
   const plans = new WeakMap();
   /** @type {{opened: OpenTrace, i: number} | null} */
   let shown = null;
-  const highlight = createHighlight(root, selected);
+  const highlight = createHighlight(
+    root,
+    (attribute) => (shown ? relatives(shown.opened, shown.i, attribute) : []),
+    selected,
+  );
   /** @type {import("./layout/view.js").View} */
   let visible = { memory: ALL, graph: ALL };
   let room = { w: host.clientWidth, h: host.clientHeight };
@@ -80,7 +85,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     if (stacked) drawStacked(plan, shown);
     else drawBeside(plan, shown);
     scaled?.(main.scale, chosen !== null);
-    highlight.redraw();
+    highlight.drawn();
   }
 
   /** Memory above, graph below. @param {Plan} plan @param {{opened: OpenTrace, i: number}} at */
