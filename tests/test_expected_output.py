@@ -129,8 +129,8 @@ def verdicts(traces: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     if node is None:
         pytest.skip("no node on this machine")
     script = (
-        "import {outputs} from './static/js/outputs.js'; import fs from 'node:fs';"
-        "process.stdout.write(JSON.stringify(JSON.parse(fs.readFileSync(0)).map(outputs)))"
+        "import {compareOutputs} from './static/js/outputs.js'; import fs from 'node:fs';"
+        "process.stdout.write(JSON.stringify(JSON.parse(fs.readFileSync(0)).map((trace) => compareOutputs(trace))))"
     )
     done = subprocess.run(
         [node, "--input-type=module", "-e", script], input=json.dumps(traces), text=True, capture_output=True, cwd=ROOT

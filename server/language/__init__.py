@@ -1,1 +1,1 @@
-"""The program as text: what people paste, what is allowed, which programs ship with it. No torch here."""
+"""Programs as text: normalising what people paste, checking what is allowed, the scenarios. Without torch."""

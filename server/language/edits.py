@@ -1,4 +1,4 @@
-"""Changes of a program's text at the places of its syntax tree, collected and then told as edits."""
+"""Edits of a program's text, made at nodes of its syntax tree."""
 
 import ast
 from bisect import bisect_left
@@ -11,7 +11,7 @@ from server.wire.trace import Edit
 
 
 class Edits:
-    """Collects changes of one program; of two that overlap the first one stays."""
+    """Collects edits of one program. Of two that overlap, the first is used. removed: nodes that the edits remove."""
 
     def __init__(self, source: str, tree: ast.Module) -> None:
         self.lines = source.split("\n")
@@ -24,31 +24,31 @@ class Edits:
                 self._uses.setdefault(node.id, []).append(node)
 
     def uses(self, name: str | None) -> list[ast.Name]:
-        """Where a name is read."""
+        """The nodes that read a name."""
         return self._uses.get(name or "", [])
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         return self._parents.get(node)
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
-        """The innermost one that a node stands in."""
+        """The innermost statement that contains a node."""
         at: ast.AST | None = node
         while at is not None and not isinstance(at, ast.stmt):
             at = self._parents.get(at)
         return at
 
     def replace(self, node: Any, text: str) -> None:
-        """Another text in a node's place."""
+        """Replace a node by a text."""
         self._add(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, text)
         self._mark_removed(node)
 
     def keep_start(self, start: Any, node: Any) -> None:
-        """Of a node only its beginning, up to the end of `kept`."""
+        """Delete the end of a node, behind `start`, which is its first part."""
         self._add(start.end_lineno, start.end_col_offset, node.end_lineno, node.end_col_offset, "")
         self.removed.update({*walk(node)} - {*walk(start)})
 
     def comment_out(self, node: ast.stmt) -> None:
-        """A statement becomes a comment, so that it can be seen what was left out."""
+        """Turn a statement into a comment, so that the reader sees what was left out."""
         if node in self.removed:
             return
         last = self.lines[(node.end_lineno or node.lineno) - 1].encode("utf-8", "surrogatepass")
@@ -64,11 +64,11 @@ class Edits:
         self._mark_removed(node)
 
     def collected(self) -> list[Edit]:
-        """In order of their places."""
+        """The edits, in order of their positions."""
         return self._edits
 
     def _leaves_block_empty(self, node: ast.stmt) -> bool:
-        """Whether its block would be empty without it."""
+        """Whether the block would be empty without this statement."""
         parent = self._parents[node]
         for name in ("body", "orelse", "finalbody"):
             body = getattr(parent, name, None)
@@ -95,7 +95,7 @@ class Edits:
 
 
 def disjoint(first: Edit, second: Edit) -> bool:
-    """Whether neither lies in the other."""
+    """Whether two edits do not overlap."""
     return (first.end_line, first.end_col) <= (second.line, second.col) or (second.end_line, second.end_col) <= (
         first.line,
         first.col,
@@ -103,7 +103,7 @@ def disjoint(first: Edit, second: Edit) -> bool:
 
 
 def apply_edits(text: str, edits: list[Edit], shape: str | None = None) -> str:
-    """The text with its edits made."""
+    """The text with the edits applied. shape: replaces `{shape}` in them."""
     lines = text.split("\n")
     for edit in sorted(edits, key=lambda edit: (edit.line, edit.col), reverse=True):
         inserted = (

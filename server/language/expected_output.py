@@ -1,7 +1,7 @@
-"""What an article says in comments that its statements print, where the words can be nothing else: `# tensor([1.])`.
+"""Expected output: what comments of an article say that its statements print, like `# tensor([1.])`.
 
 A comment counts where it begins with something that only Python and torch write, and prose after it is set off by
-punctuation. A number counts where it is all the comment says. The rest is prose, and nobody guesses at it.
+punctuation. A number counts where it is all that the comment says. Everything else is treated as prose.
 """
 
 import ast
@@ -38,11 +38,11 @@ _LITERAL += (ast.Call, ast.keyword, ast.Name, ast.Attribute)
 _NAMES = {"tensor", "array", "device", "torch", "inf", "nan", "OrderedDict", "float32", "float64", "int32", "int64"}
 
 MAX_LENGTH = 4_000
-"""Characters of a text that is read as an output."""
+"""Characters of a comment that is searched for output."""
 
 
 def expected_outputs(lines: list[str], tree: ast.Module) -> list[Notice]:
-    """A notice for each statement beside which a comment, or a text that stands alone, says what is printed.
+    """A notice for each statement whose comment, or a string that stands alone, says what is printed.
 
     kind `claimed`; args: text; label, a text that the statement prints before it; block, where the text is that of
     all statements since the last such block; from, the first line of the statement.
@@ -81,7 +81,7 @@ def _comment_output(node: ast.stmt, lines: list[str]) -> Iterator[Notice]:
 
 
 def _stated_output(text: str, node: ast.stmt) -> str | None:
-    """What a comment begins with, if that is an output of this statement."""
+    """The output that a comment begins with, if it can be one of this statement; else None."""
     first = text.split("\n", 1)[0]
     error = _ERROR.match(first)
     if error:
@@ -118,7 +118,7 @@ def _items(text: str, at: int, alone: bool = True) -> tuple[list[str], int]:
 
 
 def _bracketed(text: str, at: int) -> int | None:
-    """The end of a tensor, a list, a tuple … that begins here and is a literal through and through."""
+    """The end of a tensor, list or tuple that begins here and consists of literals only; else None."""
     match = _OPEN.match(text, at)
     if match is None:
         return None
@@ -158,7 +158,7 @@ def is_print_call(node: ast.stmt) -> bool:
 
 
 def _shows_addresses(node: ast.stmt) -> bool:
-    """Whether it shows where something lies, which differs from run to run."""
+    """Whether the statement shows addresses, which differ from run to run."""
     calls = [part.func for part in walk(node) if isinstance(part, ast.Call)]
     return any(
         (isinstance(f, ast.Name) and f.id == "id") or (isinstance(f, ast.Attribute) and f.attr == "data_ptr")
@@ -167,7 +167,7 @@ def _shows_addresses(node: ast.stmt) -> bool:
 
 
 def _label(node: ast.stmt) -> dict[str, str]:
-    """The text that a `print` begins with."""
+    """The constant text that a `print` begins with, as `label`."""
     if not is_print_call(node):
         return {}
     call: ast.Call = node.value  # type: ignore[attr-defined]
@@ -187,7 +187,7 @@ def _label(node: ast.stmt) -> dict[str, str]:
 
 
 def _text_block_output(node: ast.stmt) -> Iterator[Notice]:
-    """A text that stands alone and holds outputs, one after the other, and notes behind them."""
+    """A notice for a string that stands alone and holds outputs, one after the other, with notes behind them."""
     if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
         return
     text = node.value.value

@@ -1,4 +1,4 @@
-"""What stands in for the files that a program opens."""
+"""Repairs for programs that open files."""
 
 import ast
 
@@ -11,14 +11,14 @@ _TIMES = 20
 
 
 class OpenCalls:
-    """Changes each `open`: read as text, unpacked into a value, or written. drawn, read: what it put in."""
+    """Replaces each call of `open`. uses_random, uses_text: what was put in the place of file contents."""
 
     def __init__(self, work: Edits, modules: Modules) -> None:
         self._work, self._modules = work, modules
         self.uses_random = self.uses_text = False
 
     def replace_all(self, tree: ast.Module) -> bool:
-        """False where a file is used in a way that nothing stands in for."""
+        """Replace all calls; False where a file is used in a way that nothing can replace."""
         for node in walk(tree):
             if node in self._work.removed or not isinstance(node, ast.Call):
                 continue

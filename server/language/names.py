@@ -1,4 +1,4 @@
-"""Which names a program binds, what its imported names stand for, and the imports that it forgot."""
+"""The names that a program binds, the modules that its imported names stand for, and imports that are missing."""
 
 import ast
 import builtins
@@ -64,12 +64,12 @@ class Modules:
         return ".".join([self.names[node.id], *reversed(parts)])
 
     def name_of(self, path: str, otherwise: str) -> str:
-        """The name under which a module is known here."""
+        """The program's name for a module; `otherwise` where it does not import it."""
         return next((name for name, module_path in self.names.items() if module_path == path), otherwise)
 
 
 def missing_imports(tree: ast.Module) -> list[str]:
-    """The names of FORGOTTEN that the program uses and nobody binds."""
+    """The names in KNOWN_IMPORTS that the program uses and does not bind."""
     nodes = walk(tree)
     have = bound_names(nodes) | set(dir(builtins))
     used: set[str] = set()
@@ -84,7 +84,7 @@ def missing_imports(tree: ast.Module) -> list[str]:
 
 
 def import_line(tree: ast.Module) -> int:
-    """The line, from 0, before which an import may be put: after a docstring and imports from the future."""
+    """The line, from 0, at which an import can be inserted: after a docstring and imports from __future__."""
     at = 0
     for k, node in enumerate(tree.body):
         docstring = k == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

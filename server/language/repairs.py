@@ -1,7 +1,7 @@
 """Repairs: changes that let a refused program, or one that asked for CUDA, run without the files and devices it misses.
 
-Every repair is found in the syntax tree, is offered only where the changed text is a program that is refused in fewer
-places, and is made by nobody but the reader.
+Repairs are found in the syntax tree. One is offered only if the changed program has fewer refusals, and is applied only by
+the reader.
 """
 
 import ast
@@ -30,7 +30,7 @@ _CUDA = re.compile(r"CUDA|NVIDIA|accelerator device|_cuda_")
 
 
 def offer_repairs(pasted: Pasted, text: str, refusals: list[Refusal]) -> list[Refusal]:
-    """The refusals, each repair with the first one that it settles; `text` is what was pasted."""
+    """The refusals, each repair with the first one that it resolves. text: as pasted."""
     if any(refusal.key in ("syntax", "deep") for refusal in refusals):
         return refusals  # no tree to look at
     tree = parse(pasted.source)
@@ -45,7 +45,7 @@ def offer_repairs(pasted: Pasted, text: str, refusals: list[Refusal]) -> list[Re
 
 
 def cpu_repairs(pasted: Pasted, text: str, message: str) -> list[Repair]:
-    """For an error that says that there is no CUDA device: every place at once."""
+    """For an error of a missing CUDA device: one repair that changes all uses of CUDA to the CPU."""
     if not _CUDA.search(message):
         return []
     tree = parse(pasted.source)
@@ -54,13 +54,13 @@ def cpu_repairs(pasted: Pasted, text: str, message: str) -> list[Repair]:
 
 
 def _with_pasted_edits(repair: Repair, pasted: Pasted, text: str) -> Repair:
-    """With the same edits in the pasted text, where there is one."""
+    """The repair with the same edits for the pasted text, where that differs from the program."""
     edits = map_to_pasted(repair.edits, pasted.source, pasted.lines, text) if text != pasted.source else None
     return repair if edits is None else repair.model_copy(update={"pasted": edits})
 
 
 def _first_settled(source: str, repair: Repair, refusals: list[Refusal]) -> int | None:
-    """The first refusal that is none any more; None where the repaired text is no program or is refused as often."""
+    """The index of the first refusal that the repair resolves; None if the repaired program has as many refusals or is invalid."""
     _, left = check(apply_edits(source, repair.edits, repair.shape))
     if len(left) >= len(refusals) or any(refusal.key == "syntax" for refusal in left):
         return None
@@ -69,14 +69,14 @@ def _first_settled(source: str, repair: Repair, refusals: list[Refusal]) -> int 
 
 
 def calls_of(tree: ast.AST, modules: Modules, path: Callable[[str], bool]) -> list[ast.Call]:
-    """The calls of what has such a path; none where they are more than a repair may change."""
+    """The calls of functions whose dotted path matches; none if they are more than MAX_EDITS."""
     nodes = [node for node in walk(tree) if isinstance(node, ast.Call)]
     matching = [node for node in nodes if path(modules.path(node.func) or "")]
     return matching if len(matching) <= MAX_EDITS else []
 
 
 def assigned_name(statement: ast.stmt | None, value: ast.AST) -> str | None:
-    """The one name that a statement binds to this value."""
+    """The name, if the statement assigns the value to a single one."""
     if isinstance(statement, ast.Assign) and statement.value is value and len(statement.targets) == 1:
         name = statement.targets[0]
         return name.id if isinstance(name, ast.Name) else None
@@ -84,7 +84,7 @@ def assigned_name(statement: ast.stmt | None, value: ast.AST) -> str | None:
 
 
 def drop_unused_imports(work: Edits, tree: ast.Module, also: str) -> None:
-    """Drop the imports of what is not here where all uses are gone now, or where `also` names their package."""
+    """Comment out imports of unavailable packages whose uses were all removed, or that `also` names."""
     for node in walk(tree):
         if not isinstance(node, ast.Import | ast.ImportFrom) or node in work.removed:
             continue
@@ -134,7 +134,7 @@ def _repair_weights(source: str, tree: ast.Module) -> Repair | None:
 
 
 def _loads_state_dict(statement: ast.stmt, within: ast.AST | None = None) -> bool:
-    """Whether it is a call of `load_state_dict`, with this in its arguments."""
+    """Whether a statement calls `load_state_dict`, with the node `within` in its arguments."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     if (
         not isinstance(value, ast.Call)
@@ -146,7 +146,7 @@ def _loads_state_dict(statement: ast.stmt, within: ast.AST | None = None) -> boo
 
 
 def _is_tensor_use(node: ast.AST | None) -> bool:
-    """Whether this can be asked of a tensor: not a key of a dictionary, not a method of modules."""
+    """Whether an access is possible on a tensor: not a string key, not a method of modules or dictionaries."""
     if isinstance(node, ast.Subscript):
         return not (isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str))
     return isinstance(node, ast.Attribute) and node.attr not in (
@@ -197,7 +197,7 @@ def _repair_tables(source: str, tree: ast.Module) -> Repair | None:
 
 
 def _unwrap_numbers(work: Edits, table: ast.AST) -> bool:
-    """Take the way to its numbers off a table; False where something else is asked of it."""
+    """Remove the access to a table's numbers, like `.values`; False where the table is used otherwise."""
     access = work.parent(table)
     if not isinstance(access, ast.Attribute):
         return False

@@ -1,4 +1,4 @@
-"""The scenarios: runnable programs, each beside its title, its question and what to look at, in every language."""
+"""The scenarios of the gallery: programs, each with a title, a question and what to look at, in every language."""
 
 import tomllib
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ TEXT_KEYS = ("title", "question", "look_at")
 
 
 class ScenarioError(Exception):
-    """A scenario that can't be read; names the file and the key."""
+    """An invalid scenario. The message names the file and the key."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """`text[language]` has `title`, `question` and `look_at`; `thread` groups scenarios."""
+    """text: `title`, `question` and `look_at` by language. thread: the group in the gallery."""
 
     name: str
     order: int
@@ -25,7 +25,7 @@ class Scenario:
 
 
 def load_scenarios(folder: Path) -> list[Scenario]:
-    """Every `name.py` with its `name.toml`, in their order. Raises ShelfError."""
+    """All scenarios of a folder, each a `name.py` and a `name.toml`, in their order. Raises ScenarioError."""
     programs = {path.stem for path in folder.glob("*.py")}
     for name in sorted(programs ^ {path.stem for path in folder.glob("*.toml")}):
         present, absent = (f"{name}.py", f"{name}.toml") if name in programs else (f"{name}.toml", f"{name}.py")
@@ -45,19 +45,19 @@ def load_scenarios(folder: Path) -> list[Scenario]:
 
 
 def load_scenario(path: Path) -> Scenario:
-    """One program with its card."""
+    """One scenario. path: of the program. Raises ScenarioError."""
     card = path.with_suffix(".toml")
     fields = read_card(card)
     reject_unknown_keys(card, fields, {"order", "thread", *LANGUAGES})
     order = fields.get("order")
     if type(order) is not int or order < 1:
-        raise ScenarioError(f"{card.name}: order: a whole number from 1 is wanted, not {order!r}")
+        raise ScenarioError(f"{card.name}: order: expected an integer from 1, not {order!r}")
     thread = read_text(card, fields, "thread")
     text = {}
     for language in LANGUAGES:
         table = fields.get(language)
         if not isinstance(table, dict):
-            raise ScenarioError(f"{card.name}: {language}: a table with {', '.join(TEXT_KEYS)} is wanted")
+            raise ScenarioError(f"{card.name}: {language}: expected a table with {', '.join(TEXT_KEYS)}")
         reject_unknown_keys(card, table, set(TEXT_KEYS), f"{language}.")
         text[language] = {word: read_text(card, table, word, f"{language}.") for word in TEXT_KEYS}
     try:
@@ -75,11 +75,11 @@ def read_card(card: Path) -> dict[str, Any]:
 
 def reject_unknown_keys(card: Path, table: dict[str, Any], keys: set[str], prefix: str = "") -> None:
     for key in sorted(table.keys() - keys):
-        raise ScenarioError(f"{card.name}: {prefix}{key}: nobody reads this key")
+        raise ScenarioError(f"{card.name}: {prefix}{key}: unknown key")
 
 
 def read_text(card: Path, table: dict[str, Any], key: str, prefix: str = "") -> str:
     value = table.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise ScenarioError(f"{card.name}: {prefix}{key}: a text is wanted, not {value!r}")
+        raise ScenarioError(f"{card.name}: {prefix}{key}: expected a text, not {value!r}")
     return value.strip()

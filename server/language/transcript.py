@@ -1,4 +1,4 @@
-"""Sessions of an interpreter or a notebook: prompts come off, what was printed is set aside in notices."""
+"""Transcripts of an interpreter or a notebook: removes the prompts and puts the printed output into notices."""
 
 import ast
 import re
@@ -14,9 +14,9 @@ _FRAME = re.compile(r'\s*File ".*", line \d+')
 
 
 class TranscriptBuilder:
-    """Collects statements and, under each, what was printed after it.
+    """Collects statements, and for each the output printed after it.
 
-    cell: of a notebook, which shows the last value of what was entered at once and no other.
+    cell: of a notebook, which shows only the last value of a cell.
     """
 
     def __init__(self, notices: list[Notice], cell: bool = False) -> None:
@@ -44,7 +44,7 @@ class TranscriptBuilder:
             self._printed.append(line)
 
     def flush(self) -> None:
-        """One notice for all that the last statement printed."""
+        """Add a notice with all that the last statement printed."""
         while self._printed and self._printed[-1].empty:
             self._printed.pop()
         if self._printed:
@@ -66,7 +66,7 @@ class TranscriptBuilder:
         return self.out
 
     def _is_not_output(self, line: Line) -> bool:
-        """Not what an interpreter prints: it holds a prompt, or is a statement that does something."""
+        """Whether the line is not output of an interpreter: it contains a prompt, or is a statement with an effect."""
         if ">>>" in line.text:
             return True
         if self._prints or line.empty or line.comment or (self._printed and _FRAME.match(self._printed[-1].text)):
@@ -77,7 +77,7 @@ class TranscriptBuilder:
         return tree is not None and not isinstance(tree.body[0], ast.Expr | ast.AnnAssign | ast.Pass)
 
     def _leave_out(self, line: Line) -> None:
-        """Where two pieces were torn apart the repair puts them together: `c>>> .zero_()`."""
+        """Add a notice for a line that is left out. The repair joins pieces of one statement, like `c>>> .zero_()`."""
         self.flush()
         self._orphan = True
         text = line.text.strip()
@@ -91,7 +91,7 @@ class TranscriptBuilder:
 
 
 def strip_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
-    """Of a session with `>>>`. Lines that continue a statement may have lost their `...`, as in IDLE."""
+    """The program in a transcript with `>>>`. Continuation lines may lack their `...`, as in IDLE."""
     scan = LineScan(lines)
     prompts = [_PROMPT.match(line.text) for line in lines]
     if not any(prompt and prompt[1] and len(scan.begins[k]) < 3 for k, prompt in enumerate(prompts)):
@@ -124,7 +124,7 @@ def opens_block(text: str) -> bool:
 
 
 def unmatched_closings(text: str) -> int:
-    """Brackets that a line closes without having opened them."""
+    """The number of brackets that a line closes without having opened them."""
     depth = least = 0
     for character in text.partition("#")[0]:
         depth += (character in "([{") - (character in ")]}")
@@ -133,7 +133,7 @@ def unmatched_closings(text: str) -> int:
 
 
 def strip_cell_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
-    """Of a notebook: code beside `In [3]:` goes on with `...:`, code under an empty one up to the next prompt."""
+    """The program in the cells of a notebook: code beside `In [3]:` continues with `...:`, code below an empty prompt up to the next one."""
     if not any(_CELL.match(line.text) for line in lines):
         return lines
     session = TranscriptBuilder(notices, cell=True)

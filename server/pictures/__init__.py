@@ -1,1 +1,1 @@
-"""Pictures and files made from a trace that is kept, by the page's own code in a process of its own."""
+"""Pictures and files of saved programs, made by the page's own code in a separate process."""

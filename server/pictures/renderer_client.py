@@ -1,4 +1,4 @@
-"""Having something drawn: one process that draws, one drawing at a time, and what was drawn lately."""
+"""The server's end of the renderer: one process, one drawing at a time, and a cache."""
 
 import asyncio
 import contextlib
@@ -18,19 +18,19 @@ from server.wire.problems import ProblemError
 ROOT = Path(__file__).parent.parent.parent
 COMMAND = (sys.executable, "-m", "server.pictures.renderer_process")
 TIMEOUT = 20.0
-"""Seconds for a drawing, a new process's start included."""
+"""Seconds for a drawing, including the start of a new process."""
 
 MAX_WAITING = 32
-"""Drawings that may wait for their turn, each with however many who ask for it."""
+"""Drawings that may wait at the same time, each for any number of requests."""
 
 MAX_LINE = 100_000
-"""Bytes of a line that the process answers with."""
+"""Bytes of a line of the process."""
 
 log = logging.getLogger("gradbox.pictures")
 
 
 def assets_version() -> str:
-    """Of all that a picture, the file or the frame is made of."""
+    """A hash of all files that pictures, offline files and frames are made of; "" where the page is not built."""
     parts = [ROOT / "static/dist" / name for name in ("exports.js", "offline.js", "style.css")]
     if not all(part.exists() for part in parts):
         return ""
@@ -55,10 +55,10 @@ class StepNotFound(ProblemError):
 
 
 class Renderer:
-    """room: bytes of drawings that are kept. version: of the code that draws, "" where it was not built."""
+    """capacity: bytes of drawings that are cached. version: of the code that draws, "" where the page is not built."""
 
-    def __init__(self, room: int) -> None:
-        self.cache = Cache(room)
+    def __init__(self, capacity: int) -> None:
+        self.cache = Cache(capacity)
         self.version = assets_version()
         self._drawing = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
@@ -66,9 +66,10 @@ class Renderer:
         self.starts = self.failures = 0
 
     async def get(self, name: str, draw: DrawRequest, trace: bytes, before_drawing: Callable[[], None]) -> bytes:
-        """What was asked for. name: of the trace. ask: is called before a new one is made, and may raise.
+        """The drawing, cached or new. name: of the trace, for the cache. trace: gzipped JSON.
 
-        Raises NoStep, Undrawable, and what `ask` does.
+        before_drawing: is called unless the drawing is cached; what it raises is passed on. Raises StepNotFound,
+        RenderingFailed.
         """
         sized = draw.model_copy(update={"size": len(trace)})
         key = f"{name} {hashlib.sha256(sized.model_dump_json().encode()).hexdigest()}"
@@ -77,7 +78,7 @@ class Renderer:
             return cached
         before_drawing()
         if key not in self._waiting and len(self._waiting) >= MAX_WAITING:
-            raise RenderingFailed("too many pictures are being drawn")
+            raise RenderingFailed("too many pictures are being drawn; try again later")
         self._waiting[key] += 1
         try:
             async with self._drawing:
@@ -88,7 +89,7 @@ class Renderer:
                 return body
         finally:
             self._waiting[key] -= 1
-            self._waiting += Counter()  # without those that nobody waits for
+            self._waiting += Counter()  # drops counts of zero
 
     async def close(self) -> None:
         async with self._drawing:
@@ -103,7 +104,7 @@ class Renderer:
             log.error("drawing: %s", type(error).__name__)
             await self._end()
             raise RenderingFailed("pictures can't be drawn here now") from error
-        except asyncio.CancelledError:  # its answer would be the next one's
+        except asyncio.CancelledError:  # else the next request would read its reply
             await self._end()
             raise
         if reply.failed is not None:

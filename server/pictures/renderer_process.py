@@ -1,6 +1,6 @@
-"""The process that draws: V8 with the page's own marks, and resvg for PNG. `python -m server.pictures.renderer_process`.
+"""The renderer's process: V8 with the page's own code, and resvg for PNG. `python -m server.pictures.renderer_process`.
 
-It asks nobody for anything: drawings come on the standard input, one after another, what was made goes out again.
+It reads requests from the standard input, one after another, and writes each drawing to the standard output.
 """
 
 import contextlib
@@ -32,24 +32,24 @@ MAX_HEAP = 512 << 20
 PNG_SCALE = 2.0
 MAX_AREA = 12e6
 MAX_SIDE = 16_000
-"""Most pixels of a PNG, and of one of its sides."""
+"""Maximum number of pixels of a PNG, and of one side."""
 
 LIGHT, SHARE = 250_000, 4
-"""Characters of an SVG that is painted quickly whatever its size; of a longer one's pixels down to a fourth are painted."""
+"""Up to this many characters an SVG is painted quickly at any size; longer ones get fewer pixels, down to a fourth."""
 
 MAX_HEIGHT = {"svg": 16_000, "png": 4_000, "card": 700}
-"""Pixels, before a PNG is made larger; of a higher picture a part is drawn, and it says so."""
+"""Pixels, before a PNG is scaled up. Of a higher picture only a part is drawn, with a note."""
 
 SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
 
 
 def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # in the middle of a drawing too
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # also in the middle of a drawing
     with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("500")  # of all that run here, it can be missed first
+        Path("/proc/self/oom_score_adj").write_text("500")  # when memory runs out, kill it first
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever prints may not speak for us
+    os.dup2(2, 1)  # what a library prints must not be read as a reply
     fonts = Fonts(font_family("sans-serif", "DejaVu Sans"), font_family("monospace", "DejaVu Sans Mono"))
     v8 = MiniRacer()
     v8.eval((DIST / "exports.js").read_text("utf-8"))
@@ -63,24 +63,24 @@ def main() -> None:
         reply, body = render(v8, draw, requests.read(draw.size), parts, fonts)
         write_reply(replies, reply, body)
         if reply.failed:
-            return  # a heap that was full, a call that was cut: the next one gets a new process
+            return  # V8 may be in any state; the next request gets a new process
 
 
 @dataclass(frozen=True)
 class Fonts:
-    """What the generic families are: of itself resvg takes Arial and its like, and draws no text where they are not."""
+    """The generic font families. By default resvg looks for Arial and similar ones, and draws no text without them."""
 
     sans: str
     mono: str
 
 
 def font_family(generic: str, default: str) -> str:
-    """As fontconfig has it."""
+    """The family that fontconfig uses for a generic one; the default without fontconfig."""
     try:
         result = subprocess.run(
             ["fc-match", "--format=%{family[0]}", generic], capture_output=True, text=True, timeout=20
         )
-    except OSError:  # there is none
+    except OSError:  # fontconfig is not installed
         return default
     return result.stdout or default
 
@@ -102,12 +102,12 @@ def render(
         return DrawReply(failed=f"it took more than {MAX_HEAP >> 20} MiB to draw"), b""
     except (JSEvalException, ValueError) as error:
         print(f"{type(error).__name__}: {str(error)[:2000]}", file=sys.stderr)
-        return DrawReply(failed="it can't be drawn"), b""
+        return DrawReply(failed="this trace can't be drawn"), b""
     return DrawReply(size=len(body)), body
 
 
 def to_png(svg: str, fonts: Fonts) -> bytes:
-    """Twice as large as the picture, where that is no more than a viewer can open."""
+    """An SVG as PNG, at twice its size where that does not exceed the limits."""
     match = SIZE.search(svg)
     width, height = (float(side) for side in match.groups()) if match else (1.0, 1.0)
     scale = 1.0 if 'class="card"' in svg[:1000] else PNG_SCALE

@@ -1,1 +1,1 @@
-"""Scenarios that were saved: their names, their rows, the database that has them."""
+"""Saved programs: their ids, their rows, their database."""

@@ -1,4 +1,4 @@
-"""The database: an SQLite file that is made when first written to, or a PostgreSQL; brought up to date when opened."""
+"""The database: an SQLite file, created when it is first written to, or a PostgreSQL. It is migrated when it is opened."""
 
 import asyncio
 import logging
@@ -28,13 +28,13 @@ DRIVERS = {
     "postgresql+asyncpg": "postgresql+asyncpg",
 }
 BUSY_TIMEOUT = 30.0
-"""Seconds that a writer waits for one in another process."""
+"""Seconds for which a writer waits for one in another process."""
 
 CONNECT_TIMEOUT = 10.0
-"""Seconds to connect in."""
+"""Seconds for a connection to be made."""
 
 ADVISORY_LOCK = 0x67726164
-"""What PostgreSQL knows the one writer by."""
+"""The key of PostgreSQL's advisory lock that writers hold."""
 
 log = logging.getLogger("gradbox.store")
 
@@ -47,9 +47,9 @@ class StoreUnavailable(ProblemError):
 
 
 class Database:
-    """url: `DATABASE_URL`, or "" for a file in `folder`. Raises SettingError. Lives in one event loop.
+    """url: `DATABASE_URL`, or "" for a file in `folder`. Raises SettingError. To be used in one event loop.
 
-    One transaction writes at a time: what it saw before it wrote holds when it commits.
+    One transaction writes at a time, so what it reads before it writes is still true when it commits.
     """
 
     def __init__(self, url: str, folder: Path) -> None:
@@ -61,7 +61,7 @@ class Database:
         self._write_lock, self._open_lock, self._is_open = asyncio.Lock(), asyncio.Lock(), False
 
     async def ensure_open(self, make: bool = False) -> bool:
-        """Whether it is there and up to date now. make: have it made where it is not. Raises Unreachable."""
+        """Open and migrate the database, if it is not open yet. Whether it exists. make: create it. Raises StoreUnavailable."""
         if self._is_open:
             return True
         async with self._open_lock:
@@ -76,7 +76,7 @@ class Database:
         return True
 
     async def migrate_to(self, revision: str) -> None:
-        """To a place in its history. Whoever else wants that at the same time waits."""
+        """Migrate to a revision; concurrent migrations wait for each other."""
         async with self._write_engine.connect() as connection:
             if self.embedded:
                 await enable_wal(connection)
@@ -86,7 +86,7 @@ class Database:
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection | None]:
-        """A connection; None where there is no database yet. Raises Unreachable."""
+        """A connection; None where no database exists yet. Raises StoreUnavailable."""
         if not await self.ensure_open():
             yield None
             return
@@ -96,7 +96,7 @@ class Database:
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
-        """A transaction, committed when left well. Raises Unreachable."""
+        """A transaction, committed unless the block raises. Raises StoreUnavailable."""
         await self.ensure_open(make=True)
         with translate_errors():
             async with self._write_lock, self._write_engine.begin() as connection:
@@ -107,13 +107,13 @@ class Database:
         await self._engine.dispose()
 
     async def _lock(self, connection: AsyncConnection) -> None:
-        if not self.embedded:  # SQLite's BEGIN IMMEDIATE has seen to it
+        if not self.embedded:  # in SQLite, BEGIN IMMEDIATE locks
             await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
 
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """What goes wrong with a database goes into the log, and out as one thing."""
+    """Log errors of the database and its drivers, and raise StoreUnavailable instead."""
     try:
         yield
     except (SQLAlchemyError, CommandError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
@@ -122,7 +122,7 @@ def translate_errors() -> Iterator[None]:
 
 
 def parse_database_url(url: str, folder: Path) -> URL:
-    """Where the database is, with the driver that we have for it."""
+    """The database's URL with the installed driver for it. Raises SettingError."""
     if not url:
         return URL.create("sqlite+aiosqlite", database=str(folder / DATABASE_FILE))
     try:
@@ -143,9 +143,11 @@ def create_engine(address: URL, embedded: bool) -> AsyncEngine:
 
     @event.listens_for(engine.sync_engine, "connect")
     def connected(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # the driver's own BEGIN comes too late, and not before every statement
+        connection.isolation_level = (
+            None  # the driver's own BEGIN comes too late, and not before every kind of statement
+        )
         cursor = connection.cursor()
-        # a save that was answered outlives a power cut; one that was removed is not to be found in the file
+        # a confirmed save survives a power failure; what was removed is overwritten in the file
         for pragma in ("synchronous = FULL", "secure_delete = ON"):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
@@ -159,7 +161,7 @@ def create_engine(address: URL, embedded: bool) -> AsyncEngine:
 
 
 async def enable_wal(connection: AsyncConnection) -> None:
-    """Have SQLite write ahead. Two that want this at once are told `busy` without the wait that they asked for."""
+    """Turn on SQLite's write-ahead log. Concurrent attempts fail at once, in spite of the busy timeout."""
     raw = await connection.get_raw_connection()
     driver: Any = raw.driver_connection
     for attempt in range(100):
@@ -173,7 +175,7 @@ async def enable_wal(connection: AsyncConnection) -> None:
 
 
 def migrate(connection: Connection, revision: str) -> None:
-    """Up to `head`, or up or down to whatever it is called."""
+    """Upgrade to `head`, or downgrade to another revision."""
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     if revision == "head":

@@ -1,4 +1,4 @@
-"""What the store holds and whether it answers, asked now and then for all who look on."""
+"""Whether the database answers, and its totals, cached for all who ask."""
 
 import asyncio
 import time
@@ -9,15 +9,15 @@ from server.store.database import StoreUnavailable
 from server.store.repository import Repository, StoreTotals
 
 MAX_AGE = 15.0
-"""Seconds that an answer does for everybody."""
+"""Seconds for which a state is cached."""
 
 WAIT = 0.25
-"""Seconds that one who looks waits for a newer one."""
+"""Seconds for which a caller waits for a newer state."""
 
 
 @dataclass(frozen=True)
 class StoreState:
-    """reachable: None before the first. why: it is not, in a word for everybody; detail: for the host."""
+    """reachable: None before the first query. why: the kind of the error, which is public; detail: its message, for the host."""
 
     reachable: bool | None = None
     totals: StoreTotals | None = None
@@ -26,7 +26,7 @@ class StoreState:
 
 
 class StoreHealth:
-    """Asks the store when somebody looks and the last answer is old; never more than one question at once."""
+    """Queries the database on demand if the last state is too old, with at most one query at a time."""
 
     def __init__(self, store: Repository, clock: Callable[[], float] = time.monotonic) -> None:
         self._store, self._clock = store, clock
@@ -36,7 +36,7 @@ class StoreHealth:
         self._querying: asyncio.Task[None] | None = None
 
     async def refresh(self) -> StoreState:
-        """The latest answer, a new one where that comes soon. Raises nothing."""
+        """The latest state; a new one if the query is quick. Raises nothing."""
         if self._querying is None or (self._querying.done() and self._clock() - self._at >= MAX_AGE):
             self._querying = asyncio.create_task(self._query())
         if not self._querying.done():

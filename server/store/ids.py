@@ -1,4 +1,4 @@
-"""The id of a scenario: a hash of everything shown, in characters that no eye confuses and that spell no word."""
+"""The id of a saved program: a hash of its content, in characters that are not confused and spell no words."""
 
 import hashlib
 import json
@@ -8,27 +8,28 @@ from collections.abc import Iterator
 from server.wire.saved_programs import Content
 
 ALPHABET = "256789dfhjkmnprtvwx"
-"""No vowel, no digit that stands for one (0, 1, 3, 4), and one of each group of look-alikes."""
+"""No vowels, no digits that look like vowels (0, 1, 3, 4), and one of each group of similar characters."""
 
 MIN_LENGTH, LENGTH_STEP = 10, 2
 _MAX_LENGTH = 61
-"""Characters that 256 bits need."""
+"""Characters that represent 256 bits."""
 
 _ID = re.compile(f"[{ALPHABET}]{{{MIN_LENGTH},{_MAX_LENGTH}}}")
 
 
 def canonical(content: Content) -> str:
-    """One text for one content, of ASCII alone; what has its default is left out, so that a new field changes none."""
+    """The content as canonical JSON in ASCII. Defaults are left out, so that a new field changes no digest."""
     content_fields = content.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return json.dumps(content_fields, sort_keys=True, separators=(",", ":"))
 
 
 def digest(text: str) -> str:
+    """The SHA-256 of a canonical content, in hex."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def candidate_ids(digest: str) -> Iterator[str]:
-    """The ids that a content may have, from the shortest on: it has the first that no other content has."""
+    """The possible ids of a content, the shortest first. It gets the first one that no other content has."""
     number, id_ = int(digest, 16), ""
     for _ in range(_MAX_LENGTH):
         number, remainder = divmod(number, len(ALPHABET))
@@ -38,5 +39,5 @@ def candidate_ids(digest: str) -> Iterator[str]:
 
 
 def is_plausible(text: str) -> bool:
-    """Whether this can be an id at all."""
+    """Whether a text has the form of an id."""
     return _ID.fullmatch(text) is not None

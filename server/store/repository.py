@@ -1,4 +1,4 @@
-"""Scenarios in the database: found, saved, removed, and carried from one database to another."""
+"""Saved programs in the database: finding, saving, removing, exporting and importing them."""
 
 import base64
 import gzip
@@ -21,7 +21,7 @@ from server.wire.trace import Trace
 from server.wire.upgrade import upgrade_gzip
 
 PAGE_SIZE = 20
-"""Rows of an archive that are in memory at once."""
+"""Rows that are read at a time."""
 
 COLUMNS = scenarios.c
 
@@ -49,7 +49,7 @@ class QuotaExceeded(ProblemError):
 
 @dataclass(frozen=True)
 class SavedProgram:
-    """A scenario as it was saved. trace: gzip. created: milliseconds since 1970."""
+    """A program as it was saved. trace: gzipped JSON. created: milliseconds since 1970."""
 
     id: str
     digest: str
@@ -61,7 +61,7 @@ class SavedProgram:
 
 @dataclass(frozen=True)
 class ListEntry:
-    """What a list says of one. size: bytes. title: None where it was removed."""
+    """A program in a list. size: bytes. title: None where it was removed."""
 
     id: str
     created: int
@@ -71,7 +71,7 @@ class ListEntry:
 
 @dataclass(frozen=True)
 class StoreTotals:
-    """All that there is: scenarios, tombstones, bytes; and the place in the history of its tables, None before any."""
+    """The numbers of programs and of removed ones, and their size in bytes. revision: of the tables, None before any exist."""
 
     scenarios: int = 0
     removed: int = 0
@@ -80,13 +80,13 @@ class StoreTotals:
 
 
 class Repository:
-    """largest: bytes of one scenario. quota: bytes of all."""
+    """largest: bytes of one program. quota: bytes of all."""
 
     def __init__(self, database: Database, largest: int, quota: int) -> None:
         self.database, self._largest, self._quota = database, largest, quota
 
     async def find(self, id_: str) -> SavedProgram | None:
-        """None where there is none. Raises Removed, Unreachable."""
+        """The program of this id, or None. Raises ProgramRemoved, StoreUnavailable."""
         if not is_plausible(id_):
             return None
         async with self.database.reading() as connection:
@@ -94,20 +94,23 @@ class Repository:
         return saved_program(row) if row else None
 
     async def find_content(self, text: str) -> SavedProgram | None:
-        """The one that has this content, in its canonical text. Raises Removed, Unreachable."""
+        """The program with this canonical content, or None. Raises ProgramRemoved, StoreUnavailable."""
         query = select(scenarios).where(COLUMNS.digest == digest(text))
         async with self.database.reading() as connection:
             row = connection and (await connection.execute(query)).first()
         return saved_program(row) if row else None
 
     async def exists(self, id_: str) -> bool:
-        """Whether this id was ever given."""
+        """Whether this id was ever assigned, to a removed program as well. Raises StoreUnavailable."""
         async with self.database.reading() as connection:
             query = select(COLUMNS.id).where(COLUMNS.id == id_)
             return connection is not None and (await connection.execute(query)).first() is not None
 
     async def save(self, text: str, trace: bytes, versions: Versions) -> tuple[str, bool]:
-        """Its id, and whether it is new. text: canonical. Raises Removed, TooBig, Full, Unreachable."""
+        """Save a program; its id, and whether it is new. text: canonical content. trace: gzipped JSON.
+
+        Raises ProgramRemoved, ProgramTooLarge, QuotaExceeded, StoreUnavailable.
+        """
         size, hash_ = len(text) + len(trace), digest(text)
         if size > self._largest:
             raise ProgramTooLarge(size, self._largest)
@@ -127,7 +130,7 @@ class Repository:
         return id_, True
 
     async def remove(self, id_: str, reason: str | None = None) -> bool:
-        """Leave but a tombstone of it; whether there was one to remove."""
+        """Delete everything but the record of the removal. False where there is no such program. Raises StoreUnavailable."""
         if not await self.database.ensure_open():
             return False
         tombstone: dict[str, Any] = {"content": None, "trace": None, "size": 0, "removed": now_ms(), "reason": reason}
@@ -136,7 +139,7 @@ class Repository:
             return (await connection.execute(statement)).rowcount == 1
 
     async def totals(self) -> StoreTotals:
-        """Read from the index of sizes alone, where a tombstone has none. Raises Unreachable."""
+        """Read from the index of sizes only, where a removed program has size 0. Raises StoreUnavailable."""
         tombstones = func.sum(case((COLUMNS.size == 0, 1), else_=0))
         query = select(func.count(), func.coalesce(tombstones, 0), func.coalesce(func.sum(COLUMNS.size), 0))
         async with self.database.reading() as connection:
@@ -147,14 +150,14 @@ class Repository:
         return StoreTotals(count - int(removed), int(removed), int(size), revision)
 
     async def entries(self) -> AsyncIterator[ListEntry]:
-        """All of them, by id."""
+        """All programs, by id."""
         columns = (COLUMNS.id, COLUMNS.created, COLUMNS.size, COLUMNS.content)
         async for row in self._rows(*columns):
             title = Content.model_validate_json(row.content).title if row.content is not None else None
             yield ListEntry(row.id, row.created, row.size, title)
 
     async def records(self) -> AsyncIterator[ArchiveRecord]:
-        """All of them for an archive, tombstones as well, by id."""
+        """All programs for an archive, removed ones as well, by id."""
         async for row in self._rows(scenarios):
             yield ArchiveRecord(
                 trace=base64.b64encode(row.trace).decode() if row.trace is not None else None,
@@ -163,9 +166,9 @@ class Repository:
             )
 
     async def import_records(self, records: Sequence[ArchiveRecord]) -> int:
-        """Take them from an archive; how many are new. What is there stays as it is, a tombstone a tombstone.
+        """Save records of an archive; the number of new ones. Programs that exist, or were removed, do not change.
 
-        Raises ValueError for one that can't be of ours, and for one whose id another content has here; then none is taken.
+        Raises ValueError for an invalid record, and for one whose id belongs to another content; then none is saved.
         """
         rows = [record_to_row(record) for record in records]
         count = 0
@@ -176,7 +179,7 @@ class Repository:
                 existing = (await connection.execute(query)).all()
                 if any((other.id, other.digest) != (row["id"], row["digest"]) for other in existing):
                     raise ValueError(
-                        f"{row['id']}: the database has another content under this id, or it under another"
+                        f"{row['id']}: this id belongs to another content in this database, or this content to another id"
                     )
                 if not existing:
                     await connection.execute(insert(scenarios).values(**row))
@@ -210,7 +213,7 @@ def saved_program(row: Row[Any]) -> SavedProgram:
 
 
 async def shortest_free_id(connection: AsyncConnection, hash_: str) -> str:
-    """The shortest id of this content that no other has."""
+    """The shortest id of this digest that no other content has."""
     candidates = list(candidate_ids(hash_))
     rows = await connection.execute(select(COLUMNS.id).where(COLUMNS.id.in_(candidates)))
     taken = {row.id for row in rows}
@@ -218,16 +221,16 @@ async def shortest_free_id(connection: AsyncConnection, hash_: str) -> str:
 
 
 def record_to_row(record: ArchiveRecord) -> dict[str, Any]:
-    """A record as a row. Raises ValueError."""
+    """The row of a record. Raises ValueError for an invalid one."""
     if record.id not in candidate_ids(record.digest):
-        raise ValueError(f"{record.id}: no id of this digest")
+        raise ValueError(f"{record.id}: this id does not follow from the digest")
     row = record.model_dump(exclude={"versions", "trace"})
     if record.removed is not None:
         row |= {"content": None, "trace": None, "size": 0}
     elif record.content is None or record.trace is None:
-        raise ValueError(f"{record.id}: it lacks its content or its trace, and was not removed")
+        raise ValueError(f"{record.id}: the content or the trace is missing, though the program was not removed")
     elif digest(record.content) != record.digest:
-        raise ValueError(f"{record.id}: the content is not that of the digest")
+        raise ValueError(f"{record.id}: the content does not match the digest")
     else:
         Content.model_validate_json(record.content)
         trace = base64.b64decode(record.trace, validate=True)
@@ -235,6 +238,6 @@ def record_to_row(record: ArchiveRecord) -> dict[str, Any]:
             trace = upgrade_gzip(trace)
             Trace.model_validate_json(gzip.decompress(trace))
         except (OSError, EOFError, zlib.error):
-            raise ValueError(f"{record.id}: the trace can't be unpacked") from None
+            raise ValueError(f"{record.id}: the trace can't be decompressed") from None
         row |= {"trace": trace, "size": len(record.content) + len(trace)}
     return row | {"versions": record.versions.model_dump_json()}

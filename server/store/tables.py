@@ -1,4 +1,4 @@
-"""The one table, as the code sees it; `migrations` is how a database comes to have it."""
+"""The table of saved programs. The migrations create it in a database."""
 
 from sqlalchemy import BigInteger, Column, Index, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 

@@ -1,4 +1,4 @@
-"""What another site is told of a scenario that stands in its page: oEmbed 1.0, of the type `rich`."""
+"""How a saved program is embedded in another site's page: oEmbed 1.0, of type `rich`."""
 
 from typing import Literal
 

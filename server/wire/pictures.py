@@ -1,4 +1,4 @@
-"""What is asked of the process that draws, and what it answers: a line of JSON each, with a trace after the first."""
+"""Requests to the renderer's process and its replies: a line of JSON each, followed by the trace or the drawing."""
 
 from typing import Literal
 
@@ -11,9 +11,9 @@ Theme = Literal["light", "dark"]
 
 
 class DrawRequest(Model):
-    """What is to be made of a trace. step: counted from 0; None is the one that a reader is shown first.
+    """What to draw. step: counted from 0; None is the one that the page opens with, or no step for a loom.
 
-    png: made from the picture, instead of it. body: the offline file's own markup, ours. size: bytes of the trace, gzipped.
+    png: a PNG instead of an SVG. body: the markup of the offline file. size: bytes of the gzipped trace.
     """
 
     kind: Kind
@@ -27,9 +27,9 @@ class DrawRequest(Model):
 
 
 class DrawReply(Model):
-    """size: bytes of what was made, which follow. steps: how many there are, where the one asked for is not among them.
+    """size: bytes of the drawing, which follow. steps: the number of steps, if there is no step of the requested number.
 
-    failed: why nothing was made.
+    failed: why nothing was drawn.
     """
 
     size: int = 0

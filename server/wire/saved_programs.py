@@ -1,4 +1,4 @@
-"""A scenario: what is saved under a permalink, what the interface answers about it, and its line in an archive."""
+"""A saved program: its content, the reply of the interface, and its line in an archive."""
 
 import re
 from typing import Annotated, Literal
@@ -9,10 +9,10 @@ from server.wire.base import Model
 from server.wire.trace import Focus
 
 Text = Annotated[str, AfterValidator(lambda text: text.encode("utf-8", "replace").decode())]
-"""Half a character, which no database takes, becomes a question mark."""
+"""A lone surrogate, which no database stores, is replaced by a question mark."""
 
 DisplayText = Annotated[Text, AfterValidator(lambda text: CONTROL.sub(" ", text))]
-"""Something to read: controls other than tabs and ends of lines, those of direction too, become blanks."""
+"""Control characters other than tabs and line ends, and those of direction, are replaced by blanks."""
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -30,9 +30,9 @@ class RunSettings(Model):
 
 
 class Content(Model):
-    """Everything that a permalink shows but the trace, which follows from it. `source` is as pasted.
+    """Everything that a permalink shows except the trace, which follows from it. `source` is as pasted.
 
-    parent: the scenario that this one was forked from. language: of the texts.
+    parent: the id of the saved program that this one was forked from. language: of the texts.
     """
 
     source: Text = Field(examples=["a = torch.tensor([1., 2.])\nb = a.clone()\n"])
@@ -45,7 +45,7 @@ class Content(Model):
 
 
 class Versions(Model):
-    """What made a trace."""
+    """The versions that made a trace."""
 
     torch: str
     numpy: str
@@ -54,7 +54,7 @@ class Versions(Model):
 
 
 class SavedProgramReply(Content):
-    """A saved one. created: ISO 8601, UTC."""
+    """A saved program. created: ISO 8601, UTC."""
 
     id: Id
     url: str
@@ -63,9 +63,9 @@ class SavedProgramReply(Content):
 
 
 class Rerun(Model):
-    """A scenario's program, run once more. step: the first one that differs.
+    """The result of running a saved program again. step: the first one that differs.
 
-    differs: what of the result does. repeatable: whether nothing in the program's text makes it another one each time.
+    differs: the parts of the result that do. repeatable: whether the program is expected to give the same result each time.
     """
 
     id: Id
@@ -78,9 +78,9 @@ class Rerun(Model):
 
 
 class ArchiveRecord(Model):
-    """A line of an archive. content: the text that `digest` is the SHA-256 of. trace: gzip, in base64.
+    """A line of an archive. content: canonical JSON; digest: its SHA-256. trace: gzipped, in base64.
 
-    created, removed: milliseconds since 1970. A removed one has neither content nor trace.
+    created, removed: milliseconds since 1970. A removed program has neither content nor trace.
     """
 
     id: Id
