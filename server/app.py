@@ -41,7 +41,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> FastAPI:
-    """The server. prepare: what makes the workers ready to run programs, another than the recorder in tests. Raises SettingError."""
+    """The server. prepare: what makes the workers ready to run programs; tests pass another. Raises SettingError."""
     settings = settings or Settings()
     settings_checks.check(settings)
     log.configure()

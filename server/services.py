@@ -92,7 +92,10 @@ class Services:
 
 
 def create_services(settings: Settings, prepare: str) -> Services:
-    """prepare: `module:function` that makes the workers ready to run programs. Raises SettingError, and ScenarioError where a scenario can't be read."""
+    """prepare: `module:function` that makes the workers ready to run programs.
+
+    Raises SettingError, and ScenarioError where a scenario can't be read.
+    """
     key = clients.signing_key(settings.secret)
     pool = Pool(settings, prepare)
     cache = Cache(settings.cache)

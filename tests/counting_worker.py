@@ -1,4 +1,4 @@
-"""A worker whose last line also says what the child spent on the job: its minor page faults, and those before the header."""
+"""A worker whose last line also has the minor page faults that the child took for the job, and those before the header."""
 
 import json
 import resource

@@ -17,8 +17,8 @@ thread_time_ns time time_ns timeit Timer times today measure urandom utcnow
 _CHANGING_PREFIXES = ("clock", "datetime", "profile", "uuid")
 _SEEDED = "default_rng MT19937 PCG64 PCG64DXSM Philox Random RandomState seed SeedSequence SFC64"
 _INDIRECT = """
-_C __builtins__ __code__ __dict__ __getattr__ __getattribute__ __import__ attrgetter builtins CompilationUnit eval_str exec
-ForwardRef get_annotations get_field get_referents get_type_hints getattr_static getclosurevars getmembers
+_C __builtins__ __code__ __dict__ __getattr__ __getattribute__ __import__ attrgetter builtins CompilationUnit eval_str
+exec ForwardRef get_annotations get_field get_referents get_type_hints getattr_static getclosurevars getmembers
 getmembers_static globals importlib locals methodcaller rundocs runstring vars
 """
 _NAMES = "__builtins__ __import__ datetime eval exec getattr globals locals logging timeit vars"
@@ -53,7 +53,7 @@ def nondeterministic_names(tree: ast.AST) -> list[str]:
 
 
 def used_names(node: ast.AST, constant_lookup: bool) -> Iterator[str]:
-    """The names that this node itself uses and that may change a result. constant_lookup: it is a `getattr` with one."""
+    """The names that this node uses and that may change a result. constant_lookup: `getattr` with a constant name."""
     match node:
         case ast.Name(id=name):
             if name in NAMES and not (name == "getattr" and constant_lookup):

@@ -220,7 +220,7 @@ class Zygote:
             raise WorkersUnavailable("the workers do not start") from error
 
     async def child(self) -> Child:
-        """A spare child. The caller starts it with a job and passes it to `release` at the end. Raises WorkersUnavailable."""
+        """A spare child, which the caller starts with a job and releases at the end. Raises WorkersUnavailable."""
         await self.booted()
         if self._idle:
             return self._use(self._idle.popleft())

@@ -34,7 +34,10 @@ def cached_result(request: Request, body: RunRequest) -> Result | None:
 
 
 async def start_run(request: Request, body: RunRequest) -> Subscription | Result:
-    """A subscription to the run that a request asks for, or its cached result. Raises ProblemError, RateLimited, Busy, WorkersUnavailable."""
+    """A subscription to the run that a request asks for, or its cached result.
+
+    Raises ProblemError, RateLimited, Busy, WorkersUnavailable.
+    """
     services = get_services(request.scope)
     executions = services.executions
     job = job_for(request, body)

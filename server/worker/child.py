@@ -48,8 +48,8 @@ _PDEATHSIG = 1
 def run_child(worker: Worker, job: int, pipe: int, parent: int, confinement: Confinement | None, slot: int) -> NoReturn:
     """Live as a child: confine this process, read the job, run it, and exit. Never returns.
 
-    job: the descriptor of a pipe from which the job is read, to its end. pipe: the descriptor that takes the lines of the
-    trace. parent: the pid of the process that forked this one. slot: a number that no other living child has.
+    job: the descriptor of a pipe from which the job is read, to its end. pipe: the descriptor that takes the lines of
+    the trace. parent: the pid of the process that forked this one. slot: a number that no other living child has.
     """
     code = 1
     try:

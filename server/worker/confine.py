@@ -29,8 +29,8 @@ MAX_DESCRIPTORS, MAX_SIGNALS = 16, 64
 """Descriptors that a child may have open, and signals that may be queued for it."""
 
 MAX_TASKS, EXTRA_TASKS = 256, 1024
-"""Threads and processes of a child's user: at most MAX_TASKS where the user is the child's own, EXTRA_TASKS on top of those
-that are there where the user is shared."""
+"""Threads and processes of a child's user: at most MAX_TASKS where the user is the child's own, EXTRA_TASKS on top of
+those that are there where the user is shared."""
 
 _PR_SET_PDEATHSIG, _PR_GET_DUMPABLE, _PR_SET_DUMPABLE = 1, 3, 4
 _PR_SET_NO_NEW_PRIVS, _PR_GET_NO_NEW_PRIVS = 38, 39
@@ -198,8 +198,8 @@ and the filter of system calls nothing can be opened or changed."""
 class Confinement:
     """What the children of a process are confined by. Made once, by the zygote, as the user it runs as.
 
-    layers: the result of `probe`. memory: bytes that a run may take on top of what its process begins with. cpu: seconds.
-    first_uid: the user of the child in slot 0, where the server runs as root. initialize_gpu: where the children work
+    layers: the result of `probe`. memory: bytes that a run may take on top of what its process begins with. cpu:
+    seconds. first_uid: the user of the child in slot 0, where the server runs as root. initialize_gpu: where the children work
     with a GPU, the function that initializes it. It is called after Landlock, which covers one thread and those that it
     starts, and before the limits.
     """
@@ -254,7 +254,7 @@ def probe() -> dict[str, str]:
 
 
 def missing_layers(layers: Mapping[str, str]) -> dict[str, str]:
-    """The layers of `probe` that do not work and without which `require` forbids a start; `uid` is needed only by root."""
+    """The layers of `probe` that do not work and without which `require` forbids a start; only root needs `uid`."""
     return {name: why for name, why in layers.items() if why and (name != "uid" or os.geteuid() == 0)}
 
 

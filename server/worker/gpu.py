@@ -1,4 +1,4 @@
-"""Makes a GPU ready in a child: its context, its share of the memory, and what torch sets up at the first use of each kind.
+"""Makes a GPU ready in a child: its context, its share of the memory, and what torch sets up at first use.
 
 A fork of a process that has a context can't use the device. So the zygote has none, and each child makes its own.
 """

@@ -9,7 +9,7 @@ HUGE_PAGE = 2 << 20
 """Bytes of a huge page, on x86-64 and on arm64 with pages of 4 KiB."""
 
 MAX_BLOCK, BLOCK_STEP = 160, 16
-"""CPython keeps small objects in pools of blocks, a pool for each step of sizes; most objects need at most MAX_BLOCK bytes."""
+"""CPython keeps small objects in pools of blocks, a pool for each step of sizes; most need at most MAX_BLOCK bytes."""
 
 FREE_BLOCKS = 8000
 """Blocks of one size that are filled: more than are ever free after the preload."""

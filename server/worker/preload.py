@@ -58,13 +58,13 @@ numpy.conftest numpy.distutils numpy.typing.mypy_plugin torch.backends.xeon torc
 torch.jit.unsupported_tensor_ops torch.utils.benchmark.utils.compile torch.utils.data.datapipes.gen_pyi
 torch.utils.hipify torch.utils.model_dump torch.utils.viz
 """
-"""Public modules that print, warn or change how Python logs when they are imported, or take long, and serve no program."""
+"""Public modules that serve no program, and print, warn or change how Python logs on import, or take long."""
 
 PATCHED = {("torch", "manual_seed"): "torch._dynamo"}
 """Names that another module replaces when it is imported."""
 
 WITHOUT_SOURCE = re.compile(r"torch\.(_inductor|distributed|onnx)\b")
-"""Modules whose lines no traceback of a program shows: their decompress_source is not kept."""
+"""Modules whose lines no traceback of a program shows: their source is not cached."""
 
 WARM_UP_IMPORTS = "import datetime, hashlib, inspect, time, numpy, torch; from torch import nn"
 WARM_UP_CASES = (
@@ -305,7 +305,7 @@ def preserved_state() -> Iterator[None]:
 
 
 def fill_linecache() -> None:
-    """Have `linecache` know the source of torch, numpy and Python: tracebacks show it, `torch.jit.script` compiles it."""
+    """Have `linecache` know the source of torch, numpy and Python: tracebacks show it, `torch.jit.script` needs it."""
     linecache.clearcache()  # it forgets what it read from a file once it can't find the file
     known = {"functorch", "numpy", "torch", "typing_extensions", *sys.stdlib_module_names}
     for name, module in list(sys.modules.items()):

@@ -29,7 +29,7 @@ _free_blocks: list[bytes] = []
 
 
 def prepare(options: Options) -> Worker:
-    """Everything that is done once for all children that trace programs. The process has one thread again at the end."""
+    """Do once what serves all children that trace programs. The process has one thread again at the end."""
     torch.set_num_threads(1)
     run_in_thread(preload)
     ops.register_kernels()

@@ -109,8 +109,8 @@ GPU_DRIVER: dict[str, tuple[int | None, int | None]] = {
     "prctl": (157, 167),  # checked
     "set_mempolicy": (238, 237),
 }
-"""Calls that a GPU's driver makes besides. It also opens files, which only Landlock denies then, talks to its devices by
-any `ioctl`, and shares pages with them: a weaker filter than without a GPU."""
+"""Calls that a GPU's driver makes besides. It also opens files, which only Landlock denies then, talks to its devices
+by any `ioctl`, and shares pages with them: a weaker filter than without a GPU."""
 
 UNCHECKED_WITH_GPU = ("ioctl", "madvise", "mmap")
 """Calls whose arguments are not checked with a GPU, because its driver makes them in ways of its own."""

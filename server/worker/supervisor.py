@@ -1,8 +1,8 @@
 """Forks the children of one process, keeps spares, kills and reaps; knows nothing of torch.
 
 Over the link, a Unix socket to the server, go `ready`, `spare` with two descriptors (where a child takes its job, where
-it writes its trace) and `exited`; there come `use`, `traceback` and `kill`. As the parent it alone reaps and kills, so no
-signal ever meets a process that is not a child of its own.
+it writes its trace) and `exited`; there come `use`, `traceback` and `kill`. As the parent it alone reaps and kills, so
+no signal ever meets a process that is not a child of its own.
 """
 
 import json
@@ -28,9 +28,9 @@ FIRST_UID = 61_000
 class Options:
     """What the server asks of the workers.
 
-    prepare: `module:function`, called once with these options before the first fork; returns a `Worker`. spares: how many
-    children wait for a job. sandbox: require, best or off. memory: bytes of a run; cpu: seconds of a run. device: cpu or
-    cuda. gpu_memory: bytes of the GPU that a program may take.
+    prepare: `module:function`, called once with these options before the first fork; returns a `Worker`. spares: how
+    many children wait for a job. sandbox: require, best or off. memory: bytes of a run; cpu: seconds of a run. device:
+    cpu or cuda. gpu_memory: bytes of the GPU that a program may take.
     """
 
     prepare: str

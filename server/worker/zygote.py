@@ -1,6 +1,6 @@
 """The process that prepares itself once and forks each child, ready for one run.
 
-`python -m server.worker.zygote FD OPTIONS`: FD is a Unix socket to the server, OPTIONS are those of the supervisor as JSON.
+`python -m server.worker.zygote FD OPTIONS`: FD is a Unix socket to the server, OPTIONS the supervisor's as JSON.
 """
 
 import importlib
