@@ -1,6 +1,6 @@
 /** Texts around the pictures: the opening step, a step's heading and sentences, the outcome, and the pictures' labels. */
 
-import { LOOM_LABELS } from "./marks/loom.js";
+import { LOOM_LABELS } from "./marks/loom_labels.js";
 import { LABELS } from "./marks/labels.js";
 import { notes } from "./notes.js";
 import { EVENTS } from "./registry.js";
@@ -71,7 +71,7 @@ export function stageLabels(say) {
   return Object.fromEntries(labels.filter(([key, text]) => text !== `stage_${key}`));
 }
 
-/** The loom's labels. @param {Say} say @returns {import("./marks/loom.js").LoomLabels} */
+/** The loom's labels. @param {Say} say @returns {import("./marks/loom_labels.js").LoomLabels} */
 export function loomLabels(say) {
   return /** @type {any} */ (Object.fromEntries(Object.keys(LOOM_LABELS).map((word) => [word, say(`loom_${word}`)])));
 }

@@ -1,8 +1,10 @@
 /** The loom view: the whole run in one scrolling picture with fixed heads, and cut into pages for printing. */
 
-import { HEAD, loomLayout as makeLoom, SMALLEST_SCALE } from "./layout/loom.js";
+import { HEAD, SMALLEST_SCALE } from "./layout/loom_sizes.js";
+import { loomLayout as makeLoom } from "./layout/loom.js";
 import { ALL, visibleBand, TALL } from "./layout/view.js";
-import { cornerMarks, LOOM_LABELS, loomMarks } from "./marks/loom.js";
+import { cornerMarks, loomMarks } from "./marks/loom.js";
+import { LOOM_LABELS } from "./marks/loom_labels.js";
 import { patch, SVG } from "./svg.js";
 
 /** @typedef {import("./state.js").OpenTrace} OpenTrace */
@@ -18,7 +20,7 @@ const WIDTH_STEP = 40;
 /**
  * @param {HTMLElement} host
  * @param {Document} document
- * @param {{labels?: Partial<import("./marks/loom.js").LoomLabels>, go: (i: number) => void}} options go: called with the step of a row that was chosen
+ * @param {{labels?: Partial<import("./marks/loom_labels.js").LoomLabels>, go: (i: number) => void}} options go: called with the step of a row that was chosen
  * @returns {LoomView}
  */
 export function createLoom(host, document, { labels = {}, go }) {

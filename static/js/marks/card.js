@@ -5,7 +5,7 @@ import { valueText, wireText } from "../layout/format.js";
 import { truncate, textWidth } from "../layout/metrics.js";
 import { refOf } from "../layout/names.js";
 import { cls, h } from "../svg.js";
-import { tagMark } from "./handle.js";
+import { tagMark } from "./tag.js";
 
 /** @typedef {import("./scene_facts.js").Scene} Scene */
 

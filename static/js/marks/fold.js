@@ -1,6 +1,6 @@
 /** A fold of the graph: one card for many nodes, which says how many there are and what this step does to one of them. */
 
-import { foldTitle } from "../layout/fold.js";
+import { foldTitle } from "../layout/fold_names.js";
 import { nodeLabel } from "../layout/graph.js";
 import { ALARMS } from "../trace_index.js";
 import { textWidth } from "../layout/metrics.js";

@@ -1,7 +1,8 @@
 /** The head of the loom: every storage over its columns, with its values at the step, and its counters. */
 
 import { bytesText, dtypeText, shortNumber, wireText } from "../layout/format.js";
-import { HEAD, elementBox } from "../layout/loom.js";
+import { HEAD } from "../layout/loom_sizes.js";
+import { elementBox } from "../layout/loom_columns.js";
 import { truncate, EM, textWidth } from "../layout/metrics.js";
 import { find } from "../entities.js";
 import { cls, h } from "../svg.js";

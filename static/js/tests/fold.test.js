@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { folded, folds, frontier, foldTitle } from "../layout/fold.js";
+import { folded, folds, frontier } from "../layout/fold.js";
+import { foldTitle } from "../layout/fold_names.js";
 import { lifetimes } from "../layout/lifetimes.js";
 import { plan, toggleFold } from "../layout/plan.js";
 import { scene } from "../marks/scene.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textWidth } from "../layout/metrics.js";
-import { versionText } from "../marks/handle.js";
+import { versionText } from "../marks/rail.js";
 import { wireText } from "../layout/format.js";
 import { reads } from "../layout/reads.js";
 import { plan } from "../layout/plan.js";

@@ -1,0 +1,153 @@
+/** The loom's graph: lanes for the nodes, the way of every edge, and the pins of saved slots. */
+
+import { nodeLabel } from "./graph.js";
+import { Lanes } from "./lanes.js";
+import { BOLD, NODE, PIN_PITCH, SLOT } from "./loom_sizes.js";
+import { textWidth, truncate } from "./metrics.js";
+import { Packer } from "./packing.js";
+
+/** @typedef {import("./loom.js").Dot} Dot */
+/** @typedef {import("./loom.js").Loom} Loom */
+
+/** @param {Loom} plan @param {import("./run_story.js").GraphNode} node @param {number} y @param {number} r @returns {Dot} */
+export function nodeDot(plan, node, y, r) {
+  const slots = new Map(node.slots.map((slot, k) => [slot, y + NODE / 2 + k * SLOT + SLOT / 2]));
+  const name = nodeLabel(node.name).replace("+= ", "");
+  const short = name.replace(/Backward\d*$/, "").replace("AccumulateGrad", "+=");
+  const dot = {
+    uid: node.uid,
+    name: node.name,
+    leaf: Boolean(node.variable),
+    group: node.uid,
+    x: 0,
+    y,
+    slots,
+    row: r,
+    label: plan.stacked ? short : name,
+  };
+  plan.dots.set(node.uid, dot);
+  return dot;
+}
+
+/** AccumulateGrad stands in its leaf's row: one place for all that ever lead there.
+ * @param {Loom} plan @param {import("./run_story.js").GraphNode} node @param {number} r @param {Dot[]} rowDots @returns {boolean} */
+export function leafDot(plan, node, r, rowDots) {
+  const leafRow = plan.handleRows.get(node.variable ?? "");
+  if (!leafRow) return false;
+  const dot = nodeDot(plan, node, leafRow.cy, leafRow.row);
+  dot.label = `${dot.label} ${leafRow.name}`.trim();
+  dot.group = `leaf ${node.variable} ${leafRow.row}`;
+  (leafRow.row === r ? rowDots : plan.rowDots[leafRow.row]).push(dot);
+  return true;
+}
+
+/** Lanes for the nodes, the way of every edge. @param {Loom} plan */
+export function layoutGraph(plan) {
+  const lanes = new Lanes();
+  const { dots, story: run } = plan;
+  /** @type {Map<string, number>} */
+  const last = new Map();
+  for (const [uid, node] of run.nodes) {
+    const from = dots.get(uid);
+    if (from)
+      for (const edge of node.next) {
+        const to = edge && dots.get(edge[0]);
+        if (to) last.set(to.group, Math.max(last.get(to.group) ?? 0, from.y));
+      }
+  }
+  /** @type {Map<string, number>} */
+  const at = new Map();
+  for (const dot of [...dots.values()].sort((a, b) => a.y - b.y)) {
+    const key = dot.group;
+    if (at.has(key)) continue;
+    const straight = (run.nodes.get(dot.uid)?.next ?? [])
+      .flatMap((e) => {
+        const to = e && dots.get(e[0]);
+        return to && to.y < dot.y && last.get(to.group) === dot.y ? [at.get(to.group) ?? -1] : [];
+      })
+      .find((lane) => lane >= 0);
+    at.set(key, lanes.allocate(dot.y, Math.max(dot.y, last.get(key) ?? 0), straight));
+  }
+  const pitch = Math.max(6, Math.min(plan.stacked ? 11 : 17, (plan.stacked ? 60 : 180) / Math.max(1, lanes.count)));
+  for (const dot of dots.values()) dot.x = plan.graph.x + 12 + (at.get(dot.group) ?? 0) * pitch;
+  plan.graph.names = Math.ceil(plan.graph.x + 12 + lanes.count * pitch + 4);
+  let widest = 0;
+  for (const dot of dots.values())
+    widest = Math.max(
+      widest,
+      labelWidth(plan, dot),
+      ...[...dot.slots.keys()].map((slot) => slotWidth(plan, dot, slot)),
+    );
+  plan.graph.w = dots.size ? Math.ceil(plan.graph.names - plan.graph.x + widest + 14) : 16;
+  plan.width = plan.graph.x + plan.graph.w;
+  /** @type {Set<string>} */
+  const trunks = new Set();
+  for (const [uid, knot] of run.nodes) {
+    const from = dots.get(uid);
+    if (from)
+      knot.next.forEach((edge, k) => {
+        const to = edge && dots.get(edge[0]);
+        if (!to) return;
+        plan.edges.push({
+          key: `${uid}:${k}`,
+          from: uid,
+          to: edge[0],
+          x0: from.x,
+          y0: from.y,
+          x1: to.x,
+          y1: to.y,
+          row: from.row,
+        });
+        if (trunks.has(to.group)) return;
+        trunks.add(to.group);
+        plan.trunks.push({ x: to.x, y0: to.y, y1: last.get(to.group) ?? to.y });
+      });
+  }
+}
+
+/** How wide a node is written, with the gradient that reaches it. @param {Loom} plan @param {Dot} dot */
+function labelWidth(plan, dot) {
+  const chips = plan.stacked
+    ? []
+    : (plan.story.visits.get(dot.uid) ?? []).map((k) => plan.story.gradWidths.get(k) ?? 0);
+  return textWidth(truncate(dot.label, plan.stacked ? 15 : 30), 11.5) * BOLD + 14 + Math.max(0, ...chips);
+}
+
+/** @param {Loom} plan @param {Dot} dot @param {string} slot */
+function slotWidth(plan, dot, slot) {
+  const pin = plan.story.pins.get(`${dot.uid}:${slot}`);
+  const text =
+    pin && !plan.stacked ? `${slot} = ${plan.story.storageNames.get(pin.storage) ?? pin.storage} @ v0` : slot;
+  const more = pin?.broken !== null && pin ? 66 : pin?.silent !== null && pin ? 92 : plan.stacked ? 0 : 58;
+  return textWidth(text, 10.5) + 12 + more;
+}
+
+/** From a node's slot to the rail whose version it expects, and down until backward lets go. @param {Loom} plan */
+export function layoutPins(plan) {
+  /** @type {Map<string, Packer>} */
+  const slots = new Map();
+  for (const pin of plan.story.pins.values()) {
+    const column = plan.columns.get(pin.storage);
+    const dot = plan.dots.get(pin.node);
+    const y = dot?.slots.get(pin.slot);
+    if (!column || !dot || y === undefined) continue;
+    const rail = column.rails.get(pin.counter ?? "") ?? [...column.rails.values()][0];
+    const key = `${pin.storage}|${rail}`;
+    const lane = slots.get(key) ?? new Packer();
+    slots.set(key, lane);
+    const x = rail + lane.allocate(pin.birth, pin.death, 1) * PIN_PITCH;
+    const hit = pin.broken ?? pin.silent;
+    const shot = hit === null ? null : plan.writes[hit].find((one) => one.write.storage === pin.storage);
+    const box = plan.rows[pin.death];
+    const to = pin.death > pin.birth || !pin.released ? (pin.released ? box.y + box.h / 2 : box.y + box.h) : y + 7;
+    plan.pinLines.push({
+      pin: pin,
+      x,
+      rail,
+      y,
+      slotX: plan.graph.names,
+      to: Math.max(to, y),
+      at: hit === null ? null : (shot?.cy ?? plan.rows[hit].cy),
+    });
+  }
+}

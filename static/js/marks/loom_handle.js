@@ -1,0 +1,164 @@
+/** A handle in the loom: windows under the cells that it reads, line by line. */
+
+import { tuple } from "../layout/format.js";
+import { LINE, TITLE } from "../layout/loom_sizes.js";
+import { EM, textWidth, truncate } from "../layout/metrics.js";
+import { plainDtype } from "../layout/reads.js";
+import { cls, h } from "../svg.js";
+import { NODE_R } from "./loom_graph.js";
+
+/** @typedef {import("./loom_scene.js").LoomScene} LoomScene */
+
+/** A handle: windows under the cells that it reads. @param {LoomScene} scene @param {import("../layout/loom.js").HandleBox} box @param {number} r */
+export function handleMark({ plan, labels, i, now }, box, r) {
+  const { reader, column, y, cy, lines, bar } = box;
+  const { entity } = reader;
+  const meta = `${tuple(entity.shape ?? [])}${entity.kind === "array" ? " numpy" : layoutText(entity)}`;
+  const name = reader.title;
+  const room = Math.max(column.w, 0) + 34;
+  const parts = [];
+  const shown = truncate(name, Math.max(3, Math.floor(room / (13 * EM))));
+  if (name) parts.push(h("text", { key: "name", class: "loom-name", x: column.x + 1, y: y + 13 }, shown));
+  const left = name ? textWidth(shown, 13) + 7 : 0;
+  if (room - left > 18)
+    parts.push(
+      h(
+        "text",
+        { key: "meta", class: "loom-note", x: column.x + 1 + left, y: y + 13 },
+        truncate(meta, Math.max(3, Math.floor((room - left) / 6))),
+      ),
+    );
+  let last = column.x + column.w;
+  lines.forEach((line, k) => {
+    const { cells } = line;
+    const apart = cells.some((c, n) => n && Math.abs(c.x - cells[n - 1].x - cells[n - 1].w) > 0.5);
+    const reach = cells.map((c) => c.x + c.w / 2);
+    if (apart)
+      parts.push(
+        h("path", {
+          key: `through ${k}`,
+          class: "loom-through",
+          d: `M${Math.min(...reach)} ${line.y + LINE / 2 - 1}H${Math.max(...reach)}`,
+        }),
+      );
+    if (k === 0) last = Math.max(...cells.map((c) => c.x + c.w));
+    cells.forEach((c, n) => {
+      const full = `[${c.index}]`;
+      const text = textWidth(full, 11) < c.w - 5 ? full : c.index || "·";
+      const size = Math.min(11, (c.w - 5) / (Math.max(1, text.length) * EM));
+      parts.push(
+        h(
+          "g",
+          {
+            key: `window ${c.index}`,
+            class: "loom-window",
+            "data-loom-reads": `${column.uid}:${c.cell}`,
+            "data-index": c.index,
+          },
+          h("rect", { key: "box", x: c.x + 1.5, y: line.y, width: c.w - 3, height: LINE - 4, rx: 3 }),
+          size >= 5 &&
+            h(
+              "text",
+              {
+                key: "index",
+                class: "mid",
+                x: c.x + c.w / 2,
+                y: line.y + (LINE - 4) / 2 + size * 0.35,
+                "font-size": size,
+              },
+              text,
+            ),
+        ),
+      );
+      if (n === 0 && k === 1) parts.push(...strideMark(lines[0].cells[0], c, cells[cells.length - 1], line.y));
+    });
+    if (line.more)
+      parts.push(
+        h(
+          "text",
+          { key: "more", class: "loom-note", x: column.x + 2, y: line.y + LINE + 6 },
+          labels.more.replace("{n}", String(line.more)),
+        ),
+      );
+  });
+  if (bar)
+    parts.push(
+      h("rect", {
+        key: "bar",
+        class: "loom-bar",
+        x: bar[0] + 1,
+        y: y + TITLE,
+        width: Math.max(2, bar[1] - bar[0] - 2),
+        height: LINE - 6,
+        rx: 3,
+      }),
+    );
+  const rail = column.rails.get(entity.counter ?? "");
+  if (rail !== undefined)
+    parts.push(
+      h("path", { key: "stub", class: "loom-stub", d: `M${last} ${cy}H${rail}` }),
+      h("circle", { key: "dot", class: "loom-wears", cx: rail, cy, r: 4.2 }),
+    );
+  const made =
+    plan.dots.get(entity.grad_fn ?? "") ??
+    (entity.leaf && entity.requires_grad
+      ? plan.rowDots[r].find((dot) => dot.group === `leaf ${reader.uid} ${r}`)
+      : undefined);
+  if (made && !reader.alias && made.row === r)
+    parts.push(
+      h("path", { key: "thread", class: "loom-thread", d: `M${(rail ?? last) + 5} ${cy}H${made.x - NODE_R - 2}` }),
+    );
+  else if (reader.cut)
+    parts.push(
+      h("path", { key: "thread", class: "loom-thread", d: `M${(rail ?? last) + 5} ${cy}H${plan.graph.x - 3}` }),
+      h("path", { key: "wall", class: "loom-wall", d: `M${plan.graph.x - 3} ${cy - 7}v14` }),
+      h(
+        "text",
+        { key: "why", class: "loom-note", x: (plan.graph.names || plan.graph.x) + 2, y: cy + 4 },
+        `${labels.cut}: ${reader.cut.replace(/^Tensor/, "")}`,
+      ),
+    );
+  const { x, w } = plan.memory;
+  return h(
+    "g",
+    {
+      key: `handle ${r} ${reader.key}`,
+      class: cls(
+        "loom-handle",
+        reader.grad && "grad",
+        !reader.named && "passing",
+        reader.alias && "alias",
+        r === now && reader.step > i && "coming",
+      ),
+      "data-loom-handle": reader.uid,
+      "data-loom-on": column.uid,
+      "data-x": x + w,
+    },
+    parts,
+    h("title", { key: "title" }, `${name || reader.uid} ${meta} ${plainDtype(entity.dtype)}`),
+  );
+}
+
+/** Stride and offset, where they are not what is usual. @param {any} entity */
+function layoutText(entity) {
+  const offset = entity.offset ? ` offset ${entity.offset}` : "";
+  return entity.stride?.length ? ` stride ${tuple(entity.stride)}${offset}` : offset;
+}
+
+/** How far it is from one line to the next. @param {{x: number, w: number, cell: number}} from @param {{x: number, w: number, cell: number}} to
+ * @param {{x: number, w: number}} last of the line @param {number} y */
+function strideMark(from, to, last, y) {
+  const by = to.cell - from.cell;
+  const text = `${by < 0 ? "−" : "+"}${Math.abs(by)}`;
+  const x = from.x + from.w / 2;
+  if (to.x - x < 10) return [h("text", { key: "by", class: "loom-stride", x: last.x + last.w + 4, y: y + 14 }, text)];
+  const wide = to.x - x > 40;
+  return [
+    h("path", { key: "stride", class: "loom-measure", d: `M${x} ${y - 3}v${LINE / 2}H${to.x - 3}m-5 -3l5 3l-5 3` }),
+    h(
+      "text",
+      { key: "by", class: cls("loom-stride", !wide && "end"), x: wide ? x + 5 : x - 4, y: y + (wide ? 6 : 11) },
+      text,
+    ),
+  ];
+}

@@ -1,0 +1,26 @@
+/** What the loom's picture says in words; a page passes its own language's. */
+
+/** What the loom says; a page passes its own language's. */
+export const LOOM_LABELS = {
+  program: "Program",
+  runs: "time runs down",
+  memory: "Memory",
+  now: "now",
+  graph: "Graph",
+  grows: "grows down; gradients climb up",
+  freed: "freed",
+  through: "written through",
+  written: "written",
+  broken: "broken",
+  bytes: "other bytes",
+  released: "released",
+  unseen: "{n} statements passed unseen",
+  passing: "freed at once: {n}",
+  raises: "raises",
+  cut: "no grad_fn",
+  visit: "visit {k} of {n}",
+  more: "lines more: {n}",
+  end: "the end",
+};
+
+/** @typedef {Record<keyof typeof LOOM_LABELS, string>} LoomLabels */

@@ -1,0 +1,185 @@
+/** What a row of the loom wrote: the new values over the old ones, and the counters that ticked. */
+
+import { wireText } from "../layout/format.js";
+import { elementBox } from "../layout/loom_columns.js";
+import { LINE, WRITE } from "../layout/loom_sizes.js";
+import { textWidth, truncate } from "../layout/metrics.js";
+import { cls, h } from "../svg.js";
+import { fitting } from "./loom_head.js";
+
+/** @typedef {import("./loom_scene.js").LoomScene} LoomScene */
+
+/** What a statement wrote: the new value, and the old one struck. @param {LoomScene} scene @param {import("../layout/loom.js").WriteBox} shot @param {number} r */
+export function writeMark({ plan, labels, i, now: here }, { write, column, y, cy }, r) {
+  const room = Math.max(4, Math.floor((column.w + 30) / 6));
+  const full = write.by ? `${labels.through} ${write.by}` : labels.written;
+  const shown = truncate(full.length > room && write.by ? write.by : full, room);
+  const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, shown)];
+  const top = y + WRITE;
+  if (write.silent)
+    for (const layer of ["", "stripes"])
+      parts.push(
+        h("rect", {
+          key: `hazard ${layer}`,
+          class: cls("loom-hazard", layer),
+          x: column.x - 2,
+          y: top - 2.5,
+          width: column.w + 4,
+          height: LINE + 1,
+          rx: 3,
+        }),
+      );
+  if (!write.cells.size) {
+    const from = write.span ? elementBox(column, write.span[0], write.span[1]).x : column.x;
+    const to = write.span ? elementBox(column, write.span[0], write.span[2] + 1).x : column.x + column.w;
+    parts.push(
+      h("rect", {
+        key: "whole",
+        class: cls("loom-ink", to - from < 8 && "thin"),
+        x: from,
+        y: top,
+        width: Math.max(2, to - from),
+        height: LINE - 4,
+        rx: 2,
+      }),
+    );
+  }
+  const size = Math.max(
+    ...[...write.cells.values()].map((c) =>
+      typeof c.now === "number" && typeof c.was === "number" ? Math.abs(c.now - c.was) : 0,
+    ),
+    0,
+  );
+  for (const [key, { was, now }] of write.cells) {
+    const [dtype, index] = key.split(":");
+    const at = elementBox(column, dtype, Number(index));
+    const facts = {
+      key: `write ${key}`,
+      class: cls("loom-write", write.silent && "silent"),
+      "data-loom-write": `${write.storage}:${index}`,
+      "data-dtype": dtype,
+      "data-row": r,
+      "data-value": wireText(now),
+      "data-was": wireText(was),
+    };
+    if (column.heat) {
+      const by = typeof now === "number" && typeof was === "number" ? now - was : 0;
+      parts.push(
+        h(
+          "g",
+          facts,
+          h("rect", {
+            key: "box",
+            class: "loom-ink thin",
+            x: at.x,
+            y: top,
+            width: Math.max(at.w, 0.5),
+            height: LINE - 4,
+          }),
+          h("rect", {
+            key: "paper",
+            class: "loom-paper",
+            x: at.x,
+            y: top + 4,
+            width: Math.max(at.w, 0.5),
+            height: LINE - 12,
+          }),
+          by !== 0 &&
+            h("rect", {
+              key: "change",
+              class: cls("loom-change", by < 0 ? "neg" : "pos"),
+              x: at.x,
+              y: top + 4,
+              width: Math.max(at.w, 0.5),
+              height: LINE - 12,
+              "fill-opacity": 0.15 + 0.7 * (Math.abs(by) / (size || 1)),
+            }),
+        ),
+      );
+      continue;
+    }
+    const arrow = at.w >= 42;
+    const fit = fitting(now, at.w - (arrow ? 12 : 3), 11.5);
+    const old = fitting(was, at.w - 4, 10);
+    parts.push(
+      h(
+        "g",
+        facts,
+        h("rect", { key: "box", class: "loom-ink", x: at.x + 1.5, y: top, width: at.w - 3, height: LINE - 4, rx: 3 }),
+        arrow && h("path", { key: "arrow", class: "loom-arrow", d: `M${at.x + 12} ${top + 11}h-6m3 -3l-3 3l3 3` }),
+        h(
+          "text",
+          {
+            key: "value",
+            class: "loom-new mid",
+            x: at.x + at.w / 2 + (arrow ? 5 : 0),
+            y: top + (LINE - 4) / 2 + fit.size * 0.35,
+            "font-size": fit.size,
+          },
+          fit.text,
+        ),
+        h(
+          "text",
+          {
+            key: "was",
+            class: "loom-old mid",
+            x: at.x + at.w / 2,
+            y: top + LINE + (write.silent ? 9 : 7),
+            "font-size": old.size,
+          },
+          old.text,
+        ),
+      ),
+    );
+  }
+  for (const [counter, x] of column.rails) {
+    if (plan.story.rows[r].bumps.has(counter))
+      parts.push(h("path", { key: "stub", class: "loom-stub", d: `M${column.x + column.w} ${cy - 2}H${x - 16}` }));
+  }
+  return h(
+    "g",
+    {
+      key: `shot ${r} ${write.storage}`,
+      class: cls("loom-shot", r === here && write.step > i && "coming"),
+      "data-loom-shot": write.storage,
+    },
+    parts,
+  );
+}
+
+/** A counter that ticked, on every rail it has in this row. @param {LoomScene} scene @param {number} r */
+export function bumpMarks({ plan, i, now }, r) {
+  const { bumps } = plan.story.rows[r];
+  if (!bumps.size) return [];
+  const out = [];
+  for (const column of plan.columns.values()) {
+    const life = plan.story.storages.get(column.uid);
+    if (!life || life.birth > r || life.death < r) continue;
+    for (const [counter, x] of column.rails) {
+      const bump = bumps.get(counter);
+      if (!bump) continue;
+      const text = `${bump[0]}→${bump[1]}`;
+      const w = textWidth(text, 10.5) + 10;
+      const left = x - Math.min(w / 2, 17);
+      const y = (plan.writes[r].find((write) => write.column === column)?.cy ?? plan.rows[r].cy) - 2;
+      out.push(
+        h(
+          "g",
+          {
+            key: `bump ${r} ${column.uid} ${counter}`,
+            class: cls(
+              "loom-bump",
+              r === now && (plan.writes[r].find((one) => one.column === column)?.write.step ?? 0) > i && "coming",
+            ),
+            "data-loom-bump": counter,
+            "data-from": bump[0],
+            "data-to": bump[1],
+          },
+          h("rect", { key: "box", x: left, y: y - 9, width: w, height: 18, rx: 4 }),
+          h("text", { key: "text", class: "mid", x: left + w / 2, y: y + 3.8 }, text),
+        ),
+      );
+    }
+  }
+  return out;
+}
