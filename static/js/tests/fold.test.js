@@ -8,7 +8,7 @@ import { lifetimes } from "../layout/lifetimes.js";
 import { plan, toggleFold } from "../layout/plan.js";
 import { scene } from "../marks/scene.js";
 import { openTrace } from "../state.js";
-import { trace } from "./traces.js";
+import { trace } from "./entities.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 

@@ -9,7 +9,8 @@ import { plan, handleRow } from "../layout/plan.js";
 import { extent, readLines, reads } from "../layout/reads.js";
 import { pack, Packer } from "../layout/packing.js";
 import { openTrace } from "../state.js";
-import { ALL, crowd, tensor } from "./traces.js";
+import { ALL, crowd } from "./traces.js";
+import { tensor } from "./entities.js";
 
 const TRACES = { ...ALL, long: () => crowd(90) };
 

@@ -10,7 +10,8 @@ import { runStory } from "../layout/run_story.js";
 import { loomMarks, loomPicture } from "../marks/loom.js";
 import { openTrace } from "../state.js";
 import { render } from "../svg.js";
-import { ALL, backward, crowd, saved, sharing, storage, tensor, trace, views } from "./traces.js";
+import { ALL, backward, crowd, saved, sharing, views } from "./traces.js";
+import { storage, tensor, trace } from "./entities.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 

@@ -11,7 +11,8 @@ import { knownCells, visibleWindow } from "../layout/strip.js";
 import { scene } from "../marks/scene.js";
 import { openTrace } from "../state.js";
 import { h, render } from "../svg.js";
-import { ALL, saved, storage, tensor, trace } from "./traces.js";
+import { ALL, saved } from "./traces.js";
+import { storage, tensor, trace } from "./entities.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 

@@ -11,7 +11,7 @@ import {
 } from "../page_selectors.js";
 import { initial, reduce } from "../page_state.js";
 import { createStore } from "../store.js";
-import { storage } from "./traces.js";
+import { storage } from "./entities.js";
 
 /** @typedef {import("../page_state.js").Action} Action */
 /** @typedef {import("../page_state.js").PageState} PageState */

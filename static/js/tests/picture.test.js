@@ -11,7 +11,8 @@ import { island, standalone } from "../standalone.js";
 import { openTrace } from "../state.js";
 import { h } from "../svg.js";
 import { bare } from "./bare.js";
-import { ALL, storage, tensor, trace } from "./traces.js";
+import { ALL } from "./traces.js";
+import { storage, tensor, trace } from "./entities.js";
 
 const pictureOf = await bare();
 const loomOf = await bare("loomOf");

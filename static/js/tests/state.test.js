@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openTrace, walk } from "../state.js";
-import { ALL, crowd, saved, sharing, storage, tensor, trace } from "./traces.js";
+import { ALL, crowd, saved, sharing } from "./traces.js";
+import { storage, tensor, trace } from "./entities.js";
 
 /** @param {Map<string, any>} entities */
 const plain = (entities) =>

@@ -8,7 +8,8 @@ import { isHandle } from "../entities.js";
 import { notes } from "../notes.js";
 import { openTrace, walk } from "../state.js";
 import { handleKey } from "../trace_index.js";
-import { ALL, crowd, tensor, trace } from "./traces.js";
+import { ALL, crowd } from "./traces.js";
+import { tensor, trace } from "./entities.js";
 
 const GOLDEN = "tests/golden";
 const stored = readdirSync(GOLDEN).filter((name) => name.endsWith(".json"));

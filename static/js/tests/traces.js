@@ -1,68 +1,8 @@
 /** Small hand-written traces, as torch 2.13 behaves, for the tests of the picture. */
 
-/** @param {any} [over] */
-export function tensor(over = {}) {
-  return {
-    kind: "tensor",
-    type: "Tensor",
-    shape: [3],
-    dtype: "float32",
-    device: "cpu",
-    layout: "strided",
-    storage: "s1",
-    offset: 0,
-    stride: [1],
-    counter: "c1",
-    requires_grad: false,
-    leaf: true,
-    retains_grad: false,
-    bits: [],
-    hooks: 0,
-    ...over,
-  };
-}
-
-/** @param {number[]} cells @param {string} [dtype] @param {number} [size] */
-export function storage(cells, dtype = "float32", size = 4) {
-  return { kind: "storage", device: "cpu", nbytes: cells.length * size, cells: { [dtype]: cells } };
-}
-
-const counter = (value = 0) => ({ kind: "counter", value });
-/** @param {string} uid */
-const ref = (uid) => ({ ref: uid });
-
-/** @param {string} source @param {any[]} steps */
-export function trace(source, steps) {
-  return {
-    schema: 1,
-    program: { source, lines: [], statements: [], notices: [] },
-    runtime: {},
-    steps: steps.map((s, i) => ({
-      i,
-      kind: "statement",
-      stmt: i,
-      line: i + 1,
-      frame: "f1",
-      depth: 0,
-      gone: [],
-      log: [],
-      set: {},
-      ...s,
-    })),
-    outcome: { status: "finished" },
-    cost: {},
-  };
-}
-
-/** @param {Record<string, any>} vars @param {any} [rest] */
-const frame = (vars, rest = {}) => ({ kind: "frame", name: "<module>", line: 1, state: "running", vars, ...rest });
-/** @param {Record<string, any>} vars */
-const vars = (vars) => ({ vars });
+import { counter, frame, node, ref, storage, tensor, trace, vars } from "./entities.js";
 
 const A = { s1: storage([1, 2, 3]), c1: counter(), t1: tensor({ requires_grad: true }) };
-
-/** @param {string} name @param {[string, number][]} next @param {any} [rest] */
-const node = (name, next, rest = {}) => ({ kind: "node", name, next, saved: {}, attrs: {}, ...rest });
 
 /** a; b = a.clone(); c = a.detach(); v = a.view(3, 1) */
 export function sharing() {
