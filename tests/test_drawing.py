@@ -21,7 +21,13 @@ Box = list[float]
 
 
 def sources() -> list[Any]:
-    missing = pytest.param("", id="seeds", marks=pytest.mark.skip(reason="the articles do not lie beside the project"))
+    missing = pytest.param(
+        "",
+        id="seeds",
+        marks=pytest.mark.skip(
+            reason="../shared/seeds is missing: the pictures of the articles' programs were not checked"
+        ),
+    )
     seeds = (
         [pytest.param(one["program"], id=one["id"]) for one in json.loads(SEEDS.read_text())]
         if SEEDS.exists()

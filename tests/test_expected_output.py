@@ -148,7 +148,7 @@ DIFFERENT = {
 }
 
 
-@pytest.mark.skipif(not SEEDS.is_dir(), reason="the articles are not beside this checkout")
+@pytest.mark.skipif(not SEEDS.is_dir(), reason="../shared/seeds is missing: the articles' expected output was not read")
 def test_what_the_articles_print_is_what_torch_prints_but_for_known_places() -> None:
     paths = sorted(SEEDS.glob("*.txt"))
     found = verdicts([trace(path.read_text()) for path in paths])

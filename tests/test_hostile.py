@@ -81,7 +81,7 @@ def test_what_is_no_trace_ends_the_trace_there(name: str) -> None:
     assert len(text(trace)) < 5000
 
 
-@pytest.mark.parametrize("name", LINES.keys() - {"another header"})
+@pytest.mark.parametrize("name", [name for name in LINES if name != "another header"])
 def test_nothing_is_believed_that_comes_first(name: str) -> None:
     trace = assembled(LINES[name] + encoded(END))
     assert trace.outcome.status == "crashed" and trace.steps == []

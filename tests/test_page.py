@@ -35,7 +35,9 @@ STALE = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = x.exp
 
 def seed(name: str) -> Any:
     path = SEEDS / f"{name}.txt"
-    missing = pytest.mark.skipif(not path.exists(), reason="the articles do not lie beside the project")
+    missing = pytest.mark.skipif(
+        not path.exists(), reason="../shared/seeds is missing: the articles' programs were not opened in a browser"
+    )
     return pytest.param(path.read_text() if path.exists() else "", id=name, marks=missing)
 
 

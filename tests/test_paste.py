@@ -12,6 +12,7 @@ from server.language.paste import MAX_NOTICES, Pasted, normalise
 
 ROOT = Path(__file__).parent.parent
 SEEDS = ROOT.parent / "shared" / "seeds"
+PASTES = sorted((ROOT / "tests/pastes").glob("*.txt"))
 PROGRAMS = sorted([*(ROOT / "tests/programs").glob("*.py"), *(ROOT / "scenarios").glob("*.py")])
 
 
@@ -33,13 +34,18 @@ def meaning(source: str) -> str:
     return ast.dump(tree)
 
 
-@pytest.mark.skipif(not SEEDS.is_dir(), reason="the articles are not beside this checkout")
+@pytest.mark.skipif(not SEEDS.is_dir(), reason="../shared/seeds is missing: the articles' snippets were not normalised")
 def test_every_snippet_of_the_articles_means_what_its_cleaned_program_means() -> None:
     snippets = json.loads((SEEDS / "snippets.json").read_text())
     for snippet in snippets:
         pasted = normalise((SEEDS / "snippets" / f"{snippet['id']}.txt").read_text())
         assert meaning(pasted.source) == meaning(snippet["program"]), snippet["id"]
     assert len(snippets) == 49
+
+
+@pytest.mark.parametrize("path", PASTES, ids=lambda path: path.stem)
+def test_a_pasted_text_means_what_its_program_means(path: Path) -> None:
+    assert meaning(normalise(path.read_text()).source) == meaning(path.with_suffix(".py").read_text())
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
