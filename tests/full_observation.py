@@ -1,4 +1,4 @@
-"""Holds every step, which looks at what its statement may have changed, against a look at everything.
+"""Holds every step, which observes what its statement may have changed, against an observation of everything.
 
 `python -m tests.full_observation FILE…` prints what the steps of these programs missed.
 """
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from server.worker.observation import Observation
 from server.worker.observer import Observer
 from server.worker.run import run
 from tests.tracing import HOST, qualified
@@ -16,41 +17,29 @@ from tests.tracing import HOST, qualified
 _observe = Observer.observe
 
 
-class NoOps:
-    """No operators ran."""
-
-    def last_writers(self) -> dict[str, Any]:
-        return {}
-
-    def path_cuts(self) -> list[dict[str, Any]]:
-        return []
-
-
 def comparing(report: Callable[[dict[str, Any]], None]) -> Callable[..., Any]:
     """`Observer.observe`, and after it an observation of everything; `report` takes what only that one finds."""
 
-    def observe(
-        self: Observer,
-        step: int,
-        frames: Any,
-        ops: Any,
-        log: Any,
-        retired_frames: Any,
-        observe_all: bool,
-        exposes_memory: bool,
-    ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-        set_, removed = _observe(self, step, frames, ops, log, retired_frames, observe_all, exposes_memory)
-        if not observe_all:
-            missed_log: list[dict[str, Any]] = []
-            missed_facts, missed_removals = _observe(
-                self, step, frames, NoOps(), missed_log, retired_frames, True, False
-            )  # type: ignore[arg-type]
-            for uid in missed_removals:  # what the step's value alone refers to, told a second time
-                missed_facts.pop(uid, None)
-            missed_log = [entry for entry in missed_log if entry.get("storage") not in missed_removals]
-            if missed_facts or missed_log:
-                report({"step": step, "set": missed_facts, "gone": missed_removals, "log": missed_log})
-        return set_, removed
+    def observe(self: Observer, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
+        _observe(self, observation, observe_frames)
+        if observation.observe_all:
+            return
+        reported = dict(self._delta.pending), list(self._delta.removed)
+        self._delta.flush()
+        full = Observation(step=observation.step)
+        self._context.observation = full
+        try:
+            _observe(self, full, observe_frames)
+        finally:
+            self._context.observation = observation
+        facts, removals = self._delta.flush()
+        for uid in removals:  # what the step's value alone refers to, reported a second time
+            facts.pop(uid, None)
+        log = [entry for entry in full.log if entry.get("storage") not in removals]
+        if facts or log:
+            report({"step": observation.step, "set": facts, "gone": removals, "log": log})
+        self._delta.pending.update(reported[0])
+        self._delta.removed += reported[1]
 
     return observe
 

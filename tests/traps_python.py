@@ -10,11 +10,11 @@ from types import FrameType
 from typing import Any
 
 from server.worker.probes.frames import Frames
+from server.worker.probes.probe import ProbeContext
 from server.worker.probes.storages import Storages
 from server.worker.recorder import Recorder
 from server.worker.run import ProgramRun
 from server.worker.stack import PROGRAM, frames_outward, stepping_frame
-from server.worker.step_recorder import StepRecorder
 from server.worker.uids import ObjectUids
 from tests.tracing import ROOT
 from tests.traps import Seen, Switch, Trap, after_each_observation, names, put, tensors
@@ -60,7 +60,7 @@ def stumble_once() -> None:
             raise ZeroDivisionError("ours")
 
 
-def pass_on(_: StepRecorder, error: BaseException) -> None:
+def pass_on(_: ProbeContext, error: BaseException) -> None:
     raise error
 
 
@@ -222,7 +222,7 @@ TRAPS = [
         "faults_of_ours",
         "a = 1\nb = a + 1\nprint(b)\n",
         fault_is_told_and_passed,
-        {"passes them on": Switch(put(StepRecorder, fault=pass_on))},
+        {"passes them on": Switch(put(ProbeContext, report_fault=pass_on))},
         given=after_each_observation(stumble_once),
     ),
     Trap(

@@ -1,290 +1,231 @@
-"""One look at everything that lives: the probes in their order, and the events that follow from what they found."""
+"""One observation: the probes in their order, and the events that follow from what they found."""
 
-import math
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
-from server.wire.events import EVENTS
-from server.worker.probes import cells, modes
+from server.wire import events
+from server.worker.observation import Observation
 from server.worker.probes.arrays import Arrays
 from server.worker.probes.counters import Counters
 from server.worker.probes.device import Devices
 from server.worker.probes.graph import Graph
 from server.worker.probes.holders import Holders
-from server.worker.probes.ops import Ops
-from server.worker.probes.saved_tensors import SavedTensors
+from server.worker.probes.modes import Modes
+from server.worker.probes.node_uids import NodeUids
+from server.worker.probes.ops import path_cuts
+from server.worker.probes.probe import Probe, ProbeContext
+from server.worker.probes.saved_tensors import SavedTensors, Transition
 from server.worker.probes.stale_views import StaleViews
 from server.worker.probes.storages import Storages
 from server.worker.probes.tensors import Tensors
+from server.worker.probes.windows import Windows
 from server.worker.reachability import Reachability
-from server.worker.trace_delta import TraceDelta
-from server.worker.uids import UidAllocator, WeakUids, uid_order
+from server.worker.uids import ObjectUids, WeakUids
 from server.worker.values import ValueEncoder
 
-MAX_WRITTEN_ELEMENTS = 256
-"""Written elements of a big storage that stay in its windows."""
+_TRANSITION_EVENTS = {row.state: name for name, row in events.EVENTS.items() if row.state is not None}
 
-_TRANSITION_EVENTS = {row.state: name for name, row in EVENTS.items() if row.state is not None}
+MAX_ROUNDS = 8
+"""How often an observation goes on from what it found to what that is related to."""
 
 
 class Observer:
-    """The picture of a run, and the way to bring it up to date."""
+    """The probes of a run. `observe` brings the trace's state up to date.
 
-    def __init__(self, fault: Callable[[BaseException], None]) -> None:
-        self._fault = fault
-        self.uids, self.picture = UidAllocator(), TraceDelta()
-        tensor_uids = WeakUids(self.uids, "t")
+    focus: see `Windows`. writable_without_ops: the program has ways to write bytes that are no operators.
+    """
+
+    def __init__(self, context: ProbeContext, focus: dict[str, Any], writable_without_ops: bool) -> None:
+        self._context, self._delta = context, context.delta
+        tensor_uids = WeakUids(context.uids, "t")
+        self.node_uids = node_uids = NodeUids(context.uids)
+        objects = ObjectUids(context.uids)
         self.holders = Holders()
-        self.storages = Storages(self.uids, self.picture, self.holders)
-        self.counters = Counters(self.uids, self.picture, tensor_uids)
-        stale_views = StaleViews()
-        self.saved_tensors = SavedTensors(self.storages, self.counters, tensor_uids, self.holders, stale_views)
-        self.graph = Graph(self.uids, self.picture, self.saved_tensors, lambda value: self.values.scalar(value))
-        self.arrays = Arrays(self.uids, self.picture, self.storages, self.holders)
-        self.tensors = Tensors(
-            tensor_uids,
-            self.picture,
-            self.storages,
-            self.counters,
-            self.holders,
-            stale_views,
-            self.graph.uid_of,
-            lambda uid, objects: self.values.objects.set_references(uid, objects),
-            fault,
+        self.storages = Storages(context, self.holders, writable_without_ops)
+        self.counters = Counters(context, tensor_uids)
+        self.stale_views = StaleViews()
+        self.saved_tensors = SavedTensors(
+            context, self.storages, self.counters, tensor_uids, self.holders, self.stale_views
         )
-        self.values = ValueEncoder(self.uids, self.picture, self.tensors.register, self.arrays.register, self._node)
-        self.reach = Reachability(self.values, tensor_uids.find, self.tensors.register)
-        self._mode = self.uids.allocate("m")
-        self.devices = Devices(self.uids, self.picture, self.storages.by_address)
-        self._window: tuple[str, int, range] | None = None  # storage, step from which on, elements
-        self._written_elements: dict[str, dict[str, set[int]]] = {}
-        self._released: set[str] = set()
-        self.visited_nodes: list[
-            tuple[Any, str]
-        ] = []  # nodes that the engine ran since the look before, and their uids
-        self.reached_tensors: list[str] = []  # tensors that something outside of the names was seen to hold
-        self._dead: list[str] = []  # died, and not told yet
-        self.ended_backwards: list[str] = []  # backward passes that are over
+        self.arrays = Arrays(context, self.storages, self.holders)
+        self.tensors = Tensors(
+            context, tensor_uids, node_uids, objects, self.storages, self.counters, self.holders, self.stale_views
+        )
+        self.values = ValueEncoder(context, objects, self.tensors, self.arrays, node_uids)
+        self.graph = Graph(context, node_uids, self.saved_tensors, self.tensors, self.values)
+        self.reachability = Reachability(self.values, self.tensors)
+        self.modes = Modes(context)
+        self.devices = Devices(context, self.storages)
+        self.windows = Windows(context, focus, self.storages, self.holders)
+        self._probes: tuple[Probe, ...] = (
+            self.tensors, self.arrays, self.graph, self.counters, self.windows, self.storages, self.modes,
+            self.devices,
+        )  # fmt: skip
 
-    def open_window(self, focus: dict[str, Any]) -> None:
-        """Tell certain elements of a big storage too: `{"storage", "step", "from", "to"}`."""
-        if focus.get("storage") is not None:
-            last = min(int(focus["to"]), int(focus["from"]) + cells.MAX_CELLS)
-            self._window = focus["storage"], int(focus.get("step") or 0), range(int(focus["from"]), last)
+    def observe(self, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
+        """Find what changed since the last observation: facts go to the delta, events to the log.
 
-    def _node(self, node: Any) -> str:
-        self.tensors.graph_roots.append(node)
-        return self.graph.uid_of(node)
-
-    def observe(
-        self,
-        step: int,
-        frames: Callable[[bool], bool],
-        ops: Ops,
-        log: list[dict[str, Any]],
-        retired_frames: list[str],
-        observe_all: bool,
-        exposes_memory: bool,
-    ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-        """What changed since the look before, as a step's `set` and `gone`; events are added to `log`.
-
-        frames: tells the frames, all or those of the step, and whether that is enough. everything: look at all that
-        lives, not only at what may have changed. opens: the statement may have handed out memory.
+        observe_frames: observes the frames, all or those of the step, and returns whether that is enough.
         """
+        observation.observe_all = observation.observe_all or observation.ops_unobserved
         try:
-            self._collect_dead()
-            observe_all = self._observe_values(frames, observe_all or self.storages.ops_unobserved)
-            if not observe_all:
-                self._observe_related(ops)
-            if exposes_memory:
-                self._expose_observed()
-            self._collect_dead()
-            self._update(step, observe_all, ops, log)
-            self._retire([*self._dead, *retired_frames, *self.ended_backwards])
-            for reported in (self._dead, retired_frames, self.ended_backwards):
-                reported.clear()
-            return self.picture.flush()
+            self._collect_dead(observation)
+            self._observe_values(observation, observe_frames)
+            if not observation.observe_all:
+                self._observe_related(observation)
+            if observation.exposes_memory:
+                self._expose_observed(observation)
+            self._collect_dead(observation)
+            self._update(observation)
+            self._retire(observation)
         finally:
-            self.tensors.end_observation()
-            self.visited_nodes.clear()
-            self.reached_tensors.clear()
-
-    def _observe_values(self, frames: Callable[[bool], bool], observe_all: bool) -> bool:
-        """Look at the frames and at what they lead to; whether it was at everything after all."""
-        for probe in (self.values, self.counters, self.graph):
-            probe.begin_observation()
-        self.counters.storages_rebound = (
-            self.saved_tensors.after_unobserved
-        )  # some may have gone to other storages unseen
-        self.tensors.begin_observation(observe_all)
-        self.tensors.enqueue([*self.reached_tensors, *self.tensors.stale_views.take_asked(self._dead)])
-        self.reach.begin_observation(not observe_all)
-        if not frames(observe_all):
-            observe_all = True
-            self.reach.begin_observation(False)
-            self.tensors.enqueue_all()
-            frames(True)
-        self.tensors.observe_pending(self.values.encode)
-        for node, uid in self.visited_nodes:
-            self.graph.observe_visited(node, uid)
-        return observe_all
-
-    def _update(self, step: int, observe_all: bool, ops: Ops, log: list[dict[str, Any]]) -> None:
-        """Compare the bytes, walk the graph, and tell what follows."""
-        dead = self.storages.compare(observe_all)
-        self.tensors.forget_storages(dead)
-        moved = self.counters.moved()
-        self._walk_graph(observe_all or self.counters.ambiguous or self._saved_handle_displaced(), step)
-        for uid, slots in self.saved_tensors.recheck([*(c for c, _, _ in moved), *self.storages.changed]).items():
-            self.picture.update(uid, {"saved": slots})
-        self.arrays.observe()
-        self._events(ops, log, dead, moved)
-        self._dead += [*dead, *self.counters.update_values()]
-        self.storages.update_contents(self._windows_wanted(step))
-        self.storages.update_overlaps()
-        for storage in sorted(self.holders.changed, key=uid_order):
-            if storage in self.storages.records:
-                self.picture.update(
-                    storage, {"held_by": sorted(self.holders.holders_of(storage), key=uid_order) or None}
-                )
-        self.holders.changed.clear()
-        self.picture.update(self._mode, modes.facts())
-        self.devices.observe()
-
-    def _observe_related(self, ops: Ops) -> None:
-        """Look at what stands in relation to what changed, until nothing new comes of it."""
-        written = set(ops.last_writers())
-        for _ in range(8):
-            moved = [counter for counter, _, _ in self.counters.moved()]
-            stood = {str(self.picture.state[uid].get("storage")) for uid in self.tensors.displaced}
-            self.tensors.enqueue_related(written | stood, moved)
-            if not self.tensors.has_pending():
-                return
-            self.tensors.observe_pending(self.values.encode)
+            for probe in self._probes:
+                probe.end(observation)
 
     def saved_tensors_modified(self) -> bool:
-        """Whether what nodes saved was written since the look before; asked between looks, of a few small ones."""
+        """Whether what nodes saved was written since the last observation; asked between two, of a few small ones."""
         for counter in self.saved_tensors.sample_intact("c"):
             tensor = self.counters.living_handle(counter)
             if tensor is not None and tensor._version != self.counters.version(counter):
                 return True
         return any(self.storages.is_modified(storage) for storage in self.saved_tensors.sample_intact("s"))
 
+    def _collect_dead(self, observation: Observation) -> None:
+        for probe in self._probes:
+            probe.collect_dead(observation)
+
+    def _observe_values(self, observation: Observation, observe_frames: Callable[[bool], bool]) -> None:
+        """Observe the frames and what they lead to; everything, where it turns out that the frames are not enough."""
+        self.values.begin_observation()
+        for probe in self._probes:
+            probe.begin(observation)
+        self.tensors.enqueue([*observation.reached_tensors, *self.stale_views.take_asked(observation.dead)])
+        self.reachability.begin_observation(not observation.observe_all)
+        if not observe_frames(observation.observe_all):
+            observation.observe_all = True
+            self.reachability.begin_observation(False)
+            self.tensors.enqueue_all()
+            observe_frames(True)
+        self.tensors.observe_pending(self.values.encode)
+        for node, uid in observation.visited_nodes:
+            self.graph.observe_visited(node, uid)
+
+    def _observe_related(self, observation: Observation) -> None:
+        """Observe what is related to what changed, until nothing new comes of it."""
+        written = set(observation.last_writers())
+        for _ in range(MAX_ROUNDS):
+            moved = [counter for counter, _, _ in self.counters.moved()]
+            storages = {str(self._delta.tensor(uid).get("storage")) for uid in self.tensors.displaced}
+            self.tensors.enqueue_related(written | storages, moved)
+            if not self.tensors.has_pending():
+                return
+            self.tensors.observe_pending(self.values.encode)
+
+    def _expose_observed(self, observation: Observation) -> None:
+        """The memory of whatever the statement led to may have been handed out."""
+        for uid in self.tensors.observed_uids():
+            storage = self._delta.tensor(uid).get("storage")
+            if storage is not None:
+                self.storages.expose(storage)
+        for storage in observation.touched_storages:
+            self.storages.expose(storage)
+
+    def _update(self, observation: Observation) -> None:
+        """Compare the bytes, walk the graph, and report what follows."""
+        dead_storages = self.storages.compare(observation)
+        self.tensors.forget_storages(dead_storages)
+        moved = self.counters.moved()
+        self._walk_graph(observation)
+        for uid, slots in self.saved_tensors.recheck([*(c for c, _, _ in moved), *self.storages.changed]).items():
+            self.graph.update_slots(uid, slots)
+        self.arrays.observe()
+        self._append_events(observation, dead_storages, moved)
+        observation.dead += dead_storages
+        for probe in self._probes:
+            probe.update(observation)
+
+    def _walk_graph(self, observation: Observation) -> None:
+        """Walk from the roots that were met; from all, and over known nodes too, where slots may have changed."""
+        all_nodes = observation.observe_all or observation.counters_ambiguous or self._saved_handle_displaced()
+        if all_nodes:
+            self.tensors.collect_graph_roots()
+        done = 0
+        while done < len(observation.graph_roots):
+            self.graph.walk(observation.graph_roots[done], all_nodes, observation.step)
+            self.tensors.observe_pending(self.values.encode)
+            done += 1
+
     def _saved_handle_displaced(self) -> bool:
-        """Whether a handle stands differently that a node saved."""
+        """Whether a handle that a node saved reads its storage otherwise now."""
         for uid in self.tensors.displaced:
-            facts = self.picture.state[uid]
+            facts = self._delta.tensor(uid)
             if any(self.saved_tensors.is_held(str(held)) for held in (uid, facts.get("counter"), facts.get("storage"))):
                 return True
         return False
 
-    def _expose_observed(self) -> None:
-        for uid in self.tensors.observed_uids():
-            storage = self.picture.state.get(uid, {}).get("storage")
-            if storage is not None:
-                self.storages.expose(storage)
-        for storage in self.storages.touched:
-            self.storages.expose(storage)
-
-    def _walk_graph(self, again: bool, step: int) -> None:
-        done = 0
-        if again:
-            self.tensors.collect_graph_roots()
-        while done < len(self.tensors.graph_roots):
-            self.graph.walk(self.tensors.graph_roots[done], again, step, self.tensors.register)
-            self.tensors.observe_pending(self.values.encode)
-            done += 1
-
-    def _windows_wanted(self, step: int) -> dict[str, dict[str, set[int]]]:
-        """The elements of big storages that small handles read, and those that were written."""
-        wanted_elements: dict[str, dict[str, set[int]]] = {}
-        focused = {self._window[0]} if self._window is not None and step >= self._window[1] else set()
-        for storage in self.storages.compared | self.holders.changed | focused:
-            record = self.storages.records.get(storage)
-            if record is None or record.nbytes <= cells.MAX_CELLS:
-                continue
-            wanted = wanted_elements[storage] = {}
-            if storage in focused and self._window is not None:
-                for dtype in self.holders.dtypes(storage):
-                    wanted.setdefault(dtype, set()).update(self._window[2])
-            for uid in self.holders.holders_of(storage):
-                facts = self.picture.state.get(uid, {})
-                if (
-                    facts.get("kind") == "tensor"
-                    and math.prod(facts.get("shape") or [0]) <= cells.MAX_CELLS
-                    and "stride" in facts
-                ):
-                    wanted.setdefault(facts["dtype"], set()).update(
-                        cells.elements_of(facts["shape"], facts["stride"], facts["offset"])
-                    )
-            if storage in self.storages.changed:
-                dtype, _, elements = self.storages.changed[storage]
-                written = self._written_elements.setdefault(storage, {}).setdefault(dtype, set())
-                written.update(elements[: max(MAX_WRITTEN_ELEMENTS - len(written), 0)])
-            for dtype, written in self._written_elements.get(storage, {}).items():
-                wanted.setdefault(dtype, set()).update(written)
-        return wanted_elements
-
-    def _events(self, ops: Ops, log: list[dict[str, Any]], dead: list[str], moved: list[tuple[str, int, int]]) -> None:
-        def event(name: str, **fields: Any) -> None:
-            log.append({"kind": "event", "event": name, **fields})
-
+    def _append_events(
+        self, observation: Observation, dead_storages: list[str], moved: list[tuple[str, int, int]]
+    ) -> None:
+        log = observation.log
         for storage in self.storages.allocated:
-            event("storage_allocated", storage=storage)
-        written = ops.last_writers()
+            log.append({"kind": "event", "event": "storage_allocated", "storage": storage})
+        writers = observation.last_writers()
         for storage, (dtype, count, elements) in self.storages.changed.items():
-            fields: dict[str, Any] = {"storage": storage, "changed": count}
-            if storage in written:
-                fields["op"], fields["by"] = written[storage]
-            region = evenly_spaced_region(elements) if count == len(elements) else None
-            if region:
-                fields["region"] = {**region, "dtype": dtype}
-            event("written", **fields)
+            log.append(written_event(storage, dtype, count, elements, writers.get(storage)))
         for counter, before, now in moved:
-            event("version_bumped", counter=counter, **{"from": before, "to": now})
-        for node, slot, state, before_state in self.saved_tensors.transitions:
-            if before_state is None and state not in ("freed", "unknown"):
-                event("saved", node=node, slot=slot)
-            if state in _TRANSITION_EVENTS:
-                event(_TRANSITION_EVENTS[state], node=node, slot=slot)
-            if state == "freed" and before_state is not None and node not in self._released:
-                self._released.add(node)
-                event("graph_released", node=node)
-        self.saved_tensors.transitions.clear()
+            log.append({"kind": "event", "event": "version_bumped", "counter": counter, "from": before, "to": now})
+        for transition in self.saved_tensors.transitions:
+            log += self._slot_events(transition)
+        self.saved_tensors.clear_transitions()
         try:
-            log += ops.path_cuts()
+            log += path_cuts(observation, self.tensors)
         except Exception as error:
-            self._fault(error)
-        for storage in dead:
-            event("storage_freed", storage=storage)
+            self._context.report_fault(error)
+        for storage in dead_storages:
+            log.append({"kind": "event", "event": "storage_freed", "storage": storage})
 
-    def _collect_dead(self) -> None:
-        """Let go of what died since the time before."""
-        tensors = self.tensors.uids.collect_dead()
-        self.counters.forget(tensors)
-        tensors += self.tensors.take_parts(tensors)
-        self.tensors.forget(tensors)
-        nodes = self.graph.collect_dead()
-        self._released.difference_update(nodes)
-        self._dead += [*tensors, *self.arrays.collect_dead(), *nodes]
+    def _slot_events(self, transition: Transition) -> list[events.Event]:
+        node, slot, state, before = transition
+        found: list[events.Event] = []
+        if before is None and state not in ("freed", "unknown"):
+            found.append({"kind": "event", "event": "saved", "node": node, "slot": slot})
+        name = _TRANSITION_EVENTS.get(state)
+        if name is not None:
+            found.append(cast(events.Event, {"kind": "event", "event": name, "node": node, "slot": slot}))
+        elif state == "freed" and before is not None and self.graph.mark_released(node):
+            found.append({"kind": "event", "event": "graph_released", "node": node})
+        return found
 
-    def _retire(self, gone: list[str]) -> None:
-        """Retire what died; what came and went inside the statement is told with what was noted of it."""
+    def _retire(self, observation: Observation) -> None:
+        """Retire what died; what came and went inside the statement is reported with its provisional facts."""
+        gone = [*observation.dead, *observation.retired_frames, *observation.ended_backwards]
         for uid in gone:
-            if uid not in self.picture.state and uid in self.tensors.provisional:
-                self.picture.update(uid, self.tensors.provisional[uid])
-        self.tensors.end_statement()
+            if uid not in self._delta.state and uid in observation.provisional:
+                self._delta.update(uid, observation.provisional[uid])
         for uid in [*gone, *self.values.objects.collect_dead()]:
-            self.picture.remove(uid)
-            self._written_elements.pop(uid, None)
+            self._delta.remove(uid)
+            self.windows.forget(uid)
 
 
-def evenly_spaced_region(elements: list[int]) -> dict[str, Any] | None:
-    """Evenly spaced element numbers as a region of one dimension."""
+def written_event(
+    storage: str, dtype: str, count: int | None, elements: list[int], writer: tuple[int, str] | None
+) -> events.Written:
+    """count: of the elements that changed; elements: as many of them as are known. writer: (op, tensor), if known."""
+    event: events.Written = {"kind": "event", "event": "written", "storage": storage, "changed": count}
+    if writer is not None:
+        event["op"], event["by"] = writer
+    region = evenly_spaced_region(elements, dtype) if count == len(elements) else None
+    if region is not None:
+        event["region"] = region
+    return event
+
+
+def evenly_spaced_region(elements: list[int], dtype: str) -> events.Region | None:
+    """Evenly spaced element numbers as a region of one dimension; None where they are not evenly spaced."""
     if not elements:
         return None
     step = elements[1] - elements[0] if len(elements) > 1 else 1
     if any(b - a != step for a, b in pairwise(elements)):
         return None
-    return {"offset": elements[0], "shape": [len(elements)], "stride": [step]}
+    return {"offset": elements[0], "shape": [len(elements)], "stride": [step], "dtype": dtype}

@@ -6,7 +6,6 @@ Asked of Python's garbage collector, which knows every reference and runs no cod
 import gc
 import types
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,12 @@ import torch
 from torch.utils.hooks import RemovableHandle
 
 from server.worker import introspection
+from server.worker.probes.tensors import Tensors
 from server.worker.stack import PROGRAM, has_steps
 from server.worker.values import ValueEncoder
 
 MAX_FOLLOWED = 2000
-"""Values that are followed; beyond, the step looks at everything."""
+"""Values that are followed; beyond, the step observes everything."""
 
 MISSING: Any = object()
 _LEAVES = (
@@ -28,37 +28,35 @@ _LEAVES = (
 
 
 class Reachability:
-    """Has the known tensors and objects behind a value looked at.
+    """Has the known tensors and objects behind a value observed.
 
-    known: the uid of a tensor that has one. see: has a tensor looked at.
+    incomplete: there are more than can be followed, or code whose effects no step will report.
     """
 
-    def __init__(
-        self, values: ValueEncoder, find_tensor: Callable[[Any], str | None], register: Callable[[torch.Tensor], str]
-    ) -> None:
-        self._values, self._find_tensor, self._register = values, find_tensor, register
+    def __init__(self, values: ValueEncoder, tensors: Tensors) -> None:
+        self._values, self._tensors = values, tensors
         self._visited: set[int] = set()
-        self.incomplete = False  # more than can be followed, or code whose doings no step will tell
+        self.incomplete = False
 
     def begin_observation(self, partial: bool) -> None:
-        """A look begins. on: it is none at everything, so what values lead to matters."""
+        """An observation begins. partial: it is not one of everything, so what values lead to matters."""
         self._visited.clear()
         self.incomplete = False
-        self._values.on_opaque = self.observe_referents if partial else None
+        self._values.on_opaque(self.observe_referents if partial else None)
 
     def observe(self, value: Any) -> None:
-        """Look at it again, and at what it leads to."""
+        """Observe a value and what it leads to."""
         kind = type(value)
         if issubclass(kind, torch.Tensor):
-            if self._find_tensor(value) is not None:
-                self._register(value)
+            if self._tensors.uids.find(value) is not None:
+                self._tensors.register(value)
         elif self._values.objects.contains(value):
             self._values.encode(value)
         else:
             self.observe_referents(value)
 
     def observe_referents(self, value: Any) -> None:
-        """Look at everything known that this value, told by no more than its type, refers to."""
+        """Observe everything known that this value, of which only the type is reported, refers to."""
         queue = [value]
         while queue and not self.incomplete:
             referent = queue.pop()

@@ -28,14 +28,15 @@ from server import __version__
 from server.language import paste, policy, repairs
 from server.language.determinism import nondeterministic_names
 from server.wire import limits
+from server.wire.records import StepRecord
 from server.worker import introspection
 from server.worker.device_name import device_name
 from server.worker.displayhook import expressions_with_output
 from server.worker.instrument import Statements, instrument
 from server.worker.introspection import traceback_of
 from server.worker.recorder import Recorder
+from server.worker.run_context import RunContext
 from server.worker.stack import PROGRAM, RECURSION_SLACK, frames_outward
-from server.worker.step_recorder import RunContext
 from server.worker.streams import OutputStream
 
 LIMITS: dict[str, int | float] = {name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE}
@@ -139,8 +140,6 @@ class ProgramRun:
             space, statements, self._limits, self._write_step, self._stop_at_limit, self._focus, displayed
         )
         recorder = self._recorder = Recorder(context)
-        recorder.observer.open_window(self._focus)
-        recorder.observer.storages.writable_without_ops = statements.may_expose_memory()
         self._set_up_interpreter(pasted.source, module, recorder)
         recorder.observer.devices.reset_peaks()
         error = self._execute(code, space, recorder)
@@ -195,7 +194,7 @@ class ProgramRun:
             return error
         return None
 
-    def _write_step(self, step: dict[str, Any]) -> int:
+    def _write_step(self, step: StepRecord) -> int:
         line = encode_line({"step": step})
         if self._written + len(line) > int(self._limits["trace"]) - RESERVE:
             self._stop_at_limit("trace", self._limits["trace"])

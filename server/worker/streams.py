@@ -2,12 +2,15 @@
 
 import io
 from collections.abc import Callable
+from typing import Literal
+
+Stream = Literal["stdout", "stderr"]
 
 
 class OutputStream(io.TextIOBase):
     """A text stream that hands over whatever is written to it."""
 
-    def __init__(self, name: str, emit: Callable[[str, str], None]) -> None:
+    def __init__(self, name: Stream, emit: Callable[[Stream, str], None]) -> None:
         super().__init__()
         self._name, self._emit = name, emit
 

@@ -1,25 +1,53 @@
-"""The picture as last told, and the difference to tell next."""
+"""The state of all entities as the trace has it, and what changed since the last step."""
 
 from typing import Any
 
+from server.wire import entities
+from server.wire.base import Number, Value
+
+NO_TENSOR: entities.Tensor = {}
+NO_STORAGE: entities.Storage = {}
+
 
 class TraceDelta:
-    """The state as last told, and the difference to tell next."""
+    """state: the facts of each entity as reported. pending: the fields that the next step reports; removed: its `gone`.
+
+    `tensor`, `storage`, `frame` and `object` read `state` by the kind that a uid's letter names.
+    """
 
     def __init__(self) -> None:
-        self.state: dict[str, dict[str, Any]] = {}
-        self.pending: dict[str, dict[str, Any]] = {}
+        self.state: dict[str, Any] = {}
+        self.pending: dict[str, Any] = {}
         self.removed: list[str] = []
 
-    def update(self, uid: str, facts: dict[str, Any]) -> bool:
-        """Tell these facts where they differ from what was told; whether anything did."""
+    def tensor(self, uid: str) -> entities.Tensor:
+        """The facts of a tensor; empty where none are reported."""
+        facts: entities.Tensor = self.state.get(uid, NO_TENSOR)
+        return facts
+
+    def storage(self, uid: str) -> entities.Storage:
+        """The facts of a storage; empty where none are reported."""
+        facts: entities.Storage = self.state.get(uid, NO_STORAGE)
+        return facts
+
+    def frame(self, uid: str) -> entities.Frame | None:
+        facts: entities.Frame | None = self.state.get(uid)
+        return facts
+
+    def object(self, uid: str) -> entities.Object | None:
+        facts: entities.Object | None = self.state.get(uid)
+        return facts
+
+    def update(self, uid: str, facts: entities.Entity) -> bool:
+        """Report these facts where they differ from the state; whether any did. New facts may be kept as they are."""
+        fields: Any = facts
         recorded = self.state.get(uid)
         if recorded is None:
-            self.state[uid] = facts
-            self.pending[uid] = {key: value for key, value in facts.items() if value is not None}
+            self.state[uid] = fields
+            self.pending[uid] = {key: value for key, value in fields.items() if value is not None}
             return True
         changed = {}
-        for key, value in facts.items():
+        for key, value in fields.items():
             old = recorded.get(key)
             if old is value:
                 continue
@@ -35,15 +63,54 @@ class TraceDelta:
         self.pending.setdefault(uid, {}).update(changed)
         return True
 
-    def update_fields(self, uid: str, fields: dict[str, Any]) -> None:
-        """Tell a delta whose effect on the state the caller has already made."""
-        self.pending.setdefault(uid, {}).update(fields)
+    def patch_cells(self, uid: str, cells: entities.Cells, patch: dict[str, dict[str, Number]]) -> None:
+        """A storage holds these cells now; only the patch is reported."""
+        self.state[uid]["cells"] = cells
+        self.pending.setdefault(uid, {})["cells_at"] = patch
+
+    def splice_items(self, uid: str, facts: entities.Object, splice: tuple[int, int, list[entities.Item]]) -> None:
+        """A container has these facts now; of its items only the splice is reported."""
+        self.state[uid]["items"] = facts.get("items")
+        self.update(uid, facts)
+        self.pending.setdefault(uid, {})["splice"] = [splice]
+
+    def add_frame(self, uid: str, facts: entities.Frame) -> None:
+        """A frame begins; it has no variables yet."""
+        self.update(uid, facts)
+        self.pending[uid]["vars"] = {}
+
+    def set_variable(self, uid: str, name: str, value: Value) -> bool:
+        """Bind a frame's variable; whether it was bound to something else."""
+        variables = self.state[uid]["vars"]
+        if name in variables:
+            before = variables[name]
+            if before == value and not differs_on_wire(before, value):
+                return False
+        variables[name] = value
+        pending = self.pending.setdefault(uid, {})
+        pending.setdefault("vars", {})[name] = value
+        if name in pending.get("unset", ()):
+            pending["unset"].remove(name)
+        return True
+
+    def unset_variable(self, uid: str, name: str) -> bool:
+        """Unbind a frame's variable; whether it was bound."""
+        variables = self.state[uid]["vars"]
+        if name not in variables:
+            return False
+        del variables[name]
+        pending = self.pending.setdefault(uid, {})
+        pending.get("vars", {}).pop(name, None)
+        pending.setdefault("unset", []).append(name)
+        return True
 
     def remove(self, uid: str) -> None:
+        """An entity is no more."""
         if self.state.pop(uid, None) is not None:
             self.removed.append(uid)
 
-    def flush(self) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    def flush(self) -> tuple[dict[str, entities.Entity], list[str]]:
+        """A step's `set` and `gone`; the next ones begin empty."""
         pending, removed = dict(self.pending), list(self.removed)
         self.pending.clear()  # new ones would take the places of what the program just freed
         self.removed.clear()

@@ -3,8 +3,9 @@
 import weakref
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
+from server.wire.base import Ref, Value
 from server.worker.introspection import weakref_offset
 
 
@@ -192,7 +193,17 @@ class ObjectUids:
         return reachable
 
 
-def object_ref(value: Any) -> str | None:
-    """The uid of the object that a told value stands for."""
-    uid = value.get("ref") if type(value) is dict else None
+def ref_of(value: Value) -> str | None:
+    """The uid that an encoded value refers to, if it is a reference."""
+    return cast(Ref, value).get("ref") if type(value) is dict else None
+
+
+def reference(uid: str | None) -> Value:
+    """The encoded value that refers to an entity; None for no uid."""
+    return None if uid is None else {"ref": uid}
+
+
+def object_ref(value: Value) -> str | None:
+    """The uid of the object that an encoded value refers to; None for a reference to anything else."""
+    uid = cast(Ref, value).get("ref") if type(value) is dict else None
     return uid if uid is not None and uid[0] == "o" else None

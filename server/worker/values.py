@@ -8,17 +8,25 @@ from typing import Any
 import numpy as np
 import torch
 
+from server.wire import entities
+from server.wire.base import Opaque, Ref, Value
 from server.worker import introspection
 from server.worker.introspection import instance_dict, is_any_of
+from server.worker.probes.arrays import Arrays
 from server.worker.probes.cells import number
-from server.worker.trace_delta import TraceDelta
-from server.worker.uids import ObjectUids, UidAllocator, object_ref
+from server.worker.probes.node_uids import NodeUids
+from server.worker.probes.probe import ProbeContext
+from server.worker.probes.tensors import Tensors
+from server.worker.uids import ObjectUids, object_ref
 
 MAX_ITEMS = 200
-"""Items of a container that are told; the rest is counted in `elided`."""
+"""Items of a container that are reported; the rest is counted in `elided`."""
 
 BUDGET = 20_000
-"""Values that one look tells; containers beyond are named and not opened."""
+"""Values that one observation reports; containers beyond are named and not opened."""
+
+MIN_SPLICED = 8
+"""Items of the shortest container that is reported by splices."""
 
 MAX_TEXT = 1000
 MAX_DEPTH = 60
@@ -30,8 +38,8 @@ _CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, collections.d
 _PRINTED = (torch.dtype, torch.device, torch.layout, torch.memory_format)
 
 
-def text(value: str) -> Any:
-    """A string; one that is long, or that no reader of JSON has to take (half a surrogate pair), is told as such."""
+def text(value: str) -> str | Opaque:
+    """A string; one that is long, or that no reader of JSON has to take (half a surrogate pair), comes as an `Opaque`."""
     if len(value) > MAX_TEXT:
         value = value[:MAX_TEXT] + "…"
     encoded = value.encode("utf-8", "backslashreplace").decode()
@@ -39,30 +47,27 @@ def text(value: str) -> Any:
 
 
 class ValueEncoder:
-    """Encodes values and tells the containers that they lead to.
-
-    tensor, array, node: name a thing of that kind and have it looked at. own: whether a class is the program's.
-    """
+    """Encodes values, registers the tensors, arrays and nodes among them, and reports the containers."""
 
     def __init__(
-        self,
-        uids: UidAllocator,
-        picture: TraceDelta,
-        tensor: Callable[[torch.Tensor], str],
-        array: Callable[[np.ndarray[Any, Any]], str | None],
-        node: Callable[[Any], str],
+        self, context: ProbeContext, objects: ObjectUids, tensors: Tensors, arrays: Arrays, node_uids: NodeUids
     ) -> None:
-        self._picture, self._tensor, self._array, self._node = picture, tensor, array, node
-        self.objects = ObjectUids(uids)
-        self.budget = BUDGET
-        self.on_opaque: Callable[[Any], None] | None = None  # takes what is told by its type alone
+        self._context, self._delta = context, context.delta
+        self._tensors, self._arrays, self._node_uids = tensors, arrays, node_uids
+        self.objects = objects
+        self._budget = BUDGET
+        self._on_opaque: Callable[[Any], None] | None = None
 
     def begin_observation(self) -> None:
-        """A look begins."""
+        """An observation begins: containers are opened anew."""
         self.objects.begin_observation()
-        self.budget = BUDGET
+        self._budget = BUDGET
 
-    def scalar(self, value: Any) -> Any:
+    def on_opaque(self, handler: Callable[[Any], None] | None) -> None:
+        """Have values that are named by their type alone handed to `handler`."""
+        self._on_opaque = handler
+
+    def scalar(self, value: Any) -> Value:
         """Like `encode`, for values that lead nowhere: small tuples come as text."""
         kind = type(value)
         if (kind is tuple or kind is list) and len(value) <= 16 and all(is_any_of(type(v), _BRIEF) for v in value):
@@ -71,49 +76,59 @@ class ValueEncoder:
             return {"py": "Tensor"}
         return self.encode(value, MAX_DEPTH)
 
-    def encode(self, value: Any, depth: int = 0) -> Any:
+    def encode(self, value: Any, depth: int = 0) -> Value:
+        """The value as the wire has it. depth: how many containers it lies in."""
         kind = type(value)
-        self.budget -= 1
+        self._budget -= 1
         if value is None:
             return None
         if is_any_of(kind, _PLAIN):
-            return number(value)
+            plain: Value = number(value)
+            return plain
         if kind is str:
             return text(value)
         if issubclass(kind, torch.Tensor):
-            return {"ref": self._tensor(value)}
+            return {"ref": self._tensors.register(value)}
         if issubclass(kind, np.ndarray):
-            uid = self._array(value)
+            uid = self._arrays.register(value)
             return {"ref": uid} if uid else {"py": kind.__name__}
         if issubclass(kind, np.generic) and introspection.class_module(kind) == "numpy":
             return {"py": kind.__name__, "text": str(value)[:MAX_TEXT]}
+        named = self._named(value, kind)
+        if named is not None:
+            return named
+        if issubclass(kind, torch._C._FunctionBase) or "next_functions" in introspection.class_dict(kind):
+            return self._node(value, kind)
+        if depth < MAX_DEPTH and self._budget > 0 and self._is_opened(value, kind):
+            return self._object(value, kind, depth)
+        if self._on_opaque is not None:
+            self._on_opaque(value)
+        return {"py": introspection.class_name(kind)}
+
+    def _named(self, value: Any, kind: type) -> Opaque | None:
+        """A value of Python's or torch's that a short text names; None for any other."""
         if is_any_of(kind, _PRINTED):
             return {"py": kind.__name__, "text": str(value)}
         if is_any_of(kind, _NAMED):
-            if self.on_opaque is not None and kind is types.BuiltinFunctionType:
-                self.on_opaque(value)
+            if self._on_opaque is not None and kind is types.BuiltinFunctionType:
+                self._on_opaque(value)
             return {"py": kind.__name__, "text": str(value.__name__)[:MAX_TEXT]}
         if issubclass(kind, type):
             return {"py": "type", "text": introspection.class_name(value)[:MAX_TEXT]}
         if kind is bytes:
             return {"py": "bytes", "text": repr(value[:MAX_TEXT])}
         if kind is range or kind is slice:
-            return {
-                "py": kind.__name__,
-                "text": repr(value)
-                if all(type(p) is int or p is None for p in (value.start, value.stop, value.step))
-                else None,
-            }
-        if issubclass(kind, torch._C._FunctionBase) or "next_functions" in introspection.class_dict(kind):
-            try:
-                return {"ref": self._node(value)}
-            except Exception:  # a ctx outside its graph
-                return {"py": introspection.class_name(kind)}
-        if depth < MAX_DEPTH and self.budget > 0 and self._is_opened(value, kind):
-            return self._object(value, kind, depth)
-        if self.on_opaque is not None:
-            self.on_opaque(value)
-        return {"py": introspection.class_name(kind)}
+            plain = all(type(part) is int or part is None for part in (value.start, value.stop, value.step))
+            return {"py": kind.__name__, "text": repr(value) if plain else None}
+        return None
+
+    def _node(self, node: Any, kind: type) -> Value:
+        """A node of the graph, which is then walked from there; a `ctx` outside of its graph is named by its type."""
+        self._context.observation.graph_roots.append(node)
+        try:
+            return {"ref": self._node_uids.uid_of(node)}
+        except Exception:
+            return {"py": introspection.class_name(kind)}
 
     def _is_opened(self, value: Any, kind: type) -> bool:
         if issubclass(kind, _CONTAINERS) or issubclass(kind, torch.nn.Module | torch.optim.Optimizer):
@@ -122,34 +137,36 @@ class ValueEncoder:
             return False
         return introspection.class_module(kind) == "__main__" or kind is types.SimpleNamespace
 
-    def _object(self, value: Any, kind: type, depth: int) -> Any:
+    def _object(self, value: Any, kind: type, depth: int) -> Ref:
         uid, first = self.objects.uid_of(value)
         if first:
-            facts: dict[str, Any] = {"kind": "object", "type": introspection.class_name(kind)}
+            facts: entities.Object = {"kind": "object", "type": introspection.class_name(kind)}
             members: Iterator[Any] | None = None
+            length = 0
             if issubclass(kind, dict):
-                facts["len"] = dict.__len__(value)
+                facts["len"] = length = dict.__len__(value)
                 members = iter(list(dict.items(value))[:MAX_ITEMS])
             else:
                 for base in _CONTAINERS[1:]:
                     if issubclass(kind, base):
-                        facts["len"] = base.__len__(value)
+                        facts["len"] = length = base.__len__(value)
                         members = iter(list(base.__iter__(value))[:MAX_ITEMS])
             if members is not None:
+                items: Any  # lists and tuples are one on the wire
                 if issubclass(kind, dict):
-                    facts["items"] = [[self.encode(k, depth + 1), self.encode(v, depth + 1)] for k, v in members]
+                    items = [[self.encode(k, depth + 1), self.encode(v, depth + 1)] for k, v in members]
                 else:
-                    items = (self.encode(v, depth + 1) for v in members)
+                    encoded = (self.encode(v, depth + 1) for v in members)
                     # kept as the other kind: it must not take the place of a list that the program frees
-                    facts["items"] = tuple(items) if issubclass(kind, list) else list(items)
-                facts["elided"] = facts["len"] - len(facts["items"]) or None
+                    items = tuple(encoded) if issubclass(kind, list) else list(encoded)
+                facts["items"], facts["elided"] = items, length - len(items) or None
             attrs = dict(self._attributes(value, kind, depth))
             facts["attrs"] = attrs or None
             self.objects.set_references(uid, tuple(o for v in values_of(facts) if (o := object_ref(v)) is not None))
             self._update_container(uid, facts)
         return {"ref": uid}
 
-    def _attributes(self, instance: Any, kind: type, depth: int) -> Iterator[tuple[str, Any]]:
+    def _attributes(self, instance: Any, kind: type, depth: int) -> Iterator[tuple[str, Value]]:
         members = instance_dict(instance)
         if members is None:
             return
@@ -170,12 +187,12 @@ class ValueEncoder:
                 if type(name) is str:
                     yield name, self.encode(value, depth + 1)
 
-    def _update_container(self, uid: str, facts: dict[str, Any]) -> None:
-        """A container of which little changed is told by a splice."""
-        recorded = self._picture.state.get(uid)
-        old, new = (recorded or {}).get("items"), facts.get("items")
-        if recorded is None or not old or not new or old == new or len(old) < 8:
-            self._picture.update(uid, facts)
+    def _update_container(self, uid: str, facts: entities.Object) -> None:
+        """Report a container; one of which little changed by a splice."""
+        recorded = self._delta.object(uid)
+        old, new = recorded.get("items") if recorded is not None else None, facts.get("items")
+        if not old or not new or old == new or len(old) < MIN_SPLICED:
+            self._delta.update(uid, facts)
             return
         start = 0
         while start < min(len(old), len(new)) and old[start] == new[start]:
@@ -183,22 +200,18 @@ class ValueEncoder:
         end = 0
         while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
             end += 1
-        splice = [start, len(old) - start - end, new[start : len(new) - end]]
-        if (
-            len(splice[2]) * 2 > len(new)
-            or "items" in self._picture.pending.get(uid, {})
-            or "splice" in self._picture.pending.get(uid, {})
-        ):
-            self._picture.update(uid, facts)
-            return
-        recorded["items"] = new
-        self._picture.update(uid, facts)
-        self._picture.update_fields(uid, {"splice": [splice]})
+        inserted = new[start : len(new) - end]
+        pending = self._delta.pending.get(uid, {})
+        if len(inserted) * 2 > len(new) or "items" in pending or "splice" in pending:
+            self._delta.update(uid, facts)
+        else:
+            self._delta.splice_items(uid, facts, (start, len(old) - start - end, inserted))
 
 
-def values_of(facts: dict[str, Any]) -> list[Any]:
-    """The values that a told object holds: items, keys and attributes."""
-    out: list[Any] = list((facts.get("attrs") or {}).values())
+def values_of(facts: entities.Object) -> list[Value]:
+    """The values that an object holds: items, keys and attributes."""
+    values = list((facts.get("attrs") or {}).values())
+    item: Any
     for item in facts.get("items") or ():
-        out += item if type(item) is list else [item]
-    return out
+        values += item if type(item) is list else [item]
+    return values

@@ -5,18 +5,23 @@ from typing import Any
 import numpy as np
 import torch
 
+from server.wire import entities
+from server.worker.observation import Observation
 from server.worker.probes.handles import has_storage
 from server.worker.probes.holders import Holders
+from server.worker.probes.probe import Probe, ProbeContext
 from server.worker.probes.storage_records import extent
 from server.worker.probes.storages import Storages
-from server.worker.trace_delta import TraceDelta
-from server.worker.uids import UidAllocator, WeakUids
+from server.worker.uids import WeakUids
 
 
-class Arrays:
-    def __init__(self, uids: UidAllocator, picture: TraceDelta, storages: Storages, holders: Holders) -> None:
-        self._picture, self._storages, self._holders = picture, storages, holders
-        self.uids = WeakUids(uids, "a")
+class Arrays(Probe):
+    """The numpy arrays that the program's names lead to."""
+
+    def __init__(self, context: ProbeContext, storages: Storages, holders: Holders) -> None:
+        super().__init__(context)
+        self._storages, self._holders = storages, holders
+        self.uids = WeakUids(context.uids, "a")
 
     def register(self, array: np.ndarray[Any, Any]) -> str | None:
         """The array's uid; None for what holds Python objects or has code of its own."""
@@ -25,24 +30,23 @@ class Arrays:
         return self.uids.uid_of(array)
 
     def observe(self) -> None:
+        """Report where each array lies; one that lies in unknown memory makes a storage of it."""
         for uid, array in self.uids.living():
             interface = array.__array_interface__
             storage, at = self._location(array)
             name = str(array.dtype)
             self._holders.hold(uid, [(storage, name if name in CELL_DTYPES else "uint8")] if storage else [])
-            self._picture.update(
-                uid,
-                {
-                    "kind": "array",
-                    "type": "ndarray",
-                    "shape": list(array.shape),
-                    "dtype": str(array.dtype),
-                    "storage": storage,
-                    "at": at,
-                    "steps": list(array.strides),
-                    "writeable": not interface["data"][1],
-                },
-            )
+            facts: entities.Array = {
+                "kind": "array",
+                "type": "ndarray",
+                "shape": list(array.shape),
+                "dtype": str(array.dtype),
+                "storage": storage,
+                "at": at,
+                "steps": list(array.strides),
+                "writeable": not interface["data"][1],
+            }
+            self._delta.update(uid, facts)
 
     def _location(self, array: np.ndarray[Any, Any]) -> tuple[str | None, int | None]:
         """(storage, byte of it at which the array begins); None for memory whose end nobody vouches for."""
@@ -56,11 +60,11 @@ class Arrays:
         storage, at = self._storages.register_array(owner)
         return storage, at + pointer - extent(owner)[0]
 
-    def collect_dead(self) -> list[str]:
+    def collect_dead(self, observation: Observation) -> None:
         dead = self.uids.collect_dead()
         for uid in dead:
             self._holders.remove(uid)
-        return dead
+        observation.dead += dead
 
 
 def owner_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -1,22 +1,26 @@
 """Backward passes, node by node: hooks on every node that the engine will reach, put on before it and taken off after.
 
-A visit is told only when the next one begins, when the program takes a step in a hook, or when the engine returns:
+A visit is recorded only when the next one begins, when the program takes a step in a hook, or when the engine returns:
 until then the node has not let go of its saved tensors. Nothing of a gradient is kept but its copied values.
 """
 
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from threading import get_ident
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import torch
 from torch.utils.hooks import RemovableHandle
 
+from server.wire import entities
+from server.wire.trace import Grad, Visit
 from server.worker.probes import gradients, handles, ops
-from server.worker.probes.graph import Graph
+from server.worker.probes.node_uids import NodeUids
+from server.worker.probes.probe import ProbeContext
 from server.worker.probes.storages import Storages
+from server.worker.probes.tensors import Tensors
 from server.worker.stack import engine_waits
-from server.worker.uids import UidAllocator
 
 FIRST_HOOK_ID = 1 << 40
 """Where the numbers of our own hooks begin: the program's are then counted as if they were alone."""
@@ -26,44 +30,63 @@ MIN_STEPS = 10
 
 
 class BackwardPass:
-    """One call of the engine."""
+    """One call of the engine. step_interval: one visit in so many is a step, where the graph is too long for more.
+
+    running: visits begun; the last may be over and not recorded yet. nodes: what the engine can reach; its roots keep
+    these alive as long as it runs.
+    """
 
     def __init__(self, uid: str, accumulates: bool) -> None:
         self.uid, self.accumulates = uid, accumulates
-        self.running: list[dict[str, Any]] = []  # visits begun; the last may be over and wait to be told
-        self.step_interval = 1  # one visit in so many is told, where the graph is longer than there is room for
+        self.running: list[RunningVisit] = []
+        self.step_interval = 1
         self.visit_count = 0
-        self.nodes: dict[str, Any] = {}  # what the engine can reach; its roots keep these alive as long as it runs
+        self.nodes: dict[str, Any] = {}
         self.inputs: list[str] = []
 
 
-class Backward:
-    """Wraps the engine while entered.
+@dataclass(slots=True)
+class RunningVisit:
+    """A visit that began. done: the node ran; what it passed on is in the visit."""
 
-    tell: takes a visit, its node, and whether it is a step. ended: takes the pass and its inputs. room: how many steps
-    a pass may take.
-    """
+    visit: Visit
+    done: bool = False
+
+
+class VisitRecorder(Protocol):
+    """Who records what the engine did."""
+
+    def running_statement(self) -> int | None:
+        """The statement that runs, by its index."""
+
+    def step_budget(self) -> int:
+        """How many steps one backward pass may take."""
+
+    def record_visit(self, visit: Visit) -> None:
+        """Record a step for the visit of a node."""
+
+
+class Backward:
+    """Wraps the engine while entered. stack: the passes that run, the innermost last."""
 
     def __init__(
         self,
-        uids: UidAllocator,
-        graph: Graph,
-        guard: Callable[[], Any],
-        on_begin: Callable[[str, dict[str, Any]], None],
-        on_visit: Callable[[dict[str, Any], Any, bool], None],
-        on_end: Callable[[str, list[str]], None],
-        tensor_uid: Callable[[torch.Tensor], str],
+        context: ProbeContext,
+        node_uids: NodeUids,
+        tensors: Tensors,
         storages: Storages,
-        step_budget: Callable[[], int],
+        recorder: VisitRecorder,
     ) -> None:
-        self._step_budget = step_budget
-        self._uids, self._graph, self._guard = uids, graph, guard
-        self._on_begin, self._on_visit, self._on_end = on_begin, on_visit, on_end
-        self._tensor_uid, self._storages = tensor_uid, storages
+        self._context, self._node_uids, self._tensors, self._storages = context, node_uids, tensors, storages
+        self._recorder = recorder
         self._engine: Any = None
         self._next_hook_id = FIRST_HOOK_ID
-        self.muted = False
+        self._muted = False
         self.stack: list[BackwardPass] = []
+
+    def mute(self, muted: bool) -> None:
+        """Let the engine run unobserved for a while."""
+        self._muted = muted
 
     def __enter__(self) -> Self:
         self._engine = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
@@ -74,31 +97,31 @@ class Backward:
         setattr(torch.autograd, "_engine_run_backward", self._engine)
 
     def _run(self, roots: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.muted:
+        if self._muted:
             return self._engine(roots, *args, **kwargs)
         handles: list[Any] = []
         current: BackwardPass | None = None
         waiting_frame = get_ident(), sys._getframe()
-        with self._guard():
+        with self._context.guard():
             current = self._begin(roots, args, kwargs)
             self._install_hooks(roots, current, handles)
         try:
             engine_waits.append(waiting_frame)
-            with ops.engine_context(self._storages):
+            with ops.engine_context(self._context.observation):
                 return self._engine(roots, *args, **kwargs)
         finally:
             engine_waits.remove(waiting_frame)
             del waiting_frame  # or this frame would hold itself
-            with self._guard():
+            with self._context.guard():
                 self._end(current, handles)
 
     def _begin(self, roots: Any, args: Any, kwargs: dict[str, Any]) -> BackwardPass:
         self.flush()
         arguments = dict(zip(("grads", "retain_graph", "create_graph", "inputs"), args, strict=False)) | kwargs
         accumulates = bool(kwargs.get("accumulate_grad", args[5] if len(args) > 5 else True))
-        current = BackwardPass(self._uids.allocate("b"), accumulates)
+        current = BackwardPass(self._context.uids.allocate("b"), accumulates)
         current.inputs = [self._tensor_uid(t) for t in arguments.get("inputs") or () if isinstance(t, torch.Tensor)]
-        facts = {
+        facts: entities.Backward = {
             "kind": "backward",
             "api": "backward" if accumulates else "grad",
             "roots": [self._tensor_uid(root) if isinstance(root, torch.Tensor) else None for root in roots],
@@ -106,10 +129,18 @@ class Backward:
             "keep_graph": bool(arguments.get("retain_graph")),
             "create_graph": bool(arguments.get("create_graph")),
             "parent": self.stack[-1].uid if self.stack else None,
+            "stmt": self._recorder.running_statement(),
         }
         self.stack.append(current)
-        self._on_begin(current.uid, facts)
+        self._context.begin_backward()
+        self._context.delta.update(current.uid, facts)
         return current
+
+    def _tensor_uid(self, tensor: torch.Tensor) -> str:
+        """The engine is about to ask this tensor for its node."""
+        uid = self._tensors.register(tensor)
+        self._tensors.stale_views.mark_current(uid)
+        return uid
 
     def _install_hooks(self, roots: Any, current: BackwardPass, handles: list[Any]) -> None:
         program_hook_id, RemovableHandle.next_id = RemovableHandle.next_id, self._next_hook_id
@@ -120,7 +151,7 @@ class Backward:
 
     def _add_hooks(self, roots: Any, current: BackwardPass, handles: list[Any]) -> None:
         for node in reachable_nodes(root_nodes(roots)):
-            uid = self._graph.uid_of(node)
+            uid = self._node_uids.uid_of(node)
             current.nodes[uid] = node
             variable = getattr(node, "variable", None) if node.name() == "torch::autograd::AccumulateGrad" else None
             target = None
@@ -130,36 +161,37 @@ class Backward:
                 target = self._tensor_uid(variable)
             handles.append(node.register_prehook(self._before(current, uid, target)))
             handles.append(node.register_hook(self._after(current, uid)))
-        current.step_interval = -(-len(current.nodes) // max(self._step_budget(), MIN_STEPS))
+        current.step_interval = -(-len(current.nodes) // max(self._recorder.step_budget(), MIN_STEPS))
 
     def _before(self, current: BackwardPass, uid: str, target: str | None) -> Callable[[Any], None]:
         def prehook(grads: Any) -> None:
-            with self._guard():
+            with self._context.guard():
                 self.flush()
-                visit = {"backward": current.uid, "node": uid, "grad_outputs": self._copies(grads), "grad_inputs": []}
+                copies = self._copies(grads)
+                visit: Visit = {"backward": current.uid, "node": uid, "grad_outputs": copies, "grad_inputs": []}
                 if target is not None:
                     visit["accumulates"] = target
-                    self._carry(grads)
-                current.running.append(visit)
+                    self._mark_accumulating(grads)
+                current.running.append(RunningVisit(visit))
 
         return prehook
 
-    def _carry(self, grads: Any) -> None:
+    def _mark_accumulating(self, grads: Any) -> None:
         for grad in grads:
             if isinstance(grad, torch.Tensor) and handles.has_storage(grad):
                 self._storages.mark_accumulating(grad)
 
     def _after(self, current: BackwardPass, uid: str) -> Callable[[Any, Any], None]:
         def hook(grad_inputs: Any, _: Any) -> None:
-            with self._guard():
-                visit = next((v for v in reversed(current.running) if v["node"] == uid), None)
-                if visit is not None:
-                    visit["grad_inputs"] = self._copies(grad_inputs)
-                    visit["done"] = True
+            with self._context.guard():
+                running = next((r for r in reversed(current.running) if r.visit["node"] == uid), None)
+                if running is not None:
+                    running.visit["grad_inputs"] = self._copies(grad_inputs)
+                    running.done = True
 
         return hook
 
-    def _copies(self, grads: Iterable[Any] | Any) -> list[dict[str, Any] | None]:
+    def _copies(self, grads: Iterable[Any] | Any) -> list[Grad | None]:
         gradients_passed = grads if isinstance(grads, tuple | list) else (grads,)
         return [
             gradients.gradient_facts(grad if isinstance(grad, torch.Tensor) else None, self._storages.find)
@@ -167,13 +199,25 @@ class Backward:
         ]
 
     def flush(self) -> None:
-        """Tell the visits that are over."""
+        """Record the visits that are over."""
         for current in self.stack:
-            while current.running and current.running[-1].get("done"):
-                visit = current.running.pop()
-                del visit["done"]
+            while current.running and current.running[-1].done:
+                visit = current.running.pop().visit
                 current.visit_count += 1
-                self._on_visit(visit, current.nodes[visit["node"]], current.visit_count % current.step_interval == 0)
+                self._record(current, visit, current.visit_count % current.step_interval == 0)
+
+    def _record(self, current: BackwardPass, visit: Visit, is_step: bool) -> None:
+        """The engine ran a node: what it may have changed is observed with the next step, which `is_step` says to be its own."""
+        observation = self._context.observation
+        observation.visited_nodes.append((current.nodes[visit["node"]], visit["node"]))
+        observation.reached_tensors += self._tensors.retaining_grad
+        accumulates = visit.get("accumulates")
+        if accumulates is not None:
+            observation.reached_tensors.append(accumulates)
+        if is_step:
+            self._recorder.record_visit(visit)
+        else:
+            observation.skipped_visits += 1
 
     def _end(self, current: BackwardPass | None, handles: list[Any]) -> None:
         for handle in handles:
@@ -183,12 +227,15 @@ class Backward:
             return
         self.flush()
         while current.running:
-            visit = current.running.pop()
+            visit = current.running.pop().visit
             visit["failed"] = True
-            self._on_visit(visit, current.nodes[visit["node"]], True)
+            self._record(current, visit, True)
         self.stack.remove(current)
         current.nodes.clear()
-        self._on_end(current.uid, current.inputs)
+        self._context.end_backward()
+        observation = self._context.observation
+        observation.reached_tensors += [*self._tensors.retaining_grad, *current.inputs]
+        observation.ended_backwards.append(current.uid)
 
 
 def root_nodes(roots: Any) -> list[Any]:

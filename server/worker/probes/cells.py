@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from server.wire.base import Number
+from server.wire.entities import Summary
+
 MAX_CELLS = 1024
 """Elements up to which a storage is listed whole."""
 
@@ -82,7 +85,7 @@ def _byte_floats(dtype: str) -> list[Any]:
     return [number(value) for value in every.view(getattr(torch, dtype)).to(torch.float32).tolist()]
 
 
-def decode(data: Any, dtype: str) -> list[Any]:
+def decode(data: Any, dtype: str) -> list[Number]:
     """The elements of a buffer in memory order; a trailing part of an element is left out.
 
     A dtype that neither numpy nor torch can read comes as raw bytes, one number each.
@@ -97,7 +100,7 @@ def decode(data: Any, dtype: str) -> list[Any]:
         return [bool(value) for value in data]
     if dtype in _COMPLEX:
         flat = [_float(value) for value in np.frombuffer(data, _COMPLEX[dtype])]
-        return [{"$c": [real, imag]} for real, imag in zip(flat[::2], flat[1::2], strict=True)]
+        return [{"$c": (real, imag)} for real, imag in zip(flat[::2], flat[1::2], strict=True)]
     if dtype == "bfloat16":
         wide = np.frombuffer(data, "u2").astype("u4") << 16
         return [number(value) for value in wide.view("f4").astype("f8").tolist()]
@@ -107,7 +110,7 @@ def decode(data: Any, dtype: str) -> list[Any]:
     return list(data)
 
 
-def summary(data: Any, dtype: str) -> dict[str, Any] | None:
+def summary(data: Any, dtype: str) -> Summary | None:
     """Least, greatest and mean value, a histogram of 16 bins and the mean of each of `STRETCHES` equal stretches.
 
     None for what is no real number; all of finite values only.
@@ -125,7 +128,7 @@ def summary(data: Any, dtype: str) -> dict[str, Any] | None:
         return {"min": None, "max": None, "mean": None, "bins": None, "heat": None}
     low, high = finite.min().item(), finite.max().item()
     mean = float(finite.mean(dtype="f8"))
-    summary = {"min": number(low), "max": number(high), "mean": number(mean), "bins": None, "heat": None}
+    summary: Summary = {"min": number(low), "max": number(high), "mean": number(mean), "bins": None, "heat": None}
     if finite.size <= MAX_HISTOGRAM:
         bins, _ = np.histogram(finite.astype("f8"), bins=16)
         summary["bins"] = [int(n) for n in bins]

@@ -5,19 +5,22 @@ from typing import Any
 
 import torch
 
+from server.wire import entities
+from server.worker.observation import Observation
 from server.worker.probes.handles import at_version, bare
-from server.worker.trace_delta import TraceDelta
-from server.worker.uids import UidAllocator, WeakUids
+from server.worker.probes.probe import Probe, ProbeContext
+from server.worker.uids import WeakUids
 
 DISTANT_VERSION = 1 << 20
 """Versions by which a counter is moved to see who follows."""
 
 
-class Counters:
-    """The counters of a run and who wears them."""
+class Counters(Probe):
+    """The counters of a run and which handles have each."""
 
-    def __init__(self, uids: UidAllocator, picture: TraceDelta, tensors: WeakUids) -> None:
-        self._uids, self._picture, self._tensors = uids, picture, tensors
+    def __init__(self, context: ProbeContext, tensors: WeakUids) -> None:
+        super().__init__(context)
+        self._uids, self._tensors = context.uids, tensors
         self._counter_of: dict[str, tuple[str, int]] = {}  # tensor uid -> (counter, address of its implementation)
         self._handles: dict[str, dict[str, None]] = {}
         self._by_storage: dict[str, dict[str, None]] = {}  # storage -> the counters of tensors that ever read it
@@ -26,15 +29,12 @@ class Counters:
         self._observed: dict[str, int] = {}
         self._slot_counts: dict[str, int] = {}  # counter -> how many slots hold it
         self._released: dict[str, None] = {}
-        self.ambiguous = False  # a new tensor may share a counter that only a slot holds
-        self.storages_rebound = False  # tensors may have gone to other storages since the look before
 
-    def begin_observation(self) -> None:
+    def begin(self, observation: Observation) -> None:  # noqa: ARG002
         self._observed = {}
-        self.ambiguous = self.storages_rebound = False
 
     def counter_of(self, uid: str, tensor: torch.Tensor, storage: str | None) -> str:
-        """The counter that this tensor wears; its value is noted for this look."""
+        """The counter that this tensor has; its value is noted for this observation."""
         own = bare(tensor)
         version, impl = own._version, own._cdata
         known = self._counter_of.get(uid)
@@ -55,16 +55,16 @@ class Counters:
 
     def _candidates(self, storage: str | None) -> Iterable[str] | None:
         """Where a new tensor's counter can be among the known ones: it was made from one that read the same storage."""
-        if storage is None or self.storages_rebound:
+        observation = self._context.observation
+        if storage is None or observation.storages_rebound:
             return None
         candidates = self._by_storage.get(storage, {})
-        self.ambiguous = self.ambiguous or any(
-            c in self._slot_counts and self.living_handle(c) is None for c in candidates
-        )
+        if any(counter in self._slot_counts and self.living_handle(counter) is None for counter in candidates):
+            observation.counters_ambiguous = True
         return candidates
 
     def living_handle(self, counter: str, excluded: str | None = None) -> Any:
-        """A living tensor that wears it."""
+        """A living tensor that has it."""
         for handle in self._handles.get(counter, ()):
             if handle != excluded:
                 tensor = self._tensors.get(handle)
@@ -96,9 +96,10 @@ class Counters:
             return bool(bare(other)._version != before)
 
     def counter_of_slot(self, recorded: str | None, tensor: torch.Tensor, storage: str | None) -> str:
-        """The counter of a saved tensor; one that no living tensor wears is kept by its slot alone."""
+        """The counter of a saved tensor; one that no living tensor has is kept by its slot alone."""
         has_handle = recorded is not None and self.living_handle(recorded) is not None
-        candidates = self._by_storage.get(storage, {}) if storage is not None and not self.storages_rebound else None
+        rebound = self._context.observation.storages_rebound
+        candidates = self._by_storage.get(storage, {}) if storage is not None and not rebound else None
         counter = (
             recorded
             if has_handle
@@ -127,11 +128,11 @@ class Counters:
         return self._handles.get(counter, ())
 
     def version(self, counter: str) -> int | None:
-        """As this look found it, or as it was told."""
+        """As this observation found it, or as it was reported."""
         return self._observed.get(counter, self._values.get(counter))
 
     def moved(self) -> list[tuple[str, int, int]]:
-        """(counter, from, to) for those that moved since the look before."""
+        """(counter, from, to) for those that moved since the last observation."""
         return [
             (c, self._values[c], v) for c, v in self._observed.items() if c in self._values and self._values[c] != v
         ]
@@ -144,12 +145,12 @@ class Counters:
                 self._handles[known[0]].pop(uid, None)
                 self._released[known[0]] = None
 
-    def update_values(self) -> list[str]:
-        """Tell the values; the counters that nobody wears any more."""
+    def update(self, observation: Observation) -> None:
+        """Report the values; counters that no handle and no slot has any more are dead."""
         for counter, value in self._observed.items():
             self._values[counter] = value
-            self._picture.update(counter, {"kind": "counter", "value": value})
-        dead = []
+            facts: entities.Counter = {"kind": "counter", "value": value}
+            self._delta.update(counter, facts)
         for counter in self._released:
             if not self._handles.get(counter) and counter not in self._slot_counts:
                 self._handles.pop(counter, None)
@@ -158,6 +159,5 @@ class Counters:
                     if not self._by_storage[storage]:
                         del self._by_storage[storage]
                 if self._values.pop(counter, None) is not None:
-                    dead.append(counter)
+                    observation.dead.append(counter)
         self._released.clear()
-        return dead

@@ -4,16 +4,20 @@ import inspect
 import weakref
 from collections.abc import Callable
 from types import FrameType, FunctionType
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
+from server.wire import entities
+from server.wire.base import Value
 from server.worker.effects import Effects
+from server.worker.probes.probe import ProbeContext
 from server.worker.reachability import MISSING, Reachability, follow
 from server.worker.stack import PROGRAM, frames_outward, stepping_depth
-from server.worker.trace_delta import TraceDelta, differs_on_wire
-from server.worker.uids import UidAllocator, object_ref
+from server.worker.uids import object_ref, reference
 from server.worker.values import ValueEncoder
+
+FrameState = Literal["running", "suspended"]
 
 
 class GeneratorSentinel:
@@ -29,31 +33,35 @@ class GeneratorSentinel:
 
 
 class Frames:
-    """The program's frames. fading: names that are unbound without a statement that says so."""
+    """The program's frames.
+
+    module: the program's globals. handler_names: names that are unbound without a statement that says so.
+    iteration_counts: (frame, loop) -> how often the loop has begun an iteration since it was entered, from 0.
+    """
 
     def __init__(
         self,
-        uids: UidAllocator,
-        picture: TraceDelta,
+        context: ProbeContext,
         module: dict[str, Any],
         values: ValueEncoder,
-        reach: Reachability,
-        handler_names: frozenset[str] = frozenset(),
+        reachability: Reachability,
+        handler_names: frozenset[str],
     ) -> None:
-        self._uids, self._picture, self._module = uids, picture, module
-        self._values, self._reach = values, reach
+        self._context, self._delta, self._uids, self._module = context, context.delta, context.uids, module
+        self._values, self._reachability = values, reachability
         self._handler_names = handler_names
         self._hidden = dict(module)
         self._uids_by_key: dict[tuple[int, Any], str] = {}
         self._keys: dict[str, tuple[int, Any]] = {}
-        self._running: list[str] = []  # the frames told as running, but for the module's
+        self._running: list[str] = []  # the frames reported as running, but for the module's
         self._depths: dict[str, int] = {}
         self._suspended: set[str] = set()
-        self._ever_suspended: set[str] = set()  # suspended when last seen; one that is not told so was thrown into
+        self._ever_suspended: set[str] = (
+            set()
+        )  # suspended when last seen; one that goes on without `resume` was thrown into
         self._ended: set[str] = set()  # suspended frames whose generator died
         self._locals_left: dict[str, dict[str, Any]] = {}  # a frame's own dict of locals, as the program last saw it
-        self.retired: list[str] = []
-        self.module_uid = uids.allocate("f")
+        self.module_uid = context.uids.allocate("f")
         self.iteration_counts: dict[tuple[str, int], int] = {}
 
     def key(self, frame: FrameType) -> tuple[int, Any]:
@@ -83,18 +91,18 @@ class Frames:
             self._retire(uid)
 
     def suspend(self, frame: FrameType, resume: Callable[[Any], Any]) -> GeneratorSentinel:
-        """A generator is about to yield: what waits on its stack tells when it dies."""
+        """A generator is about to yield: the sentinel on its stack dies with it."""
         uid = self.uid(frame)
-        waiting = GeneratorSentinel(resume)
+        sentinel = GeneratorSentinel(resume)
         self._suspended.add(uid)
         self._ever_suspended.add(uid)
 
         def died(_: Any) -> None:
             self._suspended.discard(uid)
-            self._ended.add(uid)  # the next look retires it, unless an exception runs it to its end
+            self._ended.add(uid)  # the next observation retires it, unless an exception runs it to its end
 
-        waiting.resume = _ResumeCall(resume, weakref.ref(waiting, died))
-        return waiting
+        sentinel.resume = _ResumeCall(resume, weakref.ref(sentinel, died))
+        return sentinel
 
     def resume(self, frame: FrameType) -> None:
         uid = self.uid(frame)
@@ -107,7 +115,7 @@ class Frames:
         return self.uid(frame) in self._ever_suspended
 
     def _retire(self, uid: str) -> None:
-        self.retired.append(uid)
+        self._context.observation.retired_frames.append(uid)
         self._locals_left.pop(uid, None)
         self._ever_suspended.discard(uid)
         self._ended.discard(uid)
@@ -119,11 +127,12 @@ class Frames:
             self._running.remove(uid)
         for loop in [loop for loop in self.iteration_counts if loop[0] == uid]:
             del self.iteration_counts[loop]
-        for name in self._picture.state.get(uid, {}).get("vars", ()):
+        facts = self._delta.frame(uid)
+        for name in (facts.get("vars") or ()) if facts is not None else ():
             self._values.objects.set_references(f"{uid}.{name}", ())
 
     def observe_stack(self, stack: list[FrameType], suspended: str | None) -> None:
-        """Tell every frame on the stack; retire those that are neither on it nor suspended.
+        """Report every frame on the stack; retire those that are neither on it nor suspended.
 
         suspended: the frame that is yielding, if one is.
         """
@@ -136,7 +145,7 @@ class Frames:
             if uid == self.module_uid:
                 continue
             seen.append(uid)
-            state = "suspended" if uid == suspended else "running"
+            state: FrameState = "suspended" if uid == suspended else "running"
             self._update_frame(uid, frame.f_code.co_name, self._locals(frame), caller, frame.f_lineno, state)
             caller = uid
         self._running = seen
@@ -148,33 +157,39 @@ class Frames:
     def observe_statement(
         self, frame: FrameType, effects: Effects, first_iteration: bool, suspended: str | None
     ) -> bool:
-        """Tell what a step in this frame may have changed; whether that could be known.
+        """Report what a step in this frame may have changed; whether that could be known.
 
-        said: what its statement mentions. first: what a loop iterates over counts too.
+        effects: of its statement. first_iteration: what a loop iterates over counts too. suspended: see `observe_stack`.
         """
         uid = self.uid(frame)
-        if not self._unwind_to(uid) or uid not in self._picture.state:
+        if not self._unwind_to(uid):
+            return False
+        variables = self._variables(uid)
+        if variables is None:
             return False
         names = self._module if uid == self.module_uid else self._locals(frame)
         free = set(frame.f_code.co_freevars)
         for path in effects.paths:
             passed = not first_iteration and path in effects.iterated and path not in effects.bound
-            if uid == self.module_uid or path[0] in names or path[0] in self._picture.state[uid]["vars"]:
+            if uid == self.module_uid or path[0] in names or path[0] in variables:
                 self._observe_path(uid, names, path, effects, passed)
             else:
                 self._observe_path(self.module_uid, self._module, path, effects, passed)
-        for name in self._handler_names & self._picture.state[uid]["vars"].keys():
+        for name in self._handler_names & variables.keys():
             if name not in names:
-                self._set_variable(uid, self._picture.state[uid]["vars"], name, MISSING)
+                self._unset_variable(uid, name)
         for name in {path[0] for path in effects.bound} & free:
             self._update_enclosing(frame.f_back, name)
-        state = "suspended" if uid == suspended else "running"
-        self._picture.update(uid, {"line": frame.f_lineno, "state": state})
+        facts: entities.Frame = {
+            "line": frame.f_lineno,
+            "state": "suspended" if uid == suspended else "running",
+        }
+        self._delta.update(uid, facts)
         self._remove_suspended(suspended)
-        return not self._reach.incomplete
+        return not self._reachability.incomplete
 
-    def observe_entered(self, frame: FrameType, caller: FrameType | None) -> bool:
-        """Tell a frame that begins or goes on, and those between it and the step's; whether its place is known."""
+    def observe_entered(self, frame: FrameType) -> bool:
+        """Report a frame that begins or goes on, and those between it and the step's; whether its caller is known."""
         entered: list[FrameType] = []
         for f in frames_outward(frame):
             if f.f_code.co_filename == PROGRAM:
@@ -187,14 +202,14 @@ class Frames:
         caller_uid = uid
         if not self._unwind_to(caller_uid):
             return False
-        if caller is not None:
-            self._picture.update(caller_uid, {"line": f.f_lineno})
+        facts: entities.Frame = {"line": f.f_lineno}
+        self._delta.update(caller_uid, facts)
         for f in reversed(entered):
             uid = self.uid(f)
             self._update_frame(uid, f.f_code.co_name, self._locals(f), caller_uid, f.f_lineno, "running")
             self._running.append(uid)
             caller_uid = uid
-        return not self._reach.incomplete
+        return not self._reachability.incomplete
 
     def _unwind_to(self, uid: str) -> bool:
         """The frames above this one are over, or suspended; False where it is not known to run."""
@@ -219,61 +234,56 @@ class Frames:
     def _observe_path(
         self, uid: str, names: dict[str, Any], path: tuple[str, ...], effects: Effects, passed: bool
     ) -> None:
-        """Tell the variable that a path begins with, and look at what the path leads to."""
+        """Report the variable that a path begins with, and observe what the path leads to."""
         name = path[0]
-        recorded = self._picture.state[uid]["vars"]
+        recorded = self._variables(uid) or {}
         value = names.get(name, MISSING)
         if value is MISSING or not self._is_visible(uid, name, value):
-            if name in recorded:
-                self._set_variable(uid, recorded, name, MISSING)
+            self._unset_variable(uid, name)
             return
         objects = self._values.objects
         if passed and name in recorded and (objects.contains(value) or issubclass(type(value), torch.Tensor)):
             return
         end, followed = follow(value, path[1:])
         if followed and path not in effects.bound and objects.contains(value):
-            self._set_variable(uid, recorded, name, {"ref": objects.find(value)})
-            self._reach.observe(end)
+            self._set_variable(uid, name, reference(objects.find(value)))
+            self._reachability.observe(end)
             return
-        self._set_variable(uid, recorded, name, self._values.encode(value))
+        self._set_variable(uid, name, self._values.encode(value))
         if followed:
-            self._reach.observe(end)
+            self._reachability.observe(end)
         elif type(value) is FunctionType and len(path) > 1:
-            self._reach.observe_referents(value)
+            self._reachability.observe_referents(value)
 
     def _update_enclosing(self, frame: FrameType | None, name: str) -> None:
-        """A variable of enclosing functions was bound: tell it in those that run."""
+        """A variable of enclosing functions was bound: report it in those that run."""
         for f in frames_outward(frame):
             if f.f_code.co_filename == PROGRAM and name in (*f.f_code.co_cellvars, *f.f_code.co_freevars):
                 uid, variables = self.uid(f), self._locals(f)
-                if uid in self._picture.state:
-                    value = self._values.encode(variables[name]) if name in variables else MISSING
-                    self._set_variable(uid, self._picture.state[uid]["vars"], name, value)
+                if uid in self._delta.state:
+                    if name in variables:
+                        self._set_variable(uid, name, self._values.encode(variables[name]))
+                    else:
+                        self._unset_variable(uid, name)
 
     def _is_visible(self, uid: str, name: str, value: Any) -> bool:
         if type(name) is not str or name in IMPLICIT_NAMES:
             return False
         return uid != self.module_uid or not (name in self._hidden and self._hidden[name] is value)
 
-    def _set_variable(self, uid: str, recorded: dict[str, Any], name: str, value: Any) -> None:
-        """One variable; MISSING unsets it."""
-        if value is MISSING:
-            if recorded.pop(name, MISSING) is not MISSING:
-                pending = self._picture.pending.setdefault(uid, {})
-                pending.get("vars", {}).pop(name, None)
-                pending.setdefault("unset", []).append(name)
-                self._values.objects.set_references(f"{uid}.{name}", ())
-            return
-        before = recorded.get(name, MISSING)
-        if before is not MISSING and before == value and not differs_on_wire(before, value):
-            return
-        recorded[name] = value
-        pending = self._picture.pending.setdefault(uid, {})
-        pending.setdefault("vars", {})[name] = value
-        if name in pending.get("unset", ()):
-            pending["unset"].remove(name)
-        which = object_ref(value)
-        self._values.objects.set_references(f"{uid}.{name}", (which,) if which else ())
+    def _variables(self, uid: str) -> dict[str, Value] | None:
+        """A frame's variables as reported; None for a frame that is not."""
+        facts = self._delta.frame(uid)
+        return None if facts is None else facts["vars"]
+
+    def _set_variable(self, uid: str, name: str, value: Value) -> None:
+        if self._delta.set_variable(uid, name, value):
+            object_uid = object_ref(value)
+            self._values.objects.set_references(f"{uid}.{name}", (object_uid,) if object_uid else ())
+
+    def _unset_variable(self, uid: str, name: str) -> None:
+        if self._delta.unset_variable(uid, name):
+            self._values.objects.set_references(f"{uid}.{name}", ())
 
     def _module_vars(self) -> dict[str, Any]:
         hidden = self._hidden
@@ -297,29 +307,32 @@ class Frames:
         return variables
 
     def _update_frame(
-        self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int | None, state: str
+        self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int | None, state: FrameState
     ) -> None:
         """A frame with all its variables."""
-        recorded = self._picture.state.get(uid)
+        facts: entities.Frame
+        recorded = self._variables(uid)
         if recorded is None:
-            facts: dict[str, Any] = {
-                "kind": "frame",
-                "name": name,
-                "caller": caller,
-                "line": line,
-                "state": state,
-                "vars": {},
-            }
-            self._picture.update(uid, facts)
-            self._picture.pending[uid]["vars"] = {}
-            recorded = self._picture.state[uid]
+            recorded = {}
+            facts = {"kind": "frame", "name": name, "caller": caller, "line": line, "state": state, "vars": recorded}
+            self._delta.add_frame(uid, facts)
         else:
-            self._picture.update(uid, {"state": state} if line is None else {"line": line, "state": state})
-        have = recorded["vars"]
-        for key in [key for key in have if key not in variables]:
-            self._set_variable(uid, have, key, MISSING)
+            facts = {"state": state} if line is None else {"line": line, "state": state}
+            self._delta.update(uid, facts)
+        for key in [key for key in recorded if key not in variables]:
+            self._unset_variable(uid, key)
         for key, value in variables.items():
-            self._set_variable(uid, have, key, self._values.encode(value))
+            self._set_variable(uid, key, self._values.encode(value))
+
+    def begin_iteration(self, frame: FrameType, loop: int) -> str:
+        """A loop begins an iteration: it is counted. The frame's uid."""
+        uid = self.uid(frame)
+        self.iteration_counts[uid, loop] = self.iteration_counts.get((uid, loop), -1) + 1
+        return uid
+
+    def enter_loop(self, frame: FrameType, loop: int) -> None:
+        """A loop begins anew."""
+        self.iteration_counts.pop((self.uid(frame), loop), None)
 
 
 class _ResumeCall:

@@ -2,10 +2,10 @@
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
+from server.wire.trace import Grad
 from server.worker.probes import cells
 from server.worker.probes.handles import has_storage
 
@@ -23,16 +23,14 @@ def contents(tensor: torch.Tensor) -> bytes:
     return cells.gather(readable, size, tensor.shape, tensor.stride(), 0)
 
 
-def gradient_facts(
-    tensor: torch.Tensor | None, find_storage: Callable[[torch.Tensor], str | None]
-) -> dict[str, Any] | None:
+def gradient_facts(tensor: torch.Tensor | None, find_storage: Callable[[torch.Tensor], str | None]) -> Grad | None:
     """A gradient as it passed, its values copied: elements in logical order, or a summary of many.
 
-    storage: the uid of a storage already known, else None.
+    find_storage: gives the uid of a storage that is already known, else None.
     """
     if tensor is None:
         return None
-    out: dict[str, Any] = {"shape": [], "dtype": str(tensor.dtype)[6:], "layout": str(tensor.layout)[6:]}
+    out: Grad = {"shape": [], "dtype": str(tensor.dtype)[6:], "layout": str(tensor.layout)[6:]}
     try:
         out["shape"] = [] if tensor.is_nested else list(tensor.shape)
         if not has_storage(tensor) or tensor.device.type == "meta":

@@ -1,61 +1,50 @@
-"""The autograd graph: nodes by a token that lives and dies with them, edges, and the variable of AccumulateGrad.
+"""The autograd graph: nodes, their edges, and the variable of AccumulateGrad.
 
-A node's wrapper is never kept: it would keep the saved tensors alive. A known node is walked again only when the
-recorder has reason to think that a saved slot changed.
+A known node is walked again only when the observer has reason to think that a saved slot changed.
 """
 
-import weakref
-from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from server.worker.probes.saved_tensors import SavedTensors
-from server.worker.trace_delta import TraceDelta
-from server.worker.uids import UidAllocator
-
-TOKEN_KEY = " gradbox"
-
-
-class Token:
-    """Sits in `node.metadata`, which belongs to the C++ node and survives its wrapper."""
-
-    __slots__ = ("__weakref__", "uid")
-
-    def __init__(self, uid: str) -> None:
-        self.uid = uid
+from server.wire import entities
+from server.wire.base import Value
+from server.worker.observation import Observation
+from server.worker.probes.node_uids import NodeUids
+from server.worker.probes.probe import Probe, ProbeContext
+from server.worker.probes.saved_tensors import SavedTensors, Slots
+from server.worker.probes.tensors import Tensors
+from server.worker.values import ValueEncoder
 
 
-class Graph:
-    """The nodes of a run. `scalar` encodes a Python value that runs no user code."""
+class Graph(Probe):
+    """The nodes of a run."""
 
     def __init__(
-        self, uids: UidAllocator, picture: TraceDelta, saved_tensors: SavedTensors, scalar: Callable[[Any], Any]
+        self,
+        context: ProbeContext,
+        node_uids: NodeUids,
+        saved_tensors: SavedTensors,
+        tensors: Tensors,
+        values: ValueEncoder,
     ) -> None:
-        self._uids, self._picture, self.saved_tensors, self._scalar = uids, picture, saved_tensors, scalar
-        self._tokens: dict[str, weakref.ref[Token]] = {}
+        super().__init__(context)
+        self._node_uids, self._saved_tensors, self._tensors, self._values = node_uids, saved_tensors, tensors, values
         self._plain_attributes: dict[type, list[str]] = {}  # what a kind of node saves that is no tensor
-        self._dead: list[str] = []
         self._reported: set[str] = set()
+        self._released: set[str] = set()  # nodes of which the event `graph_released` is reported
         self._walked: set[str] = set()
 
-    def uid_of(self, node: Any) -> str:
-        metadata = node.metadata
-        token = metadata.get(TOKEN_KEY)
-        if token is None:
-            token = metadata[TOKEN_KEY] = Token(self._uids.allocate("n"))
-            uid = token.uid
-            self._tokens[uid] = weakref.ref(token, lambda _: self._dead.append(uid))
-        uid_of: str = token.uid
-        return uid_of
-
-    def begin_observation(self) -> None:
+    def begin(self, observation: Observation) -> None:  # noqa: ARG002
         self._walked = set()
 
-    def walk(self, root: Any, all_nodes: bool, step: int, register: Callable[[torch.Tensor], str]) -> str:
-        """Tell the nodes reached from `root` that are new, or all if `again`; `see` names a variable."""
-        first = self.uid_of(root)
-        stack = [(root, first)]
+    def end(self, observation: Observation) -> None:
+        observation.graph_roots.clear()
+        observation.visited_nodes.clear()
+
+    def walk(self, root: Any, all_nodes: bool, step: int) -> None:
+        """Report the nodes reached from `root` that are new, or all if `all_nodes`. step: the running one's number."""
+        stack = [(root, self._node_uids.uid_of(root))]
         while stack:
             node, uid = stack.pop()
             if uid in self._walked:
@@ -67,31 +56,44 @@ class Graph:
             self._walked.add(uid)
             if uid not in self._reported:
                 self._reported.add(uid)
-                self._picture.update(uid, self._facts(node, step, register))
+                self._delta.update(uid, self._facts(node, step))
             self._observe_slots(node, uid)
             for other, _ in node.next_functions:
                 if other is not None:
-                    stack.append((other, self.uid_of(other)))
-        return first
+                    stack.append((other, self._node_uids.uid_of(other)))
 
     def observe_visited(self, node: Any, uid: str) -> None:
         """The engine ran this known node: it may have let go of what it saved."""
         if uid in self._reported and uid not in self._walked:
             self._observe_slots(node, uid)
 
+    def update_slots(self, uid: str, slots: Slots) -> None:
+        """Report a node's slots, of which one changed."""
+        facts: entities.Node = {"saved": slots}
+        self._delta.update(uid, facts)
+
+    def mark_released(self, uid: str) -> bool:
+        """A slot of this node was freed; whether it is the first of them."""
+        if uid in self._released:
+            return False
+        self._released.add(uid)
+        return True
+
     def _observe_slots(self, node: Any, uid: str) -> None:
-        slots = self.saved_tensors.observe(node, uid)
+        slots = self._saved_tensors.observe(node, uid)
         if slots is not None:
-            facts: dict[str, Any] = {"saved": slots or None}
+            facts: entities.Node = {"saved": slots or None}
             if any(slot["state"] == "freed" for slot in slots.values()):
                 facts["released"] = True
-            self._picture.update(uid, facts)
+            self._delta.update(uid, facts)
 
-    def _facts(self, node: Any, step: int, register: Callable[[torch.Tensor], str]) -> dict[str, Any]:
-        facts: dict[str, Any] = {
+    def _facts(self, node: Any, step: int) -> entities.Node:
+        facts: entities.Node = {
             "kind": "node",
             "name": node.name(),
-            "next": [None if other is None else [self.uid_of(other), nr] for other, nr in node.next_functions],
+            "next": [
+                None if other is None else (self._node_uids.uid_of(other), nr) for other, nr in node.next_functions
+            ],
             "born": step,
         }
         if isinstance(node, torch._C._FunctionBase):
@@ -99,29 +101,28 @@ class Graph:
         else:
             variable = getattr(node, "variable", None)
             if isinstance(variable, torch.Tensor):
-                facts["variable"] = register(variable)
+                facts["variable"] = self._tensors.register(variable)
             facts["attrs"] = self._attributes(node) or None
         return facts
 
-    def _attributes(self, node: Any) -> dict[str, Any]:
+    def _attributes(self, node: Any) -> dict[str, Value]:
         """What it saved that is no tensor: an exponent, a dim, sizes."""
         kind = type(node)
         if kind not in self._plain_attributes:
             names = dir(kind)
             self._plain_attributes[kind] = [n for n in names if n.startswith("_saved_") and f"_raw{n}" not in names]
-        out = {}
-        for uid_of in self._plain_attributes[kind]:
+        attributes: dict[str, Value] = {}
+        for name in self._plain_attributes[kind]:
             try:
-                out[uid_of[7:]] = self._scalar(getattr(node, uid_of))
+                attributes[name.removeprefix("_saved_")] = self._values.scalar(getattr(node, name))
             except RuntimeError:  # freed
                 continue
-        return out
+        return attributes
 
-    def collect_dead(self) -> list[str]:
-        """The nodes that died since the look before."""
-        dead, self._dead = self._dead, []
+    def collect_dead(self, observation: Observation) -> None:
+        dead = self._node_uids.collect_dead()
         for uid in dead:
-            self._tokens.pop(uid, None)
             self._reported.discard(uid)
-            self.saved_tensors.forget(uid)
-        return dead
+            self._released.discard(uid)
+            self._saved_tensors.forget(uid)
+        observation.dead += dead

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
+
+from server.wire import entities
 
 _wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _batched = torch._C._functorch.is_legacy_batchedtensor
@@ -48,12 +50,17 @@ def at_version(tensor: torch.Tensor, version: int) -> Iterator[None]:
         _move((tensor,), (before,))
 
 
-def facts(tensor: torch.Tensor, stale: bool = False) -> dict[str, Any]:
-    """What a tensor says of itself; what torch refuses to say is left out. stale: see `views`."""
+def dtype_name(tensor: torch.Tensor) -> str:
+    """ "float32" for `torch.float32`."""
+    return str(bare(tensor).dtype)[6:]
+
+
+def facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
+    """What torch says of a tensor; what it refuses to say is left out. stale: see `stale_views`."""
     own, tensor = tensor, bare(tensor)
-    out: dict[str, Any] = {"kind": "tensor", "type": type(own).__name__, "dtype": str(tensor.dtype)[6:]}
+    out: entities.Tensor = {"kind": "tensor", "type": type(own).__name__, "dtype": str(tensor.dtype)[6:]}
     out["device"], out["layout"] = str(tensor.device), str(tensor.layout)[6:]
-    bits = []
+    bits: list[Literal["conj", "neg", "inference"]] = []
     if tensor.is_inference():
         bits.append("inference")
     if tensor.dtype.is_complex and tensor.is_conj():
@@ -66,7 +73,7 @@ def facts(tensor: torch.Tensor, stale: bool = False) -> dict[str, Any]:
     if _wrapped(own):
         out["wraps"] = wrapper(own)
     elif has_storage(own):
-        out["offset"], out["stride"] = tensor.storage_offset(), list(tensor.stride())
+        out["offset"], out["stride"] = int(tensor.storage_offset()), list(tensor.stride())
     hooks = _get(own, "_backward_hooks") if ordinary(own) else None
     out["hooks"] = len(hooks) if hooks else None
     return out
@@ -93,7 +100,7 @@ def leaf(tensor: torch.Tensor, stale: bool = False) -> bool | None:
         return None
 
 
-def wrapper(tensor: torch.Tensor) -> dict[str, Any]:
+def wrapper(tensor: torch.Tensor) -> entities.Wraps:
     """Which transform of torch.func wraps it, and at which level."""
     functorch = torch._C._functorch
     if functorch.is_batchedtensor(tensor):
@@ -150,11 +157,15 @@ def parts(tensor: torch.Tensor) -> dict[str, torch.Tensor]:
     return {name.removeprefix("_"): getattr(tensor, name)() for name in SPARSE.get(tensor.layout, ())}
 
 
-def quantization(tensor: torch.Tensor) -> dict[str, Any]:
+def quantization(tensor: torch.Tensor) -> entities.Quantization:
     """How the integers of a quantised tensor stand for numbers."""
     scheme = tensor.qscheme()
     if scheme in (torch.per_tensor_affine, torch.per_tensor_symmetric):
         return {"scheme": str(scheme)[6:], "scale": tensor.q_scale(), "zero_point": tensor.q_zero_point()}
     scales, points = tensor.q_per_channel_scales(), tensor.q_per_channel_zero_points()
-    quantizers = {"scale": scales.tolist(), "zero_point": points.tolist(), "axis": tensor.q_per_channel_axis()}
-    return {"scheme": str(scheme)[6:], **quantizers}
+    return {
+        "scheme": str(scheme)[6:],
+        "scale": scales.tolist(),
+        "zero_point": points.tolist(),
+        "axis": tensor.q_per_channel_axis(),
+    }

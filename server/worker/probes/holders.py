@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 
 class Holders:
-    """Kept by who tells it. changed: storages whose holders are not as they were. lost: those that lost one."""
+    """changed: storages of which the holders changed since they were reported. released: those that lost one."""
 
     def __init__(self) -> None:
         self._of: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -13,7 +13,7 @@ class Holders:
         self.released: set[str] = set()
 
     def hold(self, holder: str, storages: Iterable[tuple[str, str]]) -> None:
-        """`who` reads these (storage, dtype), and no others."""
+        """`holder` reads these (storage, dtype), and no others."""
         current: dict[str, tuple[str, ...]] = {}
         for storage, dtype in storages:
             current[storage] = tuple(sorted({dtype, *current.get(storage, ())}))
@@ -34,6 +34,14 @@ class Holders:
     def remove(self, holder: str) -> None:
         for storage in self._by.pop(holder, {}):
             self._release(storage, holder)
+
+    def clear_changed(self) -> None:
+        """The holders of those that changed are reported."""
+        self.changed.clear()
+
+    def clear_released(self) -> None:
+        """Those that lost a holder were compared."""
+        self.released.clear()
 
     def holders_of(self, storage: str) -> Iterable[str]:
         return self._of.get(storage, {})

@@ -1,11 +1,22 @@
 """The modes in force: grad, inference, autocast, anomaly detection, default dtype, saved-tensor hooks, functorch."""
 
-from typing import Any
-
 import torch
 
+from server.wire import entities
+from server.worker.observation import Observation
+from server.worker.probes.probe import Probe, ProbeContext
 
-def facts() -> dict[str, Any]:
+
+class Modes(Probe):
+    def __init__(self, context: ProbeContext) -> None:
+        super().__init__(context)
+        self._uid = context.uids.allocate("m")
+
+    def update(self, observation: Observation) -> None:  # noqa: ARG002
+        self._delta.update(self._uid, mode_facts())
+
+
+def mode_facts() -> entities.Mode:
     """What torch would do with the next operation, as the wire's `mode`."""
     functorch = torch._C._functorch.get_interpreter_stack() or ()
     return {

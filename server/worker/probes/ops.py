@@ -2,7 +2,7 @@
 
 Every operator of the dispatcher gets a kernel of ours under a dispatch key that nothing else uses; the key is switched
 on for the program's thread alone. A call comes by before autograd and leaves with its finished result. Torch can't
-tell that anyone listens: under a dispatch mode it takes other paths (`reshape` becomes a view, CTC loss another node),
+see that they are recorded: under a dispatch mode it takes other paths (`reshape` becomes a view, CTC loss another node),
 under a function mode modules leave their fast paths. `detach` and `alias` are let through unseen: torch itself calls
 them where a Python object for the result would be one too many; what they cut shows in the handles.
 """
@@ -12,12 +12,15 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from types import FrameType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import torch
 from torch._ops import _higher_order_ops
 
+from server.wire import events
+from server.worker.observation import Observation, OpCall
 from server.worker.probes import handles
+from server.worker.probes.probe import ProbeContext
 from server.worker.probes.storages import Storages
 from server.worker.probes.tensors import Tensors
 from server.worker.stack import PROGRAM, frames_outward
@@ -31,42 +34,26 @@ _VALUELESS = re.compile(r"_like$|_like\.|::new_")
 """Operations that take a tensor's shape and none of its values."""
 _UNINITIALIZED = re.compile(r"::(new_)?empty")
 
+Reason = Literal["detach", "data", "no_grad", "inference", "item", "dtype", "numpy", "copy"]
+
 _dispatch_key: Any = torch._C._parse_dispatch_key(_KEY)
 _dispatch_keys = torch._C.DispatchKeySet(_dispatch_key)
 _libraries: list[Any] = []
 _active: list["Ops"] = []
 
 
-class OpCall:
-    """One operation of the running statement; `entry` is what the log tells of it."""
-
-    __slots__ = ("called_directly", "cuts_paths", "entry", "inference", "inputs", "log_index", "results", "writes")
-
-    def __init__(self, entry: dict[str, Any]) -> None:
-        self.entry = entry
-        self.inputs: list[tuple[str, bool]] = []  # (tensor, requires grad)
-        self.results: list[tuple[str, bool, str]] = []  # new tensors: (uid, leaf, dtype)
-        self.writes: list[tuple[str, str]] = []  # (storage, tensor through which)
-        self.called_directly = self.cuts_paths = self.inference = False
-        self.log_index = 0  # its place in the step's log
-
-
 class Ops:
-    """Records each operation into the log while entered, except while `busy`: then the recorder itself is at work."""
+    """Records each operation into the step's log while entered, except while the recorder itself is at work.
+
+    is_recording: whether steps are recorded at all; False in iterations that are skipped.
+    """
 
     def __init__(
-        self,
-        tensors: Tensors,
-        storages: Storages,
-        append_log: Callable[[dict[str, Any]], int],
-        busy: Callable[[], bool],
-        fault: Callable[[BaseException], None],
+        self, context: ProbeContext, tensors: Tensors, storages: Storages, is_recording: Callable[[], bool]
     ) -> None:
-        self._tensors, self._storages = tensors, storages
-        self._append_log, self._fault, self.busy = append_log, fault, busy
+        self._context, self._tensors, self._storages = context, tensors, storages
+        self._is_recording = is_recording
         self._written: dict[Any, list[int | str]] = {}
-        self.calls: list[OpCall] = []
-        self.running_backwards = 0  # the backward passes that run: what they compute cuts no path
 
     def __enter__(self) -> Self:
         register_kernels()
@@ -78,8 +65,12 @@ class Ops:
         torch._C._dispatch_tls_set_dispatch_key_included(_dispatch_key, False)
         _active.remove(self)
 
+    def busy(self) -> bool:
+        """Whether what is computed now is none of the program's recorded steps."""
+        return self._context.guard.busy or not self._is_recording()
+
     def mute(self, muted: bool) -> None:
-        """Hear no operators for a while."""
+        """Record no operators for a while."""
         torch._C._dispatch_tls_set_dispatch_key_included(_dispatch_key, not muted)
 
     def run(self, name: str, op: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> Any:
@@ -91,32 +82,42 @@ class Ops:
             with torch._C.DisableTorchFunction():
                 call = self._before(name, args, kwargs, frame)
         except Exception as error:
-            self._fault(error)
+            self._context.report_fault(error)
         result = op(*args, **kwargs)
         if call is not None:
             try:
                 with torch._C.DisableTorchFunction():
                     self._after(call, op, args, kwargs, result)
             except Exception as error:
-                self._fault(error)
+                self._context.report_fault(error)
         return result
 
     def _before(self, name: str, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> OpCall:
-        entry: dict[str, Any] = {"kind": "op", "name": name, "inputs": [], "outputs": [], "requires_grad": []}
-        entry["grad_mode"] = torch.is_grad_enabled()
+        entry: events.Op = {
+            "kind": "op",
+            "name": name,
+            "inputs": [],
+            "outputs": [],
+            "requires_grad": [],
+            "grad_mode": torch.is_grad_enabled(),
+        }
         call = OpCall(entry)
+        touched = self._context.observation.touched_storages
         for tensor in handles.flatten([*args, *kwargs.values()]):
             call.inputs.append((self._tensors.register(tensor), handles.bare(tensor).requires_grad))
             if handles.has_storage(tensor):  # what it writes may be an input that its schema does not call written
-                self._storages.touched.add(self._storages.register(tensor))
+                touched.add(self._storages.register(tensor))
         entry["inputs"] = [uid for uid, _ in call.inputs]
         if any(requires for _, requires in call.inputs):
             call.inference = torch.is_inference_mode_enabled()
             call.called_directly = is_called_by_program(frame)
-            call.cuts_paths = not self.running_backwards and (entry["grad_mode"] or not is_in_function_apply(frame))
+            call.cuts_paths = not self._context.running_backwards and (
+                entry["grad_mode"] or not is_in_function_apply(frame)
+            )
         return call
 
     def _after(self, call: OpCall, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
+        observation = self._context.observation
         taken = set(call.entry["inputs"])
         derived = any(handles.bare(tensor).requires_grad for tensor in handles.flatten([result]))
         if derived and call.entry["grad_mode"]:  # torch asked its inputs for their nodes
@@ -124,8 +125,8 @@ class Ops:
                 self._tensors.stale_views.mark_current(uid)
         for tensor in self._writes(op, args, kwargs):
             storage = self._storages.register(tensor)
-            self._storages.touched.add(storage)
-            self._storages.capture(storage, str(handles.bare(tensor).dtype)[6:])
+            observation.touched_storages.add(storage)
+            self._storages.capture(storage, handles.dtype_name(tensor))
             call.writes.append((storage, self._tensors.register(tensor)))
             self._tensors.mark_views_stale(*call.writes[-1])
         for tensor in handles.flatten([result]):
@@ -135,9 +136,9 @@ class Ops:
             if _UNINITIALIZED.search(call.entry["name"]) and handles.has_storage(tensor):
                 self._storages.discard_contents(self._storages.register(tensor))
             if uid not in taken:
-                call.results.append((uid, handles.leaf(tensor) is True, str(handles.bare(tensor).dtype)[6:]))
-        call.log_index = self._append_log(call.entry)
-        self.calls.append(call)
+                call.results.append((uid, handles.leaf(tensor) is True, handles.dtype_name(tensor)))
+        call.log_index = observation.append(call.entry)
+        observation.op_calls.append(call)
 
     def _writes(self, op: Any, args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
         """The arguments that the operation writes to, where they have a storage."""
@@ -158,44 +159,57 @@ class Ops:
             self._written[op] = positions
         return positions
 
-    def path_cuts(self) -> list[dict[str, Any]]:
-        """The events `path_cut` of the statement."""
-        out: list[dict[str, Any]] = []
-        for call in self.calls:
-            source = next((uid for uid, requires in call.inputs if requires), None)
-            if source is None or not call.cuts_paths:
-                continue
-            event = {"kind": "event", "event": "path_cut", "tensor": source, "name": call.entry["name"]}
-            if call.entry["name"] in ("aten::item", "aten::_local_scalar_dense"):
-                out.append({**event, "op": call.log_index, "reason": "item"})
-            for uid, leaf, dtype in call.results:
-                if call.called_directly or self._tensors.uids.get(uid) is not None:
-                    reason = self._reason(call, leaf, dtype)
-                    if reason is not None:
-                        out.append({**event, "op": call.log_index, "result": uid, "reason": reason})
-        for source, uid, reason in self._tensors.cuts:
-            event = {"kind": "event", "event": "path_cut", "tensor": source, "name": f"Tensor.{reason}"}
-            out.append({**event, "result": uid, "reason": reason})
-        return out
 
-    def _reason(self, call: OpCall, leaf: bool, dtype: str) -> str | None:
-        if not leaf or _VALUELESS.search(call.entry["name"]):
-            return None
-        if not ("float" in dtype or "complex" in dtype):
-            return "dtype"
-        if call.inference:
-            return "inference"
-        return None if call.entry["grad_mode"] else "no_grad"
+def path_cuts(observation: Observation, tensors: Tensors) -> list[events.PathCut]:
+    """The events `path_cut` of the statement."""
+    cuts: list[events.PathCut] = []
+    for call in observation.op_calls:
+        source = next((uid for uid, requires in call.inputs if requires), None)
+        if source is None or not call.cuts_paths:
+            continue
+        name, op = call.entry["name"], call.log_index
+        if name in ("aten::item", "aten::_local_scalar_dense"):
+            cuts.append(
+                {"kind": "event", "event": "path_cut", "tensor": source, "name": name, "op": op, "reason": "item"}
+            )
+        for uid, leaf, dtype in call.results:
+            reason = _cut_reason(call, leaf, dtype)
+            if reason is not None and (call.called_directly or tensors.uids.get(uid) is not None):
+                cut: events.PathCut = {
+                    "kind": "event",
+                    "event": "path_cut",
+                    "tensor": source,
+                    "name": name,
+                    "op": op,
+                    "result": uid,
+                    "reason": reason,
+                }
+                cuts.append(cut)
+    for source, uid, reason in observation.detached_copies:
+        cut = {
+            "kind": "event",
+            "event": "path_cut",
+            "tensor": source,
+            "name": f"Tensor.{reason}",
+            "result": uid,
+            "reason": reason,
+        }
+        cuts.append(cut)
+    return cuts
 
-    def last_writers(self) -> dict[str, tuple[int, str]]:
-        """storage -> (place in the log of the last operation that wrote it, the tensor through which)."""
-        return {storage: (call.log_index, tensor) for call in self.calls for storage, tensor in call.writes}
 
-    def clear(self) -> None:
-        self.calls.clear()
+def _cut_reason(call: OpCall, leaf: bool, dtype: str) -> Reason | None:
+    """Why no gradient comes back through a result; None where one does, or none was to be expected."""
+    if not leaf or _VALUELESS.search(call.entry["name"]):
+        return None
+    if not ("float" in dtype or "complex" in dtype):
+        return "dtype"
+    if call.inference:
+        return "inference"
+    return None if call.entry["grad_mode"] else "no_grad"
 
 
-def engine_context(storages: Storages) -> Any:
+def engine_context(observation: Observation) -> Any:
     """The context for a run of the engine: operations are not recorded where a transform of torch.func asks for it.
 
     There the engine meets wrapped Python numbers, which have no data to make a number of.
@@ -203,7 +217,8 @@ def engine_context(storages: Storages) -> Any:
     active = torch._C._functorch.peek_interpreter_stack() is not None or any(
         frame.f_code.co_filename.startswith(TORCH + "_functorch/") for frame in torch_frames(sys._getframe(1).f_back)
     )
-    storages.ops_unobserved = storages.ops_unobserved or active
+    if active:
+        observation.ops_unobserved = True
     return torch._C._ExcludeDispatchKeyGuard(_dispatch_keys) if active else contextlib.nullcontext()
 
 

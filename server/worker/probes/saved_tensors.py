@@ -7,13 +7,15 @@ torch itself, by reading it the way backward does, and only where no hook would 
 import re
 from collections.abc import Iterable
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import torch
 
+from server.wire import entities
 from server.worker.probes import cells, handles
 from server.worker.probes.counters import Counters
 from server.worker.probes.holders import Holders
+from server.worker.probes.probe import ProbeContext
 from server.worker.probes.stale_views import StaleViews
 from server.worker.probes.storages import Storages
 from server.worker.uids import WeakUids
@@ -24,7 +26,7 @@ MAX_WATCHED = 64
 _EXPECTED = re.compile(r"is at version (\d+); expected version (\d+)")
 
 
-def ask_torch(node: Any, attribute: str) -> tuple[str, int | None]:
+def ask_torch(node: Any, attribute: str) -> tuple[entities.SlotState, int | None]:
     """What torch says when the slot is read: its state, and the version it expected where it names it."""
     try:
         getattr(node, attribute)
@@ -43,22 +45,41 @@ def ask_torch(node: Any, attribute: str) -> tuple[str, int | None]:
     return "ok", None
 
 
+Slots = dict[str, entities.Slot]
+"""The slots of one node by name."""
+
+
+class Transition(NamedTuple):
+    """A slot's state changed. before: None for a new slot."""
+
+    node: str
+    slot: str
+    state: entities.SlotState
+    before: entities.SlotState | None
+
+
 class SavedTensors:
-    """The slots of all nodes: `slots[node][slot]` are the facts last told."""
+    """The slots of all nodes: `slots[node][slot]` are the facts last reported. transitions: since `clear_transitions`."""
 
     def __init__(
-        self, storages: Storages, counters: Counters, tensors: WeakUids, holders: Holders, views: StaleViews
+        self,
+        context: ProbeContext,
+        storages: Storages,
+        counters: Counters,
+        tensors: WeakUids,
+        holders: Holders,
+        views: StaleViews,
     ) -> None:
+        self._context = context
         self._storages, self._counters, self._tensors = storages, counters, tensors
         self._holders, self._views = holders, views
         self._attributes: dict[type, list[str]] = {}
-        self.slots: dict[str, dict[str, dict[str, Any]]] = {}
+        self.slots: dict[str, Slots] = {}
         self._bytes: dict[tuple[str, str], bytes] = {}
         self._non_leaf: dict[tuple[str, str], bool] = {}  # whether it was no leaf when it was saved
         self._unverified: set[tuple[str, str]] = set()  # first seen after statements that were not
         self._slots_by_uid: dict[str, dict[tuple[str, str], None]] = {}  # counter, storage or tensor -> slots
-        self.after_unobserved = False  # a slot first seen now may have been changed before
-        self.transitions: list[tuple[str, str, str, str | None]] = []  # node, slot, state, state before
+        self.transitions: list[Transition] = []
 
     def forget(self, node: str) -> None:
         self._index_slots(node, {})
@@ -67,25 +88,29 @@ class SavedTensors:
             self._non_leaf.pop((node, slot), None)
             self._unverified.discard((node, slot))
 
-    def _index_slots(self, node: str, current: dict[str, dict[str, Any]]) -> None:
+    def _index_slots(self, node: str, current: Slots) -> None:
         """Note what the slots of a node hold now."""
         for name, slot in self.slots.get(node, {}).items():
             for uid in held_uids(slot):
                 self._slots_by_uid[uid].pop((node, name), None)
                 if not self._slots_by_uid[uid]:
                     del self._slots_by_uid[uid]
-            if "counter" in slot and held_uids(slot) and slot["counter"] is not None:
-                self._counters.pin(slot["counter"], -1)
+            counter = slot.get("counter")
+            if counter is not None and held_uids(slot):
+                self._counters.pin(counter, -1)
         for name, slot in current.items():
             for uid in held_uids(slot):
                 self._slots_by_uid.setdefault(uid, {})[node, name] = None
-            if "counter" in slot and held_uids(slot) and slot["counter"] is not None:
-                self._counters.pin(slot["counter"], 1)
-                if slot.get("storage"):
-                    self._counters.link_storage(slot["counter"], slot["storage"])
-        self._holders.hold(
-            node, [(s["storage"], s["dtype"]) for s in current.values() if s.get("storage") and s["state"] != "freed"]
-        )
+            counter, storage = slot.get("counter"), slot.get("storage")
+            if counter is not None and held_uids(slot):
+                self._counters.pin(counter, 1)
+                if storage:
+                    self._counters.link_storage(counter, storage)
+        self._holders.hold(node, [read for slot in current.values() if (read := read_by(slot)) is not None])
+
+    def clear_transitions(self) -> None:
+        """They are reported."""
+        self.transitions.clear()
 
     def is_held(self, uid: str) -> bool:
         """Whether a slot holds this counter, storage or tensor."""
@@ -100,24 +125,24 @@ class SavedTensors:
         )
         return list(islice(intact, MAX_WATCHED))
 
-    def recheck(self, uids: Iterable[str]) -> dict[str, dict[str, dict[str, Any]]]:
+    def recheck(self, uids: Iterable[str]) -> dict[str, Slots]:
         """The slots of the nodes of which one changed, for these counters moved or these storages were written.
 
         What torch would say follows from the counter's value and the bytes; no node is asked.
         """
-        changed: dict[str, dict[str, dict[str, Any]]] = {}
+        changed: dict[str, Slots] = {}
         for node, name in dict.fromkeys(slot_key for uid in uids for slot_key in self._slots_by_uid.get(uid, ())):
             slot = self.slots[node][name]
             if slot["state"] not in ("ok", "unknown", "changed", "stale"):
                 continue
             state = self._state(node, name, slot)
             if state != slot["state"]:
-                self.transitions.append((node, name, state, slot["state"]))
+                self.transitions.append(Transition(node, name, state, slot["state"]))
                 slot["state"] = state
                 changed[node] = self.slots[node]
-        return {node: {name: dict(slot) for name, slot in slots.items()} for node, slots in changed.items()}
+        return {node: {name: slot.copy() for name, slot in slots.items()} for node, slots in changed.items()}
 
-    def _state(self, node: str, name: str, slot: dict[str, Any]) -> str:
+    def _state(self, node: str, name: str, slot: entities.Slot) -> entities.SlotState:
         counter = slot.get("counter")
         if counter is not None and self._counters.version(counter) != slot["expected"]:
             return "stale"
@@ -125,7 +150,7 @@ class SavedTensors:
             return "changed"
         return "unknown" if (node, name) in self._unverified else "ok"
 
-    def observe(self, node: Any, uid: str) -> dict[str, dict[str, Any]] | None:
+    def observe(self, node: Any, uid: str) -> Slots | None:
         """The slots of a node; None where it can have none."""
         attributes = self._attributes.get(type(node))
         if attributes is None:
@@ -133,7 +158,7 @@ class SavedTensors:
         if not attributes:
             return None
         before = self.slots.get(uid, {})
-        now: dict[str, dict[str, Any]] = {}
+        now: Slots = {}
         for attribute in attributes:
             name = attribute[len("_raw_saved_") :]
             try:
@@ -147,12 +172,12 @@ class SavedTensors:
             else:
                 self._slot(node, uid, name, f"_saved_{name}", raw, now, before)
         for name, slot in now.items():
-            old = before.get(name, {}).get("state")
+            old = before[name]["state"] if name in before else None
             if old != slot["state"]:
-                self.transitions.append((uid, name, slot["state"], old))
+                self.transitions.append(Transition(uid, name, slot["state"], old))
         self._index_slots(uid, now)
         self.slots[uid] = now
-        return {name: dict(slot) for name, slot in now.items()}
+        return {name: slot.copy() for name, slot in now.items()}
 
     def _slot(
         self,
@@ -161,8 +186,8 @@ class SavedTensors:
         name: str,
         attribute: str | None,
         raw: Any,
-        current: dict[str, Any],
-        previous: dict[str, Any],
+        current: Slots,
+        previous: Slots,
     ) -> None:
         if raw is None:
             return
@@ -183,16 +208,15 @@ class SavedTensors:
             counter = self._counters.counter_of_slot(known.get("counter") if known else None, data, slot.get("storage"))
         slot["counter"] = counter
         version = None if handles.bare(data).is_inference() else handles.bare(data)._version
-        is_stale_view = self._views.is_stale(
-            slot.get("tensor", "")
-        )  # reading the slot, torch would ask the view for its node
+        # reading the slot of a stale view, torch would ask the view for its node
+        is_stale_view = self._views.is_stale(slot.get("tensor") or "")
         state, reported = ask_torch(node, attribute) if attribute and not is_stale_view else ("ok", None)
         expected = known.get("expected") if known else (reported if reported is not None else version)
         slot["expected"] = expected
         if state == "ok" and (attribute is None or is_stale_view) and version != expected:
             state = "stale"
         leaf, key = handles.leaf(data, is_stale_view) is True, (uid, name)
-        if self.after_unobserved and known is None:
+        if self._context.observation.skipped and known is None:
             self._unverified.add(key)
         if state == "ok" and self._bytes_differ(uid, name, slot):
             state = "changed"
@@ -202,42 +226,49 @@ class SavedTensors:
         if self._non_leaf.setdefault(key, not leaf) and leaf:
             slot["detached"] = True
             if known is not None and not known.get("detached"):
-                self.transitions.append((uid, name, "detached", state))
+                self.transitions.append(Transition(uid, name, "detached", state))
 
-    def _facts(self, data: torch.Tensor) -> dict[str, Any]:
+    def _facts(self, data: torch.Tensor) -> entities.Slot:
+        """What is saved, without the slot's state."""
         own = handles.bare(data)
-        slot: dict[str, Any] = {"dtype": str(own.dtype)[6:], "shape": list(own.shape)}
+        slot = cast(entities.Slot, {"dtype": handles.dtype_name(data), "shape": list(own.shape)})
         tensor = self._tensors.find(data)
         if tensor is not None:
             slot["tensor"] = tensor
         if own.layout == torch.strided and not torch._C._functorch.is_functorch_wrapped_tensor(data):
-            slot.update(
-                storage=self._storages.register(data),
-                offset=own.storage_offset(),
-                stride=list(own.stride()),
-            )
+            slot["storage"] = self._storages.register(data)
+            slot["offset"], slot["stride"] = own.storage_offset(), list(own.stride())
         return slot
 
-    def _bytes_differ(self, uid: str, name: str, slot: dict[str, Any]) -> bool:
+    def _bytes_differ(self, uid: str, name: str, slot: entities.Slot) -> bool:
         """Whether the saved elements are other bytes than when they were saved; at first sight they are noted."""
-        if "storage" not in slot:
+        region: Any = slot
+        if "storage" not in region:
             return False
-        buffer = self._storages.contents(slot["storage"])
+        buffer = self._storages.contents(region["storage"])
         if buffer is None:
             return False
-        current = cells.gather(buffer, cells.itemsize(slot["dtype"]), slot["shape"], slot["stride"], slot["offset"])
-        current = cells.digest(current)
+        size = cells.itemsize(region["dtype"])
+        current = cells.digest(cells.gather(buffer, size, region["shape"], region["stride"], region["offset"]))
         saved = self._bytes.setdefault((uid, name), current)
         return saved != current
 
 
-def held_uids(slot: dict[str, Any]) -> list[str]:
+def held_uids(slot: entities.Slot) -> list[str]:
     """The counter, storage and tensor that a slot still holds."""
     if slot["state"] == "freed":
         return []
-    return [slot[key] for key in ("counter", "storage", "tensor") if slot.get(key) is not None]
+    uids = (slot.get("counter"), slot.get("storage"), slot.get("tensor"))
+    return [uid for uid in uids if uid is not None]
 
 
-def freed_slot(slot: dict[str, Any]) -> dict[str, Any]:
+def read_by(slot: entities.Slot) -> tuple[str, str] | None:
+    """The (storage, dtype) that a slot reads; None for one that is freed or has no storage."""
+    storage, dtype = slot.get("storage"), slot.get("dtype")
+    return (storage, dtype) if storage and dtype and slot["state"] != "freed" else None
+
+
+def freed_slot(slot: entities.Slot) -> entities.Slot:
     """A slot after backward released it: what it was, and nothing that may be used again."""
-    return {key: slot[key] for key in ("dtype", "shape", "expected") if key in slot} | {"state": "freed"}
+    facts = {key: value for key, value in slot.items() if key in ("dtype", "shape", "expected")}
+    return cast(entities.Slot, {**facts, "state": "freed"})

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
+from server.wire.base import Number
 from server.worker.probes.handles import bare
 
 
@@ -22,9 +23,9 @@ class StorageRecord:
         self.digest: bytes | None = None  # of what is not kept
         self.large = 0  # bytes of `data` that count as a large copy
         self.dtypes: list[str] = []
-        self.cells: dict[str, list[Any]] = {}
+        self.cells: dict[str, list[Number]] = {}
         self.uncompared = True  # not compared yet
-        self.unreported = True  # not told yet
+        self.unreported = True  # its contents are not reported yet
         self.accumulating = False  # a gradient on its way into a `.grad`, which will read it through another tensor
         self.runs: dict[str, list[tuple[int, int]]] = {}
 
@@ -33,7 +34,7 @@ class StorageRecord:
         raise NotImplementedError
 
     def inherit(self, other: "StorageRecord") -> None:
-        """It is the storage that the other was: what was told of that one is told of this."""
+        """It is the storage that the other was: what was reported of that one is reported of this."""
         self.data, self.digest, self.dtypes, self.cells = other.data, other.digest, other.dtypes, other.cells
         self.large = other.large
         self.uncompared, self.runs = other.uncompared, other.runs

@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 import torch
 
+from server.wire import entities
+from server.wire.base import Number
+from server.worker.observation import Observation
 from server.worker.probes import cells
 from server.worker.probes.handles import bare
 from server.worker.probes.holders import Holders
+from server.worker.probes.probe import Probe, ProbeContext
 from server.worker.probes.storage_records import ArrayStorage, StorageRecord, TorchStorage, TransientGradStorage, extent
-from server.worker.trace_delta import TraceDelta
-from server.worker.uids import UidAllocator, uid_order
+from server.worker.uids import uid_order
 
 MAX_CHANGED_ELEMENTS = 4096
 """Changed elements that are named; more are counted."""
@@ -20,12 +23,12 @@ MAX_COPY_BYTES = 1 << 24
 """Bytes up to which a copy is kept to compare with; beyond, digests of its chunks, which tell no elements apart."""
 
 MAX_TOTAL_COPY_BYTES = 1 << 26
-"""Bytes of all copies of more than WHOLE; once they are used up, bigger storages are known by digests too."""
+"""Bytes of all copies of more than ALWAYS_COMPARED_BYTES; once they are used up, bigger storages are known by digests too."""
 
 CHUNK_BYTES = 1 << 16
 
 ALWAYS_COMPARED_BYTES = 1 << 16
-"""Bytes up to which a storage is compared at every look, whatever took it."""
+"""Bytes up to which a storage is compared in every observation, whatever took it."""
 
 address: Any = torch._C._storage_address  # type: ignore[attr-defined]
 
@@ -33,26 +36,29 @@ MAX_CAPTURE_BYTES = 4096
 """Bytes up to which a temporary's content is kept, should it die inside its statement."""
 
 
-class Storages:
-    """All storages of a run. `changed` holds those whose bytes differ from the look before."""
+class Storages(Probe):
+    """All storages of a run.
 
-    def __init__(self, uids: UidAllocator, picture: TraceDelta, holders: Holders) -> None:
-        self._uids, self._picture, self._holders = uids, picture, holders
+    compared: those of which the last observation compared the bytes. changed: of those that differ (dtype, number of
+    changed elements or None, the first of them). allocated: met since. exposed: their memory was handed out.
+    writable_without_ops: the program has ways to write bytes that are no operators.
+    """
+
+    def __init__(self, context: ProbeContext, holders: Holders, writable_without_ops: bool) -> None:
+        super().__init__(context)
+        self._uids, self._holders = context.uids, holders
         self._by_address: dict[int, str] = {}
         self._address: dict[str, int] = {}
         self.records: dict[str, StorageRecord] = {}
         self.changed: dict[str, tuple[str, int | None, list[int]]] = {}
-        self.touched: set[str] = set()
-        self.exposed: set[str] = set()  # their memory was handed out
+        self.exposed: set[str] = set()
         self._transients: set[str] = set()
         self._without_holders: set[str] = set()  # living, and read by nobody that is known
-        self.compared: set[str] = set()  # compared in this look
-        self.writable_without_ops = True  # the program has ways to write bytes that are no operators
-        self.ops_unobserved = False  # operators ran that were not heard
+        self.compared: set[str] = set()
+        self._writable_without_ops = writable_without_ops
         self._layout_changed = False  # memory came, went or lies elsewhere
         self._copied_bytes = 0  # bytes of the copies of large storages
         self.allocated: list[str] = []
-        self.running_backwards = 0  # the backward passes that run
 
     def register(self, tensor: torch.Tensor) -> str:
         """The uid of a tensor's storage."""
@@ -67,7 +73,7 @@ class Storages:
         if uid is None:
             uid = self._by_address[storage_address] = self._uids.allocate("s")
             self._address[uid] = storage_address
-            if self.running_backwards:
+            if self._context.running_backwards:
                 self._transients.add(uid)
                 self._add(TransientGradStorage(uid, tensor))
             else:
@@ -119,7 +125,7 @@ class Storages:
         self.allocated.append(record.uid)
 
     def capture(self, uid: str, dtype: str) -> None:
-        """What a storage holds right after the operation that made or wrote it, in case it dies before the look."""
+        """What a storage holds right after the operation that made or wrote it, in case it dies before the observation."""
         record = self.records[uid]
         if record.uncompared:
             buffer = record.read()
@@ -133,21 +139,21 @@ class Storages:
         if self.records[uid].uncompared:
             self.records[uid].data = None
 
-    def compare(self, all_storages: bool) -> list[str]:
-        """Find what changed; the uids of the dead. everything: not only what may have changed.
+    def compare(self, observation: Observation) -> list[str]:
+        """Find what changed, among all or what may have changed; the uids of the dead.
 
         A large storage is compared where an operator took it, or where its bytes can be written without one.
         """
-        compare_large = self.ops_unobserved or (all_storages and self.writable_without_ops)
-        self.ops_unobserved = False
+        touched = observation.touched_storages
+        compare_large = observation.ops_unobserved or (observation.observe_all and self._writable_without_ops)
         self.changed = {}
-        if not self.running_backwards:
+        if not self._context.running_backwards:
             self.promote_transients()
-        if all_storages or compare_large:
+        if observation.observe_all or compare_large:
             self.compared = set(self.records)
         else:
             candidates = (
-                self.touched,
+                touched,
                 self.exposed,
                 self.allocated,
                 self._transients,
@@ -162,14 +168,13 @@ class Storages:
             buffer = record.read()
             self._layout_changed = self._layout_changed or layout != (record.pointer, record.nbytes)
             if buffer is not None:
-                self._compare(record, buffer, compare_large or uid in self.exposed)
+                self._compare(record, buffer, compare_large or uid in self.exposed or uid in touched)
             else:
                 dead.append(uid)
                 self._retire(record)
         for uid in self._transients:
             self.records[uid].accumulating = False
-        self.touched.clear()
-        self._holders.released.clear()
+        self._holders.clear_released()
         return dead
 
     def _retire(self, record: StorageRecord) -> None:
@@ -178,7 +183,7 @@ class Storages:
             if record.data is not None:
                 self._update_cells(record, record.data, record.dtypes)
             else:
-                self._picture.update(uid, {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)})
+                self._delta.update(uid, {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)})
         self._layout_changed = True
         self._copied_bytes -= record.large
         del self.records[uid]
@@ -190,7 +195,7 @@ class Storages:
 
     def _compare(self, record: StorageRecord, buffer: Any, compare_large: bool) -> None:
         nbytes = len(buffer)
-        if nbytes > ALWAYS_COMPARED_BYTES and not (record.uncompared or compare_large or record.uid in self.touched):
+        if nbytes > ALWAYS_COMPARED_BYTES and not (record.uncompared or compare_large):
             return
         old = record.data
         large = nbytes if nbytes > ALWAYS_COMPARED_BYTES else 0
@@ -217,8 +222,15 @@ class Storages:
                 self.changed[record.uid] = (dtype, *difference(old, record.data, cells.itemsize(dtype)))
         record.uncompared = False
 
+    def update(self, observation: Observation) -> None:  # noqa: ARG002
+        for uid in sorted(self._holders.changed, key=uid_order):
+            if uid in self.records:
+                facts: entities.Storage = {"held_by": sorted(self._holders.holders_of(uid), key=uid_order) or None}
+                self._delta.update(uid, facts)
+        self._holders.clear_changed()
+
     def update_contents(self, wanted: dict[str, dict[str, set[int]]]) -> None:
-        """Put into the picture what is new. wanted: `_windows`."""
+        """Report what is new. wanted: the elements to list of big storages, by dtype."""
         reported = {
             uid for uid in (*self.compared, *self._holders.changed, *self.allocated, *wanted) if uid in self.records
         }
@@ -244,23 +256,22 @@ class Storages:
     def _update_cells(self, record: StorageRecord, buffer: Any, dtypes: list[str]) -> None:
         """Cells whole or patched, or a summary."""
         record.dtypes = list(dtypes)
-        facts: dict[str, Any] = {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
+        facts: entities.Storage = {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
         listed = {d: cells.decode(buffer, d) for d in dtypes if len(buffer) // cells.itemsize(d) <= cells.MAX_CELLS}
         facts["summary"] = {
-            d: recorded for d in dtypes if d not in listed and (recorded := cells.summary(buffer, d)) is not None
+            d: summary for d in dtypes if d not in listed and (summary := cells.summary(buffer, d)) is not None
         } or None
         recorded, record.cells = record.cells, listed
         if listed and list(listed) == list(recorded) and all(len(listed[d]) == len(recorded[d]) for d in listed):
             patch = {d: p for d in listed if (p := patch_of(recorded[d], listed[d]))}
-            pending = self._picture.pending.get(record.uid, {})
+            pending = self._delta.pending.get(record.uid, {})
             if sum(map(len, patch.values())) * 2 < sum(map(len, listed.values())) and "cells" not in pending:
-                self._picture.update(record.uid, facts)
+                self._delta.update(record.uid, facts)
                 if patch:
-                    self._picture.state[record.uid]["cells"] = listed
-                    self._picture.update_fields(record.uid, {"cells_at": patch})
+                    self._delta.patch_cells(record.uid, listed, patch)
                 return
         facts["cells"] = listed or None
-        self._picture.update(record.uid, facts)
+        self._delta.update(record.uid, facts)
 
     def _update_windows(self, record: StorageRecord, wanted: dict[str, set[int]]) -> None:
         """For a storage too big to list: head, tail and the elements that small handles read, as runs of values."""
@@ -276,18 +287,19 @@ class Storages:
             return
         record.runs = runs
         buffer = record.read()
-        windows = {}
+        windows: dict[str, list[tuple[int, list[Number]]]] = {}
         for d, spans in runs.items():
             size = cells.itemsize(d)
-            windows[d] = [[a, cells.decode(buffer[a * size : b * size], d)] for a, b in spans]
-        self._picture.update(record.uid, {"windows": windows})
+            windows[d] = [(a, cells.decode(buffer[a * size : b * size], d)) for a, b in spans]
+        facts: entities.Storage = {"windows": windows}
+        self._delta.update(record.uid, facts)
 
     def update_overlaps(self) -> None:
-        """Tell which storages' bytes lie inside another's: two `from_numpy` of one array are two storages.
+        """Report which storages' bytes lie inside another's: two `from_numpy` of one array are two storages.
 
         Only memory that was handed out, or came from elsewhere, can be in two.
         """
-        if not (self.writable_without_ops and self._layout_changed):
+        if not (self._writable_without_ops and self._layout_changed):
             return
         self._layout_changed = False
         spans = sorted(
@@ -298,7 +310,7 @@ class Storages:
             ),
             key=lambda span: span[:3],
         )
-        inside: dict[str, dict[str, Any]] = {}
+        inside: dict[str, entities.Within] = {}
         outer: StorageRecord | None = None
         for pointer, negative, _, record in spans:
             if outer is not None and pointer - negative <= outer.pointer + outer.nbytes:
@@ -306,8 +318,9 @@ class Storages:
             else:
                 outer = record
         for uid in self.records:
-            if uid in inside or self._picture.state.get(uid, {}).get("within") is not None:
-                self._picture.update(uid, {"within": inside.get(uid)})
+            if uid in inside or self._delta.storage(uid).get("within") is not None:
+                facts: entities.Storage = {"within": inside.get(uid)}
+                self._delta.update(uid, facts)
 
     def by_address(self, device: str) -> dict[int, str]:
         """The storages of a kind of device, by the address at which each begins."""
@@ -336,7 +349,8 @@ def digests(data: Any) -> bytes:
     return b"".join(hashlib.blake2b(part, digest_size=16).digest() for part in parts)
 
 
-def patch_of(old: list[Any], new: list[Any]) -> dict[str, Any]:
+def patch_of(old: list[Number], new: list[Number]) -> dict[str, Number]:
+    """The elements that differ, by their number as text."""
     return {str(k): y for k, (x, y) in enumerate(zip(old, new, strict=True)) if x != y or str(x) != str(y)}
 
 

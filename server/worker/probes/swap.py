@@ -1,10 +1,10 @@
-"""`torch.utils.swap_tensors` refuses tensors with a weak reference; ours step aside while it works."""
+"""`torch.utils.swap_tensors` refuses tensors with a weak reference; the recorder drops its own while it works."""
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import torch
 
+from server.worker.probes.probe import ProbeContext
 from server.worker.probes.storages import Storages
 from server.worker.uids import WeakUids
 
@@ -12,8 +12,8 @@ from server.worker.uids import WeakUids
 class Swap:
     """Wraps the function while entered. The tensors keep their uids: the Python objects are the same after it."""
 
-    def __init__(self, names: WeakUids, storages: Storages, guard: Callable[[], Any]) -> None:
-        self._names, self._storages, self._guard = names, storages, guard
+    def __init__(self, context: ProbeContext, tensor_uids: WeakUids, storages: Storages) -> None:
+        self._context, self._uids, self._storages = context, tensor_uids, storages
         self._original: Any = None
 
     def __enter__(self) -> Self:
@@ -26,14 +26,14 @@ class Swap:
 
     def _swap_tensors(self, t1: torch.Tensor, t2: torch.Tensor) -> Any:
         uids: list[tuple[Any, str | None]] = []
-        with self._guard():
-            if not self._storages.running_backwards:
+        with self._context.guard():
+            if not self._context.running_backwards:
                 self._storages.promote_transients()  # gradients are known by weak references until then
-            uids = [(tensor, self._names.unbind(tensor)) for tensor in (t1, t2)]
+            uids = [(tensor, self._uids.unbind(tensor)) for tensor in (t1, t2)]
         try:
             return self._original(t1, t2)
         finally:
-            with self._guard():
+            with self._context.guard():
                 for tensor, uid in uids:
                     if uid is not None:
-                        self._names.bind(tensor, uid)
+                        self._uids.bind(tensor, uid)

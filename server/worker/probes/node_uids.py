@@ -1,0 +1,43 @@
+"""Uids of the autograd graph's nodes, by a token that lives and dies with each."""
+
+import weakref
+from typing import Any
+
+from server.worker.uids import UidAllocator
+
+TOKEN_KEY = " gradbox"
+
+
+class Token:
+    """Sits in `node.metadata`, which belongs to the C++ node and survives its wrapper."""
+
+    __slots__ = ("__weakref__", "uid")
+
+    def __init__(self, uid: str) -> None:
+        self.uid = uid
+
+
+class NodeUids:
+    """Names nodes and notices their death. A node's wrapper is never kept: it would keep the saved tensors alive."""
+
+    def __init__(self, uids: UidAllocator) -> None:
+        self._uids = uids
+        self._tokens: dict[str, weakref.ref[Token]] = {}
+        self._dead: list[str] = []
+
+    def uid_of(self, node: Any) -> str:
+        metadata = node.metadata
+        token = metadata.get(TOKEN_KEY)
+        if token is None:
+            token = metadata[TOKEN_KEY] = Token(self._uids.allocate("n"))
+            uid = token.uid
+            self._tokens[uid] = weakref.ref(token, lambda _: self._dead.append(uid))
+        name: str = token.uid
+        return name
+
+    def collect_dead(self) -> list[str]:
+        """The uids of the nodes that died since the last call."""
+        dead, self._dead = self._dead, []
+        for uid in dead:
+            self._tokens.pop(uid, None)
+        return dead

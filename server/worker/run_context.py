@@ -1,0 +1,26 @@
+"""What one run is made of."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from server.wire.records import StepRecord
+from server.worker.instrument import Statements
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What a run is made of, and what it is held to.
+
+    module: the program's globals. write: takes a finished step, returns its size in bytes. stop_at_limit: called with
+    a limit's name and its value when the run has to end; it does not return. focus: see `Schedule`. displayed: the
+    statements whose value is wanted as an interactive session shows it.
+    """
+
+    module: dict[str, Any]
+    statements: Statements
+    limits: dict[str, int | float]
+    write: Callable[[StepRecord], int]
+    stop_at_limit: Callable[[str, float], None]
+    focus: dict[str, Any]
+    displayed: frozenset[int] = frozenset()
