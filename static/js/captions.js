@@ -73,7 +73,9 @@ export function stageLabels(say) {
 
 /** The loom's labels. @param {Say} say @returns {import("./marks/loom_labels.js").LoomLabels} */
 export function loomLabels(say) {
-  return /** @type {any} */ (Object.fromEntries(Object.keys(LOOM_LABELS).map((word) => [word, say(`loom_${word}`)])));
+  const labels = { ...LOOM_LABELS };
+  for (const key of /** @type {(keyof typeof labels)[]} */ (Object.keys(labels))) labels[key] = say(`loom_${key}`);
+  return labels;
 }
 
 /** The step at which a line runs next, from the beginning again where it does not; -1 where it never ran.

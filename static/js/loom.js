@@ -136,11 +136,10 @@ export function createLoom(host, document, { labels = {}, go }) {
   root.addEventListener("pointerover", onPointer);
   root.addEventListener("pointerleave", onPointer);
   root.addEventListener("scroll", scrolled, { passive: true });
-  if (typeof ResizeObserver !== "undefined")
-    new ResizeObserver(() => {
-      draw();
-      scrollToStep();
-    }).observe(host);
+  new ResizeObserver(() => {
+    draw();
+    scrollToStep();
+  }).observe(host);
 
   return {
     show(opened, i) {

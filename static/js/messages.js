@@ -1,19 +1,19 @@
-/** What stands under the lines of a program: what was changed in it, why it is not run, where it raised. */
+/** The messages under a program's lines: what was changed in it, why it is not run, where it raised. */
 
 /** @typedef {import("./editor.js").Message} Message */
 /** @typedef {import("./locale.js").Locale["say"]} Say */
 /** @typedef {import("./trace.js").Trace} Trace */
 
-/** Notices about one line; the others are about the whole text, and said once however often they come. */
+/** Kinds of notices that are about one line; the others are about the whole text, and are shown once. */
 const AT_LINE = new Set(["import", "left_out", "magic", "hidden", "turning", "blanks"]);
 const MOST = 12;
 
 /**
  * @param {Trace} trace @param {Say} say
- * @param {(repair: import("./repair.js").Repair, shape?: string) => void} mend makes a repair and runs again
+ * @param {(repair: import("./repair.js").Repair, shape?: string) => void} onRepair called with the repair that the reader chose
  * @returns {Message[]}
  */
-export function messages(trace, say, mend) {
+export function messages(trace, say, onRepair) {
   /** @param {import("./repair.js").Repair[]} [repairs] */
   const offers = (repairs = []) =>
     repairs.map((repair) => ({
@@ -21,15 +21,15 @@ export function messages(trace, say, mend) {
       label: say(`repair_${repair.key}`, repair.args ?? {}),
       shape: repair.shape ?? undefined,
       shapeLabel: say("repair_shape"),
-      run: (/** @type {string | undefined} */ shape) => mend(repair, shape),
+      run: (/** @type {string | undefined} */ shape) => onRepair(repair, shape),
     }));
   /** @type {Message[]} */
   const out = [];
-  for (const { line, kind, args, repairs } of atLines(trace).slice(0, MOST))
+  for (const { line, kind, args, repairs } of lineNotices(trace).slice(0, MOST))
     out.push({ line: line ?? 1, kind: "notice", text: say(`notice_${kind}`, args), offers: offers(repairs) });
   const error = trace.outcome.error;
   for (const refusal of error?.refusals ?? [])
-    out.push({ line: refusal.line, kind: "error", text: because(refusal, say), offers: offers(refusal.repairs) });
+    out.push({ line: refusal.line, kind: "error", text: refusalText(refusal, say), offers: offers(refusal.repairs) });
   if (error && !error.refusals?.length && error.line)
     out.push({
       line: error.line,
@@ -42,24 +42,24 @@ export function messages(trace, say, mend) {
   return out;
 }
 
-/** What was changed in the text as a whole. @param {Trace} trace @param {Say} say @returns {string} */
+/** The sentences about the program's text as a whole. @param {Trace} trace @param {Say} say @returns {string} */
 export function remarks(trace, say) {
-  const laid = trace.steps.length ? ["printed", "claimed"] : ["claimed"]; // beside what torch printed
-  const whole = (trace.program.notices ?? []).filter((n) => !AT_LINE.has(n.kind) && !laid.includes(n.kind));
-  const left = atLines(trace).length - MOST;
-  const said = new Set(whole.map((n) => say(`notice_${n.kind}`, n.args)));
-  if (left > 0) said.add(say("notice_more", { n: left }));
-  if (trace.focus?.counts) said.add(say("second_run"));
-  return [...said].join(" ");
+  const compared = trace.steps.length ? ["printed", "claimed"] : ["claimed"]; // these stand beside what torch printed
+  const notices = (trace.program.notices ?? []).filter((n) => !AT_LINE.has(n.kind) && !compared.includes(n.kind));
+  const hidden = lineNotices(trace).length - MOST;
+  const sentences = new Set(notices.map((n) => say(`notice_${n.kind}`, n.args)));
+  if (hidden > 0) sentences.add(say("notice_more", { n: hidden }));
+  if (trace.focus?.counts) sentences.add(say("second_run"));
+  return [...sentences].join(" ");
 }
 
-/** @param {Trace} trace @returns {import("./trace.js").Notice[]} */
-function atLines(trace) {
+/** The notices that are about one line. @param {Trace} trace @returns {import("./trace.js").Notice[]} */
+function lineNotices(trace) {
   return (trace.program.notices ?? []).filter((n) => AT_LINE.has(n.kind));
 }
 
 /** Why a thing is refused, in the reader's language. @param {import("./trace.js").Refusal} refusal @param {Say} say @returns {string} */
-function because({ key, args, message }, say) {
+function refusalText({ key, args, message }, say) {
   const why = say(`why_${key}`, args);
   if (why === `why_${key}`) return message;
   if (!args?.what) return why;

@@ -95,14 +95,14 @@ export function createPicturePane(part, { state: current, dispatch }, say, { sto
     zoom: {
       in: () => stage.zoom(ZOOM),
       out: () => stage.zoom(1 / ZOOM),
-      fit: () => stage.whole(),
+      fit: () => stage.toggleFit(),
     },
     /** @type {Record<string, () => void>} */
     shortcuts: {
       "+": () => stage.zoom(ZOOM),
       "=": () => stage.zoom(ZOOM),
       "-": () => stage.zoom(1 / ZOOM),
-      0: () => stage.whole(),
+      0: () => stage.toggleFit(),
       l: () => current().opened?.count && views.toggle(),
     },
   };

@@ -84,12 +84,12 @@ export function findIteration({ steps }, { loop, iteration }) {
   );
 }
 
-/** Whether two runs printed the same and ended the same way. @param {Trace} one @param {Trace} other */
-export function sameOutput(one, other) {
+/** Whether two runs printed the same and ended the same way. @param {Trace} first @param {Trace} second */
+export function sameOutput(first, second) {
   const observable = (/** @type {Trace} */ { steps, outcome }) => {
     const entries = steps.flatMap(({ log }) => log);
     const printed = entries.map((entry) => (entry.kind === "out" ? entry.text : "")).join("");
     return JSON.stringify([printed, outcome.status, outcome.error?.message ?? null]);
   };
-  return observable(one) === observable(other);
+  return observable(first) === observable(second);
 }

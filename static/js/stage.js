@@ -11,10 +11,10 @@ import { createSurface, fitScale, wholeScale, widestPlan } from "./stage_surface
 
 /** @typedef {import("./state.js").OpenTrace} OpenTrace */
 /** @typedef {import("./layout/plan.js").Plan} Plan */
-/** @typedef {{show: (opened: OpenTrace, i: number) => void, fit: () => void, zoom: (by: number) => void, whole: () => void,
+/** @typedef {{show: (opened: OpenTrace, i: number) => void, zoom: (by: number) => void, toggleFit: () => void,
  *   peek: (storage: string, from: number) => void, select: (key: string | null) => void,
- *   plan: (opened: OpenTrace) => Plan | null, destroy: () => void}} Stage
- *   zoom: times as large; whole: all of it, and again the size that reads best; peek: show a big storage's cells from
+ *   plan: (opened: OpenTrace) => Plan | null}} Stage
+ *   zoom: times as large; toggleFit: the scale that shows all of it, and again the one that reads best; peek: show a big storage's cells from
  *   there on; select: highlight what stays so, see `highlight.js`; plan: the one that is drawn, if it is */
 
 /** Pixels of width below which the graph lies under the memory. */
@@ -127,7 +127,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     const point = { x: (root.scrollLeft + x) / before, y: (root.scrollTop + y) / before };
     chosen = k === null ? null : Math.max(SMALLEST_CHOSEN, Math.min(LARGEST_CHOSEN, k));
     draw();
-    root.scrollTo?.(point.x * main.scale - x, point.y * main.scale - y);
+    root.scrollTo(point.x * main.scale - x, point.y * main.scale - y);
     drawScrolled();
   }
 
@@ -223,14 +223,10 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
   root.addEventListener("focusout", highlight.redraw);
   root.addEventListener("scroll", drawScrolled, { passive: true });
   document.addEventListener("scroll", drawScrolled, { passive: true });
-  const observer =
-    typeof ResizeObserver === "undefined"
-      ? null
-      : new ResizeObserver(() => {
-          room = { w: host.clientWidth, h: host.clientHeight };
-          draw();
-        });
-  observer?.observe(host);
+  new ResizeObserver(() => {
+    room = { w: host.clientWidth, h: host.clientHeight };
+    draw();
+  }).observe(host);
 
   return {
     show(opened, i) {
@@ -239,16 +235,12 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
       shown = { opened, i };
       if (!room.w) room = { w: host.clientWidth, h: host.clientHeight };
       draw();
-      if (!sameRun) root.scrollTo?.(0, 0);
+      if (!sameRun) root.scrollTo(0, 0);
       else if (visible.memory === ALL) scrollToNews(root);
       else scrollToHeight(changedHeights(planFor(opened, isStacked()), opened.at(i)));
       if (sameRun) scrollSideways(root, root.querySelector(".node.running"));
     },
     select: highlight.select,
-    fit() {
-      draw();
-      root.scrollTo?.(0, 0);
-    },
     peek(uid, from) {
       if (!shown) return;
       peeks.set(uid, from);
@@ -259,16 +251,11 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     zoom(by) {
       scaleTo(main.scale * by);
     },
-    whole() {
+    toggleFit() {
       if (chosen !== null || !shown) return scaleTo(null);
       scaleTo(wholeScale(bothSides(planFor(shown.opened, false)), room), 0, 0);
     },
     plan: (opened) => plans.get(opened)?.get(isStacked()) ?? null,
-    destroy() {
-      observer?.disconnect();
-      document.removeEventListener("scroll", drawScrolled);
-      root.remove();
-    },
   };
 }
 
