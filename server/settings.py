@@ -121,19 +121,8 @@ SECTIONS = {
     ),
     "Limits of a run": (
         Setting("SOURCE", 65_536, "Maximum size of a program.", unit="B"),
-        Setting("STEPS", 2000, "Maximum number of recorded steps. Long loops are thinned to stay below it."),
-        Setting("WALL", 10.0, "Maximum duration. The `trace` command allows 60 s if this is not set.", unit="s"),
-        Setting(
-            "CPU",
-            5,
-            "Maximum processor time. The `trace` command allows 60 s if this is not set.",
-            unit="s",
-        ),
-        Setting("MEMORY", 1 << 30, "Maximum memory of a program, in addition to what a worker uses itself.", unit="B"),
+        *(Setting(name.upper(), row.default, row.meaning, unit=row.unit) for name, row in LIMITS.items()),
         Setting("GPU_MEMORY", 4 << 30, "Maximum GPU memory of a program.", unit="B"),
-        Setting("OUTPUT", 1_000_000, "Maximum number of characters that a program prints."),
-        Setting("TENSORS", 10_000, "Maximum number of tensors that exist at the same time."),
-        Setting("TRACE", 8_000_000, "Maximum size of a trace.", unit="B"),
     ),
     "Storage": (
         Setting("CACHE", 64_000_000, "Memory for cached results.", unit="B"),

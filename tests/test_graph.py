@@ -84,8 +84,13 @@ def test_slots_are_freed_by_backward_and_kept_on_request() -> None:
         ("y = x.long()", "dtype"),
         ("y = x > 1", "dtype"),
         ("y = (x * 2).detach() + 1", "detach"),
-        ("y = torch.tensor(x)", "detach"),
-        ("y = x.detach().numpy()", "detach"),
+        ("y = torch.tensor(x)", "copy"),
+        ("y = x.new_tensor(x)", "copy"),
+        ("import copy; y = copy.deepcopy(x)", "copy"),
+        ("y = x.detach().clone()", "detach"),
+        ("y = x.detach().numpy()", "numpy"),
+        ("import numpy; y = numpy.asarray(x.detach())", "numpy"),
+        ("y = x.detach().numpy().sum()", "detach"),
     ],
 )
 def test_a_cut_path_is_told_at_the_statement(statement: str, reason: str) -> None:
@@ -208,3 +213,74 @@ def test_a_slot_behind_saved_tensor_hooks_is_packed() -> None:
     told = trace(IMPORT + "with torch.autograd.graph.save_on_cpu():\n    y = x.exp()\ny.sum().backward()\n")
     assert states(told, at(told, 5)) == {"ExpBackward0.result": "packed"}
     assert told["outcome"] == {"status": "finished"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "event", "by"),
+    [
+        ("y = x.exp()\ny.add_(1)\n", "saved_stale", "y"),
+        ("y = x.exp()\nv = y.view(-1)\nv.mul_(2)\n", "saved_stale", "v"),
+        ("y = x.exp()\nd = y.data\nd.mul_(2)\n", "saved_changed_silently", "d"),
+        ("y = x.exp()\nd = y.detach().numpy()\nd[0] = 5\n", "saved_changed_silently", None),
+        ("u = x * 1\ny = u * u\nu.detach_()\n", "saved_detached", "u"),
+        ("y = x.exp()\nd = y.data\nd.mul_(2); y.add_(1); d.mul_(2)\n", "saved_stale", "y"),
+    ],
+)
+def test_a_broken_slot_tells_the_handle_that_broke_it(lines: str, event: str, by: str | None) -> None:
+    told = trace(IMPORT + lines)
+    end = Replay(told)
+    assert {found.get("by") for found in events(told, event)} == {end.uid(by) if by else None}
+
+
+def test_what_broke_a_slot_unseen_is_not_told() -> None:
+    told = trace(
+        IMPORT + "y = x.exp()\nfor k in range(3000):\n    if k == 2000:\n        y.add_(1)\n", limits={"steps": 300}
+    )
+    (stale,) = events(told, "saved_stale")
+    assert "by" not in stale or "span" not in stale
+
+
+HOOKS = """\
+def doubled(grad):
+    return grad * 2
+y = x * 3
+first = x.register_hook(doubled)
+x.register_hook(print)
+y.register_hook(lambda grad: None)
+x.register_post_accumulate_grad_hook(lambda leaf: None)
+y.sum().backward(retain_graph=True)
+first.remove()
+x.sum().backward()
+torch.autograd.grad((x * y).sum(), x)
+"""
+
+
+def test_hooks_of_tensors_ran_in_the_visits_of_their_nodes() -> None:
+    told = trace(IMPORT + HOOKS)
+    assert told["outcome"] == {"status": "finished"} and events(told, "tracer_fault") == []
+    x, y = (Replay(told).uid(name) for name in "xy")
+    ran = events(told, "hook_ran")
+    assert [(event["tensor"], event["hook"], event["count"]) for event in ran] == [
+        (y, "tensor", 1),
+        (x, "tensor", 2),
+        (x, "post_accumulate_grad", 1),
+        (x, "tensor", 1),
+        (x, "post_accumulate_grad", 1),
+        (y, "tensor", 1),
+    ]
+    visits = {step["i"]: step["visit"]["node"] for step in told["steps"] if step["kind"] == "visit"}
+    for step in told["steps"]:
+        for entry in step["log"]:
+            if entry.get("event") == "hook_ran":
+                assert entry["node"] == visits[step["i"]]
+
+
+def test_a_hook_that_raises_fails_its_visit_and_none_is_told_to_have_run_after_it() -> None:
+    hook = "def fails(leaf):\n    raise ValueError\nx.register_post_accumulate_grad_hook(fails)\n"
+    told = trace(IMPORT + hook + "x.sum().backward()\n")
+    assert told["outcome"]["status"] == "raised" and events(told, "hook_ran") == []
+
+
+def test_a_hook_on_a_tensor_without_a_gradient_is_not_told() -> None:
+    source = "a, b = x.unbind()\nb.register_hook(print)\na.backward()\n"
+    assert events(trace(IMPORT + source), "hook_ran") == []

@@ -96,6 +96,17 @@ class SlotEvent(BaseEvent):
 
     node: Uid
     slot: str
+
+
+@closed
+class BrokenSlotEvent(SlotEvent):
+    """A slot holds no longer what backward needs.
+
+    by: the handle through which the step's operations last wrote the slot's memory, as `by` of `written`; of a stale
+    slot, the last of those that wear its version counter; of a detached one, the handle that was detached. Absent where
+    no recorded operation did it (numpy writes without one), or where that handle's counter is not known.
+    """
+
     by: NotRequired[Uid | None]
 
 
@@ -105,17 +116,17 @@ class Saved(SlotEvent):
 
 
 @closed
-class SavedStale(SlotEvent):
+class SavedStale(BrokenSlotEvent):
     event: Literal["saved_stale"]
 
 
 @closed
-class SavedChangedSilently(SlotEvent):
+class SavedChangedSilently(BrokenSlotEvent):
     event: Literal["saved_changed_silently"]
 
 
 @closed
-class SavedDetached(SlotEvent):
+class SavedDetached(BrokenSlotEvent):
     event: Literal["saved_detached"]
 
 
@@ -146,8 +157,18 @@ class GradAccumulated(BaseEvent):
 
 @closed
 class HookRan(BaseEvent):
+    """Hooks that the program registered on a tensor ran, in the visit of its node; `count` of them.
+
+    hook: `tensor`, by `register_hook`, before the node was run; `post_accumulate_grad`, after `.grad` was accumulated.
+    Hooks of nodes and modules have no event: the steps of their functions tell of them. So have those of a tensor that
+    no Python object stands for any more.
+    """
+
     event: Literal["hook_ran"]
-    node: NotRequired[Uid | None]
+    hook: Literal["tensor", "post_accumulate_grad"]
+    tensor: Uid
+    node: Uid
+    count: int
 
 
 @closed
@@ -248,7 +269,7 @@ EVENTS: dict[str, EventRow] = {
     "path_cut": EventRow(PathCut, "warning", observed=True, sentence="cut_{reason}", mark="cut", opening=4),
     "graph_released": EventRow(GraphReleased, "info", observed=True, sentence="released"),
     "grad_accumulated": EventRow(GradAccumulated, "note"),
-    "hook_ran": EventRow(HookRan, "note"),
+    "hook_ran": EventRow(HookRan, "note", sentence="hook_{hook}"),
     "warning": EventRow(Warned, "warning", sentence="warning"),
     "limit": EventRow(LimitReached, "error", sentence="limit"),
     "tracer_fault": EventRow(TracerFault, "error", sentence="fault"),

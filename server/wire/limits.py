@@ -21,17 +21,15 @@ class LimitRow:
 
 
 LIMITS: dict[Limit, LimitRow] = {
-    "steps": LimitRow(2000, "Steps of a run; long loops are thinned to fit.", "tracer"),
-    "wall": LimitRow(
-        10.0, "Seconds a run may take; the `trace` command waits 60 where this is not set.", "server", "s"
+    "steps": LimitRow(2000, "Maximum number of recorded steps. Long loops are thinned to stay below it.", "tracer"),
+    "wall": LimitRow(10.0, "Maximum duration. The `trace` command allows 60 s if this is not set.", "server", "s"),
+    "cpu": LimitRow(5, "Maximum processor time. The `trace` command allows 60 s if this is not set.", "kernel", "s"),
+    "memory": LimitRow(
+        1 << 30, "Maximum memory of a program, in addition to what a worker uses itself.", "kernel", "B"
     ),
-    "cpu": LimitRow(
-        5, "Seconds of processor time that a run may take; 60 for `trace` where this is not set.", "kernel", "s"
-    ),
-    "memory": LimitRow(1 << 30, "Bytes that a program may take on top of what a worker has.", "kernel", "B"),
-    "output": LimitRow(1_000_000, "Characters a program may print.", "tracer"),
-    "tensors": LimitRow(10_000, "Tensors that may live at once.", "tracer"),
-    "trace": LimitRow(8_000_000, "Bytes of a trace.", "tracer", "B"),
+    "output": LimitRow(1_000_000, "Maximum number of characters that a program prints.", "tracer"),
+    "tensors": LimitRow(10_000, "Maximum number of tensors that exist at the same time.", "tracer"),
+    "trace": LimitRow(8_000_000, "Maximum size of a trace.", "tracer", "B"),
 }
 
 REPEATABLE = frozenset(name for name, row in LIMITS.items() if row.enforced_by == "tracer")

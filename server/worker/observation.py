@@ -10,17 +10,27 @@ class OpCall:
     """One operation of the running statement; `entry` is its entry in the log.
 
     inputs: (tensor, requires grad). results: of new tensors (uid, leaf, dtype). writes: (storage, tensor through which).
-    called_directly: the program called it, not a function of torch. log_index: its place in the step's log.
+    called_directly: the program called it, not a function of torch. deep_copies: for `copy.deepcopy`. log_index: its place in the step's log.
     """
 
-    __slots__ = ("called_directly", "cuts_paths", "entry", "inference", "inputs", "log_index", "results", "writes")
+    __slots__ = (
+        "called_directly",
+        "cuts_paths",
+        "deep_copies",
+        "entry",
+        "inference",
+        "inputs",
+        "log_index",
+        "results",
+        "writes",
+    )
 
     def __init__(self, entry: events.Op) -> None:
         self.entry = entry
         self.inputs: list[tuple[str, bool]] = []
         self.results: list[tuple[str, bool, str]] = []
         self.writes: list[tuple[str, str]] = []
-        self.called_directly = self.cuts_paths = self.inference = False
+        self.called_directly = self.cuts_paths = self.deep_copies = self.inference = False
         self.log_index = 0
 
 
@@ -42,7 +52,7 @@ class Observation:
     skipped_visits: the same of a backward pass. ops_unobserved: operators ran that were not recorded.
     storages_rebound: tensors may have gone to other storages. counters_ambiguous: a new tensor may share a version
     counter that only a saved slot holds. display_text: what an interactive session shows of the statement's value.
-    touched_tensors, touched_storages: taken or made by operators. reached_tensors: held by something outside of the
+    array_bases: the tensors that own the memory of new numpy arrays, and those. touched_tensors, touched_storages: taken or made by operators. reached_tensors: held by something outside of the
     program's names. provisional: facts of tensors that may die before they are observed. graph_roots, visited_nodes:
     nodes to walk from, and (node, uid) of those that the engine ran. ended_backwards, retired_frames, dead: uids of
     what is over.
@@ -64,6 +74,7 @@ class Observation:
     touched_storages: set[str] = field(default_factory=set)
     reached_tensors: list[str] = field(default_factory=list)
     detached_copies: list[DetachedCopy] = field(default_factory=list)
+    array_bases: dict[str, str] = field(default_factory=dict)
     provisional: dict[str, entities.Tensor] = field(default_factory=dict)
     graph_roots: list[Any] = field(default_factory=list)
     visited_nodes: list[tuple[Any, str]] = field(default_factory=list)
@@ -101,6 +112,7 @@ class Observation:
         self.ops_unobserved = False
         self.touched_storages.clear()
         self.detached_copies.clear()
+        self.array_bases.clear()
         self.provisional.clear()
         self.ended_backwards.clear()
         self.retired_frames.clear()

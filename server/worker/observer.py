@@ -13,7 +13,7 @@ from server.worker.probes.graph import Graph
 from server.worker.probes.holders import Holders
 from server.worker.probes.modes import Modes
 from server.worker.probes.node_uids import NodeUids
-from server.worker.probes.ops import path_cuts
+from server.worker.probes.path_cuts import path_cuts
 from server.worker.probes.probe import Probe, ProbeContext
 from server.worker.probes.saved_tensors import SavedTensors, Transition
 from server.worker.probes.stale_views import StaleViews
@@ -48,7 +48,7 @@ class Observer:
         self.saved_tensors = SavedTensors(
             context, self.storages, self.counters, tensor_uids, self.holders, self.stale_views
         )
-        self.arrays = Arrays(context, self.storages, self.holders)
+        self.arrays = Arrays(context, self.storages, tensor_uids, self.holders)
         self.tensors = Tensors(
             context, tensor_uids, node_uids, objects, self.storages, self.counters, self.holders, self.stale_views
         )
@@ -181,7 +181,7 @@ class Observer:
         for counter, before, now in moved:
             log.append({"kind": "event", "event": "version_bumped", "counter": counter, "from": before, "to": now})
         for transition in self.saved_tensors.transitions:
-            log += self._slot_events(transition)
+            log += self._slot_events(transition, observation)
         self.saved_tensors.clear_transitions()
         try:
             log += path_cuts(observation, self.tensors)
@@ -190,17 +190,32 @@ class Observer:
         for storage in dead_storages:
             log.append({"kind": "event", "event": "storage_freed", "storage": storage})
 
-    def _slot_events(self, transition: Transition) -> list[events.Event]:
+    def _slot_events(self, transition: Transition, observation: Observation) -> list[events.Event]:
         node, slot, state, before = transition
         found: list[events.Event] = []
         if before is None and state not in ("freed", "unknown"):
             found.append({"kind": "event", "event": "saved", "node": node, "slot": slot})
         name = _TRANSITION_EVENTS.get(state)
         if name is not None:
-            found.append(cast(events.Event, {"kind": "event", "event": name, "node": node, "slot": slot}))
+            broken = {"kind": "event", "event": name, "node": node, "slot": slot}
+            by = self._broken_through(transition, observation)
+            found.append(cast(events.Event, broken if by is None else {**broken, "by": by}))
         elif state == "freed" and before is not None and self.graph.mark_released(node):
             found.append({"kind": "event", "event": "graph_released", "node": node})
         return found
+
+    def _broken_through(self, transition: Transition, observation: Observation) -> str | None:
+        """The handle through which the statement's operations broke a slot; see `events.BrokenSlotEvent`."""
+        slot = self.saved_tensors.slots[transition.node][transition.slot]
+        if observation.skipped:
+            return None
+        if transition.state == "detached":
+            return slot.get("tensor")
+        storage, counter = slot.get("storage"), slot.get("counter")
+        writers = [by for call in observation.op_calls for written, by in call.writes if written == storage]
+        if transition.state == "stale":
+            writers = [by for by in writers if self._delta.tensor(by).get("counter") == counter]
+        return writers[-1] if writers else None
 
     def _retire(self, observation: Observation) -> None:
         """Retire what died; what came and went inside the statement is reported with its provisional facts."""

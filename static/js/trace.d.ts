@@ -232,7 +232,6 @@ export interface Saved {
   span?: [number, number] | null;
   node: string;
   slot: string;
-  by?: string | null;
   event: "saved";
 }
 export interface SavedStale {
@@ -291,12 +290,22 @@ export interface GradAccumulated {
   grad: string;
   first: boolean;
 }
+/**
+ * Hooks that the program registered on a tensor ran, in the visit of its node; `count` of them.
+ *
+ * hook: `tensor`, by `register_hook`, before the node was run; `post_accumulate_grad`, after `.grad` was accumulated.
+ * Hooks of nodes and modules have no event: the steps of their functions tell of them. So have those of a tensor that
+ * no Python object stands for any more.
+ */
 export interface HookRan {
   kind: "event";
   op?: number | null;
   span?: [number, number] | null;
   event: "hook_ran";
-  node?: string | null;
+  hook: "tensor" | "post_accumulate_grad";
+  tensor: string;
+  node: string;
+  count: number;
 }
 export interface Warned {
   kind: "event";

@@ -18,9 +18,9 @@ from server.worker.uids import WeakUids
 class Arrays(Probe):
     """The numpy arrays that the program's names lead to."""
 
-    def __init__(self, context: ProbeContext, storages: Storages, holders: Holders) -> None:
+    def __init__(self, context: ProbeContext, storages: Storages, tensors: WeakUids, holders: Holders) -> None:
         super().__init__(context)
-        self._storages, self._holders = storages, holders
+        self._storages, self._tensors, self._holders = storages, tensors, holders
         self.uids = WeakUids(context.uids, "a")
 
     def register(self, array: np.ndarray[Any, Any]) -> str | None:
@@ -34,6 +34,8 @@ class Arrays(Probe):
         for uid, array in self.uids.living():
             interface = array.__array_interface__
             storage, at = self._location(array)
+            if uid not in self._delta.state:
+                self._note_base(uid, array)
             name = str(array.dtype)
             self._holders.hold(uid, [(storage, name if name in CELL_DTYPES else "uint8")] if storage else [])
             facts: entities.Array = {
@@ -47,6 +49,12 @@ class Arrays(Probe):
                 "writeable": not interface["data"][1],
             }
             self._delta.update(uid, facts)
+
+    def _note_base(self, uid: str, array: np.ndarray[Any, Any]) -> None:
+        base = owner_of(array).base
+        tensor = self._tensors.find(base) if isinstance(base, torch.Tensor) else None
+        if tensor is not None:
+            self._context.observation.array_bases[tensor] = uid
 
     def _location(self, array: np.ndarray[Any, Any]) -> tuple[str | None, int | None]:
         """(storage, byte of it at which the array begins); None for memory whose end nobody vouches for."""

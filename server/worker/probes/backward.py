@@ -8,12 +8,13 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from threading import get_ident
-from typing import Any, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
 import torch
 from torch.utils.hooks import RemovableHandle
 
 from server.wire import entities
+from server.wire.events import HookRan
 from server.wire.trace import Grad, Visit
 from server.worker.probes import gradients, handles, ops
 from server.worker.probes.node_uids import NodeUids
@@ -47,9 +48,10 @@ class BackwardPass:
 
 @dataclass(slots=True)
 class RunningVisit:
-    """A visit that began. done: the node ran; what it passed on is in the visit."""
+    """A visit that began. hooks: of tensors, that run with it. done: the node ran; what it passed on is in the visit."""
 
     visit: Visit
+    hooks: list[HookRan]
     done: bool = False
 
 
@@ -172,9 +174,30 @@ class Backward:
                 if target is not None:
                     visit["accumulates"] = target
                     self._mark_accumulating(grads)
-                current.running.append(RunningVisit(visit))
+                current.running.append(
+                    RunningVisit(visit, self._hooks_of(uid, current.nodes[uid], grads, target is not None))
+                )
 
         return prehook
+
+    def _hooks_of(self, uid: str, node: Any, grads: Any, accumulates: bool) -> list[HookRan]:
+        """The hooks of tensors that ran before this node's own, and those that run once it has accumulated.
+
+        The engine calls every hook of a tensor whose gradient is defined.
+        """
+        variable = getattr(node, "variable", None) if accumulates else None
+        outputs = self._tensors.hooked_outputs(uid)
+        if isinstance(variable, torch.Tensor):
+            outputs.append((self._tensors.register(variable), variable))
+        ran: list[HookRan] = []
+        for tensor_uid, tensor in outputs:
+            if grads[tensor.output_nr] is None:
+                continue
+            if tensor._backward_hooks:
+                ran.append(hook_ran("tensor", tensor_uid, uid, len(tensor._backward_hooks)))
+            if tensor is variable and tensor._post_accumulate_grad_hooks:
+                ran.append(hook_ran("post_accumulate_grad", tensor_uid, uid, len(tensor._post_accumulate_grad_hooks)))
+        return ran
 
     def _mark_accumulating(self, grads: Any) -> None:
         for grad in grads:
@@ -202,8 +225,10 @@ class Backward:
         """Record the visits that are over."""
         for current in self.stack:
             while current.running and current.running[-1].done:
-                visit = current.running.pop().visit
+                running = current.running.pop()
+                visit = running.visit
                 current.visit_count += 1
+                self._context.observation.log += running.hooks
                 self._record(current, visit, current.visit_count % current.step_interval == 0)
 
     def _record(self, current: BackwardPass, visit: Visit, is_step: bool) -> None:
@@ -227,8 +252,10 @@ class Backward:
             return
         self.flush()
         while current.running:
-            visit = current.running.pop().visit
+            running = current.running.pop()
+            visit = running.visit
             visit["failed"] = True
+            self._context.observation.log += [ran for ran in running.hooks if ran["hook"] == "tensor"]
             self._record(current, visit, True)
         self.stack.remove(current)
         current.nodes.clear()
@@ -259,3 +286,8 @@ def reachable_nodes(nodes: list[Any]) -> list[Any]:
                 seen[other] = None
                 queue.append(other)
     return queue
+
+
+def hook_ran(hook: Literal["tensor", "post_accumulate_grad"], tensor: str, node: str, count: int) -> HookRan:
+    """The event of the hooks of a tensor."""
+    return {"kind": "event", "event": "hook_ran", "hook": hook, "tensor": tensor, "node": node, "count": count}

@@ -8,11 +8,13 @@ them where a Python object for the result would be one too many; what they cut s
 """
 
 import contextlib
+import copy
 import re
 import sys
 from collections.abc import Callable, Iterable
+from itertools import islice
 from types import FrameType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import torch
 from torch._ops import _higher_order_ops
@@ -30,11 +32,8 @@ _FUNCTION = TORCH + "autograd/function.py"
 _PRINTING = TORCH + "_tensor_str.py"
 _KEY = "TESTING_ONLY_GenericMode"
 _UNRECORDED = ("detach", "alias")
-_VALUELESS = re.compile(r"_like$|_like\.|::new_")
-"""Operations that take a tensor's shape and none of its values."""
 _UNINITIALIZED = re.compile(r"::(new_)?empty")
 
-Reason = Literal["detach", "data", "no_grad", "inference", "item", "dtype", "numpy", "copy"]
 
 _dispatch_key: Any = torch._C._parse_dispatch_key(_KEY)
 _dispatch_keys = torch._C.DispatchKeySet(_dispatch_key)
@@ -111,6 +110,7 @@ class Ops:
         if any(requires for _, requires in call.inputs):
             call.inference = torch.is_inference_mode_enabled()
             call.called_directly = is_called_by_program(frame)
+            call.deep_copies = is_deepcopy_by_program(frame)
             call.cuts_paths = not self._context.running_backwards and (
                 entry["grad_mode"] or not is_in_function_apply(frame)
             )
@@ -158,55 +158,6 @@ class Ops:
                     positions.append(argument.name if argument.kwarg_only else k)
             self._written[op] = positions
         return positions
-
-
-def path_cuts(observation: Observation, tensors: Tensors) -> list[events.PathCut]:
-    """The events `path_cut` of the statement."""
-    cuts: list[events.PathCut] = []
-    for call in observation.op_calls:
-        source = next((uid for uid, requires in call.inputs if requires), None)
-        if source is None or not call.cuts_paths:
-            continue
-        name, op = call.entry["name"], call.log_index
-        if name in ("aten::item", "aten::_local_scalar_dense"):
-            cuts.append(
-                {"kind": "event", "event": "path_cut", "tensor": source, "name": name, "op": op, "reason": "item"}
-            )
-        for uid, leaf, dtype in call.results:
-            reason = _cut_reason(call, leaf, dtype)
-            if reason is not None and (call.called_directly or tensors.uids.get(uid) is not None):
-                cut: events.PathCut = {
-                    "kind": "event",
-                    "event": "path_cut",
-                    "tensor": source,
-                    "name": name,
-                    "op": op,
-                    "result": uid,
-                    "reason": reason,
-                }
-                cuts.append(cut)
-    for source, uid, reason in observation.detached_copies:
-        cut = {
-            "kind": "event",
-            "event": "path_cut",
-            "tensor": source,
-            "name": f"Tensor.{reason}",
-            "result": uid,
-            "reason": reason,
-        }
-        cuts.append(cut)
-    return cuts
-
-
-def _cut_reason(call: OpCall, leaf: bool, dtype: str) -> Reason | None:
-    """Why no gradient comes back through a result; None where one does, or none was to be expected."""
-    if not leaf or _VALUELESS.search(call.entry["name"]):
-        return None
-    if not ("float" in dtype or "complex" in dtype):
-        return "dtype"
-    if call.inference:
-        return "inference"
-    return None if call.entry["grad_mode"] else "no_grad"
 
 
 def engine_context(observation: Observation) -> Any:
@@ -273,6 +224,16 @@ def is_called_by_program(frame: FrameType | None) -> bool:
         if not f.f_code.co_filename.endswith(("torch/_tensor.py", "torch/functional.py", "nn/functional.py")):
             return False
     return False
+
+
+def is_deepcopy_by_program(frame: FrameType | None) -> bool:
+    """Whether the operation makes the tensor that `copy.deepcopy(x)` gives the program."""
+    codes = (torch.Tensor.__deepcopy__.__code__, copy.deepcopy.__code__)
+    for f, code in zip(frames_outward(frame), codes, strict=False):
+        if f.f_code is not code:
+            return False
+    caller = next(islice(frames_outward(frame), len(codes), None), None)
+    return caller is not None and caller.f_code.co_filename == PROGRAM
 
 
 def is_in_function_apply(frame: FrameType | None) -> bool:

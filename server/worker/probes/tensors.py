@@ -62,6 +62,7 @@ class Tensors(Probe):
         self.displaced: dict[str, None] = {}
         self._unstable: dict[str, None] = {}  # in a transform's or a dual level's hands, which end without an operator
         self.retaining_grad: dict[str, None] = {}
+        self._hooked: dict[str, None] = {}
         self._requiring_grad: dict[str, list[str]] = {}  # storage -> the handles on it that require grad
         self._fingerprints: dict[str, tuple[Any, ...]] = {}
         self._parts: dict[str, dict[str, str]] = {}  # tensor -> name of a part -> the part's uid
@@ -209,6 +210,10 @@ class Tensors(Probe):
         self._hold(uid, facts)
         if facts["retains_grad"]:
             self.retaining_grad[uid] = None
+        if facts["hooks"]:
+            self._hooked[uid] = None
+        else:
+            self._hooked.pop(uid, None)
         comparable = facts.get("storage") and facts.get("counter") and facts["leaf"] is not None
         fingerprint = self._fingerprint(tensor) if comparable and not self.stale_views.is_stale(uid) else None
         if fingerprint is not None:
@@ -271,6 +276,7 @@ class Tensors(Probe):
         for uid in dead:
             self._fingerprints.pop(uid, None)
             self.retaining_grad.pop(uid, None)
+            self._hooked.pop(uid, None)
             self._unstable.pop(uid, None)
             self.stale_views.mark_current(uid)
             self._holders.remove(uid)
@@ -325,6 +331,11 @@ class Tensors(Probe):
         else:  # none is left whose counter could be compared
             copy = DetachedCopy(handles[-1], uid, "detach")
         self._context.observation.detached_copies.append(copy)
+
+    def hooked_outputs(self, node: str) -> list[tuple[str, torch.Tensor]]:
+        """The living results of a node on which the program registered hooks, with their uids."""
+        results = [uid for uid in self._hooked if self._delta.tensor(uid).get("grad_fn") == node]
+        return [(uid, tensor) for uid in results if (tensor := self.uids.get(uid)) is not None]
 
     def forget_storages(self, storages: Iterable[str]) -> None:
         """These storages died."""

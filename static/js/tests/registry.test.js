@@ -15,7 +15,7 @@ const styles = readdirSync(folder("css")).map((name) => readFileSync(new URL(nam
 /** A step with one event that says something in every field that a sentence may name. @param {string} event */
 function step(event) {
   const fields = { node: "n1", slot: "self", tensor: "t1", storage: "s1", counter: "c1", from: 0, to: 1, changed: 2 };
-  const texts = { reason: "detach", category: "UserWarning", text: "text", limit: "steps" };
+  const texts = { reason: "detach", category: "UserWarning", text: "text", limit: "steps", hook: "tensor", count: 1 };
   return {
     i: 0,
     kind: "statement",
