@@ -81,15 +81,18 @@ STEP = """async ([from, to, by]) => {
     return took.sort((a, b) => a - b);
 }"""
 PICTURE = """async trace => {
-    document.querySelector("#run").innerHTML = `<script type="application/json"></script>`;
-    document.querySelector("#run script").textContent = trace;
-    const began = performance.now();
-    document.querySelector("#run").dispatchEvent(new CustomEvent("htmx:afterSwap", {bubbles: true}));
+    const workbench = document.querySelector("#workbench");
+    workbench.removeAttribute("data-steps");
+    const shown = new Promise((resolve) => new MutationObserver(resolve).observe(workbench, {attributeFilter: ["data-steps"]}));
+    performance.clearResourceTimings();
+    document.querySelector("#run-button").click();
+    await shown;
     document.body.offsetHeight;
-    const took = performance.now() - began;
+    const now = performance.now();
     await new Promise(requestAnimationFrame);
-    return took;
+    return now - performance.getEntriesByType("resource").find(({ name }) => name.endsWith(trace)).responseEnd;
 }"""
+"""Runs a program whose trace is at this address; milliseconds from its last byte to the picture."""
 SCRUB = """async ([steps, ms]) => {
     const slider = document.querySelector("#slider"), until = performance.now() + ms;
     let shown = 0;
@@ -127,7 +130,7 @@ def start_server() -> tuple[subprocess.Popen[bytes], str]:
     address = f"http://127.0.0.1:{port}"
     for _ in range(300):
         try:
-            if b'"trace":null' not in urllib.request.urlopen(address).read():
+            if b'"trace_url": null' not in urllib.request.urlopen(address).read():
                 return server, address
         except OSError:
             pass
@@ -211,6 +214,17 @@ def measure_heap(page: Any) -> tuple[float, int]:
     return megabytes, session.send("Memory.getDOMCounters")["nodes"]
 
 
+def measure_picture(page: Any, trace: str) -> float:
+    """Milliseconds from the last byte of a trace to its picture, as after a run."""
+    fragment = '<p data-run="benchmark" data-state="done" data-trace="/benchmark.trace.json"></p>'
+    page.route("**/runs", lambda route: route.fulfill(content_type="text/html", body=fragment))
+    page.route("**/benchmark.trace.json", lambda route: route.fulfill(content_type="application/json", body=trace))
+    milliseconds: float = page.evaluate(PICTURE, "/benchmark.trace.json")
+    page.unroute("**/runs")
+    page.unroute("**/benchmark.trace.json")
+    return milliseconds
+
+
 def measure(browser: Any, address: str, minutes: float) -> dict[str, float]:
     figures = {}
     page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
@@ -219,8 +233,8 @@ def measure(browser: Any, address: str, minutes: float) -> dict[str, float]:
         trace = json.loads(text)
         page.goto(address)
         page.wait_for_selector("#workbench[data-steps]")
-        page.evaluate(PICTURE, fetch_trace(address, "import torch\na = torch.ones(2)\n"))  # the code is compiled
-        figures[f"{name}: first picture, ms"] = page.evaluate(PICTURE, text)
+        measure_picture(page, fetch_trace(address, "import torch\na = torch.ones(2)\n"))  # the code is compiled
+        figures[f"{name}: first picture, ms"] = measure_picture(page, text)
         steps = figures[f"{name}: steps"] = len(trace["steps"])
         took = page.evaluate(STEP, [0, steps, 1])
         figures[f"{name}: a step in the middle, ms"] = took[len(took) // 2]

@@ -1,11 +1,12 @@
 """What routes ask FastAPI for: the server's services, and who sent the request."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
 from server.clients import identify
 from server.pool.fair_queue import Client
+from server.run_service import Disconnected
 from server.services import Services, get_services
 
 
@@ -21,3 +22,15 @@ async def client(request: Request, services: ServicesDep) -> Client:
 
 
 ClientDep = Annotated[Client, Depends(client)]
+
+
+async def disconnected(request: Request) -> Disconnected:
+    async def wait() -> None:
+        message: Any = {}
+        while message.get("type") != "http.disconnect":
+            message = await request.receive()
+
+    return wait
+
+
+DisconnectedDep = Annotated[Disconnected, Depends(disconnected)]

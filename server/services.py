@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import hashlib
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,7 @@ from server.pool.local import Pool
 from server.pool.zygote import WorkersUnavailable
 from server.program_service import ProgramService
 from server.rate_limits import RateLimiter
+from server.run_service import RunService
 from server.settings import Settings
 from server.store.database import Database, StoreUnavailable
 from server.store.health import StoreHealth
@@ -32,11 +34,20 @@ CLASSROOM_LIMIT = "3000/minute"
 """Runs, and saves, of a class behind one address."""
 
 
+@dataclass(frozen=True)
+class ScenarioTrace:
+    """A scenario's trace. body: its JSON, gzipped. version: a digest of it."""
+
+    name: str
+    body: bytes
+    version: str
+
+
 @dataclass
 class Services:
     """cookie_key: signs cookies. proxies: whose X-Forwarded-For is believed. started: seconds since 1970.
 
-    scenario_traces: the scenarios' traces by name, as JSON; filled some seconds after the start.
+    scenario_traces: by the scenario's name; filled some seconds after the start.
     """
 
     settings: Settings
@@ -47,13 +58,14 @@ class Services:
     picture_limits: RateLimiter
     pool: Pool
     executions: Executions
+    runs: RunService
     store: Repository
     store_health: StoreHealth
     metrics: Metrics
     authenticator: Authenticator
     renderer: Renderer
     programs: ProgramService
-    scenario_traces: dict[str, str] = field(default_factory=dict)
+    scenario_traces: dict[str, ScenarioTrace] = field(default_factory=dict)
     started: float = field(default_factory=time.time)
     _starting: list[asyncio.Task[None]] = field(default_factory=list)
 
@@ -83,7 +95,9 @@ class Services:
             except (Busy, WorkersUnavailable):
                 continue
             if trace.outcome.status in ("finished", "raised"):  # the other outcomes are not the program's own
-                self.scenario_traces[scenario.name] = trace.json().decode()
+                body = await asyncio.to_thread(trace.compressed)
+                version = hashlib.sha256(body).hexdigest()[:16]
+                self.scenario_traces[scenario.name] = ScenarioTrace(scenario.name, body, version)
 
     async def _open_store(self) -> None:
         """Migrate the database. Where that fails, the first request that needs it tries again."""
@@ -111,17 +125,20 @@ def create_services(settings: Settings, prepare: str) -> Services:
     if settings.classroom:
         run_limit = save_limit = CLASSROOM_LIMIT
     save_limits = RateLimiter(settings.save_limit, save_limit, what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT"))
+    executions = Executions(pool, cache, settings.cache, on_result)
+    run_limits = RateLimiter(settings.rate_limit, run_limit)
     return Services(
         settings=settings,
         scenarios=load_scenarios(SCENARIOS),
         cookie_key=key,
         proxies=clients.parse_networks(settings.trusted_proxies),
-        run_limits=RateLimiter(settings.rate_limit, run_limit),
+        run_limits=run_limits,
         picture_limits=RateLimiter(
             settings.picture_limit, settings.picture_limit, what="picture", names=("PICTURE_LIMIT",) * 2
         ),
         pool=pool,
-        executions=Executions(pool, cache, settings.cache, on_result),
+        executions=executions,
+        runs=RunService(settings, pool, executions, run_limits),
         store=store,
         store_health=health,
         metrics=metrics,

@@ -6,7 +6,6 @@ from typing import Any
 
 from fastapi import Request, Response
 from fastapi.templating import Jinja2Templates
-from markupsafe import Markup
 
 from server.clients import new_cookie
 from server.language.scenarios import LANGUAGES
@@ -17,16 +16,6 @@ templates = Jinja2Templates(directory=ROOT / "templates")
 MESSAGES = {
     language: json.loads((ROOT / "static/locales" / f"{language}.json").read_text("utf-8")) for language in LANGUAGES
 }
-
-
-def json_island(text: str) -> Markup:
-    """JSON for a script element, escaped so that it can neither end the element nor begin another."""
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
-
-
-templates.env.filters["json_island"] = json_island
 
 
 def request_language(request: Request) -> str:

@@ -17,6 +17,11 @@ def permalink(settings: Settings, root_path: str, id_: str) -> str:
     return f"{public_url(settings) or root_path}/s/{id_}"
 
 
+def trace_url(root_path: str, id_: str) -> str:
+    """The address of a program's trace, for a page of this server. root_path: as in the ASGI scope."""
+    return f"{root_path}/s/{id_}.trace.json"
+
+
 def permalink_id(url: str, base: str) -> str | None:
     """The id in a permalink, or in the address of its frame; None for any other address. base: the public URL."""
     path = url.partition("#")[0].partition("?")[0]

@@ -22,6 +22,7 @@ const bundles = [
     format: "esm",
     entryPoints: {
       main: "static/js/main.js",
+      embed: "static/js/embed.js",
       gallery: "static/js/gallery.js",
       marks: "static/js/specimen_sheet.js",
       sign_in: "static/js/sign_in.js",

@@ -48,7 +48,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running_server(tmp_path_factory.mktemp("site"), **UNLIMITED) as address:
         for _ in range(600):
             with urllib.request.urlopen(address) as page:
-                if '"trace":null' not in page.read().decode():
+                if '"trace_url": null' not in page.read().decode():
                     break
             time.sleep(0.1)
         else:

@@ -1,13 +1,12 @@
 """Who can't see or use a mouse: axe on every page, contrast in the picture, the tour by keys alone, a sentence a step."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.conftest import ROOT
-from tests.test_page import STALE, at_step, leave, paste, run
+from tests.test_page import STALE, at_step, leave, page_trace, paste, run
 
 AXE = ROOT / "node_modules/axe-core/axe.min.js"
 SCENARIOS = sorted(path.stem for path in (ROOT / "scenarios").glob("*.py"))
@@ -201,7 +200,7 @@ BARE = """() => {
 def test_the_tour_by_keys_alone(page: Any, site: str) -> None:
     page.goto(site)
     page.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")
-    first = json.loads(page.locator("#first").text_content())["trace"]
+    first = page_trace(page)
     page.keyboard.press("Home")
     for i in range(len(first["steps"])):
         at_step(page, i)

@@ -282,10 +282,11 @@ def test_a_version_is_of_all_that_is_shown(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "static/dist").mkdir(parents=True)
     monkeypatch.setattr(renderer_client, "ROOT", tmp_path)
     versions = [Renderer(1).version]
-    for name in ("exports.js", "offline.js", "style.css"):
+    for name in ("exports.js", "offline.js", "embed.js", "style.css"):
         shutil.copy(ROOT / "static/dist" / name, tmp_path / "static/dist")
     for name in (
         "static/dist/exports.js",
+        "static/dist/embed.js",
         "static/dist/style.css",
         "templates/partials/_offline.html",
         "templates/embed.html",
@@ -294,7 +295,7 @@ def test_a_version_is_of_all_that_is_shown(tmp_path: Path, monkeypatch: pytest.M
         with (tmp_path / name).open("a") as file:
             file.write("\n")
     versions.append(Renderer(1).version)
-    assert versions[0] == "" and len(set(versions)) == 6
+    assert versions[0] == "" and len(set(versions)) == 7
 
 
 def test_the_frame_can_run_and_save_nothing(client: TestClient) -> None:
@@ -302,7 +303,7 @@ def test_the_frame_can_run_and_save_nothing(client: TestClient) -> None:
     found = Tags(client.get(f"/embed/{there.id}").text)
     assert "form" not in [tag for tag, _ in found.tags]
     assert [attrs["src"] for tag, attrs in found.tags if tag == "script" and "src" in attrs] == [
-        "/box/static/dist/offline.js"
+        "/box/static/dist/embed.js"
     ]
     assert not {"run-button", "save", "editor"} & {attrs.get("id") for _, attrs in found.tags}
 

@@ -60,11 +60,22 @@ def run(page: Any) -> dict[str, Any]:
     """Press the keys for Run; the trace that came."""
     page.evaluate("document.querySelector('#run').replaceChildren()")
     page.keyboard.press("Control+Enter")
-    page.wait_for_selector("#run script", state="attached")  # at once, or when its turn has come and it is over
-    trace: dict[str, Any] = json.loads(page.locator("#run script").text_content())
+    page.wait_for_selector("#run [data-trace]", state="attached")  # at once, or when its turn has come and it is over
+    trace = fetch_trace(page, "document.querySelector('#run [data-trace]').dataset.trace")
     page.wait_for_function(
         "n => document.querySelector('#workbench').dataset.steps === n", arg=str(len(trace["steps"]))
     )
+    return trace
+
+
+def page_trace(page: Any) -> dict[str, Any]:
+    """The trace that the page came with."""
+    return fetch_trace(page, "JSON.parse(document.getElementById('first').textContent).trace_url")
+
+
+def fetch_trace(page: Any, url: str) -> dict[str, Any]:
+    """url: a JavaScript expression."""
+    trace: dict[str, Any] = page.evaluate(f"async () => (await fetch({url})).json()")
     return trace
 
 

@@ -113,7 +113,9 @@ def test_the_page_holds_the_stored_trace_and_every_text_is_text(client: TestClie
     assert island is not None
     first = json.loads(island[1])
     assert first["source"] == f"x = 1 # {HOSTILE}" and first["saved"]["id"] == there.id
-    assert first["trace"] == client.get(f"/s/{there.id}.trace.json").json()
+    assert first["trace_url"] == f"/s/{there.id}.trace.json"
+    assert f'<link rel="preload" as="fetch" crossorigin href="{first["trace_url"]}">' in page.text
+    assert client.get(first["trace_url"]).json()["outcome"]["status"] == "refused"
     assert f'href="/s/{there.id}"' in client.get(f"/s/{fork.id}").text
     assert "private" in page.headers["cache-control"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_page import READ, at_step, compare, leave, paste, run
+from tests.test_page import READ, at_step, compare, leave, page_trace, paste, run
 from tests.tracing import Replay
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -52,8 +52,7 @@ def opened(page: Any, site: str, query: str) -> dict[str, Any]:
     """The workbench with a scenario; its trace."""
     page.goto(f"{site}/{query}")
     page.wait_for_selector("#workbench[data-step]")
-    trace: dict[str, Any] = json.loads(page.locator("#first").text_content())["trace"]
-    return trace
+    return page_trace(page)
 
 
 def cells(root: ET.Element) -> set[tuple[str, str, str]]:

@@ -31,7 +31,7 @@ log = logging.getLogger("gradbox.pictures")
 
 def assets_version() -> str:
     """A hash of all files that pictures, offline files and frames are made of; "" where the page is not built."""
-    parts = [ROOT / "static/dist" / name for name in ("exports.js", "offline.js", "style.css")]
+    parts = [ROOT / "static/dist" / name for name in ("exports.js", "offline.js", "embed.js", "style.css")]
     if not all(part.exists() for part in parts):
         return ""
     parts += [ROOT / "templates" / name for name in ("embed.html", "partials/_offline.html", "partials/_controls.html")]

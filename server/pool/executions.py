@@ -127,6 +127,12 @@ class Executions:
     def get(self, id_: str) -> Subscription | None:
         return self._subscriptions.get(id_)
 
+    def retain(self, subscription: Subscription, result: Result) -> None:
+        """Let the subscription of a result, which may be a cached one, be found by its id for some minutes."""
+        if subscription.id not in self._subscriptions:
+            self._subscriptions[subscription.id] = subscription
+            self._count_finished(subscription.id, len(result.body))
+
     async def result(self, subscription: Subscription) -> Result:
         """Wait for it, as one of its readers. Raises the error that kept the job from running."""
         execution = subscription.execution
@@ -230,11 +236,11 @@ class Executions:
             del self._executions[execution.key]
         execution.notify()
         for id_ in execution.subscriptions:
-            self._retain(id_, len(execution.result.body) if execution.result else 0)
+            self._count_finished(id_, len(execution.result.body) if execution.result else 0)
         if execution.result is not None:
             self._on_result(execution.job, execution.result)
 
-    def _retain(self, id_: str, size: int) -> None:
+    def _count_finished(self, id_: str, size: int) -> None:
         self._finished[id_] = size
         asyncio.get_running_loop().call_later(RETENTION, self._expire, id_)
         while sum(self._finished.values()) > self._capacity and len(self._finished) > 1:

@@ -8,14 +8,14 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse
 
-from server.pool.executions import Subscription
-from server.routes.runs import cached_result, find_subscription, start_run, trace_response, wait_for_result
-from server.services import get_services
+from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
+from server.trace_response import trace_response
 from server.wire.api import ProblemReply, RunRequest, Started, State
 from server.wire.schema import document
 from server.wire.trace import Trace
 
 router = APIRouter(prefix="/api")
+Id = Annotated[str, Path(alias="id")]
 
 EXAMPLE: dict[str, Any] = {
     "schema": 1,
@@ -88,6 +88,9 @@ STREAM = {"text/event-stream": {"example": 'event: running\ndata: {"id": "x", "s
 async def run(
     body: RunRequest,
     request: Request,
+    services: ServicesDep,
+    client: ClientDep,
+    disconnected: DisconnectedDep,
     kept: Annotated[bool, Query(description="Answer with a cached trace only; nothing is run.")] = False,
 ) -> Response:
     """Waits for the trace. Every program gets one: refused, raised, stopped and crashed are outcomes, not errors.
@@ -95,35 +98,35 @@ async def run(
     With `Prefer: respond-async` it answers at once with 202, the run's id and the address of its events.
     """
     if kept:
-        cached = cached_result(request, body)
-        return await trace_response(request, cached) if cached else Response(status_code=204)
-    started = await start_run(request, body)
-    if isinstance(started, Subscription) and "respond-async" in request.headers.get("prefer", "").lower():
-        url = f"{request.scope['root_path']}/api/runs/{started.id}"
-        get_services(request.scope).executions.expect_reader(started)
-        response = Started(id=started.id, url=url, events=f"{url}/events")
-        return JSONResponse(response.model_dump(), 202, {"Location": url, "Preference-Applied": "respond-async"})
-    result = await wait_for_result(request, started)
+        cached = services.runs.cached(body)
+        return await trace_response(request, cached.body) if cached else Response(status_code=204)
+    subscription = await services.runs.start(body, client)
+    if not subscription.execution.done and "respond-async" in request.headers.get("prefer", "").lower():
+        url = f"{request.scope['root_path']}/api/runs/{subscription.id}"
+        services.executions.expect_reader(subscription)
+        reply = Started(id=subscription.id, url=url, events=f"{url}/events")
+        return JSONResponse(reply.model_dump(), 202, {"Location": url, "Preference-Applied": "respond-async"})
+    result = await services.runs.wait(subscription, disconnected)
     assert result is not None
-    return await trace_response(request, result)
+    return await trace_response(request, result.body)
 
 
 @router.get("/runs/{id}", response_model=Trace, responses=RUN, summary="The trace of a run, or how far it is")
-async def get_run(request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
+async def get_run(request: Request, id_: Id, services: ServicesDep, disconnected: DisconnectedDep) -> Response:
     """200 with the trace once the run is over; 202 before, with its position in the queue."""
-    subscription = find_subscription(request, id_)
+    subscription = services.runs.get(id_)
     if not subscription.execution.done:
-        get_services(request.scope).executions.expect_reader(subscription)
+        services.executions.expect_reader(subscription)
         return JSONResponse(subscription.describe(), 202)
-    result = await wait_for_result(request, subscription)
+    result = await services.runs.wait(subscription, disconnected)
     assert result is not None
-    return await trace_response(request, result)
+    return await trace_response(request, result.body)
 
 
 @router.delete("/runs/{id}", status_code=204, responses={**NO_RUN, 403: ANSWERS[403]}, summary="Stop a run")
-async def stop_run(request: Request, id_: Annotated[str, Path(alias="id")]) -> None:
+async def stop_run(id_: Id, services: ServicesDep) -> None:
     """Its trace then holds what was recorded until now, with the outcome `cancelled`."""
-    get_services(request.scope).executions.stop(find_subscription(request, id_))
+    services.executions.stop(services.runs.get(id_))
 
 
 @router.get(
@@ -132,17 +135,17 @@ async def stop_run(request: Request, id_: Annotated[str, Path(alias="id")]) -> N
     responses={**NO_RUN, 200: {"content": STREAM, "description": "One event for each change."}},
     summary="The events of a run, as they happen",
 )
-async def events(request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
+async def events(request: Request, id_: Id, services: ServicesDep) -> Response:
     """Server-sent events, each with a JSON object: `queued` with `ahead`, `running`, `done` with `status`.
 
     When the last listener has disconnected, the run is ended some seconds later.
     """
-    subscription = find_subscription(request, id_)
+    subscription = services.runs.get(id_)
     if request.state.is_head:
         return Response(media_type="text/event-stream")
 
     async def messages() -> AsyncIterator[dict[str, str]]:
-        async for state in get_services(request.scope).executions.events(subscription):
+        async for state in services.executions.events(subscription):
             yield {"event": state["state"], "data": json.dumps(state)}
 
     return EventSourceResponse(messages(), ping=15)

@@ -1,8 +1,5 @@
 """A saved program in another site's page: the frame that shows it, and the oEmbed answer that describes the frame."""
 
-import asyncio
-import gzip
-import json
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -14,7 +11,7 @@ from server.oembed import oembed
 from server.routes.saved_programs import NOT_FOUND
 from server.security import content_security_policy
 from server.templating import render_public, request_language
-from server.urls import permalink, permalink_id, public_url
+from server.urls import permalink, permalink_id, public_url, trace_url
 from server.wire.api import ProblemReply
 from server.wire.embeds import OEmbed
 from server.wire.pictures import Theme
@@ -46,8 +43,7 @@ async def embed(
         return cached
     lang = request_language(request) if "lang" in request.query_params else program.content.language
     title = program.content.title
-    trace = (await asyncio.to_thread(gzip.decompress, program.trace)).decode()
-    first = f'{{"trace":{trace},"step":null,"title":{json.dumps(title)}}}'
+    first = {"trace_url": trace_url(request.scope["root_path"], program.id), "step": None, "title": title}
     away = permalink(services.settings, request.scope["root_path"], program.id)
     response = render_public(request, "embed.html", lang, first=first, away=away, title=title, theme=theme)
     response.headers.update(headers)

@@ -1,57 +1,69 @@
 """The pages: the workbench with a scenario, the gallery, and the partial that a run answers with."""
 
-import asyncio
 import base64
-import gzip
-import json
 import pathlib
 from itertools import groupby
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
 
-from server.pool.executions import Result, Subscription
-from server.routes.runs import find_subscription, start_run, wait_for_result
-from server.services import get_services
+from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
+from server.pool.executions import Subscription
+from server.run_service import Disconnected
+from server.services import Services
 from server.templating import render, request_language
+from server.trace_response import trace_response
 from server.wire.api import RunRequest
 from server.wire.problems import ProblemError
 
 PATIENCE = 0.4
 """Seconds that the page waits for a run before it listens to its events."""
 
+IMMUTABLE = "public, max-age=31536000, immutable"
 ROOT = pathlib.Path(__file__).parent.parent.parent
 PICTURES = ROOT / "tests/pictures"
 router = APIRouter(include_in_schema=False)
 
 
 @router.get("/", response_class=HTMLResponse)
-async def workbench(request: Request) -> Response:
+async def workbench(request: Request, services: ServicesDep, s: str | None = None) -> Response:
     """The workbench; `?s=name` opens a scenario, without it the first one."""
-    shelf = get_services(request.scope).scenarios
-    name = request.query_params.get("s")
-    scenario = next((member for member in shelf if member.name == name), None)
-    if name is not None and scenario is None:
-        raise ProblemError(404, "not_found", f"there is no scenario '{name[:80]}'", field="s")
-    scenario = scenario or (shelf[0] if shelf else None)
-    trace = get_services(request.scope).scenario_traces.get(scenario.name) if scenario else None
-    source = json.dumps(scenario.source if scenario else "")
-    text = scenario.text[request_language(request)] if scenario and name else {}
-    first = f'{{"source":{source},"trace":{trace or "null"}}}'
-    devices = get_services(request.scope).pool.devices
-    values = {"title": text.get("title"), "question": text.get("look_at"), "scenario": scenario}
-    return render(request, "page.html", first=first, devices=devices, **values)
+    scenario = next((member for member in services.scenarios if member.name == s), None)
+    if s is not None and scenario is None:
+        raise ProblemError(404, "not_found", f"there is no scenario '{s[:80]}'", field="s")
+    scenario = scenario or next(iter(services.scenarios), None)
+    trace = services.scenario_traces.get(scenario.name) if scenario else None
+    trace_url = f"{request.scope['root_path']}/gallery/{trace.name}.trace.json?v={trace.version}" if trace else None
+    text = scenario.text[request_language(request)] if scenario and s else {}
+    values: dict[str, Any] = {
+        "first": {"source": scenario.source if scenario else "", "trace_url": trace_url},
+        "devices": services.pool.devices,
+        "title": text.get("title"),
+        "question": text.get("look_at"),
+        "scenario": scenario,
+    }
+    return render(request, "page.html", **values)
 
 
 @router.get("/gallery", response_class=HTMLResponse)
-async def gallery(request: Request) -> Response:
+async def gallery(request: Request, services: ServicesDep) -> Response:
     """All scenarios, by thread."""
     threads = [
-        (thread, list(members))
-        for thread, members in groupby(get_services(request.scope).scenarios, lambda member: member.thread)
+        (thread, list(members)) for thread, members in groupby(services.scenarios, lambda scenario: scenario.thread)
     ]
     return render(request, "gallery.html", threads=threads)
+
+
+@router.get("/gallery/{name}.trace.json")
+async def scenario_trace(request: Request, name: str, services: ServicesDep, v: str | None = None) -> Response:
+    """The trace of a scenario, as this server recorded it when it started. v: its version, for caches."""
+    trace = services.scenario_traces.get(name)
+    if trace is None:
+        raise ProblemError(404, "not_found", "there is no trace of that scenario", field="name")
+    response = await trace_response(request, trace.body)
+    response.headers["Cache-Control"] = IMMUTABLE if v == trace.version else "no-cache"
+    return response
 
 
 @router.get("/-/gallery", response_class=HTMLResponse)
@@ -62,22 +74,27 @@ async def specimens(request: Request) -> Response:
 
 
 @router.post("/runs", response_class=HTMLResponse)
-async def run(body: RunRequest, request: Request) -> Response:
-    """A run as a fragment of the page: its trace where that is ready soon, else the id to listen to."""
-    return await run_fragment(request, await start_run(request, body))
+async def run(
+    body: RunRequest, request: Request, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
+) -> Response:
+    """A run as a fragment of the page: the address of its trace where that is ready soon, else the id to listen to."""
+    return await run_fragment(request, services, await services.runs.start(body, client), disconnected)
 
 
 @router.get("/runs/{id}", response_class=HTMLResponse)
-async def get_run(request: Request, id_: Annotated[str, Path(alias="id")]) -> Response:
+async def get_run(
+    request: Request, id_: Annotated[str, Path(alias="id")], services: ServicesDep, disconnected: DisconnectedDep
+) -> Response:
     """The same for a run that was started before."""
-    return await run_fragment(request, find_subscription(request, id_))
+    return await run_fragment(request, services, services.runs.get(id_), disconnected)
 
 
-async def run_fragment(request: Request, run: Subscription | Result) -> Response:
-    result = await wait_for_result(request, run, PATIENCE)
+async def run_fragment(
+    request: Request, services: Services, subscription: Subscription, disconnected: Disconnected
+) -> Response:
+    result = await services.runs.wait(subscription, disconnected, PATIENCE)
     if result is None:
-        assert isinstance(run, Subscription)
-        get_services(request.scope).executions.expect_reader(run)
-        return render(request, "partials/_running.html", run=run.describe())
-    trace = await asyncio.to_thread(gzip.decompress, result.body)
-    return render(request, "partials/_run.html", trace=trace.decode())
+        services.executions.expect_reader(subscription)
+    else:
+        services.executions.retain(subscription, result)
+    return render(request, "partials/_run.html", run=subscription.describe())

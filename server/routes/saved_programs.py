@@ -1,24 +1,24 @@
 """Permalinks: saving a program, its page, its trace, its script, and running it once more."""
 
 import asyncio
-import gzip
-import json
-from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
-from server.dependencies import ClientDep, ServicesDep
+from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.http_cache import cacheable, not_modified
 from server.pool.executions import Result
-from server.program_service import describe
+from server.pool.fair_queue import Client
+from server.program_service import Run, describe
 from server.python_script import python_script
 from server.routes.api import ANSWERS
-from server.routes.runs import start_run, trace_response, wait_for_result
+from server.run_service import Disconnected
+from server.services import Services
 from server.templating import render
-from server.urls import permalink, public_url
+from server.trace_response import trace_response
+from server.urls import permalink, public_url, trace_url
 from server.wire.api import ProblemReply, RunRequest
 from server.wire.saved_programs import Content, Rerun, SavedProgramReply
 from server.wire.trace import Trace
@@ -50,38 +50,46 @@ SCRIPT: dict[int | str, dict[str, Any]] = {
 }
 
 
-async def run_and_wait(request: Request, body: RunRequest) -> Result:
-    """The result of a run for this request. Raises what `start_run` and `wait_for_result` raise."""
-    result = await wait_for_result(request, await start_run(request, body))
-    assert result is not None
-    return result
+def runner(services: Services, client: Client, disconnected: Disconnected) -> Run:
+    """A function that runs a program for this client and returns its result."""
+
+    async def run(body: RunRequest) -> Result:
+        result = await services.runs.wait(await services.runs.start(body, client), disconnected)
+        assert result is not None
+        return result
+
+    return run
 
 
 @router.post(
     "/api/scenarios", response_model=SavedProgramReply, status_code=201, responses=SAVE, summary="Save a program"
 )
-async def save(body: Content, request: Request, services: ServicesDep, client: ClientDep) -> Response:
+async def save(
+    body: Content, request: Request, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
+) -> Response:
     """201 with its id and address; 200 where the same content was saved before. The trace is made by the server."""
-    program, new = await services.programs.save(body, client, partial(run_and_wait, request))
+    program, new = await services.programs.save(body, client, runner(services, client, disconnected))
     reply = describe(program, permalink(services.settings, request.scope["root_path"], program.id))
     return JSONResponse(reply.model_dump(mode="json", by_alias=True), 201 if new else 200, {"Location": reply.url})
 
 
 @router.post("/api/scenarios/{id}/rerun", response_model=Rerun, responses=RERUN, summary="Run a saved program again")
-async def rerun(request: Request, id_: Id, services: ServicesDep) -> Rerun:
+async def rerun(id_: Id, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep) -> Rerun:
     """Runs it with the server's present versions and says whether the result changed. What was saved stays as it is.
 
     The request has no body, but needs the content type `application/json`, like every POST here.
     """
-    return await services.programs.rerun(id_, partial(run_and_wait, request))
+    return await services.programs.rerun(id_, runner(services, client, disconnected))
 
 
 @router.get("/s/{id}.trace.json", response_model=Trace, responses=NOT_FOUND, summary="The trace of a saved program")
 async def trace(request: Request, id_: Id, services: ServicesDep) -> Response:
     """As it was recorded when the program was saved."""
     program = await services.programs.find(id_)
-    cached = not_modified(request, program)
-    return cached or cacheable(await trace_response(request, Result("cached", program.trace)), program)
+    response = not_modified(request, program) or cacheable(await trace_response(request, program.trace), program)
+    if services.settings.frames != "'none'":  # a frame in a sandbox is of no origin, and fetches it as a stranger
+        response.headers["Access-Control-Allow-Origin"] = "*"
+    return response
 
 
 @router.get(
@@ -117,9 +125,11 @@ async def page(request: Request, id_: Id, services: ServicesDep) -> Response:
     """The workbench with a saved program and its stored trace; needs no worker."""
     program = await services.programs.find(id_)
     reply = describe(program, permalink(services.settings, request.scope["root_path"], program.id))
-    body = (await asyncio.to_thread(gzip.decompress, program.trace)).decode()
-    saved = json.dumps(reply.model_dump(mode="json", by_alias=True, exclude={"source"}))
-    first = f'{{"source":{json.dumps(reply.source)},"trace":{body},"saved":{saved}}}'
+    first = {
+        "source": reply.source,
+        "trace_url": trace_url(request.scope["root_path"], program.id),
+        "saved": reply.model_dump(mode="json", by_alias=True, exclude={"source"}),
+    }
     values: dict[str, Any] = {"title": reply.title, "question": reply.description, "saved": reply}
     values["now"] = services.pool.zygote.versions.get("torch")
     base = public_url(services.settings)

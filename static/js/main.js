@@ -30,9 +30,9 @@ const option = (/** @type {HTMLOptionElement} */ { value }) => value;
 
 /** What the server sent with the page. @returns {import("./page_state.js").Page} */
 function readPage() {
-  const { source = "", trace = null, saved = null } = JSON.parse(part("first").textContent ?? "{}");
+  const { source = "", trace_url: traceUrl = null, saved = null } = JSON.parse(part("first").textContent ?? "{}");
   const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"));
-  return { source, trace, saved, devices: [...(device?.options ?? [])].map(option) };
+  return { source, traceUrl, trace: null, saved, devices: [...(device?.options ?? [])].map(option) };
 }
 
 const page = readPage();
@@ -51,13 +51,13 @@ const picture = createPicturePane(part, store, say, {
   },
 });
 const address = createAddress(store.state, (next) => dispatch({ type: "linkOpened", address: next }));
-const runner = createRunner({ form: part("run-form"), result: part("run") }, dispatch);
+const runner = createRunner({ form: part("run-form"), result: part("run") }, page.traceUrl, dispatch);
 
 /** The run that is asked for is the one that goes on. @param {PageState} state @param {PageState | null} before */
 function request({ pending }, before) {
   if (pending?.id === before?.pending?.id) return;
   if (!pending) return runner.cancel();
-  if (pending.reason !== "lookup") picture.timeline.pause();
+  if (select.runsProgram(pending)) picture.timeline.pause();
   runner.start(pending);
 }
 

@@ -59,9 +59,14 @@ export function skippedGap(state) {
   return state.opened && isCurrent(state) ? gap(state.opened.trace, state.step) : null;
 }
 
+/** Whether a request runs a program; else it fetches a trace that is there. @param {import("./page_state.js").Request} request */
+export function runsProgram({ reason }) {
+  return reason !== "lookup" && reason !== "page";
+}
+
 /** Whether a run goes on that the reader waits for. @param {PageState} state */
 export function isRunning({ pending }) {
-  return pending !== null && pending.reason !== "lookup";
+  return pending !== null && runsProgram(pending);
 }
 
 /** What the program is called where it has no title: the first thing that it does. @param {string} source */

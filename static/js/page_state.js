@@ -19,13 +19,14 @@ import { writeBefore } from "./cell_writers.js";
  * @typedef {{id: string, url: string, title: string, description: string, note: string, parent: string | null,
  *   settings: {seed: number, device: string, focus: Focus | null}}} SavedProgram
  *
- * @typedef {{source: string, trace: Trace | null, saved: SavedProgram | null, devices: string[]}} Page
- *   what the server sent with the page, and never changes: its program, that program's trace where it is there already
+ * @typedef {{source: string, traceUrl: string | null, trace: Trace | null, saved: SavedProgram | null, devices: string[]}} Page
+ *   What the server sent with the page: its program. traceUrl: where the program's trace is, null where the server has
+ *   none; trace: null until it was fetched.
  *
- * @typedef {{id: number, reason: "run" | "repair" | "iteration" | "elements" | "lookup", text: string, source: string,
+ * @typedef {{id: number, reason: "run" | "repair" | "iteration" | "elements" | "lookup" | "page", text: string, source: string,
  *   settings: Settings, focus: Focus | null, at: number}} Request
  *   A trace that was asked for. text: the editor's when it was asked; source: what is run; at: the element that is to
- *   be shown. A "lookup" asks for a result that the server has from before, and runs nothing.
+ *   be shown. A "lookup" asks for a result that the server has from before, "page" for the page's own trace: they run nothing.
  *
  * @typedef {{key: string, args?: Record<string, unknown>, offersSave?: boolean}} Problem   a sentence's key and facts
  *
@@ -193,6 +194,7 @@ function answered(state, request, trace) {
   const { reason, focus, text } = request;
   const unedited = state.text === text;
   if (reason === "lookup" && !unedited) return settled(state);
+  if (reason === "page") state = { ...state, page: { ...state.page, trace } };
   const before = state.opened;
   const iteration = reason === "iteration" ? skipped.findIteration(trace, focus ?? {}) : null;
   const step =
@@ -218,11 +220,24 @@ function openPage(state, address) {
   };
   const { source } = address;
   if (source !== null) {
-    const known = page.trace && !address.focus && unixLines(source) === page.source;
-    if (!known || !page.trace || !madeWith(opened.settings, page.trace)) return openProgram(opened, source, address);
+    const known = !address.focus && unixLines(source) === page.source && hasTrace(page, opened.settings);
+    if (!known) return openProgram(opened, source, address);
   }
-  if (page.trace) return show(opened, page.trace, address.step);
-  return page.source ? ask({ ...opened, requestedStep: address.step }, "run", { source: page.source }) : opened;
+  return page.source ? showPage(opened, address.step) : opened;
+}
+
+/** Whether the page's own trace is, or will be, one of these settings. @param {Page} page @param {Settings} settings */
+function hasTrace(page, settings) {
+  if (page.trace) return madeWith(settings, page.trace);
+  return page.traceUrl !== null && sameSettings(settings, normalizeSettings(page.saved?.settings ?? {}, page.devices));
+}
+
+/** The page's own trace, fetched first where it isn't here; where the server has none the program is run.
+ * @param {PageState} state @param {number | null} step @returns {PageState} */
+function showPage(state, step) {
+  const { page } = state;
+  if (page.trace) return show(state, page.trace, step);
+  return ask({ ...state, requestedStep: step }, page.traceUrl === null ? "run" : "page", { source: page.source });
 }
 
 /** The address was changed by its reader, or by going back. @param {PageState} state @param {Address} address @returns {PageState} */
@@ -236,9 +251,9 @@ function followLink(state, address) {
       sameSettings(normalizeSettings(address, page.devices), state.settings) &&
       JSON.stringify(address.focus) === JSON.stringify(shownFocus(state));
     if (!same) return openProgram(next, address.source, address);
-  } else if (page.saved && page.trace && !isSavedProgram(state)) {
+  } else if (page.saved && !isSavedProgram(state)) {
     const settings = normalizeSettings(page.saved.settings, page.devices);
-    return show({ ...settled(next), text: page.source, settings, problem: null }, page.trace, address.step);
+    return showPage({ ...settled(next), text: page.source, settings, waiting: false, problem: null }, address.step);
   }
   return address.step === null ? next : goTo(next, address.step);
 }

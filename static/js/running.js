@@ -3,6 +3,7 @@
 import htmx from "htmx.org";
 import { followRun } from "./run_events.js";
 import { ROOT } from "./root.js";
+import { loadTrace, problemOf, serverProblem, TraceError } from "./trace_source.js";
 
 /** @typedef {import("./page_state.js").Request} Request */
 /** @typedef {import("./page_state.js").Problem} Problem */
@@ -23,33 +24,21 @@ async function cachedTrace(request) {
   }
 }
 
-/** The sentence for an answer that is an error. @param {XMLHttpRequest} xhr @returns {Problem} */
-function problemOf(xhr) {
-  let error = { code: "", message: `${xhr.status}`, retry_after: 0 };
-  try {
-    error = JSON.parse(xhr.responseText).error;
-  } catch {
-    // a proxy's page: the status has to do
-  }
-  if (xhr.status === 429) {
-    const key = error.code === "limited" ? "error_limited" : "error_busy";
-    return { key, args: { seconds: Math.ceil(error.retry_after || 1) } };
-  }
-  return xhr.status === 401 ? { key: "error_signed_out" } : { key: "error_server", args: { message: error.message } };
-}
-
 /**
  * One request at a time: the next one replaces it.
  * @param {{form: HTMLElement, result: HTMLElement}} parts form: htmx sends it; result: where htmx puts the answer
+ * @param {string | null} pageTraceUrl of the trace that belongs to the page's own program
  * @param {(action: import("./page_state.js").Action) => void} dispatch
  * @returns {{start: (request: Request) => void, stop: () => void, cancel: () => void}}
  *   stop: ends the run, and its trace comes as far as it got; cancel: nobody waits for it any more
  */
-export function createRunner({ form, result }, dispatch) {
+export function createRunner({ form, result }, pageTraceUrl, dispatch) {
   /** @type {Request | null} */
   let active = null;
   /** @type {ReturnType<typeof followRun> | null} the run that goes on after its request was answered */
   let run = null;
+  /** of the trace that is being fetched */
+  let loading = new AbortController();
   /** @type {WeakMap<XMLHttpRequest, number>} the request that each was sent for */
   const ids = new WeakMap();
 
@@ -83,18 +72,31 @@ export function createRunner({ form, result }, dispatch) {
   form.addEventListener("htmx:sendError", (event) => fail(answerOf(event).id, { key: "error_network" }));
   form.addEventListener("htmx:responseError", (event) => {
     const { xhr, id } = answerOf(event);
-    fail(id, problemOf(xhr));
+    fail(id, problemOf(xhr.status, serverProblem(xhr.status, xhr.responseText)));
   });
   result.addEventListener("htmx:afterSwap", (event) => {
     const { id } = answerOf(event);
     if (id !== active?.id) return;
-    const unfinished = /** @type {HTMLElement | null} */ (result.querySelector("[data-run]"));
-    if (unfinished) return follow(id, unfinished.dataset.run ?? "");
-    const island = result.querySelector("script");
-    if (!island) return;
-    active = null;
-    dispatch({ type: "traceArrived", id, trace: JSON.parse(island.textContent ?? "null") });
+    const { run, trace } = /** @type {HTMLElement | null} */ (result.querySelector("[data-run]"))?.dataset ?? {};
+    if (trace) load(id, trace);
+    else if (run) follow(id, run);
   });
+
+  /** Fetch the trace of a run that is over, or the page's own. @param {number} id the request's @param {string} url */
+  async function load(id, url) {
+    loading = new AbortController();
+    const { signal } = loading;
+    try {
+      const trace = await loadTrace(url, signal);
+      if (signal.aborted) return;
+      active = null;
+      dispatch({ type: "traceArrived", id, trace });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof TraceError)) throw error;
+      fail(id, problemOf(error.status, error.problem));
+    }
+  }
 
   /** Wait for a run that takes longer. @param {number} id the request's @param {string} name the run's */
   function follow(id, name) {
@@ -122,6 +124,7 @@ export function createRunner({ form, result }, dispatch) {
   function cancel() {
     run?.leave();
     run = null;
+    loading.abort();
     if (active) htmx.trigger(form, "htmx:abort", {});
     active = null;
   }
@@ -132,6 +135,7 @@ export function createRunner({ form, result }, dispatch) {
       cancel();
       active = request;
       if (request.reason === "lookup") lookUp(request);
+      else if (request.reason === "page") load(request.id, pageTraceUrl ?? "");
       else htmx.trigger(form, "run", {});
     },
     stop() {

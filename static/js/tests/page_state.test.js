@@ -59,7 +59,10 @@ const SAVED = {
 
 /** A page that is open, as far as the actions lead. @param {any} [page] @param {Action[]} actions */
 function opened(page = {}, ...actions) {
-  const start = initial({ source: "a\nb\nc", trace: null, saved: null, devices: ["cpu"], ...page }, "stage");
+  const start = initial(
+    { source: "a\nb\nc", traceUrl: null, trace: null, saved: null, devices: ["cpu"], ...page },
+    "stage",
+  );
   return after(start, { type: "pageOpened", address: ADDRESS }, ...actions);
 }
 
@@ -86,7 +89,9 @@ function invariants(state) {
   assert.ok(addressStep(state) === null || opened === null || isCurrent(state));
   assert.deepEqual(Object.keys(state).sort(), KEYS);
 }
-const KEYS = Object.keys(initial({ source: "", trace: null, saved: null, devices: [] }, "stage")).sort();
+const KEYS = Object.keys(
+  initial({ source: "", traceUrl: null, trace: null, saved: null, devices: [] }, "stage"),
+).sort();
 
 /** The page's program after its run. */
 const ran = () => after(opened(), arrived(1, trace("a\nb\nc")));
@@ -110,8 +115,45 @@ test("a page without a trace runs its program, one with a trace shows it, an emp
   assert.equal(opened({ source: "" }).pending, null);
 });
 
+test("a page's own trace is fetched, and kept for the way back", () => {
+  const fetched = { traceUrl: "/s/abc.trace.json", saved: SAVED };
+  const asked = opened(fetched);
+  assert.equal(asked.pending?.reason, "page");
+  assert.ok(!isRunning(asked), "nothing is run");
+  const shown = after(asked, arrived(1, trace("a\nb\nc", { seed: 7 })));
+  assert.ok(isSavedProgram(shown) && isUpToDate(shown));
+  assert.equal(shown.step, 2);
+  const forked = after(shown, edited("fork"), RUN, arrived(2, trace("fork", { seed: 7 })));
+  const back = after(forked, link({ step: 1 }));
+  assert.equal(back.pending, null, "it is here already");
+  assert.deepEqual([back.text, back.step], ["a\nb\nc", 1]);
+});
+
+test("whoever runs another program meanwhile does not get the page's trace", () => {
+  const state = after(opened({ traceUrl: "/t" }), edited("other"), RUN);
+  assert.equal(reduce(state, arrived(1, trace("a\nb\nc"))), state);
+  const back = after(opened({ traceUrl: "/t", saved: SAVED }), edited("other"), RUN, link({ step: 1 }));
+  assert.equal(back.pending?.reason, "page");
+  assert.equal(after(back, arrived(3, trace("a\nb\nc", { seed: 7 }))).step, 1);
+});
+
+test("a trace that can't be fetched leaves the program, to be run", () => {
+  const failed = after(opened({ traceUrl: "/t" }), { type: "runFailed", id: 1, problem: { key: "error_network" } });
+  assert.equal(failed.problem?.key, "error_network");
+  assert.equal(after(failed, RUN).pending?.reason, "run");
+});
+
+test("an address of the page's own program asks for the page's trace where its settings are the page's", () => {
+  const page = { source: "a", traceUrl: "/t", trace: null, saved: null, devices: [] };
+  const open = (/** @type {any} */ address) =>
+    after(initial(page, "stage"), { type: "pageOpened", address: { ...ADDRESS, source: "a", ...address } });
+  assert.equal(open({}).pending?.reason, "page");
+  assert.equal(open({ seed: "5" }).pending?.reason, "lookup");
+  assert.equal(open({ source: "b" }).pending?.reason, "lookup");
+});
+
 test("the address of a page says step, selection and view", () => {
-  const start = initial({ source: "a", trace: trace("a"), saved: null, devices: [] }, "stage");
+  const start = initial({ source: "a", traceUrl: null, trace: trace("a"), saved: null, devices: [] }, "stage");
   const address = { ...ADDRESS, step: 1, selection: "handle:t1", view: /** @type {const} */ ("loom") };
   const state = after(start, { type: "pageOpened", address });
   assert.deepEqual([state.step, state.selection, state.view], [1, "handle:t1", "loom"]);
@@ -119,7 +161,7 @@ test("the address of a page says step, selection and view", () => {
 });
 
 test("an address with a program shows that, and asks for the trace that the server may have", () => {
-  const start = initial({ source: "a", trace: trace("a"), saved: null, devices: [] }, "stage");
+  const start = initial({ source: "a", traceUrl: null, trace: trace("a"), saved: null, devices: [] }, "stage");
   const state = after(start, {
     type: "pageOpened",
     address: { ...ADDRESS, source: "other\r\nlines", step: 1, seed: "5" },
@@ -140,7 +182,7 @@ test("an address with a program shows that, and asks for the trace that the serv
 });
 
 test("an address with the page's own program needs no other trace, unless its settings differ", () => {
-  const start = initial({ source: "a", trace: trace("a"), saved: null, devices: [] }, "stage");
+  const start = initial({ source: "a", traceUrl: null, trace: trace("a"), saved: null, devices: [] }, "stage");
   const own = after(start, { type: "pageOpened", address: { ...ADDRESS, source: "a", step: 0 } });
   assert.equal(own.pending, null);
   assert.equal(own.step, 0);
@@ -149,7 +191,7 @@ test("an address with the page's own program needs no other trace, unless its se
 });
 
 test("a broken address says so and shows the page's program", () => {
-  const start = initial({ source: "a", trace: trace("a"), saved: null, devices: [] }, "stage");
+  const start = initial({ source: "a", traceUrl: null, trace: trace("a"), saved: null, devices: [] }, "stage");
   const state = after(start, { type: "pageOpened", address: { ...ADDRESS, broken: true } });
   assert.equal(state.problem?.key, "broken_link");
   assert.equal(state.opened?.count, 3);

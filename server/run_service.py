@@ -1,0 +1,80 @@
+"""Runs for clients: what they ask for is checked and limited, then run or found in the cache."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from server.pool.executions import Execution, Executions, Result, Subscription
+from server.pool.fair_queue import Client
+from server.pool.local import Pool
+from server.rate_limits import RateLimiter
+from server.settings import Settings
+from server.wire.api import Job, RunRequest
+from server.wire.problems import ProblemError
+
+Disconnected = Callable[[], Coroutine[Any, Any, None]]
+"""Returns when the client has closed the connection."""
+
+
+class RunService:
+    """limits: of runs; a cached result counts as none."""
+
+    def __init__(self, settings: Settings, pool: Pool, executions: Executions, limits: RateLimiter) -> None:
+        self._settings, self._pool, self._executions, self._limits = settings, pool, executions, limits
+
+    def job(self, body: RunRequest) -> Job:
+        """The job that a request asks for. Raises ProblemError (413, 422)."""
+        size = len(body.source.encode("utf-8", "surrogatepass"))
+        if size > self._settings.source:
+            message = f"the program has {size} bytes; {self._settings.source} are allowed"
+            raise ProblemError(413, "too_large", message, field="source")
+        if body.device not in self._pool.devices:
+            raise ProblemError(422, "no_device", f"this server has no {body.device} worker", field="device")
+        source = body.source.encode("utf-8", "replace").decode()
+        limits = self._settings.limits()
+        return Job(source=source, device=body.device, seed=body.seed, limits=limits, focus=body.focus)
+
+    def cached(self, body: RunRequest) -> Result | None:
+        """The result of an earlier run, where it is still cached. Raises ProblemError."""
+        return self._executions.cached(self.job(body))
+
+    async def start(self, body: RunRequest, client: Client) -> Subscription:
+        """A subscription to the run; where its result is cached, it is done. Raises ProblemError, RateLimited, Busy,
+        WorkersUnavailable."""
+        job = self.job(body)
+        result = self._executions.cached(job)
+        if result is not None:
+            return Subscription(Execution("", job, client, result=result))
+        self._limits.hit(client)
+        return await self._executions.subscribe(job, client)
+
+    def get(self, id_: str) -> Subscription:
+        """The subscription of this id. Raises ProblemError (404)."""
+        subscription = self._executions.get(id_)
+        if subscription is None:
+            message = "there is no such run; a finished one is kept for some minutes"
+            raise ProblemError(404, "no_run", message, field="id")
+        return subscription
+
+    async def wait(
+        self, subscription: Subscription, disconnected: Disconnected, timeout: float | None = None
+    ) -> Result | None:
+        """The result of a run; None where `timeout` seconds were not enough.
+
+        A client that has gone loses its subscription; this then raises ProblemError (499).
+        """
+        if subscription.execution.result is not None:
+            return subscription.execution.result
+        waiting = asyncio.ensure_future(self._executions.result(subscription))
+        watching = asyncio.ensure_future(disconnected())
+        try:
+            await asyncio.wait((waiting, watching), timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            if waiting.done():
+                return await waiting
+            if watching.done():
+                self._executions.unsubscribe(subscription)
+                raise ProblemError(499, "gone", "the client has disconnected")
+            return None
+        finally:
+            watching.cancel()
+            waiting.cancel()

@@ -1,0 +1,98 @@
+/** The page of one trace that is only looked at: the offline file and the frame in another site's page. */
+
+import { captionItems } from "./caption_list.js";
+import { outcomeSentence } from "./captions.js";
+import { startKeys } from "./keys.js";
+import { locale } from "./locale.js";
+import { messages } from "./messages.js";
+import { initial, reduce } from "./page_state.js";
+import { createPicturePane } from "./picture_pane.js";
+import { createStore, differs } from "./store.js";
+import { startTheme } from "./theme.js";
+import * as url from "./url.js";
+import { preferredView } from "./views.js";
+
+/** @typedef {import("./page_state.js").PageState} PageState */
+
+/** @template {HTMLElement} T @param {string} id @returns {T} */
+const part = (id) => /** @type {T} */ (document.getElementById(id));
+
+/** @param {string} fragment @param {number | null} step where the fragment doesn't say one @returns {url.Address} */
+function addressOf(fragment, step) {
+  const position = url.readPosition(fragment);
+  const nothing = { source: null, seed: null, device: null, focus: null, broken: false };
+  return { ...nothing, ...position, step: position.step ?? step };
+}
+
+/**
+ * Show a trace to step through.
+ * @param {{trace: import("./trace.js").Trace, step: number | null, title: string}} content step: null for the opening one
+ */
+export function startViewer({ trace, step: firstStep, title }) {
+  const { say } = locale(document.documentElement.lang);
+  /** In a frame, the link to the permalink. */
+  const permalink = /** @type {HTMLAnchorElement | null} */ (document.querySelector("a[data-away]"));
+  const store = createStore(
+    reduce,
+    initial({ source: trace.program.source, traceUrl: null, trace, saved: null, devices: [] }, preferredView()),
+  );
+  const { dispatch } = store;
+
+  const rows = trace.program.source
+    .trimEnd()
+    .split("\n")
+    .map((text, k) => {
+      const row = document.createElement("li");
+      row.textContent = text;
+      row.addEventListener("click", () => dispatch({ type: "lineChosen", line: k + 1 }));
+      return row;
+    });
+  const picture = createPicturePane(part, store, say);
+
+  /** Highlight the line of the step, and scroll it into the listing's view: a page around the frame isn't ours to scroll.
+   * @param {import("./trace.js").Step} step */
+  function showLine({ line, kind }) {
+    rows.forEach((row, k) => {
+      row.className = k + 1 === line ? `cm-now ${kind === "raise" ? "raised" : kind === "visit" ? "visit" : ""}` : "";
+      if (k + 1 === line) row.setAttribute("aria-current", "step");
+      else row.removeAttribute("aria-current");
+    });
+    const row = rows[line - 1];
+    const box = part("listing").closest("section");
+    if (!row || !box) return;
+    const view = box.getBoundingClientRect();
+    const { top, bottom } = row.getBoundingClientRect();
+    if (top < view.top) box.scrollTop += top - view.top;
+    else if (bottom > view.bottom) box.scrollTop += bottom - view.bottom;
+  }
+
+  /** Why there are no steps. */
+  function showErrors() {
+    const errors = messages(trace, say, () => {}).filter(({ kind }) => kind === "error");
+    for (const { line } of errors) if (rows[line - 1]) rows[line - 1].className = "cm-now raised";
+    const sentences = errors.map(({ text }) => ({ text, tone: "bad" }));
+    part("sentences").replaceChildren(...captionItems([outcomeSentence(trace, say), ...sentences]));
+  }
+
+  /** @param {PageState} state @param {PageState | null} before */
+  function render(state, before) {
+    const { opened, step, selection, view } = state;
+    picture.render(state, before);
+    if (differs(state, before, "opened", "step") && opened?.count) showLine(opened.trace.steps[step]);
+    else if (differs(state, before, "opened") && opened) showErrors();
+    if (permalink)
+      permalink.hash =
+        url.stepFragment(opened?.count ? step : null) + url.selectionFragment(selection) + url.viewFragment(view);
+  }
+
+  startTheme(part("theme"));
+  part("title").textContent = title;
+  part("listing").replaceChildren(...rows);
+  startKeys({ focused: () => false }, picture.shortcuts, { run() {}, key: picture.timeline.key });
+  render(store.state(), null);
+  store.subscribe(render);
+  dispatch({ type: "pageOpened", address: addressOf(location.hash, firstStep) });
+  window.addEventListener("hashchange", () =>
+    dispatch({ type: "linkOpened", address: addressOf(location.hash, null) }),
+  );
+}
