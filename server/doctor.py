@@ -77,7 +77,7 @@ async def check_store(settings: Settings) -> Row:
             "none yet",
             f"no program can be saved: this user has no write permission for {folder.absolute()}",
         )
-    used = f"{totals.scenarios} programs, {format_bytes(totals.size)} of {format_bytes(settings.quota)}"
+    used = f"{totals.programs} programs, {format_bytes(totals.size)} of {format_bytes(settings.quota)}"
     full = "" if totals.size < 0.9 * settings.quota else "it is nearly full"
     return (
         subject,

@@ -44,7 +44,7 @@ class Metrics:
                 "Whether the database answered the last query (1) or not (0).",
                 lambda: int(bool(health.state.reachable)),
             ),
-            ("scenarios", "Saved programs.", lambda: totals().scenarios),
+            ("scenarios", "Saved programs.", lambda: totals().programs),
             ("scenarios_removed", "Saved programs that were removed by the host.", lambda: totals().removed),
             ("scenario_bytes", "Size of all saved programs in bytes.", lambda: totals().size),
             ("scenario_bytes_allowed", "GRADBOX_QUOTA, in bytes.", lambda: quota),

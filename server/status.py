@@ -16,8 +16,6 @@ from server.store.health import StoreHealth
 async def collect(services: Services) -> dict[str, Any]:
     """Plain values by subject, without secrets. Sizes are in bytes, times in seconds."""
     settings, pool, metrics = services.settings, services.pool, services.metrics
-    free, total = machine.disk_space(Path(settings.data))
-    pid = pool.zygote.pid
     return {
         "server": {
             "version": __version__,
@@ -47,32 +45,42 @@ async def collect(services: Services) -> dict[str, Any]:
             "saves": metrics.counts("saves").get("", 0),
         },
         "saves_refused": metrics.counts("saves_refused"),
-        "cache": {
-            "hits": int(metrics.value("cache_hits")),
-            "misses": int(metrics.value("cache_misses")),
-            "bytes": int(metrics.value("cache_bytes")),
-            "room": settings.cache,
-        },
+        "cache": cache_status(services),
         "pictures": {
             "ready": bool(services.renderer.version),
             "starts": services.renderer.starts,
             "failures": services.renderer.failures,
         },
-        "machine": {
-            "memory": machine.total_memory(),
-            "memory_left": machine.available_memory(),
-            "memory_server": machine.resident_memory(),
-            "memory_workers": machine.resident_memory(pid) if pid is not None else None,
-            "disk": total,
-            "disk_left": free,
-        },
+        "machine": machine_status(services),
         "settings": settings.changed(),
         "doubts": [{"setting": name, "why": why} for name, why in warnings(settings)],
-        "words": [{"at": word.at, "level": word.level, "text": word.text} for word in reversed(log.recent.entries)],
+        "words": [{"at": entry.at, "level": entry.level, "text": entry.text} for entry in reversed(log.recent.entries)],
+    }
+
+
+def cache_status(services: Services) -> dict[str, int]:
+    """The cache of results."""
+    metrics = services.metrics
+    values = {name: int(metrics.value(f"cache_{name}")) for name in ("hits", "misses", "bytes")}
+    return {**values, "room": services.settings.cache}
+
+
+def machine_status(services: Services) -> dict[str, int | None]:
+    """Bytes of memory and disk, of the machine and of the server's processes."""
+    free, total = machine.disk_space(Path(services.settings.data))
+    pid = services.pool.zygote.pid
+    return {
+        "memory": machine.total_memory(),
+        "memory_left": machine.available_memory(),
+        "memory_server": machine.resident_memory(),
+        "memory_workers": machine.resident_memory(pid) if pid is not None else None,
+        "disk": total,
+        "disk_left": free,
     }
 
 
 async def store_status(health: StoreHealth) -> dict[str, Any]:
+    """The database and what it holds."""
     state = await health.refresh()
     fields: dict[str, Any] = {"backend": health.backend, "reachable": state.reachable}
     if state.detail:
@@ -80,7 +88,7 @@ async def store_status(health: StoreHealth) -> dict[str, Any]:
     if state.totals is not None:
         totals = state.totals
         fields |= {
-            "scenarios": totals.scenarios,
+            "scenarios": totals.programs,
             "removed": totals.removed,
             "bytes": totals.size,
             "revision": totals.revision,

@@ -294,7 +294,7 @@ def test_one_is_where_one_was_after_signing_in(page: Any, closed: str) -> None:
     page.fill("[name=password]", "a guess")
     page.keyboard.press("Enter")
     page.wait_for_selector("#sign-in [role=alert]:not([hidden])")
-    assert page.inner_text("#sign-in [role=alert]") == "That is not the password."
+    assert page.inner_text("#sign-in [role=alert]") == "The password is wrong."
     page.click("a[data-keep]")
     page.wait_for_selector("html[lang=zh] #sign-in button:enabled")
     assert page.url == f"{closed}/?s=detach&lang=zh#i=3"
@@ -316,7 +316,7 @@ def test_one_is_where_one_was_after_signing_in(page: Any, closed: str) -> None:
     page.click("#sign-out")
     page.wait_for_selector("#sign-in button:enabled")
     assert page.url == f"{closed}/gallery"
-    for word, told in (("a guess", "That is not the password."), ("a guess", "Too many tries. Wait ")):
+    for word, told in (("a guess", "The password is wrong."), ("a guess", "Too many attempts. Try ")):
         page.fill("[name=password]", word)
         page.keyboard.press("Enter")
         page.wait_for_function(

@@ -303,7 +303,7 @@ def test_what_was_changed_is_said_at_its_line_or_once(page: Any, site: str) -> N
     paste(page, ">>> a = torch.ones(2)\n>>> a\ntensor([1., 1.])\n>>> a * 2\ntensor([2., 2.])\n")
     run(page)
     assert page.locator(".message.notice").all_inner_texts() == ["Added import torch"]
-    assert page.locator("#notices").inner_text() == "Prompts were taken off."
+    assert page.locator("#notices").inner_text() == "Prompts were removed."
 
 
 def beside(page: Any) -> list[tuple[str, list[str], str]]:

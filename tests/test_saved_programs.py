@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from benchmarks.measured_server import MeasuredServer
 from server.app import create_app
 from server.settings import Settings
-from server.store.tables import scenarios
+from server.store.tables import saved_programs
 from server.wire.saved_programs import Rerun, SavedProgramReply
 from server.wire.trace import Trace
 from tests import chaos
@@ -197,7 +197,7 @@ def test_a_run_with_other_versions_says_what_changed(client: TestClient) -> None
         versions = there.versions.model_copy(update={"torch": "1.0"}).model_dump_json()
         new = {"trace": gzip.compress(json.dumps(trace).encode()), "versions": versions}
         async with store.database.writing() as connection:
-            await connection.execute(update(scenarios).where(scenarios.c.id == there.id).values(**new))
+            await connection.execute(update(saved_programs).where(saved_programs.c.id == there.id).values(**new))
 
     def cost(trace: Any) -> None:
         trace["cost"]["wall_ms"] = 9999.0

@@ -25,7 +25,7 @@ from server.store import repository as module
 from server.store.database import Database, StoreUnavailable
 from server.store.ids import ALPHABET, candidate_ids, canonical, digest, is_plausible
 from server.store.repository import ProgramRemoved, ProgramTooLarge, QuotaExceeded, Repository
-from server.store.tables import metadata, scenarios
+from server.store.tables import metadata, saved_programs
 from server.wire.saved_programs import ArchiveRecord, Content, Versions
 from tests.databases import Place, Places
 from tests.tracing import trace
@@ -157,7 +157,7 @@ def test_a_taken_id_is_lengthened(place: Place) -> None:
         for k, id_ in enumerate((first, second)):
             other, _ = await store.save(content(f"other {k}"), WHOLE, MADE)
             async with store.database.writing() as connection:
-                await connection.execute(update(scenarios).where(scenarios.c.id == other).values(id=id_))
+                await connection.execute(update(saved_programs).where(saved_programs.c.id == other).values(id=id_))
         assert await store.save(wanted, WHOLE, MADE) == (third, True)
         assert await store.save(wanted, WHOLE, MADE) == (third, False)
         there, other_ = await store.find(third), await store.find(first)

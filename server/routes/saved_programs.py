@@ -134,7 +134,7 @@ async def page(request: Request, id_: Id, services: ServicesDep) -> Response:
     values["now"] = services.pool.zygote.versions.get("torch")
     base = public_url(services.settings)
     if base:
-        values |= {"place": reply.url, "oembed": f"{base}/oembed?{urlencode({'url': reply.url})}"}
+        values |= {"url": reply.url, "oembed": f"{base}/oembed?{urlencode({'url': reply.url})}"}
     response = render(request, "page.html", first=first, devices=services.pool.devices, **values)
     response.headers.setdefault("Cache-Control", "private, no-cache")
     return response

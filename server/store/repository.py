@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from server.store.database import Database
 from server.store.ids import candidate_ids, digest, is_plausible
-from server.store.tables import scenarios
+from server.store.tables import saved_programs
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import ArchiveRecord, Content, Versions
 from server.wire.trace import Trace
@@ -23,7 +23,7 @@ from server.wire.upgrade import upgrade_gzip
 PAGE_SIZE = 20
 """Rows that are read at a time."""
 
-COLUMNS = scenarios.c
+COLUMNS = saved_programs.c
 
 
 class ProgramRemoved(ProblemError):
@@ -73,7 +73,7 @@ class ListEntry:
 class StoreTotals:
     """The numbers of programs and of removed ones, and their size in bytes. revision: of the tables, None before any exist."""
 
-    scenarios: int = 0
+    programs: int = 0
     removed: int = 0
     size: int = 0
     revision: str | None = None
@@ -90,12 +90,12 @@ class Repository:
         if not is_plausible(id_):
             return None
         async with self.database.reading() as connection:
-            row = connection and (await connection.execute(select(scenarios).where(COLUMNS.id == id_))).first()
+            row = connection and (await connection.execute(select(saved_programs).where(COLUMNS.id == id_))).first()
         return saved_program(row) if row else None
 
     async def find_content(self, text: str) -> SavedProgram | None:
         """The program with this canonical content, or None. Raises ProgramRemoved, StoreUnavailable."""
-        query = select(scenarios).where(COLUMNS.digest == digest(text))
+        query = select(saved_programs).where(COLUMNS.digest == digest(text))
         async with self.database.reading() as connection:
             row = connection and (await connection.execute(query)).first()
         return saved_program(row) if row else None
@@ -126,7 +126,7 @@ class Repository:
                 raise QuotaExceeded
             id_ = await shortest_free_id(connection, hash_)
             row = {"id": id_, "digest": hash_, "created": now_ms(), "size": size, "content": text, "trace": trace}
-            await connection.execute(insert(scenarios).values(versions=versions.model_dump_json(), **row))
+            await connection.execute(insert(saved_programs).values(versions=versions.model_dump_json(), **row))
         return id_, True
 
     async def remove(self, id_: str, reason: str | None = None) -> bool:
@@ -135,7 +135,7 @@ class Repository:
             return False
         tombstone: dict[str, Any] = {"content": None, "trace": None, "size": 0, "removed": now_ms(), "reason": reason}
         async with self.database.writing() as connection:
-            statement = update(scenarios).where(COLUMNS.id == id_, COLUMNS.removed.is_(None)).values(**tombstone)
+            statement = update(saved_programs).where(COLUMNS.id == id_, COLUMNS.removed.is_(None)).values(**tombstone)
             return (await connection.execute(statement)).rowcount == 1
 
     async def totals(self) -> StoreTotals:
@@ -145,7 +145,7 @@ class Repository:
         async with self.database.reading() as connection:
             if connection is None:
                 return StoreTotals()
-            count, removed, size = (await connection.execute(query.select_from(scenarios))).one()
+            count, removed, size = (await connection.execute(query.select_from(saved_programs))).one()
             revision = (await connection.execute(sql("SELECT version_num FROM alembic_version"))).scalar_one_or_none()
         return StoreTotals(count - int(removed), int(removed), int(size), revision)
 
@@ -158,7 +158,7 @@ class Repository:
 
     async def records(self) -> AsyncIterator[ArchiveRecord]:
         """All programs for an archive, removed ones as well, by id."""
-        async for row in self._rows(scenarios):
+        async for row in self._rows(saved_programs):
             yield ArchiveRecord(
                 trace=base64.b64encode(row.trace).decode() if row.trace is not None else None,
                 versions=Versions.model_validate_json(row.versions),
@@ -182,7 +182,7 @@ class Repository:
                         f"{row['id']}: this id belongs to another content in this database, or this content to another id"
                     )
                 if not existing:
-                    await connection.execute(insert(scenarios).values(**row))
+                    await connection.execute(insert(saved_programs).values(**row))
                     count += 1
         return count
 

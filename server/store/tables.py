@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, Column, Index, LargeBinary, MetaData, String,
 
 metadata = MetaData()
 
-scenarios = Table(
+saved_programs = Table(
     "scenarios",
     metadata,
     Column("id", String(64), primary_key=True),
