@@ -142,18 +142,18 @@ class World:
 
         async def whole() -> list[Trace]:
             jobs = [Job(source=source, limits=self.limits) for source in sources]
-            return list(await asyncio.gather(*map(self.pool.run, jobs)))
+            return [trace.decoded() for trace in await asyncio.gather(*map(self.pool.run, jobs))]
 
         return self.loop.run_until_complete(whole())
 
     def first(self, source: str) -> dict[str, Any]:
         """What a program gave when it ran for the first time."""
         if source not in self.known:
-            self.known[source] = told(self.run(source)[0])
+            self.known[source] = without_cost(self.run(source)[0])
         return self.known[source]
 
 
-def told(trace: Trace) -> dict[str, Any]:
+def without_cost(trace: Trace) -> dict[str, Any]:
     """Everything but what it cost."""
     assert trace.outcome.status == "finished", trace.outcome
     return {**dump(trace), "cost": None}
@@ -182,12 +182,12 @@ def test_the_next_program_and_the_one_beside_find_a_fresh_world(world: World, na
     change, shown = CHANGES[name]
     fresh = f"{START}print({shown})\n"
     before = world.first(fresh)
-    changed = told(world.run(f"{START}{change}\nprint({shown})\n")[0])
+    changed = without_cost(world.run(f"{START}{change}\nprint({shown})\n")[0])
     assert printed(changed) != printed(before), "the change does not show"
     beside = world.run(f"{START}{change}\nload('time').sleep(0.1)\n", fresh)[1]
-    assert told(beside) == before
+    assert without_cost(beside) == before
     for _ in range(AGAIN + 1):
-        assert told(world.run(fresh)[0]) == before
+        assert without_cost(world.run(fresh)[0]) == before
 
 
 COUNTED = """
@@ -207,7 +207,7 @@ def test_counts_begin_where_those_of_plain_python_do(world: World) -> None:
     """Whatever the workers ran before to be quick."""
     plain = subprocess.run([sys.executable, "-c", SEEDED + COUNTED], capture_output=True, text=True, check=True)
     for _ in range(AGAIN):
-        assert printed(told(world.run(COUNTED)[0])) == plain.stdout
+        assert printed(without_cost(world.run(COUNTED)[0])) == plain.stdout
 
 
 SIDES = [
@@ -237,13 +237,13 @@ def test_two_at_a_time_do_not_see_each_other(world: World) -> None:
     alone = [world.first(side) for side in SIDES]
     assert printed(alone[0]) != printed(alone[1])
     for order in (SIDES, SIDES[::-1], SIDES * 2):
-        assert [told(trace) for trace in world.run(*order)] == [world.first(side) for side in order]
+        assert [without_cost(trace) for trace in world.run(*order)] == [world.first(side) for side in order]
 
 
 def test_the_same_program_twice_at_a_time(world: World) -> None:
     source = f"{START}print(torch.rand(3), np.random.rand(3), hash('x'), len(torch.sys.modules))\n"
     alone = world.first(source)
-    assert [told(trace) for trace in world.run(source, source)] == [alone, alone]
+    assert [without_cost(trace) for trace in world.run(source, source)] == [alone, alone]
 
 
 SLEEPS = "import time\ntime.sleep(0.8)\nx = 1\n"
@@ -286,16 +286,16 @@ print(*names['found'])
 def test_a_program_finds_no_other_process(world: World, loose: World) -> None:
     """Neither its neighbour nor its parent; where nothing holds it, it finds both, in every way."""
     sleeping, seeking = world.run(SLEEPS, SEEKS)
-    assert told(sleeping) == world.first(SLEEPS)
-    assert printed(told(seeking)).split() == []
-    found = printed(told(loose.run(SLEEPS, SEEKS)[1]))
+    assert without_cost(sleeping) == world.first(SLEEPS)
+    assert printed(without_cost(seeking)).split() == []
+    found = printed(without_cost(loose.run(SLEEPS, SEEKS)[1]))
     assert found.split() == list(WAYS)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_neighbours_are_different_users(world: World) -> None:
     source = "import time, torch\nprint(torch.os.getuid(), torch.os.getgid())\ntime.sleep(0.5)\n"
-    ids = [printed(told(trace)).split() for trace in world.run(source, source)]
+    ids = [printed(without_cost(trace)).split() for trace in world.run(source, source)]
     assert len({one for pair in ids for one in pair}) == 2
     assert all(int(one) >= 61_000 for pair in ids for one in pair)
 
@@ -312,4 +312,4 @@ GREEDY = {
 def test_a_greedy_neighbour_spoils_nothing(world: World, name: str) -> None:
     honest = f"{START}for k in range(20): x = torch.rand(50, 50) @ torch.rand(50, 50)\nprint(x.sum())\n"
     alone = world.first(honest)
-    assert told(world.run(GREEDY[name], honest)[1]) == alone
+    assert without_cost(world.run(GREEDY[name], honest)[1]) == alone

@@ -33,7 +33,7 @@ OBSERVANT = """\
 import gc, random, sys, warnings
 import numpy
 import torch
-print(gc.isenabled(), sys.argv, __name__)
+print(gc.isenabled(), sys.argv, __name__, sys.getrecursionlimit())
 print(random.random(), numpy.random.rand(), torch.rand(2), torch.is_grad_enabled(), torch.get_num_threads())
 print([str(filter) for filter in warnings.filters], gc.get_count()[1:])
 class Cycle:

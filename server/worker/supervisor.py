@@ -75,8 +75,8 @@ class Supervisor:
         require_one_thread()
         self._send({"ready": self._worker.versions, "layers": self._layers, "gpus": self._worker.gpus})
         self._selector.register(self._link, selectors.EVENT_READ, None)
-        self._keep_spares()
         while True:
+            self._keep_spares()  # here alone, so that each child begins at the same depth of the stack
             for key, _ in self._selector.select():
                 if key.data is not None:
                     self._reap(key.data)
@@ -105,7 +105,6 @@ class Supervisor:
             os.kill(self._children[int(message["traceback"])].pid, DUMP_SIGNAL)
         elif "kill" in message and int(message["kill"]) in self._children:
             kill(self._children[int(message["kill"])].pid)
-        self._keep_spares()
         return True
 
     def _keep_spares(self) -> None:
@@ -158,7 +157,6 @@ class Supervisor:
             self._spare_deaths += 1
             if self._spare_deaths >= MAX_SPARE_DEATHS:
                 raise RuntimeError("no child of the workers lives long enough to be given a program")
-        self._keep_spares()
 
     def _exit(self) -> NoReturn:
         for child in self._children.values():
