@@ -34,6 +34,7 @@ export function layoutRow(plan, row, r, top, room) {
   const made = row.readers.filter(({ entity, alias }) => !alias && entity.grad_fn && makers.has(entity.grad_fn));
   y = flowBoxes(
     row.readers.filter((reader) => !made.includes(reader)),
+    ({ entity }) => entity.storage,
     y,
     (reader, at) => {
       const box = handleBox(reader, columns, at);
@@ -60,12 +61,17 @@ export function layoutRow(plan, row, r, top, room) {
     dots.push(nodeDot(plan, node, cy, r));
     y += tall;
   }
-  y = flowBoxes([...row.writes.values()], y, (write, at) => {
-    const column = columns.get(write.storage);
-    if (!column) return null;
-    writes.push({ write, column, y: at, cy: at + WRITE + LINE / 2 });
-    return { column, h: WRITE + LINE + (column.heat ? 6 : 17) };
-  });
+  y = flowBoxes(
+    [...row.writes.values()],
+    ({ storage }) => storage,
+    y,
+    (write, at) => {
+      const column = columns.get(write.storage);
+      if (!column) return null;
+      writes.push({ write, column, y: at, cy: at + WRITE + LINE / 2 });
+      return { column, h: WRITE + LINE + (column.heat ? 6 : 17) };
+    },
+  );
   const bottom = Math.max(y, stacked ? 0 : begin + PAD + codeH) + PAD - 3;
   const first = writes[0]?.cy ?? handles[0]?.cy ?? dots[0]?.y ?? (begin + bottom) / 2;
   plan.rows.push({ y: begin, h: bottom - begin, cy: first, codeY: begin + PAD, codeH, code, foldY });
@@ -75,14 +81,15 @@ export function layoutRow(plan, row, r, top, room) {
   return bottom;
 }
 
-/** Things beside each other on one shelf where their columns allow it. @template T @param {T[]} list @param {number} y
+/** Things beside each other on one shelf where their columns allow it. @template T
+ * @param {T[]} list @param {(thing: T) => string | undefined} storageOf @param {number} y
  * @param {(thing: T, y: number) => {column: Column, h: number} | null} add */
-function flowBoxes(list, y, add) {
+function flowBoxes(list, storageOf, y, add) {
   let tall = 0;
   /** @type {Column[]} */
   let taken = [];
   for (const thing of list) {
-    const uid = /** @type {any} */ (thing).storage ?? /** @type {any} */ (thing).entity?.storage;
+    const uid = storageOf(thing);
     if (taken.some((column) => column.uid === uid)) {
       y += tall;
       tall = 0;

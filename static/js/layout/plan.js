@@ -1,5 +1,6 @@
 /** A trace's plan: the place of everything that is ever drawn, computed once, so that nothing moves between steps. */
 
+import { findHandle } from "../entities.js";
 import { DENSE, ROOMY } from "./metrics.js";
 import { openFitting, folds, frontier } from "./fold.js";
 import { graphWidth, graphLayout } from "./graph.js";
@@ -99,10 +100,10 @@ export function changedHeights(plan, snap) {
   /** @type {number[]} */
   const out = [];
   for (const uid of [...snap.written.keys(), ...snap.fresh, ...snap.changed]) {
-    const entity = snap.entities.get(uid);
+    const handle = findHandle(snap.entities, uid);
     const at =
       memory.storages.get(uid)?.stripY ??
-      (entity && handleRow(plan, uid, entity)?.cy) ??
+      (handle && handleRow(plan, uid, handle)?.cy) ??
       memory.cards.get(uid)?.y ??
       nodeBox(plan, uid, snap.index)?.cy;
     if (at !== undefined) out.push(at);
@@ -112,7 +113,7 @@ export function changedHeights(plan, snap) {
   return out;
 }
 
-/** The row a handle stands in at this moment. @param {Plan} plan @param {string} uid @param {any} handle */
+/** The row a handle stands in at this moment. @param {Plan} plan @param {string} uid @param {import("../entities.js").Handle} handle */
 export function handleRow(plan, uid, handle) {
   return plan.memory.rows.get(handleKey(uid, handle));
 }

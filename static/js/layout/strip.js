@@ -2,6 +2,8 @@
 
 import { itemsize } from "./reads.js";
 
+/** @typedef {import("../entities.js").Cell} Cell */
+
 /**
  * @typedef {{dtype: string, n: number, y: number, cols: number, cw: number, ch: number, mode: Mode}} Row
  *   y from the top of the strip
@@ -12,8 +14,8 @@ import { itemsize } from "./reads.js";
 /** What a storage too big to list consists of, from its strip's corner: a strip of stretches, numbers, some of the cells. */
 export const HEAT = { x: 10, w: 418, y: 8, h: 24, numbers: 62, cells: 106, cw: 38, ch: 22, most: 10 };
 
-/** The elements of a storage too big to list that a trace knows, sorted. @param {[number, any[]][]} windows
- * @returns {{i: number, value: any}[]} */
+/** The elements of a storage too big to list that a trace knows, sorted. @param {[number, Cell[]][]} windows
+ * @returns {{i: number, value: Cell}[]} */
 export function knownCells(windows) {
   return windows
     .flatMap(([from, values]) => values.map((value, k) => ({ i: from + k, value })))
@@ -41,7 +43,7 @@ export function visibleWindow(cells, start) {
   return out;
 }
 
-/** How many elements of a dtype a storage has. @param {any} storage @param {string} dtype */
+/** How many elements of a dtype a storage has. @param {import("../entities.js").Storage} storage @param {string} dtype */
 export function elementCount(storage, dtype) {
   return Math.floor((storage.nbytes ?? 0) / itemsize(dtype));
 }
@@ -87,7 +89,7 @@ function gridColumns(readers, mode) {
 }
 
 /** Where the rows end that are there now, from the strip's top: rows of dtypes read later keep their place free.
- * @param {Strip} strip @param {any} storage */
+ * @param {Strip} strip @param {import("../entities.js").Storage} storage */
 export function stripBottom(strip, storage) {
   let low = 0;
   for (const row of strip.rows) {

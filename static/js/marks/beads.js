@@ -9,7 +9,7 @@ import { cls, h } from "../svg.js";
 /** @typedef {import("../svg.js").VNode} VNode */
 
 /** The wire to the cells, with a bead for each element in logical order. @param {Scene} scene @param {string} uid
- * @param {any} handle @param {import("../layout/memory.js").CardRow} row */
+ * @param {import("../entities.js").Handle} handle @param {import("../layout/memory.js").CardRow} row */
 export function beadsMark(scene, uid, handle, row) {
   const shelf = handle.storage ? scene.plan.memory.storages.get(handle.storage) : undefined;
   const storage = find(scene.snap.entities, handle.storage, "storage");
@@ -124,7 +124,7 @@ function indexText(sameCell) {
   return index.map((x, d) => (sameCell.every((r) => r.index[d] === x) ? x : ":")).join(",");
 }
 
-/** @param {string} uid @param {any} handle @param {import("../layout/reads.js").Read} read @param {string} dtype
+/** @param {string} uid @param {import("../entities.js").Handle} handle @param {import("../layout/reads.js").Read} read @param {string} dtype
  * @param {{x: number, y: number, w: number, h: number, text: string, writer: boolean, under?: boolean}} at */
 function beadMark(uid, handle, read, dtype, at) {
   const size = Math.min(10.5, (at.w - 4) / (0.603 * Math.max(1, at.text.length)));
@@ -179,7 +179,7 @@ function gridBeadMarks(scene, uid, shelf, line, list, start, row) {
 }
 
 /** A handle of too many elements to bead: which cells it spans. @param {import("../layout/memory.js").StorageBox} shelf
- * @param {number} start @param {any} handle @param {import("../layout/memory.js").CardRow} row */
+ * @param {number} start @param {import("../entities.js").Handle} handle @param {import("../layout/memory.js").CardRow} row */
 function extentMark(shelf, start, handle, row) {
   const span = extent(handle);
   const x = shelf.stripX;

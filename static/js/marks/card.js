@@ -11,7 +11,7 @@ import { tagMark } from "./tag.js";
 
 const FONT = 11.5;
 
-/** @param {Scene} scene @param {string} uid @param {any} frame */
+/** @param {Scene} scene @param {string} uid @param {import("../entities.js").Frame} frame */
 export function frameMark(scene, uid, frame) {
   const card = scene.plan.memory.cards.get(uid);
   if (!card) return null;
@@ -57,7 +57,7 @@ export function frameMark(scene, uid, frame) {
   );
 }
 
-/** @param {Scene} scene @param {string} uid @param {any} object */
+/** @param {Scene} scene @param {string} uid @param {import("../entities.js").Container} object */
 export function objectMark(scene, uid, object) {
   const card = scene.plan.memory.cards.get(uid);
   if (!card) return null;
@@ -107,7 +107,7 @@ export function objectMark(scene, uid, object) {
   );
 }
 
-/** @param {Scene} scene @param {string} name @param {any} value @param {{x: number, y: number, w: number}} at
+/** @param {Scene} scene @param {string} name @param {import("../entities.js").Value} value @param {{x: number, y: number, w: number}} at
  * @param {string} classes @param {Record<string, string | null>} attrs @param {string} [shown] */
 function chipMark(scene, name, value, at, classes, attrs, shown) {
   const text = shown ?? valueText(value, 22, scene.snap.entities);

@@ -4,23 +4,26 @@ import { dtypeText, fullNumber, shortNumber, wireText } from "../layout/format.j
 import { EM } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
 
+/** @typedef {import("../entities.js").Cell} Cell */
+
 /** @typedef {import("./scene_facts.js").Scene} Scene */
 
-/** The largest finite magnitude. @param {any[]} values */
+/** The largest finite magnitude. @param {(Cell | null)[]} values */
 export function largest(values) {
-  return values.reduce((m, v) => Math.max(m, Math.abs(magnitude(v))), 0);
+  return values.reduce((/** @type {number} */ m, v) => Math.max(m, Math.abs(magnitude(v))), 0);
 }
 
-/** @param {any} v */
+/** @param {Cell | null} v */
 function magnitude(v) {
   if (typeof v === "number") return v;
   if (v === true) return 1;
-  if (v?.$i) return Number(v.$i);
-  if (v?.$f) return v.$f === "nan" ? 0 : v.$f === "inf" ? Infinity : -Infinity;
+  if (!v || typeof v !== "object") return 0;
+  if ("$i" in v) return Number(v.$i);
+  if ("$f" in v) return v.$f === "nan" ? 0 : v.$f === "inf" ? Infinity : -Infinity;
   return 0;
 }
 
-/** @param {any} v @param {number} most */
+/** @param {Cell | null} v @param {number} most */
 export function signTint(v, most) {
   const a = magnitude(v);
   if (a === 0) return null;
@@ -30,8 +33,8 @@ export function signTint(v, most) {
 
 /**
  * One cell.
- * @param {Scene} scene @param {string} uid @param {string} dtype @param {number} i @param {any} value
- * @param {{x: number, y: number, w: number, h: number, most: number, mode: string, written: boolean, was: any, inline: boolean,
+ * @param {Scene} scene @param {string} uid @param {string} dtype @param {number} i @param {Cell} value
+ * @param {{x: number, y: number, w: number, h: number, most: number, mode: string, written: boolean, was: Cell | undefined, inline: boolean,
  * whole?: boolean}} at whole: all cells were written, and the strip says so
  */
 export function cellMark(scene, uid, dtype, i, value, at) {
@@ -80,7 +83,8 @@ export function cellMark(scene, uid, dtype, i, value, at) {
         height: at.h - 3,
       }),
     isHeat &&
-      value?.$f &&
+      typeof value === "object" &&
+      "$f" in value &&
       h("path", { key: "nonfinite", class: "nonfinite", d: `M${at.x + 3} ${at.y + 3}l${at.w - 6} ${at.h - 6}` }),
     roomy && h("text", { key: "at", class: "index", x: at.x + 4, y: at.y + 10 }, String(i)),
     h(

@@ -27,7 +27,7 @@ export function gradMarks(scene) {
     const facts = scene.steps[visit.step]?.visit;
     if (!box || !facts || !scene.snap.entities.has(visit.node)) continue;
     const now = visit.step === scene.snap.index;
-    (facts.grad_inputs ?? []).forEach((/** @type {any} */ grad, /** @type {number} */ i) => {
+    (facts.grad_inputs ?? []).forEach((grad, i) => {
       const key = `${visit.node}:${i}`;
       const edge = edges.get(carries.get(key) ?? key);
       if (!grad || !edge || facts.accumulates) return;
@@ -85,15 +85,12 @@ function sumMarks(box) {
   ];
 }
 
-/** @param {any} grad @param {string} key @param {number} x its right end, or left with `fromRight` false @param {number} y
+/** @param {import("../trace.js").Grad} grad @param {string} key @param {number} x its right end, or left with `fromRight` false @param {number} y
  * @param {boolean} now @param {boolean} fromRight @param {string} on */
 function gradChipMark(grad, key, x, y, now, fromRight, on) {
   const cells = grad.cells ?? null;
   const { texts, shown, widths, width: w } = chip(grad);
-  const most = shown.reduce(
-    (/** @type {number} */ m, /** @type {any} */ v) => Math.max(m, typeof v === "number" ? Math.abs(v) : 0),
-    0,
-  );
+  const most = shown.reduce((/** @type {number} */ m, v) => Math.max(m, typeof v === "number" ? Math.abs(v) : 0), 0);
   let at = fromRight ? x - w : x;
   const left = at;
   const parts = [h("rect", { key: "back", class: "chip-back", x: left, y: y - 10, width: w, height: 20, rx: 3 })];
@@ -121,7 +118,7 @@ function gradChipMark(grad, key, x, y, now, fromRight, on) {
     h(
       "title",
       { key: "title" },
-      `${tuple(grad.shape ?? [])} ${grad.dtype}${all ? `\n[${all}${cells.length > 32 ? ", …" : ""}]` : ""}`,
+      `${tuple(grad.shape ?? [])} ${grad.dtype}${all ? `\n[${all}${(cells?.length ?? 0) > 32 ? ", …" : ""}]` : ""}`,
     ),
   );
   return h("g", { key: `grad ${key}`, class: cls("grad-chip", now ? "now" : "past"), "data-grad": on }, parts);

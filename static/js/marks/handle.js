@@ -7,7 +7,7 @@ import { cls, h } from "../svg.js";
 
 /** @typedef {import("./scene_facts.js").Scene} Scene */
 
-/** @param {Scene} scene @param {string} uid @param {any} handle @param {import("../layout/memory.js").CardRow} row */
+/** @param {Scene} scene @param {string} uid @param {import("../entities.js").Handle} handle @param {import("../layout/memory.js").CardRow} row */
 export function cardMark(scene, uid, handle, row) {
   const { metrics: M, memory } = scene.plan;
   const { x, w } = memory.lanes.handles;
@@ -75,7 +75,7 @@ export function cardMark(scene, uid, handle, row) {
   );
 }
 
-/** The dtype is said on the card only where the strip is read under several. @param {string} text @param {any} handle
+/** The dtype is said on the card only where the strip is read under several. @param {string} text @param {import("../entities.js").Handle} handle
  * @param {Scene} scene */
 function geometryText(text, handle, scene) {
   const cells = find(scene.snap.entities, handle.storage, "storage")?.cells;

@@ -156,10 +156,7 @@ function gradMark({ opened }, k, x, y, fresh) {
   const grad = opened.trace.steps[k].visit?.grad_outputs?.find(Boolean);
   if (!grad) return [];
   const { texts, shown, widths, width } = chip(grad);
-  const most = shown.reduce(
-    (/** @type {number} */ m, /** @type {any} */ v) => (typeof v === "number" ? Math.max(m, Math.abs(v)) : m),
-    0,
-  );
+  const most = shown.reduce((/** @type {number} */ m, v) => (typeof v === "number" ? Math.max(m, Math.abs(v)) : m), 0);
   const parts = [h("rect", { key: "ground", class: "loom-chip-ground", x, y: y - 9, width, height: 18, rx: 3 })];
   let at = x;
   texts.forEach((/** @type {string} */ text, /** @type {number} */ n) => {

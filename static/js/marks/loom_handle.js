@@ -139,7 +139,7 @@ export function handleMark({ plan, labels, i, now }, box, r) {
   );
 }
 
-/** Stride and offset, where they are not what is usual. @param {any} entity */
+/** Stride and offset, where they are not what is usual. @param {import("../entities.js").Handle} entity */
 function layoutText(entity) {
   const offset = entity.offset ? ` offset ${entity.offset}` : "";
   return entity.stride?.length ? ` stride ${tuple(entity.stride)}${offset}` : offset;

@@ -7,6 +7,8 @@ import { truncate, EM, textWidth } from "../layout/metrics.js";
 import { find } from "../entities.js";
 import { cls, h } from "../svg.js";
 
+/** @typedef {import("../entities.js").Cell} Cell */
+
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {import("../layout/loom.js").Loom} Loom */
 
@@ -15,14 +17,14 @@ const BOX_H = 32;
 /** A strip of colours has no thinner stripes than this. */
 const THIN = 2;
 
-/** The size of letter at which a text fits, and the text. @param {any} value @param {number} w @param {number} [most] */
+/** The size of letter at which a text fits, and the text. @param {Cell | null | undefined} value @param {number} w @param {number} [most] */
 export function fitting(value, w, most = 12.5) {
   const usual = w >= 40 ? most : w >= 30 ? Math.min(most, 10.5) : 9;
   const text = shortNumber(value, Math.max(4, Math.floor((w - 4) / (usual * EM))));
   return { text, size: Math.min(usual, (w - 2) / (Math.max(1, Array.from(text).length) * EM)) };
 }
 
-/** @param {any} value @param {number} most @param {{x: number, y: number, w: number, h: number}} at @param {string} key */
+/** @param {Cell | null | undefined} value @param {number} most @param {{x: number, y: number, w: number, h: number}} at @param {string} key */
 export function washMark(value, most, at, key) {
   if (typeof value !== "number" || value === 0 || !most) return null;
   return h("rect", {
@@ -36,7 +38,7 @@ export function washMark(value, most, at, key) {
   });
 }
 
-/** @param {any[]} values */
+/** @param {(Cell | null)[]} values */
 export function largest(values) {
   return values.reduce(
     (/** @type {number} */ most, v) => (typeof v === "number" ? Math.max(most, Math.abs(v)) : most),
@@ -44,7 +46,7 @@ export function largest(values) {
   );
 }
 
-/** Many values as stripes; one stripe for several shows the largest of them. @param {any[]} values
+/** Many values as stripes; one stripe for several shows the largest of them. @param {(Cell | null)[]} values
  * @param {{x: number, y: number, w: number, h: number}} at */
 export function stripeMarks(values, at) {
   const each = at.w / Math.max(1, values.length);
@@ -81,19 +83,19 @@ export function headMarks(plan, snap, labels) {
       h("text", { key: "grows", class: "loom-note", x: plan.graph.x + 6, y: 73 }, plan.stacked ? "" : labels.grows),
     );
   for (const [uid, column] of plan.columns) {
-    const storage = snap.entities.get(uid) ?? snap.freed.get(uid);
+    const storage = find(snap.entities, uid, "storage") ?? snap.freed.get(uid);
     if (!storage) continue;
     out.push(storageMark(plan, snap, uid, storage, column, snap.freed.has(uid), labels));
   }
   return out;
 }
 
-/** @param {Loom} plan @param {import("../state.js").Snapshot} snap @param {string} uid @param {any} storage
+/** @param {Loom} plan @param {import("../state.js").Snapshot} snap @param {string} uid @param {import("../entities.js").Storage} storage
  * @param {import("../layout/loom.js").Column} column @param {boolean} ghost @param {Record<string, string>} labels */
 function storageMark(plan, snap, uid, storage, column, ghost, labels) {
   const written = snap.written.get(uid);
   const life = plan.story.storages.get(uid);
-  const [dtype, values] = /** @type {[string, any[]]} */ (Object.entries(storage.cells ?? {})[0] ?? ["", []]);
+  const [dtype, values] = /** @type {[string, Cell[]]} */ (Object.entries(storage.cells ?? {})[0] ?? ["", []]);
   const facts = [...new Set(Object.keys(storage.cells ?? storage.summary ?? {}).map(dtypeText))].join(" ");
   const label = ghost ? labels.freed : `${facts} · ${bytesText(storage.nbytes ?? 0)}`;
   const room = column.right - column.x - 18 - textWidth(uid, 12);
@@ -152,10 +154,11 @@ function storageMark(plan, snap, uid, storage, column, ghost, labels) {
     });
   }
   if (!storage.cells && storage.summary) {
-    const facts = /** @type {any} */ (Object.values(storage.summary)[0] ?? {});
+    /** @type {import("../trace.js").Summary} */
+    const facts = Object.values(storage.summary)[0] ?? {};
     if (facts.heat) parts.push(...stripeMarks(facts.heat, box));
-    const text = ["min", "max"]
-      .map((name) => `${name} ${facts[name] === undefined || facts[name] === null ? "–" : shortNumber(facts[name], 6)}`)
+    const text = /** @type {const} */ (["min", "max"])
+      .map((name) => `${name} ${facts[name] == null ? "–" : shortNumber(facts[name], 6)}`)
       .join("  ");
     parts.push(
       h("text", { key: "summary", class: "loom-note mid", x: box.x + box.w / 2, y: BOX + BOX_H / 2 + 4 }, text),

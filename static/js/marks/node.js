@@ -10,7 +10,7 @@ import { roundedPath } from "./path.js";
 
 /** @typedef {import("./scene_facts.js").Scene} Scene */
 
-/** @param {Scene} scene @param {string} uid @param {any} node */
+/** @param {Scene} scene @param {string} uid @param {import("../entities.js").Node} node */
 export function nodeMark(scene, uid, node) {
   const box = scene.plan.graph.boxes.get(uid);
   const life = scene.plan.lives.nodes.get(uid);
@@ -79,7 +79,7 @@ export function nodeMark(scene, uid, node) {
   );
 }
 
-/** @param {Scene} scene @param {string} uid @param {string} slot @param {any} saved @param {any} node
+/** @param {Scene} scene @param {string} uid @param {string} slot @param {import("../entities.js").Slot} saved @param {import("../entities.js").Node} node
  * @param {{x: number, y: number, w: number, h: number}} at */
 function slotMark(scene, uid, slot, saved, node, at) {
   const { labels } = scene;
@@ -138,7 +138,7 @@ export function edgeMark(scene, key, edge) {
 }
 
 /** The line from an alarming pin to the slot that it belongs to. @param {Scene} scene @param {string} node
- * @param {string} slot @param {any} saved */
+ * @param {string} slot @param {import("../entities.js").Slot} saved */
 export function leaderMark(scene, node, slot, saved) {
   const key = `${node}:${slot}`;
   const points = scene.plan.graph.leaders.get(pinKey(node, slot, saved));

@@ -8,12 +8,12 @@ import { cls, h } from "../svg.js";
 
 /** @typedef {import("./scene_facts.js").Scene} Scene */
 
-/** @param {Scene} scene @param {string} node @param {string} slot @param {any} saved */
+/** @param {Scene} scene @param {string} node @param {string} slot @param {import("../entities.js").Slot} saved */
 export function pinMark(scene, node, slot, saved) {
   const key = `${node}:${slot}`;
   const at = scene.plan.memory.pins.get(pinKey(node, slot, saved));
-  const shelf = scene.plan.memory.storages.get(saved.storage);
-  const storage = scene.snap.entities.get(saved.storage);
+  const shelf = scene.plan.memory.storages.get(saved.storage ?? "");
+  const storage = find(scene.snap.entities, saved.storage, "storage");
   if (!at || !shelf || !storage) return null;
   const { metrics: M } = scene.plan;
   const { state } = saved;
@@ -86,7 +86,7 @@ export function pinMark(scene, node, slot, saved) {
 }
 
 /** From and to which x the saved cells lie, and how low. @param {import("../layout/memory.js").StorageBox} shelf
- * @param {any} storage @param {any} saved @returns {[number, number, number] | null} */
+ * @param {import("../entities.js").Storage} storage @param {import("../entities.js").Slot} saved @returns {[number, number, number] | null} */
 function savedSpan(shelf, storage, saved) {
   const line = shelf.strip.rows.find((r) => plainDtype(r.dtype) === plainDtype(saved.dtype)) ?? shelf.strip.rows[0];
   const span = extent({ kind: "tensor", ...saved });
@@ -98,7 +98,7 @@ function savedSpan(shelf, storage, saved) {
 }
 
 /** What the most alarming pin of a shelf has to say, once a shelf. @param {Scene} scene @param {string} storage
- * @param {any[]} pins the slots pinned there */
+ * @param {import("../entities.js").Slot[]} pins the slots pinned there */
 export function alarmText(scene, storage, pins) {
   const shelf = scene.plan.memory.storages.get(storage);
   const worst = pins.find((p) => p.state === "changed") ?? pins.find((p) => ALARMS.has(p.state));

@@ -52,7 +52,7 @@ export function railMark(scene, counter, storage, rows) {
 }
 
 /** What of a version fits into its window: the step it made, else the version, else its last digits.
- * @param {any} before @param {any} value @param {boolean} bumped @param {number} room pixels
+ * @param {number | undefined} before @param {number | string} value @param {boolean} bumped @param {number} room pixels
  * @returns {{text: string, size: number}} */
 export function versionText(before, value, bumped, room) {
   const texts = [...(bumped ? [`${before}→${value}`] : []), `v${value}`, `${value}`, `…${String(value).slice(-4)}`];

@@ -10,7 +10,7 @@ import { summaryMarks } from "./summary.js";
 /** @typedef {import("./scene_facts.js").Scene} Scene */
 
 /** The label left of a strip: the storage's name, dtypes and size. @param {Scene} scene
- * @param {import("../layout/memory.js").StorageBox} shelf @param {any} storage */
+ * @param {import("../layout/memory.js").StorageBox} shelf @param {import("../entities.js").Storage} storage */
 function storageTitle(scene, shelf, storage) {
   const { metrics: M } = scene.plan;
   const x = shelf.stripX - 14;
@@ -45,14 +45,15 @@ function storageTitle(scene, shelf, storage) {
       ];
 }
 
-/** What stands right of a strip that shares its line with its card. @param {string} uid @param {any} storage */
+/** What stands right of a strip that shares its line with its card. @param {string} uid
+ * @param {import("../entities.js").Storage | undefined} storage */
 export function inlineLabel(uid, storage) {
-  return `${uid} ${Object.keys(storage.cells ?? {})
+  return `${uid} ${Object.keys(storage?.cells ?? {})
     .map(dtypeText)
     .join(" ")}`;
 }
 
-/** @param {Scene} scene @param {string} uid @param {any} storage @returns {VNode} */
+/** @param {Scene} scene @param {string} uid @param {import("../entities.js").Storage} storage @returns {VNode} */
 export function storageMark(scene, uid, storage) {
   const shelf = scene.plan.memory.storages.get(uid);
   if (!shelf) return h("g", { key: `shelf ${uid}` });
@@ -67,14 +68,14 @@ export function storageMark(scene, uid, storage) {
     fresh ||
     rows.every(
       (row) =>
-        storage.cells[row.dtype].length ===
+        storage.cells?.[row.dtype].length ===
         [...(scene.snap.written.get(uid) ?? [])].filter((k) => k.startsWith(`${row.dtype}:`)).length,
     );
   const frames =
     s.mode === "summary"
       ? []
       : rows.map((row) => {
-          const n = storage.cells[row.dtype].length;
+          const n = storage.cells?.[row.dtype].length ?? 0;
           const w = Math.max(1, Math.min(n, row.cols)) * row.cw;
           const hgt = Math.max(1, Math.ceil(n / row.cols)) * row.ch;
           return [
@@ -114,15 +115,15 @@ export function storageMark(scene, uid, storage) {
   );
 }
 
-/** @param {Scene} scene @param {import("../layout/memory.js").StorageBox} shelf @param {any} storage */
+/** @param {Scene} scene @param {import("../layout/memory.js").StorageBox} shelf @param {import("../entities.js").Storage} storage */
 function stripMarks(scene, shelf, storage) {
   const out = [];
   for (const row of shelf.strip.rows) {
-    const values = storage.cells[row.dtype];
+    const values = storage.cells?.[row.dtype];
     if (!values) continue;
     const most = largest(values);
     const written = scene.snap.written.get(shelf.uid);
-    values.forEach((/** @type {any} */ value, /** @type {number} */ i) => {
+    values.forEach((value, i) => {
       const box = cellBox(row, i);
       const key = `${row.dtype}:${i}`;
       out.push(
@@ -155,7 +156,7 @@ function stripMarks(scene, shelf, storage) {
   return out;
 }
 
-/** The place of a storage freed by this step. @param {Scene} scene @param {string} uid @param {any} storage */
+/** The place of a storage freed by this step. @param {Scene} scene @param {string} uid @param {import("../entities.js").Storage} storage */
 export function ghostMark(scene, uid, storage) {
   const shelf = scene.plan.memory.storages.get(uid);
   if (!shelf) return null;

@@ -1,5 +1,6 @@
 /** A storage too big to list: its means as colours, its numbers, and a window onto some of its cells. */
 
+import { findHandle } from "../entities.js";
 import { fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { textWidth } from "../layout/metrics.js";
 import { extent } from "../layout/reads.js";
@@ -7,10 +8,12 @@ import { elementCount, HEAT, knownCells, visibleWindow } from "../layout/strip.j
 import { cls, h } from "../svg.js";
 import { cellMark, largest, signTint } from "./cell.js";
 
+/** @typedef {import("../entities.js").Cell} Cell */
+
 /** @typedef {import("./scene_facts.js").Scene} Scene */
 
 /** A big storage: the means along it, what was read and written of it, its numbers, and a window onto its cells.
- * @param {Scene} scene @param {import("../layout/memory.js").StorageBox} shelf @param {any} storage */
+ * @param {Scene} scene @param {import("../layout/memory.js").StorageBox} shelf @param {import("../entities.js").Storage} storage */
 export function summaryMarks(scene, shelf, storage) {
   const { stripX: x, stripY: y, strip: s } = shelf;
   const dtype = Object.keys(storage.summary ?? storage.windows ?? {})[0] ?? "";
@@ -39,9 +42,10 @@ export function summaryMarks(scene, shelf, storage) {
 }
 
 /** The means of equal stretches as colours. @param {import("../layout/memory.js").StorageBox} shelf @param {string} dtype
- * @param {any} facts @param {number} n @param {(i: number) => number} at */
+ * @param {import("../trace.js").Summary} facts @param {number} n @param {(i: number) => number} at */
 function heatMarks({ uid, stripX: x, stripY: y }, dtype, facts, n, at) {
-  const means = /** @type {any[]} */ (facts.heat ?? Array(32).fill(null));
+  /** @type {(Cell | null)[]} */
+  const means = facts.heat ?? Array(32).fill(null);
   const most = largest(means);
   const stretches = means.map((mean, k) => {
     const from = Math.floor((k * n) / means.length);
@@ -104,13 +108,16 @@ function tickMarks({ uid, stripY: y }, dtype, cells, at) {
 /** What this step wrote of it. @param {Scene} scene @param {import("../layout/memory.js").StorageBox} shelf @param {number} n
  * @param {(i: number) => number} at */
 function writeMarks({ snap }, { uid, stripY: y }, n, at) {
-  const log = /** @type {any[]} */ (snap.step?.log ?? []).filter(
-    (entry) => entry.event === "written" && entry.storage === uid,
+  const log = (snap.step?.log ?? []).flatMap((entry) =>
+    entry.kind === "event" && entry.event === "written" && entry.storage === uid ? [entry] : [],
   );
   return log.flatMap((entry, k) => {
-    const by = snap.entities.get(entry.by) ?? snap.step?.set?.[entry.by];
-    const region = entry.region ? { kind: "tensor", ...entry.region, storage: uid } : by;
-    const span = entry.changed >= n ? [0, n - 1] : region?.shape ? extent(region) : null;
+    const by = findHandle(snap.entities, entry.by) ?? snap.step?.set?.[entry.by ?? ""];
+    /** @type {import("../layout/reads.js").Reading | undefined} */
+    const region = entry.region
+      ? { kind: "tensor", ...entry.region, storage: uid }
+      : /** @type {import("../entities.js").Handle | undefined} */ (by);
+    const span = (entry.changed ?? 0) >= n ? [0, n - 1] : region?.shape ? extent(region) : null;
     if (!span) return [];
     const width = Math.max(4, at(span[1] + 1) - at(span[0]));
     return h("rect", {
@@ -126,7 +133,7 @@ function writeMarks({ snap }, { uid, stripY: y }, n, at) {
   });
 }
 
-/** @param {any} facts @param {number} x @param {number} y */
+/** @param {import("../trace.js").Summary} facts @param {number} x @param {number} y */
 function summaryNumbers(facts, x, y) {
   const bins = /** @type {number[]} */ (facts.bins ?? []);
   const top = Math.max(1, ...bins);
@@ -143,12 +150,12 @@ function summaryNumbers(facts, x, y) {
       }),
     ),
     h("path", { key: "rule", class: "rule", d: `M${x + 10} ${y + 22.5}h112` }),
-    ...["min", "mean", "max"].flatMap((name, k) => [
+    .../** @type {const} */ (["min", "mean", "max"]).flatMap((name, k) => [
       h("text", { key: name, class: "meta", x: x + 138 + k * 100, y: y + 18 }, name),
       h(
         "text",
         { key: `${name} value`, class: "meta strong", x: x + 138 + textWidth(name, 10.5) + 6 + k * 100, y: y + 18 },
-        facts[name] === undefined || facts[name] === null ? "–" : shortNumber(facts[name], 9),
+        facts[name] == null ? "–" : shortNumber(facts[name], 9),
       ),
     ]),
   ];
@@ -156,7 +163,7 @@ function summaryNumbers(facts, x, y) {
 
 /** Some of the known cells: from where the reader opened it, else from what this step wrote.
  * @param {Scene} scene @param {import("../layout/memory.js").StorageBox} shelf @param {string} dtype
- * @param {{i: number, value: any}[]} cells @param {number} n @param {(i: number) => number} at */
+ * @param {{i: number, value: Cell}[]} cells @param {number} n @param {(i: number) => number} at */
 function windowMarks(scene, shelf, dtype, cells, n, at) {
   const { uid, stripX: x, stripY: y } = shelf;
   const written = scene.snap.written.get(uid);
