@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from server.wire.records import StatementRecord
 from server.worker import introspection
 
 MAX_CHARACTERS = 20_000
@@ -108,7 +109,7 @@ def _is_short(tensor: torch.Tensor) -> bool:
     return tensor.is_nested or tensor.numel() <= MAX_ELEMENTS or tensor.numel() > whole
 
 
-def expressions_with_output(notices: list[Any], rows: list[dict[str, Any]]) -> frozenset[int]:
+def expressions_with_output(notices: list[Any], rows: list[StatementRecord]) -> frozenset[int]:
     """The statements beside which the pasted text holds an output: bare expressions outside of functions.
 
     notices: of kind `printed` and `claimed`; `from` to `line` are the lines of what was entered at once.
@@ -129,7 +130,7 @@ def expressions_with_output(notices: list[Any], rows: list[dict[str, Any]]) -> f
     return frozenset(statements)
 
 
-def _is_in_function_or_class(rows: list[dict[str, Any]], i: int) -> bool:
+def _is_in_function_or_class(rows: list[StatementRecord], i: int) -> bool:
     """Whether a statement belongs to a function or a class."""
     parent = rows[i]["parent"]
     while parent is not None:

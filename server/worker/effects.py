@@ -1,6 +1,6 @@
 """What each statement mentions: the paths whose values it may change, and whether that can be known at all.
 
-A step looks at what its statement mentions, at what its operators took and made, and at memory that was handed out.
+A step observes what its statement mentions, what its operators took and made, and memory that was handed out.
 Read from the text alone: `a.b[0].c` mentions the path a.b, from where everything is reached.
 """
 

@@ -10,6 +10,7 @@ from types import CodeType
 from typing import Any
 
 from server.language.tree import walk
+from server.wire.records import StatementRecord
 from server.worker import effects
 
 STEP, HEAD, CALL, RETURN, VALUE, YIELD, RESUME, CAUGHT, LOOP, LAMBDA = (
@@ -24,7 +25,7 @@ class Statements:
     """The table of statements by index, and the way from a running instruction back to one."""
 
     def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
+        self.rows: list[StatementRecord] = []
         self.effects: list[effects.Effects] = []
         self.numpy_names: frozenset[str] = frozenset()
         self.handler_names: frozenset[str] = frozenset()
@@ -38,8 +39,8 @@ class Statements:
             {
                 "line": node.lineno,
                 "col": node.col_offset,
-                "end_line": node.end_lineno,
-                "end_col": node.end_col_offset,
+                "end_line": node.end_lineno or node.lineno,
+                "end_col": node.end_col_offset or node.col_offset,
                 "kind": type(node).__name__,
                 "parent": parent,
                 "loop": loop,

@@ -1,4 +1,4 @@
-"""What a value leads to although the picture does not show how: closures, bound methods, iterators, library objects.
+"""What a value leads to although the trace does not show how: closures, bound methods, iterators, library objects.
 
 Asked of Python's garbage collector, which knows every reference and runs no code of the program.
 """

@@ -152,7 +152,7 @@ class SkippedIterations:
             self._mute(False)
 
     def take_count(self) -> int:
-        """How many steps passed unseen since the last one told."""
+        """How many steps passed unrecorded since the last one that was."""
         skipped, self._skipped = self._skipped, 0
         return skipped
 

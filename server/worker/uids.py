@@ -90,7 +90,7 @@ class WeakUids:
 class ObjectUids:
     """Uids of objects of which most take no weak references (lists, dicts, instances).
 
-    One lives while something told refers to it: a frame, a tensor's attribute, another object. An address may be used
+    One lives while something that is reported refers to it: a frame, a tensor's attribute, another object. An address may be used
     again only after its object is free, which is after nothing refers to it any more; inside one statement that can
     pass unseen, but for instances, which do take weak references.
     """
@@ -121,7 +121,7 @@ class ObjectUids:
         return bool(self._reference_counts.get(find))
 
     def uid_of(self, thing: Any) -> tuple[str, bool]:
-        """Its uid, and whether this look meets it for the first time."""
+        """Its uid, and whether this observation meets it for the first time."""
         find = self.find(thing)
         if find is None:
             key = (id(thing), id(type(thing)))
@@ -152,7 +152,7 @@ class ObjectUids:
                 self._candidates[find] = None
 
     def collect_dead(self) -> list[str]:
-        """Forget those that nothing told leads to; their uids."""
+        """Forget those that nothing reported leads to; their uids."""
         dead: list[str] = []
         cycle_members: list[str] = []
         while self._candidates:

@@ -1,1 +1,1 @@
-"""How each kind of entity is looked at without changing it."""
+"""How each kind of entity is observed without changing it."""

@@ -19,14 +19,14 @@ MAX_HISTOGRAM = 1 << 21
 """Elements up to which a summary has a histogram; beyond, it would take longer than the statement."""
 
 STRETCHES = 64
-"""Parts of a storage whose means a summary tells."""
+"""Parts of a storage whose means a summary lists."""
 
 EDGE_CELLS = 16
 """Elements shown at either end of a longer one."""
 
 MAX_SAFE_INTEGER = 2**53
 MAX_INTEGER_BITS = 14_000
-"""Bits of an integer that is told in digits; about 4,200 of them."""
+"""Bits of an integer that is written in digits; about 4,200 of them."""
 
 _INTEGERS = {
     "uint8": "u1",

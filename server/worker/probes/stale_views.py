@@ -1,7 +1,7 @@
 """Views whose base was written: torch works out their node anew when somebody asks, and asking is ours to avoid.
 
 The node made at that moment is younger than those the program makes before it would have asked itself, and the engine
-runs the youngest first. So nobody asks, until the program did; what it would be told is read without leaving a trace.
+runs the youngest first. So nobody asks, until the program did; what it would get is read without leaving a trace.
 """
 
 from collections.abc import Iterable
@@ -18,9 +18,9 @@ DISTANT_VERSION = 1 << 20
 class StaleView:
     """A view that torch has not brought up to date since its base was written.
 
-    before: the version at which it last was. led: it had a node; one that had none would have one once it is read, so
-    that waits for the end. read: the version at which its node was read since. node: the one it had, which lives until
-    torch makes another.
+    version_before: the version at which it last was up to date. had_node: it had a node; one that had none would have
+    one once it is read, so that waits for the end. read_at: the version at which its node was read since. node: the one
+    it had, which lives until torch makes another.
     """
 
     __slots__ = ("had_node", "node", "read_at", "version_before")
@@ -37,7 +37,7 @@ class StaleViews:
         self._views_by_node: dict[str, str] = {}  # a node as it was read -> its view
 
     def mark_stale(self, uid: str, version_before: int, had_node: bool) -> None:
-        """What it is a view of was written, by another way than through it. before, led: see `Stale`."""
+        """What it is a view of was written, by another way than through it. See `StaleView`."""
         self._stale.setdefault(uid, StaleView(version_before, had_node))
 
     def clear_all(self) -> bool:
@@ -56,7 +56,7 @@ class StaleViews:
             self._views_by_node[node] = uid
 
     def take_asked(self, dead_nodes: Iterable[str]) -> list[str]:
-        """The views of which these nodes were told: the nodes died because torch made others, so somebody asked."""
+        """The views that had these nodes: the nodes died because torch made others, so somebody asked."""
         views = [uid for node in dead_nodes if (uid := self._views_by_node.pop(node, None)) is not None]
         for uid in views:
             self.mark_current(uid)

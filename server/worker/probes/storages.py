@@ -7,12 +7,12 @@ import numpy as np
 import torch
 
 from server.wire import entities
-from server.wire.base import Number
 from server.worker.observation import Observation
 from server.worker.probes import cells
 from server.worker.probes.handles import bare
 from server.worker.probes.holders import Holders
 from server.worker.probes.probe import Probe, ProbeContext
+from server.worker.probes.storage_contents import report_cells, report_windows
 from server.worker.probes.storage_records import ArrayStorage, StorageRecord, TorchStorage, TransientGradStorage, extent
 from server.worker.uids import uid_order
 
@@ -181,7 +181,7 @@ class Storages(Probe):
         uid = record.uid
         if record.uncompared:  # lived and died inside one statement
             if record.data is not None:
-                self._update_cells(record, record.data, record.dtypes)
+                report_cells(self._delta, record, record.data, record.dtypes)
             else:
                 self._delta.update(uid, {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)})
         self._layout_changed = True
@@ -243,56 +243,15 @@ class Storages(Probe):
                     continue
                 if record.uncompared:
                     self._compare(record, buffer, True)
-                self._update_cells(record, buffer, dtypes)
+                report_cells(self._delta, record, buffer, dtypes)
             if record.nbytes > cells.MAX_CELLS:
-                self._update_windows(record, wanted.get(uid, {}))
+                report_windows(self._delta, record, wanted.get(uid, {}))
             record.unreported = False
             if self._holders.holders_of(uid):
                 self._without_holders.discard(uid)
             else:
                 self._without_holders.add(uid)
         self.allocated.clear()
-
-    def _update_cells(self, record: StorageRecord, buffer: Any, dtypes: list[str]) -> None:
-        """Cells whole or patched, or a summary."""
-        record.dtypes = list(dtypes)
-        facts: entities.Storage = {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
-        listed = {d: cells.decode(buffer, d) for d in dtypes if len(buffer) // cells.itemsize(d) <= cells.MAX_CELLS}
-        facts["summary"] = {
-            d: summary for d in dtypes if d not in listed and (summary := cells.summary(buffer, d)) is not None
-        } or None
-        recorded, record.cells = record.cells, listed
-        if listed and list(listed) == list(recorded) and all(len(listed[d]) == len(recorded[d]) for d in listed):
-            patch = {d: p for d in listed if (p := patch_of(recorded[d], listed[d]))}
-            pending = self._delta.pending.get(record.uid, {})
-            if sum(map(len, patch.values())) * 2 < sum(map(len, listed.values())) and "cells" not in pending:
-                self._delta.update(record.uid, facts)
-                if patch:
-                    self._delta.patch_cells(record.uid, listed, patch)
-                return
-        facts["cells"] = listed or None
-        self._delta.update(record.uid, facts)
-
-    def _update_windows(self, record: StorageRecord, wanted: dict[str, set[int]]) -> None:
-        """For a storage too big to list: head, tail and the elements that small handles read, as runs of values."""
-        large = [d for d in record.dtypes if record.nbytes // cells.itemsize(d) > cells.MAX_CELLS]
-        if not large:
-            return
-        runs = {}
-        for d in large:
-            total = record.nbytes // cells.itemsize(d)
-            want = set(range(cells.EDGE_CELLS)) | set(range(total - cells.EDGE_CELLS, total))
-            runs[d] = cells.runs(want | {k for k in wanted.get(d, ()) if 0 <= k < total})
-        if not record.unreported and record.runs == runs:
-            return
-        record.runs = runs
-        buffer = record.read()
-        windows: dict[str, list[tuple[int, list[Number]]]] = {}
-        for d, spans in runs.items():
-            size = cells.itemsize(d)
-            windows[d] = [(a, cells.decode(buffer[a * size : b * size], d)) for a, b in spans]
-        facts: entities.Storage = {"windows": windows}
-        self._delta.update(record.uid, facts)
 
     def update_overlaps(self) -> None:
         """Report which storages' bytes lie inside another's: two `from_numpy` of one array are two storages.
@@ -327,7 +286,7 @@ class Storages(Probe):
         return {r.pointer: uid for uid, r in self.records.items() if r.pointer and r.device.startswith(device)}
 
     def is_modified(self, uid: str) -> bool:
-        """Whether a small storage holds other bytes than at the look before."""
+        """Whether a small storage holds other bytes than at the last observation."""
         record = self.records.get(uid)
         if record is None or record.data is None or record.uncompared or len(record.data) > MAX_CAPTURE_BYTES:
             return False
@@ -335,7 +294,7 @@ class Storages(Probe):
         return buffer is not None and bytes(buffer) != record.data
 
     def contents(self, uid: str) -> Any:
-        """The storage's bytes as this look found them, or where they lie; None when it is gone."""
+        """The storage's bytes as this observation found them, or where they lie; None when it is gone."""
         record = self.records.get(uid)
         if record is None:
             return None
@@ -347,11 +306,6 @@ def digests(data: Any) -> bytes:
     view = memoryview(data)
     parts = (view[at : at + CHUNK_BYTES] for at in range(0, len(view), CHUNK_BYTES))
     return b"".join(hashlib.blake2b(part, digest_size=16).digest() for part in parts)
-
-
-def patch_of(old: list[Number], new: list[Number]) -> dict[str, Number]:
-    """The elements that differ, by their number as text."""
-    return {str(k): y for k, (x, y) in enumerate(zip(old, new, strict=True)) if x != y or str(x) != str(y)}
 
 
 def difference(old: bytes | None, new: bytes | None, size: int) -> tuple[int | None, list[int]]:

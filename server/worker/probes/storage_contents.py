@@ -1,0 +1,57 @@
+"""What a storage holds, reported: its cells whole or patched, or a summary and windows of a big one."""
+
+from typing import Any
+
+from server.wire import entities
+from server.wire.base import Number
+from server.worker.probes import cells
+from server.worker.probes.storage_records import StorageRecord
+from server.worker.trace_delta import TraceDelta
+
+
+def report_cells(delta: TraceDelta, record: StorageRecord, buffer: Any, dtypes: list[str]) -> None:
+    """Cells whole or patched, or a summary."""
+    record.dtypes = list(dtypes)
+    facts: entities.Storage = {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
+    listed = {d: cells.decode(buffer, d) for d in dtypes if len(buffer) // cells.itemsize(d) <= cells.MAX_CELLS}
+    facts["summary"] = {
+        d: summary for d in dtypes if d not in listed and (summary := cells.summary(buffer, d)) is not None
+    } or None
+    recorded, record.cells = record.cells, listed
+    if listed and list(listed) == list(recorded) and all(len(listed[d]) == len(recorded[d]) for d in listed):
+        patch = {d: p for d in listed if (p := patch_of(recorded[d], listed[d]))}
+        pending = delta.pending.get(record.uid, {})
+        if sum(map(len, patch.values())) * 2 < sum(map(len, listed.values())) and "cells" not in pending:
+            delta.update(record.uid, facts)
+            if patch:
+                delta.patch_cells(record.uid, listed, patch)
+            return
+    facts["cells"] = listed or None
+    delta.update(record.uid, facts)
+
+
+def report_windows(delta: TraceDelta, record: StorageRecord, wanted: dict[str, set[int]]) -> None:
+    """For a storage too big to list: head, tail and the elements that small handles read, as runs of values."""
+    large = [d for d in record.dtypes if record.nbytes // cells.itemsize(d) > cells.MAX_CELLS]
+    if not large:
+        return
+    runs = {}
+    for d in large:
+        total = record.nbytes // cells.itemsize(d)
+        want = set(range(cells.EDGE_CELLS)) | set(range(total - cells.EDGE_CELLS, total))
+        runs[d] = cells.runs(want | {k for k in wanted.get(d, ()) if 0 <= k < total})
+    if not record.unreported and record.runs == runs:
+        return
+    record.runs = runs
+    buffer = record.read()
+    windows: dict[str, list[tuple[int, list[Number]]]] = {}
+    for d, spans in runs.items():
+        size = cells.itemsize(d)
+        windows[d] = [(a, cells.decode(buffer[a * size : b * size], d)) for a, b in spans]
+    facts: entities.Storage = {"windows": windows}
+    delta.update(record.uid, facts)
+
+
+def patch_of(old: list[Number], new: list[Number]) -> dict[str, Number]:
+    """The elements that differ, by their number as text."""
+    return {str(k): y for k, (x, y) in enumerate(zip(old, new, strict=True)) if x != y or str(x) != str(y)}
