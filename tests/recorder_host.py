@@ -9,8 +9,10 @@ import warnings
 import torch
 import torch._dynamo
 
+from server.worker.prepare import REHEARSALS
 from server.worker.probes import ops
-from server.worker.run import run
+from server.worker.run import rehearse, run
+from server.worker.threads import run_in_thread
 from tests import full_observation, lifetime_log, recorder_changes  # noqa: F401 named by requests
 from tests.fork_host import Request, Write, serve
 from tests.tracing import CPU_SECONDS
@@ -44,4 +46,6 @@ def handle(request: Request, write: Write) -> None:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     ops.register_kernels()
+    for _ in range(REHEARSALS):
+        run_in_thread(rehearse)
     serve(handle)
