@@ -18,8 +18,8 @@ Work = Callable[[Repository], Awaitable[Any]]
 
 
 @dataclass(frozen=True)
-class Place:
-    """A database that is to be, as the settings say it."""
+class DatabaseConfig:
+    """Where a database is, or will be, as the settings say it."""
 
     url: str
     folder: Path
@@ -37,15 +37,15 @@ class Place:
             await database.close()
 
     def do(self, work: Work, **bounds: int) -> Any:
-        async def whole() -> Any:
+        async def with_repository() -> Any:
             async with self.open(**bounds) as store:
                 return await work(store)
 
-        return asyncio.run(whole())
+        return asyncio.run(with_repository())
 
 
-Places = Callable[[str], Place]
-"""A new, empty one of a kind: sqlite or postgresql."""
+DatabaseFactory = Callable[[str], DatabaseConfig]
+"""Configures a new, empty database of a kind: sqlite or postgresql."""
 
 
 @pytest.fixture(scope="session")
@@ -68,12 +68,12 @@ def servers() -> Iterator[Callable[[], str]]:
 
 
 @pytest.fixture(scope="session")
-def places(servers: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Places:
-    """A new, empty place of a kind."""
+def new_database(servers: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> DatabaseFactory:
+    """Configures a new, empty database of a kind."""
     numbers = itertools.count()
 
-    def place(kind: str) -> Place:
+    def configure(kind: str) -> DatabaseConfig:
         folder = tmp_path_factory.mktemp("data") / "new"
-        return Place(postgres.database(servers(), f"t{next(numbers)}") if kind == "postgresql" else "", folder)
+        return DatabaseConfig(postgres.database(servers(), f"t{next(numbers)}") if kind == "postgresql" else "", folder)
 
-    return place
+    return configure

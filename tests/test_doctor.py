@@ -15,7 +15,7 @@ from server.pool import machine
 from server.pool.recorded_trace import RecordedTrace, encoded
 from server.settings import Settings
 from server.wire.trace import Header, Trace
-from tests.databases import Places
+from tests.databases import DatabaseFactory
 from tests.test_store import MADE, content
 from tests.tracing import trace
 
@@ -73,8 +73,8 @@ def test_a_store_that_nothing_can_be_saved_in_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_store_is_told_by_what_it_holds(places: Places, kind: str) -> None:
-    place = places(kind)
+def test_a_store_is_told_by_what_it_holds(new_database: DatabaseFactory, kind: str) -> None:
+    place = new_database(kind)
     place.do(lambda store: store.save(content(), b"x" * 950, MADE))
     told: dict[str, Any] = {"data": str(place.folder), "database_url": place.url}
     _, found, wrong = asyncio.run(doctor.check_store(Settings({}, **told)))

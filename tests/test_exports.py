@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from server.pictures import renderer_client
 from server.pictures.renderer_client import Renderer
 from server.pictures.renderer_process import Fonts, to_png
-from tests.databases import Places
+from tests.databases import DatabaseFactory
 from tests.test_saved_programs import code, saved, visiting
 
 pytest_plugins = ["tests.databases"]
@@ -34,8 +34,8 @@ pytestmark = needs_page
 
 
 @pytest.fixture(scope="module")
-def client(places: Places) -> Iterator[TestClient]:
-    with visiting(places("sqlite"), public_url=PUBLIC, **FREE) as client:
+def client(new_database: DatabaseFactory) -> Iterator[TestClient]:
+    with visiting(new_database("sqlite"), public_url=PUBLIC, **FREE) as client:
         yield client
 
 
@@ -156,8 +156,8 @@ def test_who_has_it_is_told_so(client: TestClient, tail: str) -> None:
     assert answer.headers["etag"] != client.get(f"/s/{there.id}.json").headers["etag"], "drawn by a version of the code"
 
 
-def test_a_removed_one_has_no_twins(places: Places) -> None:
-    place = places("sqlite")
+def test_a_removed_one_has_no_twins(new_database: DatabaseFactory) -> None:
+    place = new_database("sqlite")
     with visiting(place, public_url=PUBLIC, **FREE) as client:
         there = saved(client, source=PROGRAM)
         assert client.get(f"/s/{there.id}.svg").status_code == 200
@@ -167,8 +167,8 @@ def test_a_removed_one_has_no_twins(places: Places) -> None:
         assert code(client.get(f"/oembed?url={PUBLIC}/s/{there.id}"))[0] == 410
 
 
-def test_pictures_have_a_limit_and_those_that_are_kept_do_not_count(places: Places) -> None:
-    with visiting(places("sqlite"), public_url=PUBLIC, picture_limit="2/minute") as client:
+def test_pictures_have_a_limit_and_those_that_are_kept_do_not_count(new_database: DatabaseFactory) -> None:
+    with visiting(new_database("sqlite"), public_url=PUBLIC, picture_limit="2/minute") as client:
         there = saved(client, source=PROGRAM)
         for _ in range(5):
             assert client.get(f"/s/{there.id}.svg?step=0").status_code == 200
@@ -246,13 +246,13 @@ def test_hostile_texts_stay_texts_in_oembed_and_opengraph(client: TestClient, ho
 # ---- frames
 
 
-def test_the_frame_may_stand_where_the_host_says(client: TestClient, places: Places) -> None:
+def test_the_frame_may_stand_where_the_host_says(client: TestClient, new_database: DatabaseFactory) -> None:
     there = saved(client, source=PROGRAM)
     answer = client.get(f"/embed/{there.id}")
     assert answer.headers["content-security-policy"].endswith("frame-ancestors *")
     assert "set-cookie" not in answer.headers
     assert client.get(f"/s/{there.id}").headers["content-security-policy"].endswith("frame-ancestors 'none'")
-    with visiting(places("sqlite"), frames="https://forum.example.org") as other:
+    with visiting(new_database("sqlite"), frames="https://forum.example.org") as other:
         there = saved(other, source=PROGRAM)
         told = other.get(f"/embed/{there.id}").headers["content-security-policy"]
         assert told.endswith("frame-ancestors https://forum.example.org")
@@ -363,14 +363,14 @@ def test_a_fragment_that_is_none_of_ours_is_left_out(client: TestClient) -> None
         assert Tags(told["html"]).tags[0][1]["src"] == f"{PUBLIC}/embed/{there.id}"
 
 
-def test_a_server_that_knows_no_address_of_its_own_promises_none(places: Places) -> None:
-    with visiting(places("sqlite")) as client:
+def test_a_server_that_knows_no_address_of_its_own_promises_none(new_database: DatabaseFactory) -> None:
+    with visiting(new_database("sqlite")) as client:
         there = saved(client, source=PROGRAM, title="clone")
         assert code(client.get(f"/oembed?url=http://127.0.0.1:8000/s/{there.id}")) == (501, "no_address")
         text = client.get(f"/s/{there.id}").text
         assert 'property="og:title" content="clone"' in text
         assert "og:image" not in text and "oembed" not in text and "http://127.0.0.1" not in text
-    with visiting(places("sqlite"), public_url=PUBLIC, **FREE) as client:
+    with visiting(new_database("sqlite"), public_url=PUBLIC, **FREE) as client:
         assert code(client.get(f"/oembed?url={PUBLIC}/s/7kd5h2n9xt&format=xml")) == (501, "not_implemented")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from tests.databases import Places
+from tests.databases import DatabaseFactory
 from tests.test_exports import Tags
 from tests.test_saved_programs import code, saved, visiting
 
@@ -15,8 +15,10 @@ PERSON = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 
 @pytest.fixture(scope="module")
-def client(places: Places) -> Iterator[TestClient]:
-    with visiting(places("sqlite"), public_url="https://gradbox.example.org/box", frames="https://a.example") as client:
+def client(new_database: DatabaseFactory) -> Iterator[TestClient]:
+    with visiting(
+        new_database("sqlite"), public_url="https://gradbox.example.org/box", frames="https://a.example"
+    ) as client:
         yield client
 
 

@@ -17,7 +17,7 @@ import pytest
 from server.pictures.renderer_client import Renderer, RenderingFailed, StepNotFound
 from server.pictures.renderer_process import Fonts, font_family, to_png
 from server.wire.pictures import DrawRequest
-from tests.databases import Places
+from tests.databases import DatabaseFactory
 from tests.test_exports import FREE, PROGRAM, PUBLIC, needs_page, size
 from tests.test_saved_programs import code, saved, visiting
 
@@ -140,9 +140,11 @@ def test_the_same_picture_is_drawn_once_however_many_ask() -> None:
     asyncio.run(whole())
 
 
-def test_where_no_v8_is_there_the_pictures_alone_are_missing(monkeypatch: pytest.MonkeyPatch, places: Places) -> None:
+def test_where_no_v8_is_there_the_pictures_alone_are_missing(
+    monkeypatch: pytest.MonkeyPatch, new_database: DatabaseFactory
+) -> None:
     monkeypatch.setattr("server.pictures.renderer_client.COMMAND", ("/bin/false",))
-    with visiting(places("sqlite"), public_url=PUBLIC, **FREE) as client:
+    with visiting(new_database("sqlite"), public_url=PUBLIC, **FREE) as client:
         there = saved(client, source=PROGRAM)
         answer = client.get(f"/s/{there.id}.svg")
         assert code(answer) == (503, "no_picture") and "retry-after" in answer.headers

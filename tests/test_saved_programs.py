@@ -20,7 +20,7 @@ from server.store.tables import saved_programs
 from server.wire.saved_programs import Rerun, SavedProgramReply
 from server.wire.trace import Trace
 from tests import chaos
-from tests.databases import Place, Places
+from tests.databases import DatabaseConfig, DatabaseFactory
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +34,7 @@ HOSTILE = "</script><script>alert(1)</script>\"'>\r\nimport os\u2028import sys\x
 FREE: dict[str, Any] = dict.fromkeys(("rate_limit", "save_limit", "save_address_limit"), "1000000/minute")
 
 
-def visiting(place: Place, entry: str | None = None, **settings: Any) -> TestClient:
+def visiting(place: DatabaseConfig, entry: str | None = None, **settings: Any) -> TestClient:
     told = Settings({}, data=str(place.folder), database_url=place.url, **{**FREE, **settings})
     app = create_app(told, *([entry] if entry else []))
     app.state.services.scenarios = app.state.services.scenarios[:1]
@@ -42,8 +42,8 @@ def visiting(place: Place, entry: str | None = None, **settings: Any) -> TestCli
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def client(request: pytest.FixtureRequest, places: Places) -> Iterator[TestClient]:
-    place = places(request.param)
+def client(request: pytest.FixtureRequest, new_database: DatabaseFactory) -> Iterator[TestClient]:
+    place = new_database(request.param)
     with visiting(place) as client:
         client.place = place  # type: ignore[attr-defined]
         yield client
@@ -224,8 +224,8 @@ def test_a_run_with_other_versions_says_what_changed(client: TestClient) -> None
     assert before["outcome"]["status"] == "raised", "what was saved stays as it is"
 
 
-def test_a_permalink_opens_when_nothing_can_run(places: Places) -> None:
-    place = places("sqlite")
+def test_a_permalink_opens_when_nothing_can_run(new_database: DatabaseFactory) -> None:
+    place = new_database("sqlite")
     with visiting(place) as client:
         there = saved(client, title="For later")
         trace = client.get(f"/s/{there.id}.trace.json").json()
@@ -240,16 +240,16 @@ def test_a_permalink_opens_when_nothing_can_run(places: Places) -> None:
 
 
 def test_the_page_works_when_no_database_answers(tmp_path: Path) -> None:
-    place = Place("postgresql://gradbox@127.0.0.1:9/none", tmp_path)
+    place = DatabaseConfig("postgresql://gradbox@127.0.0.1:9/none", tmp_path)
     with visiting(place, "tests.stand_in_recorder:prepare", sandbox="off") as client:
         assert client.get("/").status_code == 200
         for answer in (client.get("/s/7777777777"), client.post("/api/scenarios", json={"source": "finish"})):
             assert code(answer) == (503, "no_store") and answer.headers["retry-after"] == "5"
 
 
-def test_bounds_of_a_visitor_an_address_a_scenario_and_the_disk(places: Places) -> None:
+def test_bounds_of_a_visitor_an_address_a_scenario_and_the_disk(new_database: DatabaseFactory) -> None:
     def tries(count: int, fresh: bool = False, **settings: Any) -> list[tuple[int, str]]:
-        with visiting(places("sqlite"), "tests.stand_in_recorder:prepare", sandbox="off", **settings) as client:
+        with visiting(new_database("sqlite"), "tests.stand_in_recorder:prepare", sandbox="off", **settings) as client:
             found = []
             for k in range(count):
                 if fresh:
@@ -269,9 +269,9 @@ def test_bounds_of_a_visitor_an_address_a_scenario_and_the_disk(places: Places) 
     assert tries(3, quota=600)[2] == (507, "full")
 
 
-def test_links_begin_where_the_host_says(places: Places) -> None:
+def test_links_begin_where_the_host_says(new_database: DatabaseFactory) -> None:
     with visiting(
-        places("sqlite"), "tests.stand_in_recorder:prepare", sandbox="off", public_url="https://g.example/"
+        new_database("sqlite"), "tests.stand_in_recorder:prepare", sandbox="off", public_url="https://g.example/"
     ) as client:
         answer = client.post("/api/scenarios", json={"source": "finish"}, headers={"host": "localhost"})
         there = SavedProgramReply.model_validate(answer.json())
@@ -281,9 +281,9 @@ def test_links_begin_where_the_host_says(places: Places) -> None:
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_killed_server_has_every_save_that_it_answered(
-    kind: str, places: Places, monkeypatch: pytest.MonkeyPatch
+    kind: str, new_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = places(kind)
+    place = new_database(kind)
     monkeypatch.setenv("DATABASE_URL", place.url)
     with MeasuredServer(**{**chaos.SAVING, "data": place.folder}) as site:
         chaos.kill_while_saving(site, saves=100, at_once=50, kills=1)

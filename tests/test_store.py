@@ -27,7 +27,7 @@ from server.store.ids import ALPHABET, candidate_ids, canonical, digest, is_plau
 from server.store.repository import ProgramRemoved, ProgramTooLarge, QuotaExceeded, Repository
 from server.store.tables import metadata, saved_programs
 from server.wire.saved_programs import ArchiveRecord, Content, Versions
-from tests.databases import Place, Places
+from tests.databases import DatabaseConfig, DatabaseFactory
 from tests.tracing import trace
 
 pytestmark = pytest.mark.slow
@@ -50,8 +50,8 @@ WHOLE = gzip.compress(json.dumps(trace("x = 1\n")).encode(), mtime=0)
 
 
 @pytest.fixture(params=KINDS)
-def place(request: pytest.FixtureRequest, places: Places) -> Place:
-    return places(request.param)
+def place(request: pytest.FixtureRequest, new_database: DatabaseFactory) -> DatabaseConfig:
+    return new_database(request.param)
 
 
 def content(k: object = 0) -> str:
@@ -69,7 +69,7 @@ class Done:
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
     """`python -m server scenarios`, with a place and words; text: its standard input."""
 
-    def done(place: Place, *words: str, text: str = "") -> Done:
+    def done(place: DatabaseConfig, *words: str, text: str = "") -> Done:
         for name, value in place.environment.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr("sys.stdin", io.StringIO(text))
@@ -79,7 +79,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     return done
 
 
-def test_what_is_saved_is_found_as_it_was(place: Place) -> None:
+def test_what_is_saved_is_found_as_it_was(place: DatabaseConfig) -> None:
     async def work(store: Repository) -> None:
         wanted = canonical(ODD)
         assert wanted.isascii() and await store.find_content(wanted) is None
@@ -93,7 +93,7 @@ def test_what_is_saved_is_found_as_it_was(place: Place) -> None:
     place.do(work)
 
 
-def test_what_was_never_saved(place: Place) -> None:
+def test_what_was_never_saved(place: DatabaseConfig) -> None:
     async def work(store: Repository) -> None:
         for id_ in ("7777777777", "", "x", "a" * 10, "7" * 500, "77777'; --", "7777777\0", "7777777777\n"):
             assert await store.find(id_) is None
@@ -103,8 +103,8 @@ def test_what_was_never_saved(place: Place) -> None:
     place.do(work)
 
 
-def test_no_file_is_made_for_those_who_only_ask(places: Places) -> None:
-    place = places("sqlite")
+def test_no_file_is_made_for_those_who_only_ask(new_database: DatabaseFactory) -> None:
+    place = new_database("sqlite")
 
     async def ask(store: Repository) -> None:
         assert await store.find("7777777777") is None and not await store.database.ensure_open()
@@ -149,7 +149,7 @@ def test_an_id_is_no_word_and_not_to_be_confused() -> None:
         assert all(longer.startswith(shorter) for shorter, longer in itertools.pairwise(one))
 
 
-def test_a_taken_id_is_lengthened(place: Place) -> None:
+def test_a_taken_id_is_lengthened(place: DatabaseConfig) -> None:
     wanted = content()
     first, second, third = itertools.islice(candidate_ids(digest(wanted)), 3)
 
@@ -167,7 +167,7 @@ def test_a_taken_id_is_lengthened(place: Place) -> None:
     place.do(work)
 
 
-def test_two_servers_save_at_once(place: Place) -> None:
+def test_two_servers_save_at_once(place: DatabaseConfig) -> None:
     async def whole() -> None:
         async with place.open() as one, place.open() as other:
             same = [store.save(content("same"), WHOLE, MADE) for store in (one, other) for _ in range(10)]
@@ -180,7 +180,7 @@ def test_two_servers_save_at_once(place: Place) -> None:
     asyncio.run(whole())
 
 
-def test_the_quota_holds_whoever_saves(place: Place) -> None:
+def test_the_quota_holds_whoever_saves(place: DatabaseConfig) -> None:
     size = len(content(10)) + len(WHOLE)
 
     async def whole() -> None:
@@ -205,7 +205,7 @@ def test_the_quota_holds_whoever_saves(place: Place) -> None:
     asyncio.run(whole())
 
 
-def test_removal_leaves_a_tombstone_and_nothing_else(place: Place) -> None:
+def test_removal_leaves_a_tombstone_and_nothing_else(place: DatabaseConfig) -> None:
     secret = canonical(Content(source="x = 1", title="a very private word"))
 
     async def work(store: Repository) -> None:
@@ -225,7 +225,7 @@ def test_removal_leaves_a_tombstone_and_nothing_else(place: Place) -> None:
         assert b"very private" not in (place.folder / "gradbox.sqlite").read_bytes()
 
 
-def test_migrations_go_up_and_down(place: Place) -> None:
+def test_migrations_go_up_and_down(place: DatabaseConfig) -> None:
     async def work(store: Repository) -> None:
         database = store.database
 
@@ -252,7 +252,7 @@ def test_migrations_go_up_and_down(place: Place) -> None:
     place.do(work)
 
 
-def test_a_database_of_a_newer_server_is_left_alone(place: Place) -> None:
+def test_a_database_of_a_newer_server_is_left_alone(place: DatabaseConfig) -> None:
     async def work(store: Repository) -> None:
         await store.save(content(), WHOLE, MADE)
         async with store.database.writing() as connection:
@@ -264,7 +264,7 @@ def test_a_database_of_a_newer_server_is_left_alone(place: Place) -> None:
     place.do(work)
 
 
-def test_many_servers_make_the_database_at_once(place: Place) -> None:
+def test_many_servers_make_the_database_at_once(place: DatabaseConfig) -> None:
     code = (
         "import asyncio, sys, time; from pathlib import Path; from server.store.database import Database\n"
         "async def work():\n"
@@ -298,10 +298,10 @@ def test_many_servers_make_the_database_at_once(place: Place) -> None:
 
 
 def test_it_is_carried_there_and_back_without_loss(
-    places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Done]
+    new_database: DatabaseFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Done]
 ) -> None:
     monkeypatch.setattr(module, "PAGE_SIZE", 3)
-    first, middle, last = places("sqlite"), places("postgresql"), places("sqlite")
+    first, middle, last = new_database("sqlite"), new_database("postgresql"), new_database("sqlite")
 
     async def fill(store: Repository) -> None:
         ids = [(await store.save(content(k), WHOLE, MADE))[0] for k in range(7)]
@@ -324,7 +324,7 @@ def test_it_is_carried_there_and_back_without_loss(
     assert first.do(told) == middle.do(told) == last.do(told) and len(first.do(told)) == 8
 
 
-def test_a_tombstone_is_not_taken_back_from_an_archive(place: Place) -> None:
+def test_a_tombstone_is_not_taken_back_from_an_archive(place: DatabaseConfig) -> None:
     async def work(store: Repository) -> None:
         id_, _ = await store.save(content(), WHOLE, MADE)
         records = [one async for one in store.records()]
@@ -336,7 +336,7 @@ def test_a_tombstone_is_not_taken_back_from_an_archive(place: Place) -> None:
     place.do(work)
 
 
-def test_an_archive_that_lies_is_refused_whole(place: Place) -> None:
+def test_an_archive_that_lies_is_refused_whole(place: DatabaseConfig) -> None:
     async def work(store: Repository) -> None:
         wanted = content()
         good = ArchiveRecord(
@@ -366,7 +366,7 @@ def test_an_archive_that_lies_is_refused_whole(place: Place) -> None:
     place.do(work)
 
 
-def test_the_hosts_commands(place: Place, command: Callable[..., Done]) -> None:
+def test_the_hosts_commands(place: DatabaseConfig, command: Callable[..., Done]) -> None:
     async def fill(store: Repository) -> list[str]:
         hostile = Content(source="x = 1", title="\x1b]0;owned\x07 \u202e题")
         return [(await store.save(each, WHOLE, MADE))[0] for each in (canonical(hostile), content(1))]
@@ -397,9 +397,9 @@ def test_a_database_that_does_not_answer(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     (tmp_path / "gradbox.sqlite").write_text("no database, but long enough to be looked at" * 100)
     for place in (
-        Place("postgresql://nobody@127.0.0.1:9/x", tmp_path),
-        Place("", tmp_path),
-        Place("", tmp_path / "file"),
+        DatabaseConfig("postgresql://nobody@127.0.0.1:9/x", tmp_path),
+        DatabaseConfig("", tmp_path),
+        DatabaseConfig("", tmp_path / "file"),
     ):
 
         async def work(store: Repository) -> None:

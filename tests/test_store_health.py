@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from server.store.database import Database
 from server.store.health import MAX_AGE, StoreHealth
 from server.store.repository import Repository, StoreTotals
-from tests.databases import Place, Places
+from tests.databases import DatabaseConfig, DatabaseFactory
 from tests.test_saved_programs import visiting
 from tests.test_store import MADE, content
 
@@ -33,7 +33,7 @@ class Clock:
 
 
 @pytest.mark.parametrize("kind", BACKENDS)
-def test_what_is_held(places: Places, kind: str) -> None:
+def test_what_is_held(new_database: DatabaseFactory, kind: str) -> None:
     async def whole(store: Repository) -> None:
         assert await store.totals() in (
             StoreTotals(),
@@ -46,10 +46,10 @@ def test_what_is_held(places: Places, kind: str) -> None:
         left = [entry async for entry in store.entries() if entry.id != ids[2]]
         assert await store.totals() == StoreTotals(4, 1, sum(entry.size for entry in left), "0001")
 
-    places(kind).do(whole)
+    new_database(kind).do(whole)
 
 
-def test_the_index_is_all_that_is_read(places: Places) -> None:
+def test_the_index_is_all_that_is_read(new_database: DatabaseFactory) -> None:
     async def plan(store: Repository) -> str:
         await store.save(content(), b"trace", MADE)
         asked: list[str] = []
@@ -64,11 +64,11 @@ def test_the_index_is_all_that_is_read(places: Places) -> None:
             assert connection is not None
             return str((await connection.execute(text(f"EXPLAIN QUERY PLAN {query}"))).all())
 
-    assert "USING COVERING INDEX scenarios_size" in places("sqlite").do(plan)
+    assert "USING COVERING INDEX scenarios_size" in new_database("sqlite").do(plan)
 
 
 @pytest.mark.parametrize("kind", BACKENDS)
-def test_an_answer_does_for_a_while(places: Places, kind: str) -> None:
+def test_an_answer_does_for_a_while(new_database: DatabaseFactory, kind: str) -> None:
     async def whole(store: Repository) -> None:
         clock = Clock()
         watch = StoreHealth(store, clock)
@@ -86,7 +86,7 @@ def test_an_answer_does_for_a_while(places: Places, kind: str) -> None:
         assert watch.state.totals is not None and watch.state.totals.programs == 2
         await watch.close()
 
-    places(kind).do(whole)
+    new_database(kind).do(whole)
 
 
 @contextmanager
@@ -113,7 +113,7 @@ def test_nobody_waits_for_a_database_that_says_nothing(tmp_path: Path) -> None:
         asyncio.run(whole(port))
 
 
-def test_one_that_is_away_and_comes_back_is_told(places: Places) -> None:
+def test_one_that_is_away_and_comes_back_is_told(new_database: DatabaseFactory) -> None:
     async def whole(store: Repository) -> None:
         clock = Clock()
         watch = StoreHealth(store, clock)
@@ -128,7 +128,7 @@ def test_one_that_is_away_and_comes_back_is_told(places: Places) -> None:
         clock.now += MAX_AGE
         assert (await watch.refresh()).reachable and not watch.state.why
 
-    places("sqlite").do(whole)
+    new_database("sqlite").do(whole)
 
 
 GONE = "postgresql://gradbox@127.0.0.1:9/none"
@@ -139,10 +139,10 @@ def figures(client: TestClient) -> dict[str, float]:
     return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if not line.startswith("#")}
 
 
-def test_the_servers_own_figures(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_servers_own_figures(new_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("server.store.health.MAX_AGE", 0.0)
     told: dict[str, Any] = {"sandbox": "off", "quota": 900, "scenario": 700, "save_limit": "5/minute"}
-    with visiting(places("sqlite"), "tests.stand_in_recorder:prepare", **told) as client:
+    with visiting(new_database("sqlite"), "tests.stand_in_recorder:prepare", **told) as client:
         assert client.get("/healthz").json()["store"] == {"backend": "embedded", "reachable": True}
         assert figures(client)["gradbox_scenarios"] == 0
         statuses = []
@@ -168,7 +168,7 @@ def test_the_servers_own_figures(places: Places, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_server_without_its_database_is_well_and_says_so(tmp_path: Path) -> None:
-    with visiting(Place(GONE, tmp_path), "tests.stand_in_recorder:prepare", sandbox="off") as client:
+    with visiting(DatabaseConfig(GONE, tmp_path), "tests.stand_in_recorder:prepare", sandbox="off") as client:
         answer = client.get("/healthz")
         assert (answer.status_code, answer.json()["status"]) == (200, "ok")
         assert answer.json()["store"] == {"backend": "postgresql", "reachable": False, "why": "ConnectionRefusedError"}
