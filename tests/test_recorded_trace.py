@@ -13,7 +13,7 @@ from server.wire.api import Job
 from server.wire.trace import Trace
 from server.wire.trace import text as encode
 from tests.stand_in_recorder import END, HEADER
-from tests.tracing import lines
+from tests.tracing import record
 
 JOB = Job(source="x = 1\n", limits={})
 EXIT = {"wall_ms": 1.0, "cpu_ms": 2.0, "peak_bytes": 3}
@@ -36,7 +36,7 @@ def steps(*texts: bytes) -> RecordedTrace:
 
 
 def test_a_trace_is_the_lines_as_they_were_written() -> None:
-    output = written(lines(PROGRAM))
+    output = written(record(PROGRAM))
     trace = recorded(*output)
     body = trace.json()
     assert trace.outcome.status == "finished"
@@ -46,13 +46,13 @@ def test_a_trace_is_the_lines_as_they_were_written() -> None:
 
 def test_a_trace_is_the_same_document_as_its_model() -> None:
     """Also in the order of its fields, which tests and tools that compare texts rely on."""
-    trace = recorded(*(json.dumps(line, separators=(",", ":")).encode() for line in lines(PROGRAM)))
+    trace = recorded(*(json.dumps(line, separators=(",", ":")).encode() for line in record(PROGRAM)))
     assert json.loads(trace.json()) == json.loads(encode(trace.decoded()))
     assert list(json.loads(trace.json())) == ["schema", "program", "runtime", "steps", "focus", "outcome", "cost"]
 
 
 def test_a_trace_is_always_compressed_into_the_same_bytes() -> None:
-    trace = recorded(*written(lines(PROGRAM)))
+    trace = recorded(*written(record(PROGRAM)))
     body = trace.compressed()
     assert gzip.decompress(body) == trace.json()
     assert body == trace.compressed() and body[4:8] == bytes(4), "the time of compressing is in it"

@@ -77,7 +77,7 @@ def test_an_answer_does_for_a_while(new_database: DatabaseFactory, kind: str) ->
         for _ in range(40):  # the first answer may take longer than anybody waits
             await watch.refresh()
         first = watch.state
-        assert first.reachable and first.held is not None and first.held.programs == 1
+        assert first.reachable and first.totals is not None and first.totals.programs == 1
         await store.save(content(2), b"trace", MADE)
         clock.now += MAX_AGE - 1
         assert (await watch.refresh()) is first
@@ -123,7 +123,7 @@ def test_one_that_is_away_and_comes_back_is_told(new_database: DatabaseFactory) 
         clock.now += MAX_AGE
         answer = await watch.refresh()
         assert answer.reachable is False and answer.why == "ConnectionRefusedError" and "127.0.0.1" in answer.detail
-        assert answer.held is not None and answer.held.programs == 1  # what is known from before
+        assert answer.totals is not None and answer.totals.programs == 1  # what is known from before
         store.database.reading = real  # type: ignore[method-assign]
         clock.now += MAX_AGE
         assert (await watch.refresh()).reachable and not watch.state.why

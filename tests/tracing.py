@@ -40,13 +40,18 @@ def qualified(function: Callable[..., Any] | None) -> str | None:
     return None if function is None else f"{function.__module__}:{function.__qualname__}"
 
 
-def trace(source: str, before: Callable[[], None] | None = None, **job: Any) -> dict[str, Any]:
-    """The trace as JSON values, from a fork of the recorder's host; it is valid by the wire's models, or this raises.
+def record(source: str, before: Callable[[], None] | None = None, **job: Any) -> list[dict[str, Any]]:
+    """The lines that a fork of the recorder's host writes for a program.
 
     before: a function of a module, which is called in the fork first.
     """
     data = HOST.ask(job={"source": source, **job}, before=qualified(before), missed=False)
-    head, *rest = [json.loads(line) for line in data.splitlines()]
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def trace(source: str, before: Callable[[], None] | None = None, **job: Any) -> dict[str, Any]:
+    """The trace as JSON values; it is valid by the wire's models, or this raises. Arguments: those of `record`."""
+    head, *rest = record(source, before, **job)
     assert "header" in head, head
     result = {**head["header"], "steps": [line["step"] for line in rest if "step" in line], **rest[-1]}
     Trace.model_validate({key: value for key, value in result.items() if key != "again"})
