@@ -15,12 +15,17 @@ class ScenarioError(Exception):
 
 @dataclass(frozen=True)
 class Scenario:
-    """text: `title`, `question` and `look_at` by language. thread: the group in the gallery."""
+    """text: `title`, `question` and `look_at` by language. thread: the group in the gallery.
+
+    prints: the end of what the program prints. raises_at: the line at which it raises; None where it finishes.
+    """
 
     name: str
     order: int
     thread: str
     source: str
+    prints: str
+    raises_at: int | None
     text: dict[str, dict[str, str]]
 
 
@@ -48,11 +53,13 @@ def load_scenario(path: Path) -> Scenario:
     """One scenario. path: of the program. Raises ScenarioError."""
     card = path.with_suffix(".toml")
     fields = read_card(card)
-    reject_unknown_keys(card, fields, {"order", "thread", *LANGUAGES})
-    order = fields.get("order")
-    if type(order) is not int or order < 1:
-        raise ScenarioError(f"{card.name}: order: expected an integer from 1, not {order!r}")
+    reject_unknown_keys(card, fields, {"order", "thread", "prints", "raises_at", *LANGUAGES})
+    order = read_integer(card, fields, "order")
     thread = read_text(card, fields, "thread")
+    prints = fields.get("prints")
+    if not isinstance(prints, str):
+        raise ScenarioError(f"{card.name}: prints: expected the end of what the program prints, not {prints!r}")
+    raises_at = read_integer(card, fields, "raises_at") if "raises_at" in fields else None
     text = {}
     for language in LANGUAGES:
         table = fields.get(language)
@@ -61,7 +68,7 @@ def load_scenario(path: Path) -> Scenario:
         reject_unknown_keys(card, table, set(TEXT_KEYS), f"{language}.")
         text[language] = {word: read_text(card, table, word, f"{language}.") for word in TEXT_KEYS}
     try:
-        return Scenario(path.stem, order, thread, path.read_text("utf-8"), text)
+        return Scenario(path.stem, order, thread, path.read_text("utf-8"), prints, raises_at, text)
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path.name}: {error}") from error
 
@@ -76,6 +83,13 @@ def read_card(card: Path) -> dict[str, Any]:
 def reject_unknown_keys(card: Path, table: dict[str, Any], keys: set[str], prefix: str = "") -> None:
     for key in sorted(table.keys() - keys):
         raise ScenarioError(f"{card.name}: {prefix}{key}: unknown key")
+
+
+def read_integer(card: Path, table: dict[str, Any], key: str) -> int:
+    value = table.get(key)
+    if type(value) is not int or value < 1:
+        raise ScenarioError(f"{card.name}: {key}: expected an integer from 1, not {value!r}")
+    return value
 
 
 def read_text(card: Path, table: dict[str, Any], key: str, prefix: str = "") -> str:

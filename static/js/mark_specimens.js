@@ -30,24 +30,30 @@ import {
   viewed,
 } from "./specimen_traces.js";
 
-/** @typedef {{mark: string, state: string, trace: any, step: number, find: string}} Specimen   find: a selector of what to look at */
+/** @typedef {{en: string, zh: string}} Name */
+/** @typedef {{state: string, name: Name, trace: any, step: number, find: string}} Specimen   find: a selector of what to look at */
+/** @typedef {[state: string, en: string, zh: string, trace: any, step: number, find: string]} State */
 
 const APART = { c2: counter(), s2: storage([2, 4, 6]) };
 
 const RESULT = { storage: "s2", counter: "c2" };
 
-const CUTS = /** @type {[string, string, any][]} */ ([
-  ["detach", "b = a.detach()", { t2: tensor({ base: "t1" }) }],
-  ["data", "b = a.data", { c2: counter(), t2: tensor({ counter: "c2" }) }],
-  ["no_grad", "with torch.no_grad(): b = a * 2", { ...APART, t2: tensor(RESULT) }],
+const CUTS = /** @type {[reason: string, en: string, zh: string, line: string, made: any][]} */ ([
+  ["detach", "detach()", "detach()", "b = a.detach()", { t2: tensor({ base: "t1" }) }],
+  ["data", ".data", ".data", "b = a.data", { c2: counter(), t2: tensor({ counter: "c2" }) }],
+  ["no_grad", "no_grad", "no_grad", "with torch.no_grad(): b = a * 2", { ...APART, t2: tensor(RESULT) }],
   [
     "inference",
+    "inference mode",
+    "推理模式",
     "with torch.inference_mode(): b = a * 2",
     { s2: storage([2, 4, 6]), t2: tensor({ storage: "s2", counter: undefined, bits: ["inference"] }) },
   ],
-  ["item", "b = a.sum().item()", {}],
+  ["item", "a Python number", "Python 数字", "b = a.sum().item()", {}],
   [
     "dtype",
+    "not a floating dtype",
+    "非浮点 dtype",
     "b = a.argmax()",
     {
       s2: { ...storage([2], "int64"), nbytes: 8 },
@@ -56,6 +62,8 @@ const CUTS = /** @type {[string, string, any][]} */ ([
     },
   ],
   [
+    "numpy",
+    "numpy",
     "numpy",
     "b = a.detach().numpy()",
     {
@@ -71,7 +79,13 @@ const CUTS = /** @type {[string, string, any][]} */ ([
       },
     },
   ],
-  ["copy", "b = torch.tensor(a)", { c2: counter(), s2: storage([1, 2, 3]), t2: tensor(RESULT) }],
+  [
+    "copy",
+    "a copy as a new leaf",
+    "复制成新的叶子",
+    "b = torch.tensor(a)",
+    { c2: counter(), s2: storage([1, 2, 3]), t2: tensor(RESULT) },
+  ],
 ]);
 
 /** @param {string} reason @param {string} line @param {any} made */
@@ -94,91 +108,174 @@ const PINNED = "[data-pin], [data-storage-strip='s2'], [data-node='n2'], .alarm"
 
 const CUT = "[data-name], [data-handle], [data-wire], [data-storage-strip]";
 
-/** @type {[string, string, any, number, string][]} */
-const LIST = [
-  ["cell", "plain", plain, 1, "[data-storage-strip]"],
-  ["cell", "written", plain, 2, "[data-storage-strip]"],
-  ["cell", "nonfinite", ...after(odd, 0), "[data-storage-strip]"],
-  ["cell", "silent", changed, 2, "[data-storage-strip='s2'], [data-pin], .alarm"],
-  ["cell", "freed", plain, 3, "[data-ghost]"],
-  ["cell", "heat", ...after(heat, 0), "[data-storage-strip]"],
-  ["cell", "summary", ...after(big, 0), "[data-storage-strip]"],
-  ["cell", "dtypes", ...after(several, 1), "[data-storage-strip]"],
-  [
-    "handle",
-    "leaf",
-    ...after(followed, 0),
-    "[data-ref='t1'], [data-handle='t1'], [data-wire='t1'], [data-storage-strip='s1']",
-  ],
-  [
-    "handle",
-    "node",
-    ...after(followed, 1),
-    "[data-ref='t2'], [data-handle='t2'], [data-wire='t2'], [data-storage-strip='s2']",
-  ],
-  [
-    "handle",
-    "view",
-    ...after(followed, 2),
-    "[data-ref='t3'], [data-handle='t3'], [data-wire='t3'], [data-storage-strip='s2']",
-  ],
-  [
-    "handle",
-    "transposed",
-    ...after(viewed("v = a.t()", { shape: [3, 2], stride: [1, 3] }), 1),
-    "[data-ref='t2'], [data-handle='t2'], [data-wire='t2'], [data-storage-strip]",
-  ],
-  [
-    "handle",
-    "stride0",
-    ...after(viewed("v = a[0, 1].expand(4)", { shape: [4], stride: [0], offset: 1 }), 1),
-    "[data-ref='t2'], [data-handle='t2'], [data-wire='t2'], [data-storage-strip]",
-  ],
-  [
-    "handle",
-    "overlap",
-    ...after(viewed("v = a.as_strided((4, 3), (1, 1))", { shape: [4, 3], stride: [1, 1] }), 1),
-    "[data-ref='t2'], [data-handle='t2'], [data-wire='t2'], [data-storage-strip]",
-  ],
-  ["handle", "unnamed", ...after(unnamed, 0), ".no-name, [data-handle], [data-wire], [data-storage-strip]"],
-  [
-    "handle",
-    "array",
-    ...after(array, 1),
-    "[data-ref='a1'], [data-handle='a1'], [data-wire='a1'], [data-storage-strip]",
-  ],
-  ["counter", "one", ...after(followed, 0), "[data-handle='t1'], [data-counter-badge]"],
-  ["counter", "shared", ...after(shared, 1), "[data-handle], [data-counter-badge]"],
-  ["counter", "own", ...after(shared, 2), "[data-handle], [data-counter-badge]"],
-  ["counter", "bumped", shared, 3, "[data-handle='t1'], [data-handle='t2'], [data-counter-badge='c1']"],
-  ["pin", "ok", fine, 2, PINNED],
-  ["pin", "stale", stale, 2, PINNED],
-  ["pin", "silent", changed, 2, PINNED],
-  ["pin", "detached", detached, 2, PINNED],
-  ["pin", "released", released, 2, PINNED],
-  ["pin", "unknown", unknown, 2, PINNED],
-  ["pin", "packed", packed, 2, PINNED],
-  ["node", "plain", ...after(backward, 1), "[data-node='n2']"],
-  ["node", "waiting", backward, 2, "[data-node='n2']"],
-  ["node", "running", backward, 3, "[data-node='n2']"],
-  ["node", "done", backward, 4, "[data-node='n2']"],
-  ["node", "failed", fails, 3, "[data-node='n2']"],
-  ["node", "released", frees, 2, "[data-node='n2']"],
-  [
-    "node",
-    "accumulate",
-    backward,
-    4,
-    "[data-node='n1'], [data-meets], [data-storage-strip='s1'], [data-storage-strip='s3']",
-  ],
-  ["edge", "plain", ...after(backward, 1), "[data-edge='n2:0'], [data-node='n1'], [data-node='n2']"],
-  ["edge", "carrying", backward, 3, "[data-edge='n2:0'], [data-grad='n2:0'], [data-node='n1'], [data-node='n2']"],
-  ["edge", "carried", backward, 4, "[data-edge='n2:0'], [data-grad='n2:0'], [data-node='n1'], [data-node='n2']"],
-  ...CUTS.map(
-    ([reason, line, made]) =>
-      /** @type {[string, string, any, number, string]} */ (["cut", reason, cut(reason, line, made), 1, CUT]),
-  ),
+/** @type {{mark: string, name: Name, states: State[]}[]} */
+const MARKS = [
+  {
+    mark: "cell",
+    name: { en: "Cells", zh: "单元" },
+    states: [
+      ["plain", "plain", "普通", plain, 1, "[data-storage-strip]"],
+      ["written", "written by this step", "本步写入", plain, 2, "[data-storage-strip]"],
+      ["nonfinite", "not finite", "非有限值", ...after(odd, 0), "[data-storage-strip]"],
+      [
+        "silent",
+        "changed silently under a saved slot",
+        "已保存的值被悄悄改动",
+        changed,
+        2,
+        "[data-storage-strip='s2'], [data-pin], .alarm",
+      ],
+      ["freed", "freed by this step", "本步释放", plain, 3, "[data-ghost]"],
+      ["heat", "too many for numbers", "太多，不逐个写数字", ...after(heat, 0), "[data-storage-strip]"],
+      ["summary", "too many to list", "太多，不逐个列出", ...after(big, 0), "[data-storage-strip]"],
+      ["dtypes", "read under two dtypes", "以两种 dtype 读取", ...after(several, 1), "[data-storage-strip]"],
+    ],
+  },
+  {
+    mark: "handle",
+    name: { en: "Handles", zh: "张量" },
+    states: [
+      [
+        "leaf",
+        "leaf",
+        "叶子",
+        ...after(followed, 0),
+        "[data-ref='t1'], [data-handle='t1'], [data-wire='t1'], [data-storage-strip='s1']",
+      ],
+      [
+        "node",
+        "result of an operation",
+        "运算的结果",
+        ...after(followed, 1),
+        "[data-ref='t2'], [data-handle='t2'], [data-wire='t2'], [data-storage-strip='s2']",
+      ],
+      [
+        "view",
+        "view",
+        "视图",
+        ...after(followed, 2),
+        "[data-ref='t3'], [data-handle='t3'], [data-wire='t3'], [data-storage-strip='s2']",
+      ],
+      [
+        "transposed",
+        "transposed",
+        "转置",
+        ...after(viewed("v = a.t()", { shape: [3, 2], stride: [1, 3] }), 1),
+        "[data-ref='t2'], [data-handle='t2'], [data-wire='t2'], [data-storage-strip]",
+      ],
+      [
+        "stride0",
+        "stride 0",
+        "步长为 0",
+        ...after(viewed("v = a[0, 1].expand(4)", { shape: [4], stride: [0], offset: 1 }), 1),
+        "[data-ref='t2'], [data-handle='t2'], [data-wire='t2'], [data-storage-strip]",
+      ],
+      [
+        "overlap",
+        "overlapping",
+        "重叠",
+        ...after(viewed("v = a.as_strided((4, 3), (1, 1))", { shape: [4, 3], stride: [1, 1] }), 1),
+        "[data-ref='t2'], [data-handle='t2'], [data-wire='t2'], [data-storage-strip]",
+      ],
+      [
+        "unnamed",
+        "no name",
+        "没有名字",
+        ...after(unnamed, 0),
+        ".no-name, [data-handle], [data-wire], [data-storage-strip]",
+      ],
+      [
+        "array",
+        "numpy array",
+        "numpy 数组",
+        ...after(array, 1),
+        "[data-ref='a1'], [data-handle='a1'], [data-wire='a1'], [data-storage-strip]",
+      ],
+    ],
+  },
+  {
+    mark: "counter",
+    name: { en: "Version counters", zh: "版本计数器" },
+    states: [
+      ["one", "worn by one", "只属于一个张量", ...after(followed, 0), "[data-handle='t1'], [data-counter-badge]"],
+      ["shared", "shared: detach()", "共用：detach()", ...after(shared, 1), "[data-handle], [data-counter-badge]"],
+      ["own", "one of its own: .data", "独立：.data", ...after(shared, 2), "[data-handle], [data-counter-badge]"],
+      [
+        "bumped",
+        "bumped by this step",
+        "本步加一",
+        shared,
+        3,
+        "[data-handle='t1'], [data-handle='t2'], [data-counter-badge='c1']",
+      ],
+    ],
+  },
+  {
+    mark: "pin",
+    name: { en: "Saved tensors", zh: "保存的张量" },
+    states: [
+      ["ok", "as it was saved", "与保存时相同", fine, 2, PINNED],
+      ["stale", "stale: a newer version", "过期：已有更新的版本", stale, 2, PINNED],
+      ["silent", "changed silently", "被悄悄改动", changed, 2, PINNED],
+      ["detached", "detached in place", "被原地 detach", detached, 2, PINNED],
+      ["released", "released", "已释放", released, 2, PINNED],
+      ["unknown", "not observed", "未观察到", unknown, 2, PINNED],
+      ["packed", "packed by a hook", "由钩子打包", packed, 2, PINNED],
+    ],
+  },
+  {
+    mark: "node",
+    name: { en: "Nodes of the graph", zh: "计算图的节点" },
+    states: [
+      ["plain", "plain", "普通", ...after(backward, 1), "[data-node='n2']"],
+      ["waiting", "waiting in a backward", "反向传播中，等待执行", backward, 2, "[data-node='n2']"],
+      ["running", "running", "正在执行", backward, 3, "[data-node='n2']"],
+      ["done", "done", "已执行", backward, 4, "[data-node='n2']"],
+      ["failed", "failed", "失败", fails, 3, "[data-node='n2']"],
+      ["released", "released", "已释放", frees, 2, "[data-node='n2']"],
+      [
+        "accumulate",
+        "AccumulateGrad with its leaf",
+        "AccumulateGrad 与它的叶子",
+        backward,
+        4,
+        "[data-node='n1'], [data-meets], [data-storage-strip='s1'], [data-storage-strip='s3']",
+      ],
+    ],
+  },
+  {
+    mark: "edge",
+    name: { en: "Edges", zh: "边" },
+    states: [
+      ["plain", "plain", "普通", ...after(backward, 1), "[data-edge='n2:0'], [data-node='n1'], [data-node='n2']"],
+      [
+        "carrying",
+        "carrying a gradient",
+        "正在传递梯度",
+        backward,
+        3,
+        "[data-edge='n2:0'], [data-grad='n2:0'], [data-node='n1'], [data-node='n2']",
+      ],
+      [
+        "carried",
+        "has carried one",
+        "已传递过梯度",
+        backward,
+        4,
+        "[data-edge='n2:0'], [data-grad='n2:0'], [data-node='n1'], [data-node='n2']",
+      ],
+    ],
+  },
+  {
+    mark: "cut",
+    name: { en: "Why no gradient comes back", zh: "梯度为什么传不回来" },
+    states: CUTS.map(([reason, en, zh, line, made]) => [reason, en, zh, cut(reason, line, made), 1, CUT]),
+  },
 ];
 
-/** @type {Specimen[]} */
-export const SPECIMENS = LIST.map(([mark, state, made, step, find]) => ({ mark, state, trace: made, step, find }));
+/** The marks in the order of the sheet, each with its specimens. @type {{mark: string, name: Name, specimens: Specimen[]}[]} */
+export const SPECIMENS = MARKS.map(({ mark, name, states }) => ({
+  mark,
+  name,
+  specimens: states.map(([state, en, zh, made, step, find]) => ({ state, name: { en, zh }, trace: made, step, find })),
+}));

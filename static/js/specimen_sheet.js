@@ -11,7 +11,9 @@ import { startTheme } from "./theme.js";
 
 const PADDING = 14;
 const SCALE = 0.84;
-const { say } = locale(document.documentElement.lang);
+const { language, say } = locale(document.documentElement.lang);
+/** A specimen brings its names along: the locales have none of them. @param {import("./mark_specimens.js").Name} name */
+const inLanguage = (name) => name[/** @type {keyof typeof name} */ (language)];
 const host = /** @type {HTMLElement} */ (document.getElementById("sheet"));
 
 /** @template {keyof HTMLElementTagNameMap} T @param {T} tag @param {string} text @returns {HTMLElementTagNameMap[T]} */
@@ -46,19 +48,19 @@ function draw({ trace, step, find }, figure) {
   svg.setAttribute("height", String(h * SCALE));
 }
 
-for (const mark of new Set(SPECIMENS.map((specimen) => specimen.mark))) {
+for (const { mark, name, specimens } of SPECIMENS) {
   const section = document.createElement("section");
   const list = document.createElement("div");
   list.className = "specimens";
-  section.append(createElement("h2", say(`sheet_${mark}`)), list);
+  section.append(createElement("h2", inLanguage(name)), list);
   host.append(section);
-  for (const specimen of SPECIMENS.filter((specimen) => specimen.mark === mark)) {
+  for (const specimen of specimens) {
     const { state, trace, step } = specimen;
     const figure = document.createElement("figure");
     figure.dataset.specimen = `${mark} ${state}`;
     const caption = document.createElement("figcaption");
     caption.append(
-      createElement("strong", say(`sheet_${mark}_${state}`)),
+      createElement("strong", inLanguage(specimen.name)),
       createElement("code", stepHeading(trace, step, say).line),
     );
     const warning = sentences(openTrace(trace), step, say).find(({ tone }) => tone !== "plain");
