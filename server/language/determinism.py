@@ -9,22 +9,24 @@ import re
 from collections.abc import Iterator
 
 _CHANGING = """
-_urandom asctime benchmark BitGenerator clock_getres clock_gettime ctime elapsed_time Event get_ident get_native_id
-getloadavg getpid getppid getrandom getrusage gettid gmtime localtime logging mem_get_info monotonic monotonic_ns now
-perf_counter perf_counter_ns process_time process_time_ns randbits secrets seed_all strftime SystemRandom thread_time
-thread_time_ns time time_ns timeit Timer times today measure urandom utcnow
+_inst _rand _urandom asctime benchmark BitGenerator clock_getres clock_gettime ctime elapsed_time Event get_count
+get_ident get_native_id get_stats getallocatedblocks getloadavg getpid getppid getrandom getrusage gettid gmtime
+localtime logging mem_get_info monotonic monotonic_ns now perf_counter perf_counter_ns process_time process_time_ns
+randbits secrets seed_all strftime SystemRandom thread_time thread_time_ns time time_ns timeit Timer times today measure
+urandom utcnow
 """
 _CHANGING_PREFIXES = ("clock", "datetime", "profile", "uuid")
 _SEEDED = "default_rng MT19937 PCG64 PCG64DXSM Philox Random RandomState seed SeedSequence SFC64"
 _INDIRECT = """
-_C __builtins__ __code__ __dict__ __getattr__ __getattribute__ __import__ attrgetter builtins CompilationUnit eval_str
-exec ForwardRef get_annotations get_field get_referents get_type_hints getattr_static getclosurevars getmembers
+_C __builtins__ __code__ __dict__ __getattr__ __getattribute__ __import__ __self__ attrgetter builtins CompilationUnit
+eval_str exec ForwardRef get_annotations get_field get_referents get_type_hints getattr_static getclosurevars getmembers
 getmembers_static globals importlib locals methodcaller rundocs runstring vars
 """
 _NAMES = "__builtins__ __import__ datetime eval exec getattr globals locals logging timeit vars"
 
 CHANGING = frozenset(_CHANGING.split())
-"""Attributes and imports that read a clock, the system's chance, or what the system knows of this process."""
+"""Attributes and imports that read a clock, the system's chance, or what the system or the collector knows of this process,
+or that hold a generator, whose type makes others with a seed from the system."""
 
 SEEDED = frozenset(_SEEDED.split())
 """Attributes that draw a seed from the system unless they are called with a number."""
@@ -35,8 +37,8 @@ INDIRECT = frozenset(_INDIRECT.split())
 NAMES = frozenset(_NAMES.split())
 """Builtins that do, and modules; `getattr` with a constant name is judged by that name."""
 
-DATE_TYPE = re.compile(r"datetime|\bM8\b")
-"""In a text: a dtype of numpy that can hold today's date."""
+DATE_TYPE = re.compile(r"datetime|\bM8\b|(?:^|[<>=|,])M(?:,|$)")
+"""In a text: a dtype of numpy that can hold today's date, also by its letter alone."""
 
 
 def nondeterministic_names(tree: ast.AST) -> list[str]:
