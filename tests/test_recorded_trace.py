@@ -58,6 +58,19 @@ def test_a_trace_is_always_compressed_into_the_same_bytes() -> None:
     assert body == trace.compressed() and body[4:8] == bytes(4), "the time of compressing is in it"
 
 
+def printing(text: str) -> RecordedTrace:
+    entry = json.dumps([{"kind": "out", "stream": "stdout", "text": text}]).encode()
+    return steps(step(b',"log":' + entry))
+
+
+def test_an_address_makes_no_other_result() -> None:
+    """A child that has rehearsed has its objects elsewhere."""
+    one = printing("<object object at 0x7fe81ac2ef70> 1\n")
+    assert one.same_result(printing("<object object at 0x7fe81ac2f410> 1\n"))
+    assert not one.same_result(printing("<object object at 0x7fe81ac2ef70> 2\n"))
+    assert not printing("0x1f\n").same_result(printing("0x2f\n"))
+
+
 def step(fields: bytes, i: int = 0) -> bytes:
     return b'{"i":%d,"kind":"statement","line":1%s}' % (i, fields)
 

@@ -1,5 +1,6 @@
 """A run's trace as the server keeps it: the steps as the JSON that a child wrote, everything else as values."""
 
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +10,9 @@ from server.wire.trace import Cost, Focus, Header, Outcome, Trace
 
 GZIP = 31
 """zlib's window bits for a stream with a gzip header."""
+
+ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
+"""An address as Python prints it. A child that has rehearsed puts its objects elsewhere than one that has not."""
 
 
 @dataclass
@@ -41,12 +45,13 @@ class RecordedTrace:
         return Trace.model_validate_json(self.json())
 
     def same_result(self, other: "RecordedTrace") -> bool:
-        """Whether both runs printed the same and ended the same way."""
+        """Whether both runs printed the same, addresses apart, and ended the same way."""
         return self._result() == other._result()
 
     def _result(self) -> tuple[str, str, tuple[str, str, int | None] | None]:
         error = self.outcome.error
-        return self.printed, self.outcome.status, (error.type, error.message, error.line) if error else None
+        cause = (error.type, ADDRESS.sub("", error.message), error.line) if error else None
+        return ADDRESS.sub("", self.printed), self.outcome.status, cause
 
     def _parts(self) -> Iterator[bytes]:
         yield encoded(self.header)[:-1]
