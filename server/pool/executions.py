@@ -99,6 +99,7 @@ class Executions:
         self._executions: dict[str, Execution] = {}  # unfinished ones, by cache key
         self._subscriptions: dict[str, Subscription] = {}
         self._finished: OrderedDict[str, int] = OrderedDict()  # subscription id -> bytes of its result
+        self._finished_size = 0  # their sum
 
     def cached(self, job: Job) -> Result | None:
         """The result of a job that ran before."""
@@ -242,12 +243,13 @@ class Executions:
 
     def _count_finished(self, id_: str, size: int) -> None:
         self._finished[id_] = size
+        self._finished_size += size
         asyncio.get_running_loop().call_later(RETENTION, self._expire, id_)
-        while sum(self._finished.values()) > self._capacity and len(self._finished) > 1:
+        while self._finished_size > self._capacity and len(self._finished) > 1:
             self._expire(next(iter(self._finished)))
 
     def _expire(self, id_: str) -> None:
-        self._finished.pop(id_, None)
+        self._finished_size -= self._finished.pop(id_, 0)
         subscription = self._subscriptions.get(id_)
         if subscription is not None and not subscription.readers:
             del self._subscriptions[id_]
@@ -256,4 +258,4 @@ class Executions:
         subscription.execution.subscriptions.discard(subscription.id)
         subscription.execution.active.discard(subscription.id)
         self._subscriptions.pop(subscription.id, None)
-        self._finished.pop(subscription.id, None)
+        self._finished_size -= self._finished.pop(subscription.id, 0)
