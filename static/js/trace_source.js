@@ -41,7 +41,12 @@ async function attempt(url, signal) {
     throw new TraceError(0, { code: "network", message: String(error) });
   }
   if (!response.ok) throw new TraceError(response.status, serverProblem(response.status, text));
-  return JSON.parse(text);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // a proxy's page in place of the trace
+    throw new TraceError(0, { code: "network", message: String(error) });
+  }
 }
 
 /** The error of a response; a proxy's page says nothing but its status.

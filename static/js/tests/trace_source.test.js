@@ -37,6 +37,12 @@ test("a connection that breaks and a server that fails are tried again", async (
     await served([failed, trace], async (url) => assert.deepEqual(await loadTrace(url), { steps: [] }));
 });
 
+test("a page in place of a trace is tried again, then an error", async () => {
+  const page = answer(200, "<html>");
+  await served([page, trace], async (url) => assert.deepEqual(await loadTrace(url), { steps: [] }));
+  await served([page, page], (url) => assert.rejects(loadTrace(url), TraceError));
+});
+
 test("what stays away is an error without a status", () =>
   served([cut, cut], async (url) => {
     await assert.rejects(loadTrace(url), (error) => error instanceof TraceError && error.status === 0);
