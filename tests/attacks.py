@@ -397,16 +397,23 @@ SLOT = 0
 
 def c(function: str, *arguments: Any) -> int:
     """A function of libc; an error is an OSError."""
-    found = getattr(libc, function)
-    found.restype = ctypes.c_long if function == "sbrk" else ctypes.c_int
-    return checked(found(*(ctypes.c_long(one) if isinstance(one, int) else one for one in arguments)))
+    libc_function = getattr(libc, function)
+    libc_function.restype = ctypes.c_long if function == "sbrk" else ctypes.c_int
+    return checked(
+        libc_function(*(ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments))
+    )
 
 
 def call(name: str, *arguments: Any) -> int:
     """A system call, past libc."""
     libc.syscall.restype = ctypes.c_long
     return checked(
-        libc.syscall(*(ctypes.c_long(one) if isinstance(one, int) else one for one in (NUMBERS[name], *arguments)))
+        libc.syscall(
+            *(
+                ctypes.c_long(argument) if isinstance(argument, int) else argument
+                for argument in (NUMBERS[name], *arguments)
+            )
+        )
     )
 
 
@@ -453,10 +460,10 @@ def is_open(descriptor: int) -> bool:
 
 def vm(function: str, pid: int) -> bytes:
     """Read or write the six bytes of a process that lie where ours lie."""
-    here = ctypes.create_string_buffer(b"s3cr3t")
-    local, remote = (struct.pack("2Q", ctypes.addressof(one), 6) for one in (here, BUFFER))
+    buffer = ctypes.create_string_buffer(b"s3cr3t")
+    local, remote = (struct.pack("2Q", ctypes.addressof(memory), 6) for memory in (buffer, BUFFER))
     c(function, pid, local, 1, remote, 1, 0)
-    return here.value
+    return buffer.value
 
 
 def machine_code(code: bytes) -> int:
@@ -467,27 +474,27 @@ def machine_code(code: bytes) -> int:
     return int(ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(pages)))())
 
 
-def world(place: Path) -> dict[str, Any]:
+def world(folder: Path) -> dict[str, Any]:
     """What the programs find: the names of this module, and something of the parent's of each kind."""
     for name, text in (("secret", "s3cr3t"), ("other", ""), ("doomed", ""), ("late.py", "")):
-        (place / name).write_text(text)
-    torch.save(torch.ones(3), place / "tensor.pt")
-    numpy.save(place / "array.npy", numpy.ones(3))
+        (folder / name).write_text(text)
+    torch.save(torch.ones(3), folder / "tensor.pt")
+    numpy.save(folder / "array.npy", numpy.ones(3))
     listener, path, abstract = socket.socket(), socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
     listener.bind(("127.0.0.1", 0))
-    path.bind(str(place / "socket"))
+    path.bind(str(folder / "socket"))
     abstract.bind(f"\0gradbox-{os.getpid()}")
-    for one in (listener, path, abstract):
-        one.listen(64)
+    for listening in (listener, path, abstract):
+        listening.listen(64)
     modules = {name.partition(".")[0]: importlib.import_module(name.partition(".")[0]) for name in MODULES.split()}
     return (
         globals()
         | modules
         | {
-            "PLACE": str(place),
-            "SECRET": str(place / "secret"),
-            "OTHER": str(place / "other"),
-            "OPEN": os.open(place / "secret", os.O_RDONLY),
+            "PLACE": str(folder),
+            "SECRET": str(folder / "secret"),
+            "OTHER": str(folder / "other"),
+            "OPEN": os.open(folder / "secret", os.O_RDONLY),
             "PIDFD": os.pidfd_open(os.getpid()),
             "LISTENER": listener.fileno(),
             "PORT": listener.getsockname()[1],
@@ -503,62 +510,62 @@ def world(place: Path) -> dict[str, Any]:
 
 
 class Runner:
-    """Runs programs, each in a child that enters the confinement, or in one that is loose."""
+    """Runs programs, each in a child that enters the confinement, or in one that is not confined."""
 
     def __init__(self, names: dict[str, Any], confinement: confine.Confinement | None) -> None:
         self._names, self._confinement = names, confinement
 
     def neighbour(self) -> int:
         """A process that is confined in the same way, until it is killed."""
-        ready, told = os.pipe()
+        reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
-            self._child("os.write(KEPT, b'.')\nwhile True: time.sleep(9)", told)
-        os.close(told)
-        os.read(ready, 1)
-        os.close(ready)
+            self._child("os.write(KEPT, b'.')\nwhile True: time.sleep(9)", writer)
+        os.close(writer)
+        os.read(reader, 1)
+        os.close(reader)
         return pid
 
     def outcome(self, code: str, wall: float = WALL) -> str:
-        answer, told = os.pipe()
+        reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
-            self._child(code, told)
-        os.close(told)
+            self._child(code, writer)
+        os.close(writer)
         descriptor = os.pidfd_open(pid)
         late = not select.select([descriptor], [], [], wall)[0]
         os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
-        os.set_blocking(answer, False)
-        said = b""
+        os.set_blocking(reader, False)
+        written = b""
         with contextlib.suppress(BlockingIOError):
-            said = os.read(answer, 1 << 12)
-        os.close(answer)
+            written = os.read(reader, 1 << 12)
+        os.close(reader)
         os.close(descriptor)
         if late:
             return "outlived"
         if os.WIFSIGNALED(status):
             return f"died {signal.Signals(os.WTERMSIG(status)).name}"
-        return said.decode(errors="replace").strip()
+        return written.decode(errors="replace").strip()
 
-    def _child(self, code: str, told: int) -> NoReturn:
+    def _child(self, code: str, writer: int) -> NoReturn:
         end = "was not confined"
         try:
-            os.set_inheritable(told, True)
+            os.set_inheritable(writer, True)
             if self._confinement is not None:
-                self._confinement.apply((told,), SLOT)
+                self._confinement.apply((writer,), SLOT)
             else:
-                loose()
+                unconfined()
             end = "succeeded"
-            exec(code, {**self._names, "KEPT": told})
+            exec(code, {**self._names, "KEPT": writer})
         except BaseException as error:
             end = f"{'raised' if end == 'succeeded' else end} {type(error).__name__}: {error}"[:300]
         finally:
-            os.write(told, end.encode())
+            os.write(writer, end.encode())
             os._exit(0)
 
 
-def loose() -> None:
+def unconfined() -> None:
     """Where nothing it prints is in the way."""
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -580,8 +587,8 @@ def main(uid: int, confined: bool) -> dict[str, dict[str, str]]:
         importlib.import_module(name)
     if uid != os.getuid():
         become(uid)
-    place = Path(tempfile.mkdtemp())
-    names = world(place)
+    folder = Path(tempfile.mkdtemp())
+    names = world(folder)
     layers = confine.probe()
     short, long = (confine.Confinement(layers, 1 << 30, cpu, 61_000) if confined else None for cpu in (1, 20))
     names["NEIGHBOUR"] = Runner(names, long).neighbour()
@@ -602,7 +609,7 @@ def main(uid: int, confined: bool) -> dict[str, dict[str, str]]:
         }
     finally:
         os.kill(names["NEIGHBOUR"], signal.SIGKILL)
-        shutil.rmtree(place)
+        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

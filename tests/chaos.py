@@ -454,7 +454,7 @@ def flood(server: MeasuredServer, posts: int = 200, at_once: int = 200) -> str:
 
 def assert_same_usage(before: ResourceUsage, after: ResourceUsage) -> None:
     """The server has as many processes and descriptors as before."""
-    counts = [(figures.processes, figures.descriptors) for figures in (before, after)]
+    counts = [(usage.processes, usage.descriptors) for usage in (before, after)]
     assert counts[0] == counts[1], f"processes and descriptors before and after: {counts}"
 
 

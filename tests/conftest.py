@@ -84,13 +84,13 @@ def page(chromium: Any) -> Iterator[Any]:
     """A fresh page whose console has to stay empty of errors."""
     context = chromium.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
     page = context.new_page()
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: said.append(str(error)))
+    console_errors: list[str] = []
+    page.on("console", lambda message: console_errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: console_errors.append(str(error)))
     yield page
     context.close()
     expected = ("status of 4", "htmx:", "net::ERR_")  # an error that a test provokes is told by its own sentence
-    assert [text for text in said if not any(word in text for word in expected)] == []
+    assert [text for text in console_errors if not any(word in text for word in expected)] == []
 
 
 @pytest.hookimpl(tryfirst=True)

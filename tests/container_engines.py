@@ -201,9 +201,9 @@ class Buildah(Engine):
 
 def storage_options(tool: str, store: Path) -> tuple[str, ...]:
     """A store of images of its own. Where the kernel has no overlays for us, each layer is copied: slow, and large."""
-    places = ("--root", str(store / "store"), "--runroot", str(store / "run"))
-    overlay = finished(tool, "--storage-driver=overlay", *places, "info").returncode == 0
-    return f"--storage-driver={'overlay' if overlay else 'vfs'}", *places
+    folders = ("--root", str(store / "store"), "--runroot", str(store / "run"))
+    overlay = finished(tool, "--storage-driver=overlay", *folders, "info").returncode == 0
+    return f"--storage-driver={'overlay' if overlay else 'vfs'}", *folders
 
 
 def most(which: int) -> str:

@@ -17,7 +17,7 @@ import torch
 import torch.autograd.forward_ad
 import torch.nn.functional
 
-PLACES: dict[str, ModuleType | type] = {
+NAMESPACES: dict[str, ModuleType | type] = {
     "torch": torch,
     "Tensor": torch.Tensor,
     "nn": torch.nn,
@@ -53,21 +53,21 @@ IMPORTS = {
 def programs() -> Iterator[tuple[str, str]]:
     """(name, source) of every example that a run here can follow."""
     seen: set[str] = set()
-    for place, home in PLACES.items():
-        for name in sorted(dir(home)):
-            source = "" if name.startswith("_") else example(getattr(home, name, None))
+    for prefix, namespace in NAMESPACES.items():
+        for name in sorted(dir(namespace)):
+            source = "" if name.startswith("_") else example(getattr(namespace, name, None))
             if not source or source in seen or OUT_OF_REACH.search(source) or UNWRITTEN.search(source):
                 continue
             seen.add(source)
             imports = [line for pattern, line in IMPORTS.items() if re.search(pattern, source) and line not in source]
-            yield f"{place}_{name}", "\n".join(["import torch", *imports, source])
+            yield f"{prefix}_{name}", "\n".join(["import torch", *imports, source])
 
 
 def example(thing: object) -> str:
     """The statements of a docstring's examples, if they are Python."""
     try:
-        found = doctest.DocTestParser().get_examples(inspect.getdoc(thing) or "")
-        source = "".join(one.source for one in found)
+        examples = doctest.DocTestParser().get_examples(inspect.getdoc(thing) or "")
+        source = "".join(item.source for item in examples)
         ast.parse(source)
     except (ValueError, SyntaxError):
         return ""

@@ -125,13 +125,13 @@ def says(text: str, value: Any) -> bool:
         return plain == str(value)
     if isinstance(value, dict):
         return _says_odd(plain, value)
-    told = Decimal(plain)
-    if told == Decimal(value) or float(plain) == value:
+    shown = Decimal(plain)
+    if shown == Decimal(value) or float(plain) == value:
         return math.copysign(1, float(plain)) == math.copysign(1, value)
     # what is rounded shows it: a point or an exponent, and is within half of its last digit
-    exponent = told.as_tuple().exponent
+    exponent = shown.as_tuple().exponent
     assert isinstance(exponent, int)
-    return bool(re.search(r"[.e]", plain)) and abs(told - Decimal(value)) <= Decimal((0, (5,), exponent - 1))
+    return bool(re.search(r"[.e]", plain)) and abs(shown - Decimal(value)) <= Decimal((0, (5,), exponent - 1))
 
 
 def _says_odd(plain: str, value: dict[str, Any]) -> bool:
@@ -146,11 +146,11 @@ def _says_odd(plain: str, value: dict[str, Any]) -> bool:
 def resolve(state: State, path: str) -> set[str]:
     """Everything that a path like `net.0.weight.grad` or `xs[1]['k']` may lead to, from any frame."""
     root = re.match(r"[^.\[]+", path)
-    found: set[str] = set()
+    uids: set[str] = set()
     for frame in of_kind(state, "frame").values():
         if root and root[0] in frame["vars"]:
-            found |= _walk(state, frame["vars"][root[0]], path[root.end() :])
-    return found
+            uids |= _walk(state, frame["vars"][root[0]], path[root.end() :])
+    return uids
 
 
 def _walk(state: State, value: Any, rest: str) -> set[str]:
@@ -159,11 +159,11 @@ def _walk(state: State, value: Any, rest: str) -> set[str]:
         return set()
     if not rest:
         return {uid}
-    found: set[str] = set()
+    uids: set[str] = set()
     for suffix, part in _parts(state, state[uid]):
         if rest.startswith(suffix):
-            found |= _walk(state, part, rest[len(suffix) :])
-    return found
+            uids |= _walk(state, part, rest[len(suffix) :])
+    return uids
 
 
 def _parts(state: State, entity: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -124,12 +124,12 @@ class Trial:
 
 def size(trial: Trial) -> str:
     """≤ 1.3 GB, as the files lie on a disk."""
-    whole = occupied(trial.engine, trial.image)
-    assert whole <= LARGEST, f"{whole / 1e6:.0f} MB"
+    total = occupied(trial.engine, trial.image)
+    assert total <= LARGEST, f"{total / 1e6:.0f} MB"
     if not trial.base:
-        return f"{whole / 1e6:.0f} MB"
+        return f"{total / 1e6:.0f} MB"
     below = occupied(trial.engine, trial.base)
-    return f"{whole / 1e6:.0f} MB, of them {below / 1e6:.0f} MB the base; built in {trial.built:.0f} s"
+    return f"{total / 1e6:.0f} MB, of them {below / 1e6:.0f} MB the base; built in {trial.built:.0f} s"
 
 
 def occupied(engine: Engine, image: str) -> int:
@@ -349,8 +349,8 @@ def configured() -> tuple[dict[str, str], dict[str, str]]:
     indexes = [
         Path(word.removeprefix("file://")).parent for word in words if word.startswith("file://")
     ]  # files lie beside
-    places = [*indexes, *(Path(word) for word in words if word.startswith("/"))]
-    folders = {str(path if path.is_dir() else path.parent) for path in places if path.exists()}
+    paths = [*indexes, *(Path(word) for word in words if word.startswith("/"))]
+    folders = {str(path if path.is_dir() else path.parent) for path in paths if path.exists()}
     volumes |= {folder: folder for folder in folders}
     has_torch = any(list(Path(folder).glob("torch-*+cpu-*.whl")) for folder in folders)
     index = pip["global"].get("index-url", "https://pypi.org/simple")

@@ -65,7 +65,12 @@ SPACES = [
 
 def reduced(name: str, *more: str) -> list[str]:
     """A loss with each reduction, and with what else it takes."""
-    return [f"{name}()", f"{name}(reduction='sum')", f"{name}(reduction='none')", *(f"{name}({one})" for one in more)]
+    return [
+        f"{name}()",
+        f"{name}(reduction='sum')",
+        f"{name}(reduction='none')",
+        *(f"{name}({argument})" for argument in more),
+    ]
 
 
 SCORES = x("3, 5")

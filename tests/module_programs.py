@@ -93,9 +93,9 @@ def names() -> list[str]:
 
 
 def name(make: str) -> str:
-    found = re.match(r"\w+", make)
-    assert found is not None
-    return found[0]
+    match = re.match(r"\w+", make)
+    assert match is not None
+    return match[0]
 
 
 def body(of: str) -> str:
@@ -118,13 +118,13 @@ def section(given: dict[str, str], calls: tuple[str, ...], make: str, mode: str)
     lines = ["torch.manual_seed(1)", *(f"{key} = {value}" for key, value in given.items())]
     lines += [f"module = {make}", f"module.{mode}()"]
     for call in calls:
-        told = repr(f"{make} {mode} {call}")
-        lines += [f"out = module({call})", f"print({told}, digest(out))"]
+        label = repr(f"{make} {mode} {call}")
+        lines += [f"out = module({call})", f"print({label}, digest(out))"]
         if mode == "train" or call == calls[-1]:
             lines.append("total(out).backward()")
             lines.append(f"print('grads', digest(grads([{', '.join(given)}])), digest(grads(module.parameters())))")
         if mode == "eval":
             for where in ("no_grad", "inference_mode") if call == calls[-1] else ("no_grad",):
-                lines += [f"with torch.{where}():", f"    print({told}, '{where}', digest(module({call})))"]
+                lines += [f"with torch.{where}():", f"    print({label}, '{where}', digest(module({call})))"]
     lines.append(f"print({make + ' ' + mode!r}, digest(module.state_dict()))")
     return "\n".join(lines) + "\n"

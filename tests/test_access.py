@@ -64,8 +64,8 @@ def axe(page: Any) -> list[str]:
     if not AXE.exists():
         pytest.skip("axe-core is not installed: npm ci")
     page.evaluate(AXE.read_text())
-    found = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
-    return [f"{v['id']}: {n['html'][:200]} {n['failureSummary'][:300]}" for v in found for n in v["nodes"][:4]]
+    violations = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
+    return [f"{v['id']}: {n['html'][:200]} {n['failureSummary'][:300]}" for v in violations for n in v["nodes"][:4]]
 
 
 @pytest.fixture(params=["light", "dark"])
@@ -119,7 +119,7 @@ def test_what_is_written_in_the_picture_can_be_read(themed: Any, site: str, name
 def test_a_sentence_is_said_at_every_step(page: Any, site: str, name: str, lang: str) -> None:
     page.goto(f"{site}/?s={name}&lang={lang}")
     page.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")
-    said = page.evaluate(
+    announced = page.evaluate(
         """() => {
             const slider = document.querySelector("#slider");
             return Array.from({length: Number(slider.max) + 1}, (_, i) => {
@@ -130,7 +130,7 @@ def test_a_sentence_is_said_at_every_step(page: Any, site: str, name: str, lang:
             });
         }"""
     )
-    for step in said:
+    for step in announced:
         assert len(step) >= 2 and all(step), step
         assert not any("{" in text or "undefined" in text for text in step[1:]), step
 
@@ -139,7 +139,7 @@ def focused(page: Any) -> dict[str, Any]:
     """What has the focus, and how that shows; the editor takes a moment to notice."""
     if page.evaluate("() => document.activeElement.matches('.cm-content')"):
         page.wait_for_selector(".cm-focused")
-    told: dict[str, Any] = page.evaluate(
+    focus: dict[str, Any] = page.evaluate(
         """() => {
             const e = document.activeElement;
             const ring = el => { const s = getComputedStyle(el); return [s.outlineStyle, s.outlineWidth, s.boxShadow,
@@ -154,7 +154,7 @@ def focused(page: Any) -> dict[str, Any]:
                 seen: box.width > 0 && box.height > 0, editor: Boolean(e.closest(".cm-editor"))};
         }"""
     )
-    return told
+    return focus
 
 
 def tabbed(page: Any) -> Iterator[dict[str, Any]]:
@@ -182,12 +182,12 @@ def test_every_control_is_reached_by_tab_and_shows_it(page: Any, site: str, what
     opened(page, site, what)
     order = list(tabbed(page))
     assert page.evaluate(REACHABLE) == []
-    for one in order:
-        assert one["seen"], one
+    for control in order:
+        assert control["seen"], control
     leave(page)
     page.wait_for_selector(".cm-focused", state="detached")
-    for one, plain in zip(order, page.evaluate(BARE), strict=True):
-        assert one["now"] != plain, ("the focus does not show", one["tag"], one["id"], one["name"])
+    for control, plain in zip(order, page.evaluate(BARE), strict=True):
+        assert control["now"] != plain, ("the focus does not show", control["tag"], control["id"], control["name"])
 
 
 BARE = """() => {

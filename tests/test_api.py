@@ -119,10 +119,10 @@ def test_our_own_failure_has_the_same_shape_and_headers() -> None:
 
 def test_health_and_readiness(client: TestClient) -> None:
     client.post("/api/runs", json={"source": "x = 1"})
-    told = client.get("/healthz").json()
-    assert (told["status"], told["sandbox"]) == ("ok", "best")
-    assert {"landlock", "seccomp", "rlimits", "uid"} <= set(told["layers"])
-    assert told["layers"]["descriptors"] == told["layers"]["environment"] == "active"
+    health = client.get("/healthz").json()
+    assert (health["status"], health["sandbox"]) == ("ok", "best")
+    assert {"landlock", "seccomp", "rlimits", "uid"} <= set(health["layers"])
+    assert health["layers"]["descriptors"] == health["layers"]["environment"] == "active"
     assert client.get("/readyz").status_code == 200
 
 
@@ -139,16 +139,18 @@ def test_a_queue_that_is_full_says_when_to_come_back() -> None:
     app.state.services.scenarios = []  # it would be run at the start, in a turn of its own
     with TestClient(app, base_url="http://127.0.0.1") as client:
         client.post("/api/runs", json={"source": "finish"})
-        found = []
+        responses = []
         threads = [
-            threading.Thread(target=lambda k=k: found.append(client.post("/api/runs", json={"source": f"sleep 1.{k}"})))
+            threading.Thread(
+                target=lambda k=k: responses.append(client.post("/api/runs", json={"source": f"sleep 1.{k}"}))
+            )
             for k in range(4)
         ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        busy = [answer for answer in found if answer.status_code == 429]
+        busy = [response for response in responses if response.status_code == 429]
         assert len(busy) == 2 and int(busy[0].headers["retry-after"]) >= 1
         assert busy[0].json()["error"]["retry_after"] >= 1
 
@@ -175,35 +177,35 @@ ASYNC = {"Prefer": "respond-async"}
 
 
 def test_a_run_that_goes_on_without_the_asker(acting: TestClient) -> None:
-    begun = acting.post("/api/runs", json={"source": "sleep 0.4"}, headers=ASYNC)
-    assert begun.status_code == 202 and begun.headers["location"] == begun.json()["url"]
-    place, events = begun.json()["url"], begun.json()["events"]
-    early = acting.get(place)
+    accepted = acting.post("/api/runs", json={"source": "sleep 0.4"}, headers=ASYNC)
+    assert accepted.status_code == 202 and accepted.headers["location"] == accepted.json()["url"]
+    url, events = accepted.json()["url"], accepted.json()["events"]
+    early = acting.get(url)
     assert (early.status_code, early.json()["state"]) == (202, "running")
-    told = acting.get(events).text
-    assert told.index("event: running") < told.index("event: done") and '"status": "finished"' in told
-    done = acting.get(place)
+    stream = acting.get(events).text
+    assert stream.index("event: running") < stream.index("event: done") and '"status": "finished"' in stream
+    done = acting.get(url)
     assert done.status_code == 200
     assert Trace.model_validate_json(done.text).outcome.status == "finished"
-    kept = acting.post("/api/runs", json={"source": "sleep 0.4"}, headers=ASYNC)
-    assert (kept.status_code, kept.json()) == (200, done.json()), "what is known is not begun"
+    cached = acting.post("/api/runs", json={"source": "sleep 0.4"}, headers=ASYNC)
+    assert (cached.status_code, cached.json()) == (200, done.json()), "what is known is not begun"
 
 
 def test_a_run_that_is_stopped_gives_what_was_recorded(acting: TestClient) -> None:
-    place = acting.post("/api/runs", json={"source": "sleep 60"}, headers=ASYNC).json()["url"]
+    url = acting.post("/api/runs", json={"source": "sleep 60"}, headers=ASYNC).json()["url"]
     time.sleep(0.3)
-    assert acting.delete(place).status_code == 204
-    assert "event: done" in acting.get(f"{place}/events").text
-    trace = Trace.model_validate_json(acting.get(place).text)
+    assert acting.delete(url).status_code == 204
+    assert "event: done" in acting.get(f"{url}/events").text
+    trace = Trace.model_validate_json(acting.get(url).text)
     assert (trace.outcome.status, len(trace.steps)) == ("cancelled", 2)
-    assert acting.delete(place).status_code == 204
+    assert acting.delete(url).status_code == 204
 
 
-@pytest.mark.parametrize("way", ["get", "delete"])
-@pytest.mark.parametrize("place", ["/api/runs/none", "/api/runs/..%2f..%2fetc", "/api/runs/" + "x" * 2000])
-def test_a_run_that_nobody_knows(acting: TestClient, way: str, place: str) -> None:
-    answer = getattr(acting, way)(place)
-    assert answer.status_code == 404 and answer.json()["error"]["code"] in ("no_run", "not_found")
+@pytest.mark.parametrize("method", ["get", "delete"])
+@pytest.mark.parametrize("path", ["/api/runs/none", "/api/runs/..%2f..%2fetc", "/api/runs/" + "x" * 2000])
+def test_a_run_that_nobody_knows(acting: TestClient, method: str, path: str) -> None:
+    response = getattr(acting, method)(path)
+    assert response.status_code == 404 and response.json()["error"]["code"] in ("no_run", "not_found")
 
 
 def test_a_trace_as_the_asker_takes_it(acting: TestClient) -> None:
@@ -226,9 +228,9 @@ def test_too_many_runs_in_a_minute() -> None:
     app = create_app(Settings({}, sandbox="off", rate_limit="2/minute"), "tests.stand_in_recorder:prepare")
     app.state.services.scenarios = []
     with TestClient(app, base_url="http://127.0.0.1") as client:
-        found = [client.post("/api/runs", json={"source": f"finish {k}"}) for k in range(3)]
-        assert [answer.status_code for answer in found] == [200, 200, 429]
-        assert found[2].json()["error"]["code"] == "limited" and 1 <= int(found[2].headers["retry-after"]) <= 60
+        responses = [client.post("/api/runs", json={"source": f"finish {k}"}) for k in range(3)]
+        assert [response.status_code for response in responses] == [200, 200, 429]
+        assert responses[2].json()["error"]["code"] == "limited" and 1 <= int(responses[2].headers["retry-after"]) <= 60
         assert client.post("/api/runs", json={"source": "finish 1"}).status_code == 200, "a kept result is no run"
         client.get("/")
         assert client.post("/api/runs", json={"source": "finish 9"}).status_code == 200, "another visitor"
@@ -237,9 +239,9 @@ def test_too_many_runs_in_a_minute() -> None:
 
 def test_figures_and_log(acting: TestClient, capsys: pytest.CaptureFixture[str]) -> None:
     acting.post("/api/runs", json={"source": "leave a-secret-word"})
-    figures = acting.get("/metrics").text
-    assert 'gradbox_runs_total{device="cpu",status="crashed"}' in figures
-    assert "gradbox_spare_children" in figures and "gradbox_run_seconds_bucket" in figures
+    metrics = acting.get("/metrics").text
+    assert 'gradbox_runs_total{device="cpu",status="crashed"}' in metrics
+    assert "gradbox_spare_children" in metrics and "gradbox_run_seconds_bucket" in metrics
     log.configure()
     acting.post("/api/runs", json={"source": "finish a-secret-word"})
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]

@@ -97,8 +97,8 @@ def test_a_session_opens_everything_and_ends(client: TestClient) -> None:
     assert cookie["max-age"] == str(SESSION_AGE)
     page = client.get("/", headers=HTML)
     assert page.status_code == 200 and 'id="sign-out"' in page.text and "private" in page.headers["cache-control"]
-    there = client.post("/api/scenarios", json={"source": "x = 1\n"}).json()["id"]
-    for path in ("/api/schema", f"/s/{there}.json", f"/embed/{there}"):
+    saved_id = client.post("/api/scenarios", json={"source": "x = 1\n"}).json()["id"]
+    for path in ("/api/schema", f"/s/{saved_id}.json", f"/embed/{saved_id}"):
         assert client.get(path).headers["cache-control"] == "private, no-cache", path
     assert client.get("/metrics").status_code == 200
     out = client.delete(SESSION_PATH)
@@ -127,7 +127,7 @@ def test_a_script_says_it_with_each_request(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "said"),
+    ("header", "password"),
     [
         ("Basic " + base64.b64encode(b"u:a:b").decode(), b"a:b"),
         ("basic  " + base64.b64encode(b":p").decode(), b"p"),
@@ -141,8 +141,8 @@ def test_a_script_says_it_with_each_request(client: TestClient) -> None:
         ("", None),
     ],
 )
-def test_what_an_authorization_says(header: str, said: bytes | None) -> None:
-    assert password_from_header(header) == said
+def test_what_an_authorization_says(header: str, password: bytes | None) -> None:
+    assert password_from_header(header) == password
 
 
 def test_a_session_of_another_time_word_or_secret_is_none(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +163,7 @@ def test_a_session_of_another_time_word_or_secret_is_none(client: TestClient, mo
         f"{value}.",
         "",
     ]
-    assert not any(opens(one) for one in forged)
+    assert not any(opens(cookie) for cookie in forged)
     visitor = client.get("/", headers={**HTML, **basic(WORD)}).cookies["gradbox"]
     assert not opens(visitor)
     scope: dict[str, Any] = {"type": "http", "root_path": "", "headers": []}
@@ -183,34 +183,34 @@ def test_wrong_words_are_counted_by_address_and_right_ones_are_not(tmp_path_fact
     data = str(tmp_path_factory.mktemp("data"))
     with visiting(PROXY, password=WORD, password_limit="3/minute", trusted_proxies=PROXY, data=data) as client:
 
-        def come(place: str, word: str, way: str = "basic") -> int:
-            told = {"x-forwarded-for": place}
-            if way == "basic":
-                return int(client.get("/api/schema", headers={**told, **basic(word)}).status_code)
-            return int(client.post(SESSION_PATH, json={"password": word}, headers=told).status_code)
+        def status(address: str, word: str, form: str = "basic") -> int:
+            forwarded = {"x-forwarded-for": address}
+            if form == "basic":
+                return int(client.get("/api/schema", headers={**forwarded, **basic(word)}).status_code)
+            return int(client.post(SESSION_PATH, json={"password": word}, headers=forwarded).status_code)
 
-        assert [come("198.51.100.1", WORD) for _ in range(9)] == [200] * 9
+        assert [status("198.51.100.1", WORD) for _ in range(9)] == [200] * 9
         session = client.post(SESSION_PATH, json={"password": WORD}, headers={"x-forwarded-for": "198.51.100.1"})
         client.cookies.clear()
-        assert [come("198.51.100.1", "wrong", way) for way in ("basic", "form", "basic", "form", "basic")] == [
+        assert [status("198.51.100.1", "wrong", form) for form in ("basic", "form", "basic", "form", "basic")] == [
             401, 401, 401, 429, 429,
         ]  # fmt: skip
         client.cookies.clear()
-        assert come("198.51.100.1", WORD) == come("198.51.100.1", WORD, "form") == 429  # nobody learns which it was
+        assert status("198.51.100.1", WORD) == status("198.51.100.1", WORD, "form") == 429  # nobody learns which it was
         client.cookies.clear()
         limited = client.get("/api/schema", headers={"x-forwarded-for": "198.51.100.1", **basic("wrong")})
         assert code(limited) == (429, "limited") and 0 < int(limited.headers["retry-after"]) <= 60
-        assert come("198.51.100.2", WORD) == 200
-        assert come("1.1.1.1, 198.51.100.1", WORD) == 429
-        kept = {"cookie": session.headers["set-cookie"].split(";")[0], "x-forwarded-for": "198.51.100.1"}
-        assert client.get("/api/schema", headers=kept).status_code == 200
-        told = client.get("/metrics", headers=kept).text
-        assert "gradbox_failed_sign_ins_total 3.0" in told and 'why="limited"' not in told
+        assert status("198.51.100.2", WORD) == 200
+        assert status("1.1.1.1, 198.51.100.1", WORD) == 429
+        signed_in = {"cookie": session.headers["set-cookie"].split(";")[0], "x-forwarded-for": "198.51.100.1"}
+        assert client.get("/api/schema", headers=signed_in).status_code == 200
+        metrics = client.get("/metrics", headers=signed_in).text
+        assert "gradbox_failed_sign_ins_total 3.0" in metrics and 'why="limited"' not in metrics
 
 
 def test_behind_a_prefix_and_https(tmp_path_factory: pytest.TempPathFactory) -> None:
-    told: dict[str, Any] = {"password": WORD, "public_url": "https://127.0.0.1/box", "trusted_proxies": PROXY}
-    with visiting(PROXY, data=str(tmp_path_factory.mktemp("data")), **told) as client:
+    settings: dict[str, Any] = {"password": WORD, "public_url": "https://127.0.0.1/box", "trusted_proxies": PROXY}
+    with visiting(PROXY, data=str(tmp_path_factory.mktemp("data")), **settings) as client:
         for start in ("", "/box"):
             client.cookies.clear()
             page = client.get(f"{start}/gallery", headers=HTML)
@@ -229,28 +229,28 @@ def test_behind_a_prefix_and_https(tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def test_addresses_alone_and_with_a_password(tmp_path_factory: pytest.TempPathFactory) -> None:
-    places: dict[str, Any] = {"addresses": "192.0.2.0/24,2001:db8::/32", "trusted_proxies": PROXY}
+    settings: dict[str, Any] = {"addresses": "192.0.2.0/24,2001:db8::/32", "trusted_proxies": PROXY}
 
-    def come(client: TestClient, place: str, **headers: str) -> Any:
-        return client.get("/gallery", headers={"x-forwarded-for": place, **headers})
+    def visit(client: TestClient, address: str, **headers: str) -> Any:
+        return client.get("/gallery", headers={"x-forwarded-for": address, **headers})
 
-    with visiting(PROXY, data=str(tmp_path_factory.mktemp("data")), **places) as client:
-        for place in ("192.0.2.7", "2001:db8::7", "203.0.113.9, 192.0.2.7"):
-            assert come(client, place).status_code == 200
-        for place in ("203.0.113.9", "192.0.2.7, 203.0.113.9", "192.0.2.7, unknown", ""):
-            assert code(come(client, place)) == (403, "wrong_address"), place
-        page = come(client, "203.0.113.9", **HTML)
+    with visiting(PROXY, data=str(tmp_path_factory.mktemp("data")), **settings) as client:
+        for address in ("192.0.2.7", "2001:db8::7", "203.0.113.9, 192.0.2.7"):
+            assert visit(client, address).status_code == 200
+        for address in ("203.0.113.9", "192.0.2.7, 203.0.113.9", "192.0.2.7, unknown", ""):
+            assert code(visit(client, address)) == (403, "wrong_address"), address
+        page = visit(client, "203.0.113.9", **HTML)
         assert page.status_code == 403 and 'class="door"' in page.text and "<form" not in page.text
-        assert come(client, "192.0.2.7").headers["cache-control"].startswith("private")
+        assert visit(client, "192.0.2.7").headers["cache-control"].startswith("private")
         assert client.get("/healthz").status_code == 200
         assert code(client.post(SESSION_PATH, json={"password": ""}, headers={"x-forwarded-for": "192.0.2.7"})) == (
             404,
             "not_found",
         )
-    with visiting(PROXY, data=str(tmp_path_factory.mktemp("data")), password=WORD, **places) as client:
-        assert code(come(client, "192.0.2.7")) == (401, "no_password")
-        assert come(client, "192.0.2.7", **basic(WORD)).status_code == 200
-        assert code(come(client, "203.0.113.9", **basic(WORD))) == (403, "wrong_address")
+    with visiting(PROXY, data=str(tmp_path_factory.mktemp("data")), password=WORD, **settings) as client:
+        assert code(visit(client, "192.0.2.7")) == (401, "no_password")
+        assert visit(client, "192.0.2.7", **basic(WORD)).status_code == 200
+        assert code(visit(client, "203.0.113.9", **basic(WORD))) == (403, "wrong_address")
         away = client.post(SESSION_PATH, json={"password": WORD}, headers={"x-forwarded-for": "203.0.113.9"})
         assert code(away) == (403, "wrong_address")
 
@@ -274,8 +274,8 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    told = {"GRADBOX_PASSWORD": WORD, "GRADBOX_PASSWORD_LIMIT": "2/minute", "GRADBOX_SANDBOX": "off"}
-    environment = {**os.environ, **told, "GRADBOX_DATA": str(tmp_path_factory.mktemp("data"))}
+    settings = {"GRADBOX_PASSWORD": WORD, "GRADBOX_PASSWORD_LIMIT": "2/minute", "GRADBOX_SANDBOX": "off"}
+    environment = {**os.environ, **settings, "GRADBOX_DATA": str(tmp_path_factory.mktemp("data"))}
     server = subprocess.Popen([sys.executable, "-m", "server", "serve", "--port", str(port)], cwd=ROOT, env=environment)
     address = f"http://127.0.0.1:{port}"
     try:
@@ -316,11 +316,11 @@ def test_one_is_where_one_was_after_signing_in(page: Any, closed: str) -> None:
     page.click("#sign-out")
     page.wait_for_selector("#sign-in button:enabled")
     assert page.url == f"{closed}/gallery"
-    for word, told in (("a guess", "The password is wrong."), ("a guess", "Too many attempts. Try ")):
+    for word, message in (("a guess", "The password is wrong."), ("a guess", "Too many attempts. Try ")):
         page.fill("[name=password]", word)
         page.keyboard.press("Enter")
         page.wait_for_function(
-            "(told) => document.querySelector('[role=alert]').textContent.startsWith(told)", arg=told
+            "(told) => document.querySelector('[role=alert]').textContent.startsWith(told)", arg=message
         )
 
 
@@ -332,5 +332,5 @@ def test_the_page_that_asks_fits_and_is_accessible(page: Any, closed: str, width
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate("document.activeElement.name") == "password"
     page.evaluate((ROOT / "node_modules/axe-core/axe.min.js").read_text())
-    found = page.evaluate("() => axe.run().then((result) => result.violations.map((one) => one.id))")
-    assert found == []
+    violations = page.evaluate("() => axe.run().then((result) => result.violations.map((one) => one.id))")
+    assert violations == []

@@ -74,16 +74,16 @@ def test_a_graph_wider_than_its_pane_is_folded_and_says_what_runs(page: Any, sit
     assert page.evaluate(
         "document.querySelector('#stage .stage').scrollWidth <= document.querySelector('#stage').clientWidth"
     )
-    places: dict[str, Any] = {}
+    boxes: dict[str, Any] = {}
     for i in visits[:: len(visits) // 12]:
         go(page, i)
-        told = page.evaluate(READ)
-        shown = told["nodes"] + [uid for fold in told["folds"] for uid in fold["members"]]
+        drawn = page.evaluate(READ)
+        shown = drawn["nodes"] + [uid for fold in drawn["folds"] for uid in fold["members"]]
         assert set(shown) <= alive(trace, i)
-        assert told["running"] == [trace["steps"][i]["visit"]["node"]]
+        assert drawn["running"] == [trace["steps"][i]["visit"]["node"]]
         assert page.locator("#stage .node.running").evaluate(IN_SIGHT)
-        for key, place in told["places"].items():
-            assert places.setdefault(key, place) == place, "a fold moved"
+        for key, box in drawn["places"].items():
+            assert boxes.setdefault(key, box) == box, "a fold moved"
 
 
 def test_a_fold_opens_and_closes_by_click_and_by_key(page: Any, site: str) -> None:

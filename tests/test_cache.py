@@ -17,9 +17,9 @@ RUNTIME = Runtime(**VERSIONS, tracer="0", device="cpu", seed=0, hash_seed=0, thr
 
 def ended(focus: Focus | None = None, deterministic: bool = True, **outcome: Any) -> RecordedTrace:
     reasons = {"error": {"type": "E", "message": ""}, "stopped": {"limit": "wall", "value": 1}}
-    told = Outcome.model_validate({**reasons, **outcome} if outcome else {"status": "finished"})
+    ending = Outcome.model_validate({**reasons, **outcome} if outcome else {"status": "finished"})
     header = Header(program=Program(source="x = 1\n"), runtime=RUNTIME)
-    return RecordedTrace(header, [], "", told, Cost(wall_ms=1, cpu_ms=1, peak_bytes=1), focus, deterministic)
+    return RecordedTrace(header, [], "", ending, Cost(wall_ms=1, cpu_ms=1, peak_bytes=1), focus, deterministic)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def ended(focus: Focus | None = None, deterministic: bool = True, **outcome: Any
 )
 def test_whatever_a_job_asks_for_is_in_its_key(change: dict[str, Any]) -> None:
     job = {"source": "x = 1\n", "limits": {"steps": 9, "wall": 1.5}}
-    plain, changed = (cache_key(Job.model_validate(one), VERSIONS) for one in (job, {**job, **change}))
+    plain, changed = (cache_key(Job.model_validate(fields), VERSIONS) for fields in (job, {**job, **change}))
     assert plain != changed and len(plain) == len(changed) == 64
     assert changed == cache_key(Job.model_validate({**job, **change}), dict(reversed(VERSIONS.items())))
 
@@ -67,10 +67,10 @@ def test_the_least_recently_used_go_first(seed: int) -> None:
     for _ in range(300):
         name = chance.choice("abcdefghij")
         if chance.random() < 0.5:
-            found = cache.get(name)
-            assert found == model.get(name)
-            hits, misses = hits + (found is not None), misses + (found is None)
-            if found is not None:
+            cached = cache.get(name)
+            assert cached == model.get(name)
+            hits, misses = hits + (cached is not None), misses + (cached is None)
+            if cached is not None:
                 model.move_to_end(name)
         else:
             body = bytes(chance.randrange(1, room // 3))

@@ -24,12 +24,12 @@ def test_any_number_of_files_in_order(tmp_path: Path) -> None:
     files[3].write_text("import os\n")
     files[5].write_text("1 / 0\n")
     done = command("trace", *map(str, files))
-    told = [json.loads(line) for line in done.stdout.splitlines()]
+    traces = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0 and done.stderr == ""
-    assert told[0]["runtime"]["limits"]["wall"] == 60.0
-    statuses = [trace["outcome"]["status"] for trace in told]
+    assert traces[0]["runtime"]["limits"]["wall"] == 60.0
+    statuses = [trace["outcome"]["status"] for trace in traces]
     assert statuses == ["finished"] * 3 + ["refused", "finished", "raised"] + ["finished"] * 6
-    assert [trace["steps"][0]["set"]["f1"]["vars"] for trace in told[6:]] == [{"x": k} for k in range(6, 12)]
+    assert [trace["steps"][0]["set"]["f1"]["vars"] for trace in traces[6:]] == [{"x": k} for k in range(6, 12)]
 
 
 def test_a_missing_file_is_named_and_the_others_are_traced(tmp_path: Path) -> None:

@@ -25,12 +25,12 @@ PROXIES = parse_networks("10.0.0.1, 192.168.0.0/16, 2001:db8:ffff::/48")
 
 
 def scope(peer: str | None = "203.0.113.9", scheme: str = "http", **headers: str | list[str]) -> dict[str, Any]:
-    told = [
+    pairs = [
         (name.replace("_", "-").encode(), value.encode("latin-1"))
         for name, values in headers.items()
         for value in ([values] if isinstance(values, str) else values)
     ]
-    return {"type": "http", "scheme": scheme, "client": (peer, 50000) if peer is not None else None, "headers": told}
+    return {"type": "http", "scheme": scheme, "client": (peer, 50000) if peer is not None else None, "headers": pairs}
 
 
 def given(asked: dict[str, Any], key: bytes = KEY) -> Any:
@@ -202,7 +202,7 @@ def test_no_proxy_is_none(text: str) -> None:
 
 
 def test_networks_may_be_written_by_any_address_in_them() -> None:
-    assert [str(one) for one in parse_networks("10.1.2.3/8,::1 , 127.0.0.1,2001:db8::1/32")] == [
+    assert [str(network) for network in parse_networks("10.1.2.3/8,::1 , 127.0.0.1,2001:db8::1/32")] == [
         "10.0.0.0/8",
         "::1/128",
         "127.0.0.1/32",

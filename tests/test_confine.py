@@ -34,10 +34,10 @@ as_any = pytest.mark.parametrize("user", USERS)
 def outcomes(user: int, how: str) -> dict[str, dict[str, str]]:
     environment = {"SECRET": "s3cr3t", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "tests.attacks", str(user), how]
-    found = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=120, check=False)
-    assert found.returncode == 0, found.stderr.decode()
-    told: dict[str, dict[str, str]] = json.loads(found.stdout)
-    return told
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    results: dict[str, dict[str, str]] = json.loads(done.stdout)
+    return results
 
 
 @pytest.fixture
@@ -49,38 +49,38 @@ def host() -> None:
 
 def in_a_child(act: Callable[[], object]) -> str:
     """What came of it in a process of its own: its result, or what it raised."""
-    answer, told = os.pipe()
+    reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            os.write(told, str(act()).encode())
+            os.write(writer, str(act()).encode())
         except BaseException as error:
-            os.write(told, f"{type(error).__name__}: {error}".encode())
+            os.write(writer, f"{type(error).__name__}: {error}".encode())
         finally:
             os._exit(0)
-    os.close(told)
-    with open(answer, "rb") as file:
-        said = file.read().decode()
+    os.close(writer)
+    with open(reader, "rb") as file:
+        result = file.read().decode()
     os.waitpid(pid, 0)
-    return said
+    return result
 
 
 @as_any
 @pytest.mark.usefixtures("host")
 def test_no_attack_succeeds(user: int) -> None:
-    found = outcomes(user, "confined")["attacks"]
-    assert found.keys() == ATTACKS.keys()
-    assert {name: end for name, end in found.items() if not end.startswith(("raised ", "died "))} == {}
+    ends = outcomes(user, "confined")["attacks"]
+    assert ends.keys() == ATTACKS.keys()
+    assert {name: end for name, end in ends.items() if not end.startswith(("raised ", "died "))} == {}
 
 
 @as_any
 def test_an_attack_succeeds_where_nothing_holds_it(user: int) -> None:
     """But for what this host refuses anybody. So none of them fails by a mistake of its own."""
-    found = outcomes(user, "loose")["attacks"]
-    assert found.keys() == ATTACKS.keys() - UNTRIED.keys() - (OF_ROOT.keys() if user else set())
-    failed = {name: end for name, end in found.items() if end != "succeeded"}
+    ends = outcomes(user, "loose")["attacks"]
+    assert ends.keys() == ATTACKS.keys() - UNTRIED.keys() - (OF_ROOT.keys() if user else set())
+    failed = {name: end for name, end in ends.items() if end != "succeeded"}
     assert {name: end for name, end in failed.items() if not re.match(r"raised \w*Error: \[Errno \d+\]", end)} == {}
-    assert len(failed) < len(found) / 10, failed
+    assert len(failed) < len(ends) / 10, failed
 
 
 @as_any
@@ -96,32 +96,32 @@ def test_programs_work(user: int) -> None:
 
 
 def test_each_layer_that_the_kernel_has_works_here() -> None:
-    found = confine.probe()
-    assert list(found) == NAMES
+    layers = confine.probe()
+    assert list(layers) == NAMES
     expected = dict.fromkeys(NAMES, "")
     if os.geteuid() != 0:
         expected["uid"] = "the server does not run as root"
     if not landlock.abi():
         expected["landlock"] = "the kernel has no Landlock"
-    assert found == expected
+    assert layers == expected
 
 
 @as_root
 def test_an_ordinary_user_has_no_user_to_change_from() -> None:
     def act() -> str:
         become(NOBODY)
-        found = confine.probe()
-        return json.dumps([found["uid"], confine.missing_layers(found)])
+        layers = confine.probe()
+        return json.dumps([layers["uid"], confine.missing_layers(layers)])
 
     assert json.loads(in_a_child(act)) == ["the server does not run as root", {}]
 
 
 def test_what_root_lacks_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = dict.fromkeys(NAMES, "") | {"uid": "why", "landlock": "why not"}
+    layers = dict.fromkeys(NAMES, "") | {"uid": "why", "landlock": "why not"}
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert confine.missing_layers(found) == {"uid": "why", "landlock": "why not"}
+    assert confine.missing_layers(layers) == {"uid": "why", "landlock": "why not"}
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert confine.missing_layers(found) == {"landlock": "why not"}
+    assert confine.missing_layers(layers) == {"landlock": "why not"}
 
 
 @pytest.mark.parametrize(
@@ -148,21 +148,21 @@ def test_a_trial_ends_whatever_a_layer_does(
 
 @as_root
 @pytest.mark.parametrize(
-    ("layer", "said"),
+    ("layer", "error"),
     [
         ("uid", "PermissionError: [Errno 1] the server does not run as root"),
         ("landlock", "PermissionError: [Errno 1] Operation not permitted"),
         ("seccomp", "PermissionError: [Errno 13] Permission denied"),
     ],
 )
-def test_a_layer_that_worked_and_fails_stops_the_child(layer: str, said: str) -> None:
+def test_a_layer_that_worked_and_fails_stops_the_child(layer: str, error: str) -> None:
     """An ordinary user can't change to another one, nor take the two others without no_new_privs."""
 
     def act() -> None:
         become(NOBODY)
         confine.Confinement(dict.fromkeys(NAMES, "left out") | {layer: ""}, 1 << 30, 5, 61_000).apply((), 0)
 
-    assert in_a_child(act) == said
+    assert in_a_child(act) == error
 
 
 def test_a_limit_is_not_raised_over_the_one_that_is_there() -> None:
@@ -179,7 +179,7 @@ def test_a_limit_is_not_raised_over_the_one_that_is_there() -> None:
 @pytest.mark.usefixtures("host")
 def test_a_child_dies_with_its_parent(user: int) -> None:
     """Though it has changed its user, which the kernel forgets that for."""
-    answer, told = os.pipe()
+    reader, writer = os.pipe()
     parent = os.fork()
     if parent == 0:
         try:
@@ -188,18 +188,18 @@ def test_a_child_dies_with_its_parent(user: int) -> None:
             confinement = confine.Confinement(confine.probe(), 1 << 30, 5, 61_000)
             if os.fork() == 0:
                 confine.prctl(1, signal.SIGKILL)
-                confinement.apply((told,), 0)
-                os.write(told, str(os.getpid()).encode())
+                confinement.apply((writer,), 0)
+                os.write(writer, str(os.getpid()).encode())
             time.sleep(60)
         finally:
             os._exit(1)
-    os.close(told)
-    child = os.pidfd_open(int(os.read(answer, 20)))
+    os.close(writer)
+    child = os.pidfd_open(int(os.read(reader, 20)))
     os.kill(parent, signal.SIGKILL)
     os.waitpid(parent, 0)
     assert select.select([child], [], [], 5)[0]
     os.close(child)
-    os.close(answer)
+    os.close(reader)
 
 
 @pytest.mark.skipif(not landlock.abi(), reason="the kernel has no Landlock")
@@ -240,7 +240,7 @@ both = pytest.mark.parametrize("machine", list(HEADERS))
 
 def verdict(machine: str, number: int, *arguments: int, arch: int | None = None) -> int | None:
     """The error that a call gets from the filter, None where it is allowed."""
-    arguments = tuple(one % (1 << 64) for one in (*arguments, *[0] * 6)[:6])
+    arguments = tuple(argument % (1 << 64) for argument in (*arguments, *[0] * 6)[:6])
     data = struct.pack("=IIQ6Q", number, seccomp.MACHINES[machine][1] if arch is None else arch, 0, *arguments)
     code = list(struct.iter_unpack("=HBBI", seccomp.program(PID, machine)))
     loaded, at = 0, 0

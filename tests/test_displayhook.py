@@ -76,8 +76,8 @@ def transcript(source: str) -> str:
     return "\n".join(out)
 
 
-def texts(told: dict[str, Any]) -> list[str]:
-    return [step["shown"] for step in told["steps"] if step.get("shown")]
+def texts(recorded: dict[str, Any]) -> list[str]:
+    return [step["shown"] for step in recorded["steps"] if step.get("shown")]
 
 
 def session(source: str) -> list[str]:
@@ -86,11 +86,11 @@ def session(source: str) -> list[str]:
     child = os.fork()
     if child == 0:
         torch.manual_seed(0)
-        said: list[str] = []
+        shown: list[str] = []
 
         def show(value: Any) -> None:
             if value is not None:
-                said.append(repr(value))
+                shown.append(repr(value))
 
         sys.displayhook = show
         space: dict[str, Any] = {"__name__": "__main__"}
@@ -101,14 +101,14 @@ def session(source: str) -> list[str]:
                     exec(compile(ast.Interactive([node]), "<program>", "single"), space)
                 except ValueError:  # a number that Python itself does not print
                     pass
-        os.write(writing, json.dumps(said).encode())
+        os.write(writing, json.dumps(shown).encode())
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         data = pipe.read()
     os.waitpid(child, 0)
-    found: list[str] = json.loads(data)
-    return found
+    lines: list[str] = json.loads(data)
+    return lines
 
 
 def plain(texts: list[str]) -> list[str]:
@@ -116,17 +116,17 @@ def plain(texts: list[str]) -> list[str]:
 
 
 def test_values_are_shown_as_a_session_shows_them() -> None:
-    told = trace(transcript(VALUES))
-    assert told["outcome"]["status"] == "finished", told["outcome"]
-    assert plain(texts(told)) == plain(session(VALUES))
-    assert "grad_fn=<AsStridedBackward0>" in "".join(texts(told))
+    recorded = trace(transcript(VALUES))
+    assert recorded["outcome"]["status"] == "finished", recorded["outcome"]
+    assert plain(texts(recorded)) == plain(session(VALUES))
+    assert "grad_fn=<AsStridedBackward0>" in "".join(texts(recorded))
 
 
-def without(told: dict[str, Any]) -> dict[str, Any]:
-    told = json.loads(re.sub("0x[0-9a-f]+", "0x", json.dumps(told)))
-    for step in told["steps"]:
+def without(recorded: dict[str, Any]) -> dict[str, Any]:
+    recorded = json.loads(re.sub("0x[0-9a-f]+", "0x", json.dumps(recorded)))
+    for step in recorded["steps"]:
         step.pop("shown", None)
-    return {key: told[key] for key in ("program", "steps", "outcome")}
+    return {key: recorded[key] for key in ("program", "steps", "outcome")}
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
@@ -147,19 +147,19 @@ def test_showing_draws_nothing_and_makes_nothing() -> None:
         "torch.manual_seed(1)\nx = torch.rand(3, requires_grad=True)\ny = x[1:]\n{0}\nz = torch.rand(1)\nw = y.exp()\n"
     )
     bare = trace(source.format("y = y"))
-    told = trace(transcript(source.format("y")))
-    assert texts(told)[1].startswith("tensor([")
+    recorded = trace(transcript(source.format("y")))
+    assert texts(recorded)[1].startswith("tensor([")
     last = [
         [entry for entry in step["set"].items() if entry[0][0] in "tn"]
-        for step in (bare["steps"][-1], told["steps"][-1])
+        for step in (bare["steps"][-1], recorded["steps"][-1])
     ]
     assert last[0] == last[1]
-    assert not [entry for step in told["steps"] for entry in step["log"] if entry.get("event") == "tracer_fault"]
+    assert not [entry for step in recorded["steps"] for entry in step["log"] if entry.get("event") == "tracer_fault"]
 
 
 def test_none_is_shown_as_nothing_and_functions_show_nothing() -> None:
-    told = trace("import torch\ndef f():\n    1\n    print(2)\n    return None\nf()  # None\nprint(3)  # 3\n3\n")
-    shown_at = {step["line"]: step["shown"] for step in told["steps"] if "shown" in step}
+    recorded = trace("import torch\ndef f():\n    1\n    print(2)\n    return None\nf()  # None\nprint(3)  # 3\n3\n")
+    shown_at = {step["line"]: step["shown"] for step in recorded["steps"] if "shown" in step}
     assert set(shown_at) <= {6, 7}
 
 
@@ -224,6 +224,6 @@ def test_what_is_endless_is_not_shown() -> None:
 
 
 def test_only_where_an_output_stands_beside() -> None:
-    told = trace(">>> 1\n>>> 2\n2\n>>> 3; 4\n3\n")
-    assert {step["line"]: step["shown"] for step in told["steps"] if "shown" in step} == {2: "2", 3: "4"}
+    recorded = trace(">>> 1\n>>> 2\n2\n>>> 3; 4\n3\n")
+    assert {step["line"]: step["shown"] for step in recorded["steps"] if "shown" in step} == {2: "2", 3: "4"}
     assert expressions_with_output([], [{"kind": "Expr", "line": 1, "end_line": 1, "parent": None}]) == frozenset()

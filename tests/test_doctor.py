@@ -24,7 +24,7 @@ pytest_plugins = ["tests.databases"]
 ROOT = Path(__file__).parent.parent
 
 
-def told(**environment: str) -> subprocess.CompletedProcess[str]:
+def run_doctor(**environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "server", "doctor"],
         cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120,
@@ -32,7 +32,7 @@ def told(**environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_page_says_what_a_visitor_gets() -> None:
-    page = told().stdout
+    page = run_doctor().stdout
     for subject in (
         "pictures",
         "store, embedded",
@@ -49,7 +49,7 @@ def test_the_page_says_what_a_visitor_gets() -> None:
 
 
 def test_what_is_missing_is_marked_and_makes_the_status() -> None:
-    page = told(GRADBOX_SANDBOX="off", GRADBOX_MEMORY=str(10**13))
+    page = run_doctor(GRADBOX_SANDBOX="off", GRADBOX_MEMORY=str(10**13))
     assert page.returncode == 1
     marked = [line for line in page.stdout.splitlines() if line.startswith("!")]
     assert any("confinement" in line for line in marked) and any("enough for 1 of 2" in line for line in marked)
@@ -58,8 +58,8 @@ def test_what_is_missing_is_marked_and_makes_the_status() -> None:
 def test_a_store_that_nothing_can_be_saved_in_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for folder in ("/proc/new", str(tmp_path / "file"), str(tmp_path / "file/new")):
-        subject, found, wrong = asyncio.run(doctor.check_store(Settings({}, data=folder)))
-        assert (subject, found) in (("store, embedded", "none yet"), ("store, embedded", "none")), folder
+        subject, state, wrong = asyncio.run(doctor.check_store(Settings({}, data=folder)))
+        assert (subject, state) in (("store, embedded", "none yet"), ("store, embedded", "none")), folder
         assert wrong.startswith("no program can be saved"), folder
     assert asyncio.run(doctor.check_store(Settings({}, data=str(tmp_path / "new"))))[1:] == (
         "created when the first program is saved",
@@ -67,19 +67,19 @@ def test_a_store_that_nothing_can_be_saved_in_is_told(tmp_path: Path) -> None:
     )
     assert not (tmp_path / "new").exists()
     gone = Settings({}, database_url="postgresql://me:hush@127.0.0.1:9/none")
-    subject, found, wrong = asyncio.run(doctor.check_store(gone))
-    assert (subject, found) == ("store, PostgreSQL", "none") and "Connect call failed" in wrong
+    subject, state, wrong = asyncio.run(doctor.check_store(gone))
+    assert (subject, state) == ("store, PostgreSQL", "none") and "Connect call failed" in wrong
     assert "hush" not in wrong
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_store_is_told_by_what_it_holds(new_database: DatabaseFactory, kind: str) -> None:
-    place = new_database(kind)
-    place.do(lambda store: store.save(content(), b"x" * 950, MADE))
-    told: dict[str, Any] = {"data": str(place.folder), "database_url": place.url}
-    _, found, wrong = asyncio.run(doctor.check_store(Settings({}, **told)))
-    assert found.startswith("1 programs, ") and found.endswith(", revision 0001") and wrong == ""
-    assert asyncio.run(doctor.check_store(Settings({}, quota=1000, **told)))[2] == "it is nearly full"
+    database = new_database(kind)
+    database.do(lambda store: store.save(content(), b"x" * 950, MADE))
+    settings: dict[str, Any] = {"data": str(database.folder), "database_url": database.url}
+    _, state, wrong = asyncio.run(doctor.check_store(Settings({}, **settings)))
+    assert state.startswith("1 programs, ") and state.endswith(", revision 0001") and wrong == ""
+    assert asyncio.run(doctor.check_store(Settings({}, quota=1000, **settings)))[2] == "it is nearly full"
 
 
 def test_settings_that_are_doubtful_are_told() -> None:
@@ -92,10 +92,10 @@ def test_settings_that_are_doubtful_are_told() -> None:
 
 
 def test_pictures_that_are_not_drawn_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = Trace.model_validate(trace("x = 1\n"))
-    header = Header(program=told.program, runtime=told.runtime)
-    steps = [encoded(step) for step in told.steps]
-    recorded = RecordedTrace(header=header, steps=steps, printed="", outcome=told.outcome, cost=told.cost)
+    decoded = Trace.model_validate(trace("x = 1\n"))
+    header = Header(program=decoded.program, runtime=decoded.runtime)
+    steps = [encoded(step) for step in decoded.steps]
+    recorded = RecordedTrace(header=header, steps=steps, printed="", outcome=decoded.outcome, cost=decoded.cost)
     monkeypatch.setattr("server.pictures.renderer_client.COMMAND", (sys.executable, "-c", "raise SystemExit"))
     assert asyncio.run(doctor.check_pictures(recorded, Settings({}))) == (
         "pictures",
@@ -107,7 +107,7 @@ def test_pictures_that_are_not_drawn_are_told(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_workers_that_do_not_start_are_named() -> None:
-    page = told(GRADBOX_BOOT="0.01")
+    page = run_doctor(GRADBOX_BOOT="0.01")
     assert page.returncode == 1 and "the workers do not start" in page.stdout
 
 
