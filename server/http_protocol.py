@@ -19,7 +19,7 @@ TIMED_OUT = f"the request was not complete after {REQUEST_TIMEOUT:.0f} seconds"
 class DeadlineProtocol(H11Protocol):
     """uvicorn itself waits for the rest of a request without end."""
 
-    whole = REQUEST_TIMEOUT
+    request_timeout = REQUEST_TIMEOUT
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -42,7 +42,7 @@ class DeadlineProtocol(H11Protocol):
 
     def _watch(self) -> None:
         if self._deadline is None:
-            self._deadline = self.loop.call_later(self.whole, self._late)
+            self._deadline = self.loop.call_later(self.request_timeout, self._late)
 
     def _unwatch(self) -> None:
         if self._deadline is not None:

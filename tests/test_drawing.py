@@ -29,7 +29,7 @@ def sources() -> list[Any]:
         ),
     )
     seeds = (
-        [pytest.param(one["program"], id=one["id"]) for one in json.loads(SEEDS.read_text())]
+        [pytest.param(seed["program"], id=seed["id"]) for seed in json.loads(SEEDS.read_text())]
         if SEEDS.exists()
         else [missing]
     )
@@ -75,9 +75,9 @@ def test_every_step_shows_what_the_trace_says(open_page: Any, source: str) -> No
 
 def only(rows: list[dict[str, Any]], *names: str) -> dict[Any, dict[str, Any]]:
     """Rows by what names them; a name is there once."""
-    found = {row[names[0]] if len(names) == 1 else tuple(row[name] for name in names): row for row in rows}
-    assert len(found) == len(rows), f"twice among {names}"
-    return found
+    by_name = {row[names[0]] if len(names) == 1 else tuple(row[name] for name in names): row for row in rows}
+    assert len(by_name) == len(rows), f"twice among {names}"
+    return by_name
 
 
 def storages(picture: Picture, before: State, state: State, step: dict[str, Any]) -> None:
@@ -100,10 +100,10 @@ def storages(picture: Picture, before: State, state: State, step: dict[str, Any]
         assert cell["written"] == written, (key, "written")
     for uid in big:
         for dtype, parts in living[uid]["windows"].items():
-            told = {start + k: value for start, row in parts for k, value in enumerate(row)}
+            values = {start + k: value for start, row in parts for k, value in enumerate(row)}
             for key, cell in cells.items():
                 if key[0].startswith(f"{uid}:") and key[1] == dtype:
-                    assert expected_picture.says(cell["text"], told[int(key[0].split(":")[1])])
+                    assert expected_picture.says(cell["text"], values[int(key[0].split(":")[1])])
     freed = {uid for uid in step["gone"] if (before.get(uid) or step["set"].get(uid, {})).get("kind") == "storage"}
     assert {*picture["ghosts"]} == freed
 
@@ -150,8 +150,8 @@ def counters(picture: Picture, state: State) -> None:
         value = state[badge["counter"]]["value"]
         assert int(badge["version"]) == value
         assert int(re.findall(r"\d+", badge["text"])[-1]) == value % 10 ** len(re.findall(r"\d+", badge["text"])[-1])
-        beside = {uid for uid, card in cards.items() if level(card["box"], badge["box"])}
-        assert sorted(beside) in [sorted(w) for (counter, _), w in worn.items() if counter == badge["counter"]]
+        level_cards = {uid for uid, card in cards.items() if level(card["box"], badge["box"])}
+        assert sorted(level_cards) in [sorted(w) for (counter, _), w in worn.items() if counter == badge["counter"]]
 
 
 def level(box: Box, of: Box) -> bool:
@@ -279,18 +279,18 @@ def saved(picture: Picture, state: State) -> None:
     }
     assert {*pins} == held
     for key, (slot, over) in every.items():
-        told = slots[key]
+        drawn = slots[key]
         gone = over or slot["state"] == "freed"
-        assert told["state"] == slot["state"] and told["storage"] == slot.get("storage")
-        assert [mark for mark in told["marks"] if mark != "slot"] == ["freed" if gone else slot["state"]]
+        assert drawn["state"] == slot["state"] and drawn["storage"] == slot.get("storage")
+        assert [mark for mark in drawn["marks"] if mark != "slot"] == ["freed" if gone else slot["state"]]
         if gone:
-            assert "released" in told["text"]
+            assert "released" in drawn["text"]
         elif slot.get("storage"):
-            assert slot["storage"] in told["text"]
+            assert slot["storage"] in drawn["text"]
             if slot.get("expected") is not None:
-                assert f"v{slot['expected']}" in told["text"]
+                assert f"v{slot['expected']}" in drawn["text"]
             if slot["state"] == "stale":
-                assert f"v{state[slot['counter']]['value']}" in told["text"]
+                assert f"v{state[slot['counter']]['value']}" in drawn["text"]
     for key, pin in pins.items():
         slot = every[key][0]
         assert (pin["state"], pin["storage"]) == (slot["state"], slot["storage"])
@@ -316,8 +316,8 @@ def gradients(picture: Picture, state: State, step: dict[str, Any]) -> None:
     """`.grad` has its tag at its own card, is None where it is None, and a visit shows what it passes on."""
     tensors = of_kind(state, "tensor")
     owned = {uid: t["grad"] for uid, t in tensors.items() if t.get("grad") in state}
-    told = {tag["ref"] for tag in picture["tags"] if (tag["path"] or "").endswith(".grad")}
-    assert told == {*owned.values()}
+    tagged = {tag["ref"] for tag in picture["tags"] if (tag["path"] or "").endswith(".grad")}
+    assert tagged == {*owned.values()}
     assert {*picture["gradWires"]} <= {*owned}
     for texts in picture["none"]:
         assert texts[1] == "None"
@@ -365,11 +365,11 @@ def apart(picture: Picture) -> None:
     boxes += [(f"rail {badge['counter']}", badge["box"]) for badge in picture["badges"]]
     boxes += [(f"pin {pin['key']}", pin["box"]) for pin in picture["pins"]]
     boxes.sort(key=lambda row: row[1][0])
-    for at, (one, a) in enumerate(boxes):
+    for at, (name, a) in enumerate(boxes):
         for other, b in boxes[at + 1 :]:
             if b[0] >= a[0] + a[2]:
                 break
-            assert not overlap(a, b), f"{one} {a} on {other} {b}"
+            assert not overlap(a, b), f"{name} {a} on {other} {b}"
 
 
 def join(a: Box | None, b: Box) -> Box:
@@ -390,17 +390,17 @@ def overlap(a: Box, b: Box, slack: float = 0.5) -> bool:
 
 def rightwards(picture: Picture) -> None:
     """From names to handles to storages, and through the graph, no line runs to the left."""
-    ways = [*picture["stems"], *(way for wire in picture["wires"] for way in wire["ways"])]
-    ways += [row["way"] for lane in ("edges", "leaders") for row in picture[lane]]
-    for way in ways:
-        for piece in way.split("M")[1:]:
+    paths = [*picture["stems"], *(path for wire in picture["wires"] for path in wire["ways"])]
+    paths += [row["way"] for lane in ("edges", "leaders") for row in picture[lane]]
+    for path in paths:
+        for piece in path.split("M")[1:]:
             at = -1.0
             for letter, numbers in re.findall(r"([A-Za-z]?)([-\d. ]+)", piece):
                 values = [float(n) for n in numbers.split()]
                 if letter != "V":
-                    assert values[-2 if len(values) > 1 else -1] >= at - 0.01 or letter == "h", way
+                    assert values[-2 if len(values) > 1 else -1] >= at - 0.01 or letter == "h", path
                     at = values[-2 if len(values) > 1 else -1] if letter != "h" else at + values[0]
-                assert letter not in ("h", "l") or values[0] >= 0, way
+                assert letter not in ("h", "l") or values[0] >= 0, path
 
 
 KEYS = {"cells": ("key", "dtype"), "handles": ("uid",), "nodes": ("uid",), "slots": ("key",), "pins": ("key",),
@@ -414,27 +414,31 @@ def still(past: Picture, now: Picture, before: State, state: State) -> None:
         old, new = only(past[lane], *names), only(now[lane], *names)
         for key in old.keys() & new.keys():
             uid = (key if isinstance(key, str) else key[0]).split(":")[0]
-            if lane in ("handles", "beads") and place(before[uid]) != place(state[uid]):
+            if lane in ("handles", "beads") and layout_inputs(before[uid]) != layout_inputs(state[uid]):
                 continue
             if lane == "pins" and old[key]["storage"] != new[key]["storage"]:
                 continue
             touched = any(old[key].get(field) != new[key].get(field) for field in ("state", "text"))
             assert old[key]["box"][: 2 if touched else 4] == new[key]["box"][: 2 if touched else 4], (lane, key)
-    ways = only(past["edges"], "key")
+    old_edges = only(past["edges"], "key")
     for edge in now["edges"]:
-        assert ways.get(edge["key"], edge)["way"] == edge["way"], edge["key"]
+        assert old_edges.get(edge["key"], edge)["way"] == edge["way"], edge["key"]
     tags = only([tag for tag in past["tags"] if tag["name"]], "frame", "name", "ref")
     for tag in now["tags"]:
         old_tag = tags.get((tag["frame"], tag["name"], tag["ref"]))
-        if old_tag and place(before[tag["ref"]]) == place(state[tag["ref"]]) and alike(past, now, tag["ref"]):
+        if (
+            old_tag
+            and layout_inputs(before[tag["ref"]]) == layout_inputs(state[tag["ref"]])
+            and same_names(past, now, tag["ref"])
+        ):
             assert old_tag["box"] == tag["box"], tag["title"]
 
 
-def place(entity: dict[str, Any]) -> Any:
+def layout_inputs(entity: dict[str, Any]) -> Any:
     """What the program can change of where a handle stands and what it reads."""
     return [entity.get(k) for k in ("storage", "counter", "shape", "offset", "stride", "at", "steps", "dtype")]
 
 
-def alike(past: Picture, now: Picture, uid: str) -> bool:
+def same_names(past: Picture, now: Picture, uid: str) -> bool:
     """Whether a thing has the same names as a step ago: they stand in one row."""
     return [t["title"] for t in past["tags"] if t["ref"] == uid] == [t["title"] for t in now["tags"] if t["ref"] == uid]

@@ -108,9 +108,9 @@ def test_a_stopped_run_that_waits_takes_no_turn() -> None:
 
 def test_one_who_stops_does_not_stop_the_others() -> None:
     async def work(executions: Executions, _: list[Result]) -> None:
-        one, other = [await executions.subscribe(job("sleep 0.6"), who) for who in (ANN, BOB)]
-        executions.stop(one)
-        assert (await executions.result(other)).status == "finished"
+        first, second = [await executions.subscribe(job("sleep 0.6"), who) for who in (ANN, BOB)]
+        executions.stop(first)
+        assert (await executions.result(second)).status == "finished"
 
     served(work)
 

@@ -15,8 +15,8 @@ from tests.tracing import ROOT, trace
 SEEDS = ROOT.parent / "shared/seeds/snippets"
 
 
-def told(source: str) -> list[tuple[int | None, str]]:
-    return [(claim.line, claim.args["text"]) for claim in expected_outputs(source.split("\n"), ast.parse(source))]
+def expected(source: str) -> list[tuple[int | None, str]]:
+    return [(output.line, output.args["text"]) for output in expected_outputs(source.split("\n"), ast.parse(source))]
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,8 @@ def told(source: str) -> list[tuple[int | None, str]]:
     ],
 )  # fmt: skip
 def test_what_only_torch_and_python_write_is_taken(comment: str, text: str) -> None:
-    assert told(f"print(x)  # {comment}") == [(1, text)]
-    assert told(f"print(x)\n  # {comment}\n\n") == [(1, text)]
+    assert expected(f"print(x)  # {comment}") == [(1, text)]
+    assert expected(f"print(x)\n  # {comment}\n\n") == [(1, text)]
 
 
 @pytest.mark.parametrize(
@@ -75,26 +75,31 @@ def test_what_only_torch_and_python_write_is_taken(comment: str, text: str) -> N
     ],
 )
 def test_prose_is_left_alone(comment: str) -> None:
-    assert told(f"print(x)  # {comment}\n") == []
+    assert expected(f"print(x)  # {comment}\n") == []
 
 
 def test_which_statements_a_comment_can_belong_to() -> None:
-    assert told("x.grad  # None\n") == [(1, "None")]
-    assert told("a, b  # True, False\n") == []
-    assert told("x = y  # tensor(1.)\n") == []
-    assert told("x[0] = 1  # RuntimeError: a leaf\n") == [(1, "RuntimeError: a leaf")]
-    assert told("try:\n    f()  # ValueError\nexcept ValueError:\n    print(1)  # 1\n") == []
-    assert told("for x in y:\n    print(x)  # None\nwhile x:\n    print(x)  # 1\ndef f():\n    print(x)  # 1\n") == []
-    assert told("with x:\n    print(x)  # None\nif x:\n    pass\nelse:\n    print(y)  # 1\n") == [(2, "None"), (6, "1")]
-    assert told("print(id(x))  # 140568935450520\nx.data_ptr()  # 94\n") == []
-    assert told("print(x); print(y)  # None\n") == [(1, "None")]
-    assert told("print('# None')\n") == []
-    assert told("print(x)\n\n# None\n") == []
+    assert expected("x.grad  # None\n") == [(1, "None")]
+    assert expected("a, b  # True, False\n") == []
+    assert expected("x = y  # tensor(1.)\n") == []
+    assert expected("x[0] = 1  # RuntimeError: a leaf\n") == [(1, "RuntimeError: a leaf")]
+    assert expected("try:\n    f()  # ValueError\nexcept ValueError:\n    print(1)  # 1\n") == []
+    assert (
+        expected("for x in y:\n    print(x)  # None\nwhile x:\n    print(x)  # 1\ndef f():\n    print(x)  # 1\n") == []
+    )
+    assert expected("with x:\n    print(x)  # None\nif x:\n    pass\nelse:\n    print(y)  # 1\n") == [
+        (2, "None"),
+        (6, "1"),
+    ]
+    assert expected("print(id(x))  # 140568935450520\nx.data_ptr()  # 94\n") == []
+    assert expected("print(x); print(y)  # None\n") == [(1, "None")]
+    assert expected("print('# None')\n") == []
+    assert expected("print(x)\n\n# None\n") == []
 
 
 def test_a_tensor_may_go_on_in_the_next_comment() -> None:
     for begin in ("print(x)  # ", "print(\n    x\n)\n# "):
-        ((_, text),) = told(f"{begin}tensor([[1., 2.],\n#         [3., 4.]])\n")
+        ((_, text),) = expected(f"{begin}tensor([[1., 2.],\n#         [3., 4.]])\n")
         assert text.split() == ["tensor([[1.,", "2.],", "[3.,", "4.]])"]
 
 
@@ -102,25 +107,25 @@ def test_the_text_that_a_print_begins_with() -> None:
     source = (
         "print('a:', x)  # None\nprint(f'b = {x}')  # 1\nprint('c', 'd', x, 'e')  # 1\nprint('a', x, sep='')  # 1\n"
     )
-    found = [claim.args.get("label") for claim in expected_outputs(source.split("\n"), ast.parse(source))]
-    assert found == ["a:", "b = ", "c d", None]
+    labels = [output.args.get("label") for output in expected_outputs(source.split("\n"), ast.parse(source))]
+    assert labels == ["a:", "b = ", "c d", None]
 
 
 def test_a_text_that_stands_alone_and_holds_outputs_only() -> None:
     source = "print(a)\n'''\n输出结果：\ntensor(2.) # 2*2\nNone\n140568935036464\n'''\n'prose'\n'None of it'\n''' True\n  False '''\n"
-    assert told(source) == [(7, "tensor(2.)\nNone\n140568935036464"), (11, "True\n  False")]
-    assert told("'True'\nprint(1)\n") == []
+    assert expected(source) == [(7, "tensor(2.)\nNone\n140568935036464"), (11, "True\n  False")]
+    assert expected("'True'\nprint(1)\n") == []
 
 
 def test_claims_are_notices_at_lines_of_the_program() -> None:
     pasted = normalise("    x = torch.ones(1)\n    print(\n      x)  # tensor([1.])\n")
-    (claim,) = [notice for notice in pasted.notices if notice.kind == "claimed"]
-    assert (claim.line, claim.args) == (4, {"text": "tensor([1.])", "from": 3})
+    (output,) = [notice for notice in pasted.notices if notice.kind == "claimed"]
+    assert (output.line, output.args) == (4, {"text": "tensor([1.])", "from": 3})
 
 
 def test_hostile_comments_end() -> None:
     for text in ("(" * 3000, "[" * 900 + "]" * 900, "tensor(" * 400, "None " * 700, "'" * 3000, "1 is 1, " * 300):
-        assert isinstance(told(f"print(x)  # {text}"), list)
+        assert isinstance(expected(f"print(x)  # {text}"), list)
 
 
 def verdicts(traces: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
@@ -136,8 +141,8 @@ def verdicts(traces: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
         [node, "--input-type=module", "-e", script], input=json.dumps(traces), text=True, capture_output=True, cwd=ROOT
     )
     assert done.returncode == 0, done.stderr
-    found: list[list[dict[str, Any]]] = json.loads(done.stdout)
-    return found
+    compared: list[list[dict[str, Any]]] = json.loads(done.stdout)
+    return compared
 
 
 DIFFERENT = {
@@ -151,10 +156,10 @@ DIFFERENT = {
 @pytest.mark.skipif(not SEEDS.is_dir(), reason="../shared/seeds is missing: the articles' expected output was not read")
 def test_what_the_articles_print_is_what_torch_prints_but_for_known_places() -> None:
     paths = sorted(SEEDS.glob("*.txt"))
-    found = verdicts([trace(path.read_text()) for path in paths])
+    compared = verdicts([trace(path.read_text()) for path in paths])
     different = {}
     count = {"same": 0, "different": 0, "not reached": 0}
-    for path, rows in zip(paths, found, strict=True):
+    for path, rows in zip(paths, compared, strict=True):
         for row in rows:
             count[row["verdict"]] += 1
             if row["verdict"] == "different":

@@ -80,7 +80,7 @@ class Bench:
         self.draining = True
         while self.inside:
             self.inside[0].finished.set()
-            await settle()
+            await run_pending()
         return self.started[first:]
 
 
@@ -97,7 +97,7 @@ def record_served(scheduler: FairScheduler) -> list[str]:
     return given
 
 
-async def settle() -> None:
+async def run_pending() -> None:
     """What can happen without anybody doing more has happened."""
     for _ in range(6):
         await asyncio.sleep(0)
@@ -141,10 +141,10 @@ def test_whatever_happens_in_whatever_order(seed: int) -> None:
                 client = chance.choice("aaaaabbc")
                 bench.submit(client, client if client != "b" else chance.choice("ab"))
             elif act < 0.55:
-                await settle()
+                await run_pending()
                 asker = bench.submit(f"new{len(bench.askers)}", chance.choice("ab") if chance.random() < 0.5 else None)
                 strangers.append((asker, len(bench.clients)))
-                await settle()
+                await run_pending()
                 check(bench)
             elif act < 0.8 and bench.inside:
                 chance.choice(bench.inside).finished.set()
@@ -152,7 +152,7 @@ def test_whatever_happens_in_whatever_order(seed: int) -> None:
                 bench.cancel(chance.choice(bench.askers[-6:]))
             for _ in range(chance.choice([0, 0, 1, 2, 5])):
                 await asyncio.sleep(0)
-        await settle()
+        await run_pending()
         check(bench)
         assert not bench.queue.waiting or bench.queue.running == workers, "a free turn and somebody who waits"
         line = bench.line()
@@ -184,7 +184,7 @@ def test_twenty_of_one_do_not_hold_up_one_of_another() -> None:
     async def work(bench: Bench) -> None:
         for client in "a" * 13 + "b" + "c" * 2:
             bench.submit(client)
-            await settle()
+            await run_pending()
         assert names(await bench.drain()) == "b c a c a a a a a a a a a a a"
 
     schedule(work)
@@ -194,7 +194,7 @@ def test_with_one_client_the_first_to_come_is_the_first_served_and_places_only_f
     async def work(bench: Bench) -> None:
         for _ in range(9):
             bench.submit("a")
-        await settle()
+        await run_pending()
         await bench.drain()
         assert [asker.number for asker in bench.started] == list(range(9))
         assert [asker.positions for asker in bench.askers] == [[]] + [list(range(n, -1, -1)) for n in range(8)]
@@ -206,11 +206,11 @@ def test_many_clients_of_one_address_do_not_hold_up_another_address() -> None:
     async def work(bench: Bench) -> None:
         for k in range(6):
             bench.submit(f"x{k}", "x")
-        await settle()
+        await run_pending()
         bench.submit("y")
-        await settle()
+        await run_pending()
         bench.submit("z")
-        await settle()
+        await run_pending()
         assert bench.askers[2].positions == [1, 2, 3]
         assert names(await bench.drain()) == "y z x1 x2 x3 x4 x5"
 
@@ -220,15 +220,15 @@ def test_many_clients_of_one_address_do_not_hold_up_another_address() -> None:
 def test_who_comes_again_at_once_is_behind_who_waited() -> None:
     async def work(bench: Bench) -> None:
         bench.submit("a")
-        await settle()
+        await run_pending()
         bench.submit("a")
         bench.submit("b")
         bench.submit("c")
-        await settle()
+        await run_pending()
         for expected in "bca":
             bench.inside[0].finished.set()
             bench.submit("a")
-            await settle()
+            await run_pending()
             assert bench.inside[0].client.id == expected
 
     schedule(work)
@@ -237,15 +237,15 @@ def test_who_comes_again_at_once_is_behind_who_waited() -> None:
 def test_who_gives_up_has_not_used_up_anything() -> None:
     async def work(bench: Bench) -> None:
         bench.submit("x")
-        await settle()
+        await run_pending()
         gone = [bench.submit("a", "d") for _ in range(5)]
-        await settle()
+        await run_pending()
         for asker in gone:
             asker.task.cancel()
-        await settle()
+        await run_pending()
         for client, address in (("a", "d"), ("b", "b"), ("a", "d"), ("b", "b")):
             bench.submit(client, address)
-        await settle()
+        await run_pending()
         assert names(await bench.drain()) == "a b a b"
 
     schedule(work)
@@ -265,14 +265,14 @@ def test_who_gives_up_has_not_used_up_anything() -> None:
 def test_there_is_only_so_much_room(queue: int, classroom: bool, asked: list[str], welcome: int) -> None:
     async def work(bench: Bench) -> None:
         bench.submit("running")
-        await settle()
+        await run_pending()
         for asker in asked:
             bench.submit(*asker.split())
-        await settle()
+        await run_pending()
         assert bench.queue.waiting == welcome
         assert len(await bench.drain()) == welcome
         bench.submit("a")
-        await settle()
+        await run_pending()
         assert bench.askers[-1].started
 
     schedule(work, queue=queue, classroom=classroom)
@@ -295,15 +295,15 @@ def test_busy_says_when_to_come_back(lengths: list[float], line: str, after: flo
     async def work(bench: Bench) -> None:
         for seconds in lengths:
             asker = bench.submit("a")
-            await settle()
+            await run_pending()
             now[0] += seconds
             asker.finished.set()
-            await settle()
+            await run_pending()
         for client in "yz" + (line or "bbccddee"):
             bench.submit(client)
-        await settle()
+        await run_pending()
         bench.submit("f")
-        await settle()
+        await run_pending()
         busy = bench.askers[-1].task.exception()
         assert isinstance(busy, Busy)
         assert busy.retry_after == pytest.approx(after, rel=0.001)
@@ -315,7 +315,7 @@ def test_busy_says_when_to_come_back(lengths: list[float], line: str, after: flo
 def test_a_turn_that_came_too_late_goes_to_the_next() -> None:
     async def work(bench: Bench) -> None:
         first, second, third = (bench.submit(client) for client in "abc")
-        await settle()
+        await run_pending()
         first.finished.set()
         for _ in range(6):
             if bench.queue.waiting < 2:
@@ -323,7 +323,7 @@ def test_a_turn_that_came_too_late_goes_to_the_next() -> None:
             await asyncio.sleep(0)
         assert not second.started
         second.task.cancel()
-        await settle()
+        await run_pending()
         assert second.task.cancelled() and not second.started
         assert third.started and bench.queue.running == 1
 
@@ -334,13 +334,13 @@ def test_a_turn_that_came_too_late_goes_to_the_next() -> None:
 def test_a_cancellation_at_any_step_leaves_the_turn_to_the_next(steps: int) -> None:
     async def work(bench: Bench) -> None:
         first = bench.submit("a")
-        await settle()
+        await run_pending()
         second, third = bench.submit("b"), bench.submit("c")
         first.finished.set()
         for _ in range(steps):
             await asyncio.sleep(0)
         second.task.cancel()
-        await settle()
+        await run_pending()
         assert second.task.cancelled() and third.started
         assert (bench.queue.waiting, bench.queue.running) == (0, 1)
 
@@ -350,7 +350,7 @@ def test_a_cancellation_at_any_step_leaves_the_turn_to_the_next(steps: int) -> N
 def test_a_wait_that_is_thrown_away_leaves_the_line() -> None:
     async def work(bench: Bench) -> None:
         bench.submit("a")
-        await settle()
+        await run_pending()
 
         async def wait() -> None:
             async with bench.queue.ticket(Client("b", "b")):
@@ -368,7 +368,7 @@ def test_a_wait_that_is_thrown_away_leaves_the_line() -> None:
 def test_a_listener_that_fails_or_gives_up_disturbs_nobody(caplog: pytest.LogCaptureFixture) -> None:
     async def work(bench: Bench) -> None:
         bench.submit("a")
-        await settle()
+        await run_pending()
 
         async def wait(on_position: Callable[[int], object]) -> str:
             async with bench.queue.ticket(Client("b", "b"), on_position):  # type: ignore[arg-type]
@@ -377,7 +377,7 @@ def test_a_listener_that_fails_or_gives_up_disturbs_nobody(caplog: pytest.LogCap
         failing = asyncio.create_task(wait(lambda ahead: 1 // ahead))
         giving_up = asyncio.create_task(wait(lambda _: giving_up.cancel()))
         last = bench.submit("c")
-        await settle()
+        await run_pending()
         await bench.drain()
         assert failing.done() and failing.result() == "had its turn"
         assert giving_up.cancelled() and last.started
@@ -402,14 +402,14 @@ def test_ever_new_clients_do_not_starve_the_second_program_of_an_old_one(monkeyp
 
     async def work(bench: Bench) -> None:
         bench.submit("a")
-        await settle()
+        await run_pending()
         second = bench.submit("a")
         for k in range(40):
             bench.submit(f"{k}a")
             bench.submit(f"{k}b")
-            await settle()
+            await run_pending()
             bench.inside[0].finished.set()
-            await settle()
+            await run_pending()
             if second.started:
                 break
         assert 5 < k < 25

@@ -388,8 +388,8 @@ class World:
     def __init__(self, sandbox: str) -> None:
         self.canary, self.hidden = (f"canary{os.urandom(8).hex()}" for _ in range(2))
         self.token = f"30.{int.from_bytes(os.urandom(5))}"
-        self.place = Path(tempfile.mkdtemp(prefix="gradbox-"))
-        self.heard: list[str] = []
+        self.folder = Path(tempfile.mkdtemp(prefix="gradbox-"))
+        self.contacts: list[str] = []
         self.loop = asyncio.new_event_loop()
         # in the zygote's arguments, which whatever is forked from it has as well
         memory = (1 << 30) + int.from_bytes(os.urandom(3))
@@ -400,59 +400,62 @@ class World:
         self.loop.run_until_complete(self._open())
 
     async def _open(self) -> None:
-        async def heard(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            self.heard.append("a connection")
+        async def on_connection(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self.contacts.append("a connection")
             writer.close()
 
-        server = await asyncio.start_server(heard, "127.0.0.1", 0)
+        server = await asyncio.start_server(on_connection, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
-        place = ("127.0.0.1", self.port)
-        datagrams, _ = await self.loop.create_datagram_endpoint(lambda: Datagrams(self.heard), place)
-        streams = [await asyncio.start_unix_server(heard, path) for path in (f"\0{self.token}", f"{self.place}.socket")]
-        os.chmod(f"{self.place}.socket", 0o777)
+        address = ("127.0.0.1", self.port)
+        datagrams, _ = await self.loop.create_datagram_endpoint(lambda: Datagrams(self.contacts), address)
+        streams = [
+            await asyncio.start_unix_server(on_connection, path)
+            for path in (f"\0{self.token}", f"{self.folder}.socket")
+        ]
+        os.chmod(f"{self.folder}.socket", 0o777)
         self.open = [server, datagrams, *streams]
         await self.pool.start()
         await self.pool.zygote.booted()
 
     def close(self) -> None:
-        for one in self.open:
-            one.close()
+        for closing in self.open:
+            closing.close()
         self.loop.run_until_complete(self.pool.close())
         self.loop.close()
-        shutil.rmtree(self.place)
-        os.remove(f"{self.place}.socket")
+        shutil.rmtree(self.folder)
+        os.remove(f"{self.folder}.socket")
 
     def furnish(self) -> None:
-        """Makes PLACE anew."""
-        shutil.rmtree(self.place)
-        self.place.mkdir()
-        self.place.chmod(0o777)
-        (self.place / "secret").write_text(self.canary)
-        (self.place / self.hidden).write_text("")
-        (self.place / "late.py").write_text(f"WORD = {self.canary!r}")
-        torch.save(self.canary, self.place / "tensor.pt")
-        numpy.save(self.place / "array.npy", numpy.array([self.canary], "S"))
+        """Empties PLACE and fills it again."""
+        shutil.rmtree(self.folder)
+        self.folder.mkdir()
+        self.folder.chmod(0o777)
+        (self.folder / "secret").write_text(self.canary)
+        (self.folder / self.hidden).write_text("")
+        (self.folder / "late.py").write_text(f"WORD = {self.canary!r}")
+        torch.save(self.canary, self.folder / "tensor.pt")
+        numpy.save(self.folder / "array.npy", numpy.array([self.canary], "S"))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             script = torch.jit.script(torch.nn.ReLU())
-            torch.jit.save(script, str(self.place / "script.pt"), _extra_files={"word": self.canary})
-        for path in self.place.iterdir():
+            torch.jit.save(script, str(self.folder / "script.pt"), _extra_files={"word": self.canary})
+        for path in self.folder.iterdir():
             path.chmod(0o666)
-        self.files = self.found()
+        self.files = self.list_files()
 
-    def found(self) -> dict[str, tuple[int, bytes]]:
+    def list_files(self) -> dict[str, tuple[int, bytes]]:
         """Everything in PLACE, and what bears our name where a program may think of writing."""
-        found = {}
-        for path in self.place.rglob("*"):
+        files = {}
+        for path in self.folder.rglob("*"):
             status = path.lstat()
-            found[str(path)] = (status.st_mode, path.read_bytes() if path.is_file() else b"")
+            files[str(path)] = (status.st_mode, path.read_bytes() if path.is_file() else b"")
         for directory in ("/tmp", "/var/tmp", "/dev/shm", "/", ROOT):
-            found |= {str(path): (0, b"") for path in Path(directory).glob(f"*{self.token}*")}
-        return found
+            files |= {str(path): (0, b"") for path in Path(directory).glob(f"*{self.token}*")}
+        return files
 
     def left(self) -> list[int]:
         """The processes that came of programs and live on."""
-        found = []
+        pids = []
         for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
             with contextlib.suppress(OSError):
                 with open(f"/proc/{pid}/cmdline", "rb") as file:
@@ -461,8 +464,8 @@ class World:
                     state, parent = file.read().rpartition(")")[2].split()[:2]
                 known = self.pool.zygote.pid in (pid, int(parent))
                 if state != "Z" and not known and any(mark in command for mark in self.marks):
-                    found.append(pid)
-        return found
+                    pids.append(pid)
+        return pids
 
     def run(self, source: str) -> Trace:
         """What the server would send of it is a trace, and JSON as everybody reads it."""
@@ -476,9 +479,9 @@ class World:
 
     def attack(self, source: str) -> Trace:
         names = {
-            "SECRET": f"{self.place}/secret",
-            "PLACE": str(self.place),
-            "PATH": f"{self.place}.socket",
+            "SECRET": f"{self.folder}/secret",
+            "PLACE": str(self.folder),
+            "PATH": f"{self.folder}.socket",
             "PORT": self.port,
             "ABSTRACT": f"\0{self.token}",
             "TOKEN": self.token,
@@ -492,14 +495,14 @@ class World:
     def reached(self, trace: Trace, boots: int) -> set[str]:
         """What the program got at outside of itself. boots: of the zygote, before."""
         self.loop.run_until_complete(asyncio.sleep(0.01))
-        told = text(trace)
+        printed = text(trace)
         done = any(
             entry["kind"] == "out" and "done" in entry["text"].split() for step in trace.steps for entry in step.log
         )
         reached = {
-            "reads": self.canary in told or self.hidden in told,
-            "writes": self.found() != self.files,
-            "connects": bool(self.heard),
+            "reads": self.canary in printed or self.hidden in printed,
+            "writes": self.list_files() != self.files,
+            "connects": bool(self.contacts),
             "starts": bool(self.left()),
             "does": done,
             "kills": self.pool.zygote.boots != boots or not self.pool.ready,
@@ -510,20 +513,20 @@ class World:
         """After an attack that reached something."""
         for pid in self.left():
             os.kill(pid, signal.SIGKILL)
-        for path in self.found().keys() - self.files.keys():
-            if not path.startswith(str(self.place)):
+        for path in self.list_files().keys() - self.files.keys():
+            if not path.startswith(str(self.folder)):
                 os.remove(path)
-        self.heard.clear()
-        if self.found() != self.files:
+        self.contacts.clear()
+        if self.list_files() != self.files:
             self.furnish()
 
 
 class Datagrams(asyncio.DatagramProtocol):
-    def __init__(self, heard: list[str]) -> None:
-        self._heard = heard
+    def __init__(self, contacts: list[str]) -> None:
+        self._contacts = contacts
 
     def datagram_received(self, data: bytes, addr: Any) -> None:  # noqa: ARG002
-        self._heard.append("a datagram")
+        self._contacts.append("a datagram")
 
 
 def opened(sandbox: str) -> Iterator[World]:
@@ -543,17 +546,17 @@ def world() -> Iterator[World]:
 
 
 @pytest.fixture(scope="module")
-def loose() -> Iterator[World]:
+def unconfined() -> Iterator[World]:
     yield from opened("off")
 
 
 @pytest.fixture(scope="module")
 def honest(world: World) -> dict[str, Any]:
     """The trace of the honest program before anybody attacked."""
-    return told(world.run(HONEST))
+    return without_cost(world.run(HONEST))
 
 
-def told(trace: Trace) -> dict[str, Any]:
+def without_cost(trace: Trace) -> dict[str, Any]:
     return {**dump(trace), "cost": None}
 
 
@@ -563,18 +566,18 @@ def test_an_attack_gets_a_trace_and_nothing_else(world: World, honest: dict[str,
     assert trace.outcome.status not in ("lost", "cancelled")
     assert trace.program.source or trace.outcome.status == "refused"
     assert world.reached(trace, 1) == set(), trace.outcome
-    assert told(world.run(HONEST)) == honest
+    assert without_cost(world.run(HONEST)) == honest
 
 
 @pytest.mark.parametrize("name", [name for name in ATTACKS if name.partition(":")[0] in REACHING])
-def test_an_attack_succeeds_where_nothing_holds_it(loose: World, name: str) -> None:
+def test_an_attack_succeeds_where_nothing_holds_it(unconfined: World, name: str) -> None:
     """So none of them fails by a mistake of its own, nor passes by one of ours."""
-    boots = loose.pool.zygote.boots
+    boots = unconfined.pool.zygote.boots
     try:
-        trace = loose.attack(ATTACKS[name])
-        assert name.partition(":")[0] in loose.reached(trace, boots), trace.outcome
+        trace = unconfined.attack(ATTACKS[name])
+        assert name.partition(":")[0] in unconfined.reached(trace, boots), trace.outcome
     finally:
-        loose.restore()
+        unconfined.restore()
 
 
 async def stalled(pool: Pool, job: Job) -> tuple[RecordedTrace, float]:
@@ -608,29 +611,29 @@ def test_a_long_line_does_not_hold_up_the_server(world: World) -> None:
 
 def logged(world: World, source: str) -> str:
     """What the server's log says of a run."""
-    said: list[str] = []
+    messages: list[str] = []
     handler = logging.Handler()
-    handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
+    handler.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
     logger = logging.getLogger("gradbox.pool")
     logger.addHandler(handler)
     try:
         world.run(source)
     finally:
         logger.removeHandler(handler)
-    return "\n".join(said)
+    return "\n".join(messages)
 
 
 def test_what_a_program_writes_does_not_fill_the_log(world: World) -> None:
-    said = logged(world, """import torch; torch.os.write(4, b'{"fault":"' + b'x' * 1_000_000 + b'"}\\n')""")
-    assert 0 < len(said) < 20_000
+    logged_text = logged(world, """import torch; torch.os.write(4, b'{"fault":"' + b'x' * 1_000_000 + b'"}\\n')""")
+    assert 0 < len(logged_text) < 20_000
 
 
 @pytest.mark.parametrize("line", ["my own words", '{"fault":"my own words"}', '{"fault":"\\\\u001b]0;my own words"}'])
 def test_nothing_that_a_program_says_is_in_the_log(world: World, line: str) -> None:
     """Unless GRADBOX_LOG_PROGRAMS has it so; and a terminal obeys what it says."""
-    said = logged(world, f"import torch; torch.os.write(4, b'{line}\\n')")
-    assert said
-    assert "own words" not in said
+    logged_text = logged(world, f"import torch; torch.os.write(4, b'{line}\\n')")
+    assert logged_text
+    assert "own words" not in logged_text
 
 
 @pytest.mark.parametrize("status", ["stopped", "raised", "refused"])

@@ -17,11 +17,11 @@ FOLDER = Path(__file__).parent / "golden"
 PROGRAMS = sorted(FOLDER.glob("*.py"))
 
 
-def text(told: dict[str, Any]) -> str:
+def text(recorded: dict[str, Any]) -> str:
     """A trace without what differs between machines, a step a line."""
-    told = {key: told[key] for key in ("schema", "program", "steps", "outcome")}
-    steps = ",\n  ".join(json.dumps(step, ensure_ascii=False) for step in told.pop("steps"))
-    rest = {key: json.dumps(value, ensure_ascii=False) for key, value in told.items()}
+    recorded = {key: recorded[key] for key in ("schema", "program", "steps", "outcome")}
+    steps = ",\n  ".join(json.dumps(step, ensure_ascii=False) for step in recorded.pop("steps"))
+    rest = {key: json.dumps(value, ensure_ascii=False) for key, value in recorded.items()}
     head = f' "schema": {rest["schema"]},\n "program": {rest["program"]},\n'
     return f'{{\n{head} "steps": [\n  {steps}\n ],\n "outcome": {rest["outcome"]}\n}}\n'
 
@@ -29,8 +29,8 @@ def text(told: dict[str, Any]) -> str:
 @pytest.mark.skipif(not torch.__version__.startswith("2.13."), reason="the traces are those of torch 2.13")
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_the_trace_is_the_stored_one(program: Path) -> None:
-    told = text(trace(program.read_text()))
-    assert told == program.with_suffix(".json").read_text(), "if the change is meant: python -m tests.test_goldens"
+    recorded = text(trace(program.read_text()))
+    assert recorded == program.with_suffix(".json").read_text(), "if the change is meant: python -m tests.test_goldens"
 
 
 def test_there_are_a_dozen() -> None:

@@ -95,12 +95,12 @@ def ran() -> Iterator[Any]:
 
 
 def entities(trace: Trace, letter: str) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    merged: dict[str, dict[str, Any]] = {}
     for step in trace.steps:
         for uid, fields in step.set.items():
             if uid[0] == letter:
-                found.setdefault(uid, {}).update(fields)
-    return found
+                merged.setdefault(uid, {}).update(fields)
+    return merged
 
 
 @needs_gpu
@@ -117,10 +117,10 @@ def test_storages_lie_on_their_device(ran: Any) -> None:
 @needs_gpu
 def test_the_allocator_is_told_step_by_step(ran: Any) -> None:
     trace = ran("import torch\na = torch.ones(1000, device='cuda')\ndel a\nb = torch.ones(10, device='cuda')\n")
-    told = [step.set["d1"] for step in trace.steps if "d1" in step.set]
-    allocated = [facts["allocated"] for facts in told if "allocated" in facts]
+    device = [step.set["d1"] for step in trace.steps if "d1" in step.set]
+    allocated = [facts["allocated"] for facts in device if "allocated" in facts]
     assert 4096 in allocated and allocated[-1] == 512
-    states = [block for facts in told for block in facts.get("blocks") or []]
+    states = [block for facts in device for block in facts.get("blocks") or []]
     assert any(block["state"] == "active_allocated" and block.get("storage") for block in states)
     assert entities(trace, "d")["d1"]["peak"] >= 4096
     assert trace.runtime.device_name == entities(trace, "d")["d1"]["name"]
@@ -150,11 +150,11 @@ def test_an_endless_kernel_loop_is_stopped(ran: Any) -> None:
 
 @pytest.mark.skipif(torch.cuda.device_count() > 0, reason="this machine has a GPU")
 def test_without_a_gpu_none_is_offered() -> None:
-    async def whole() -> None:
+    async def check() -> None:
         pool = Pool(Settings({}))
         await pool.start()
         await pool.zygote.booted()
         assert pool.devices == ("cpu",) and pool.zygote.gpus == 0
         await pool.close()
 
-    asyncio.run(whole())
+    asyncio.run(check())

@@ -8,9 +8,9 @@ from tests.tracing import Replay, at, events, printed, trace
 IMPORT = "import torch\nimport numpy as np\nx = torch.tensor([1., 2.], requires_grad=True)\n"
 
 
-def states(told: dict, upto: int | None = None) -> dict[str, str]:
+def states(recorded: dict, upto: int | None = None) -> dict[str, str]:
     """`node name.slot` -> state, of the nodes alive."""
-    state = Replay(told, upto).state
+    state = Replay(recorded, upto).state
     return {
         f"{node['name']}.{slot}": facts["state"]
         for node in state.values()
@@ -34,43 +34,46 @@ def test_nodes_edges_and_the_leaf() -> None:
 
 
 def test_a_stale_slot_is_told_at_the_write() -> None:
-    told = trace(IMPORT + "y = x.sigmoid()\ny.add_(1)\ny.sum().backward()\n")
-    (stale,) = events(told, "saved_stale")
+    recorded = trace(IMPORT + "y = x.sigmoid()\ny.add_(1)\ny.sum().backward()\n")
+    (stale,) = events(recorded, "saved_stale")
     assert (stale["line"], stale["slot"]) == (5, "result")
-    slot = Replay(told, at(told, 5)).state[stale["node"]]["saved"]["result"]
+    slot = Replay(recorded, at(recorded, 5)).state[stale["node"]]["saved"]["result"]
     assert (slot["expected"], slot["state"]) == (0, "stale")
     assert (
-        told["outcome"]["error"]["line"] == 6
-        and "modified by an inplace operation" in told["outcome"]["error"]["message"]
+        recorded["outcome"]["error"]["line"] == 6
+        and "modified by an inplace operation" in recorded["outcome"]["error"]["message"]
     )
 
 
 @pytest.mark.parametrize("write", ["y.data[0] = 9", "y.detach().numpy()[0] = 9", "y.data.zero_()"])
 def test_a_silent_change_is_told_at_the_write(write: str) -> None:
-    told = trace(IMPORT + f"y = x.sigmoid()\n{write}\ny.sum().backward()\n")
-    (silent,) = events(told, "saved_changed_silently")
+    recorded = trace(IMPORT + f"y = x.sigmoid()\n{write}\ny.sum().backward()\n")
+    (silent,) = events(recorded, "saved_changed_silently")
     assert (silent["line"], silent["slot"]) == (5, "result")
-    assert told["outcome"] == {"status": "finished"} and events(told, "saved_stale") == []
+    assert recorded["outcome"] == {"status": "finished"} and events(recorded, "saved_stale") == []
 
 
 def test_a_detached_input_is_told() -> None:
-    told = trace(IMPORT + "m = x * 2\ny = m * m\nm.detach_()\ny.sum().backward()\n")
-    assert {(event["line"], event["slot"]) for event in events(told, "saved_detached")} == {(6, "self"), (6, "other")}
-    assert "detached in-place" in told["outcome"]["error"]["message"]
+    recorded = trace(IMPORT + "m = x * 2\ny = m * m\nm.detach_()\ny.sum().backward()\n")
+    assert {(event["line"], event["slot"]) for event in events(recorded, "saved_detached")} == {
+        (6, "self"),
+        (6, "other"),
+    }
+    assert "detached in-place" in recorded["outcome"]["error"]["message"]
 
 
 def test_data_assignment_leaves_the_slot_with_other_bytes() -> None:
-    told = trace(IMPORT + "y = (x * x).sum()\nx.data = torch.tensor([10., 10.])\ny.backward()\n")
-    assert {event["line"] for event in events(told, "saved_changed_silently")} == {5}
-    assert Replay(told)["x"]["grad"] and Replay(told).cells(Replay(told)["x"]["grad"]) == [20.0, 20.0]
+    recorded = trace(IMPORT + "y = (x * x).sum()\nx.data = torch.tensor([10., 10.])\ny.backward()\n")
+    assert {event["line"] for event in events(recorded, "saved_changed_silently")} == {5}
+    assert Replay(recorded)["x"]["grad"] and Replay(recorded).cells(Replay(recorded)["x"]["grad"]) == [20.0, 20.0]
 
 
 def test_slots_are_freed_by_backward_and_kept_on_request() -> None:
-    told = trace(IMPORT + "y = (x * x).sum()\ny.backward(retain_graph=True)\ny.backward()\ny.backward()\n")
-    assert set(states(told, at(told, 5)).values()) == {"ok"}
-    assert set(states(told, at(told, 6)).values()) == {"freed"}
-    assert [event["line"] for event in events(told, "graph_released")] == [6]
-    assert told["outcome"]["error"]["line"] == 7
+    recorded = trace(IMPORT + "y = (x * x).sum()\ny.backward(retain_graph=True)\ny.backward()\ny.backward()\n")
+    assert set(states(recorded, at(recorded, 5)).values()) == {"ok"}
+    assert set(states(recorded, at(recorded, 6)).values()) == {"freed"}
+    assert [event["line"] for event in events(recorded, "graph_released")] == [6]
+    assert recorded["outcome"]["error"]["line"] == 7
 
 
 @pytest.mark.parametrize(
@@ -94,8 +97,8 @@ def test_slots_are_freed_by_backward_and_kept_on_request() -> None:
     ],
 )
 def test_a_cut_path_is_told_at_the_statement(statement: str, reason: str) -> None:
-    told = trace(IMPORT + statement + "\nz = 1\n")
-    cuts = events(told, "path_cut")
+    recorded = trace(IMPORT + statement + "\nz = 1\n")
+    cuts = events(recorded, "path_cut")
     assert [cut["reason"] for cut in cuts] == [reason]
     assert cuts[0]["line"] == 4 + statement.count("\n")
 
@@ -114,23 +117,23 @@ def test_a_cut_path_is_told_at_the_statement(statement: str, reason: str) -> Non
     ],
 )
 def test_what_cuts_nothing(statement: str) -> None:
-    told = trace(IMPORT + statement + "\n")
-    assert told["outcome"] == {"status": "finished"} and events(told, "path_cut") == []
+    recorded = trace(IMPORT + statement + "\n")
+    assert recorded["outcome"] == {"status": "finished"} and events(recorded, "path_cut") == []
 
 
 def test_every_visit_of_a_backward() -> None:
-    told = trace(IMPORT + "y = x.clone()\nz = (y * y).sum()\nz.backward()\n")
-    visits = [step for step in told["steps"] if step["kind"] == "visit"]
-    before = Replay(told, at(told, 5))
+    recorded = trace(IMPORT + "y = x.clone()\nz = (y * y).sum()\nz.backward()\n")
+    visits = [step for step in recorded["steps"] if step["kind"] == "visit"]
+    before = Replay(recorded, at(recorded, 5))
     names = [before.state[step["visit"]["node"]]["name"].split("::")[-1] for step in visits]
     assert names == ["SumBackward0", "MulBackward0", "CloneBackward0", "AccumulateGrad"]
     assert [grad["cells"] for grad in visits[1]["visit"]["grad_inputs"]] == [[1.0, 2.0], [1.0, 2.0]]
     assert visits[2]["visit"]["grad_outputs"][0]["cells"] == [2.0, 4.0]
     assert visits[3]["visit"]["accumulates"] == before.uid("x")
     assert {step["line"] for step in visits} == {6}
-    assert states(told, visits[0]["i"])["MulBackward0.self"] == "ok"
-    assert states(told, visits[1]["i"])["MulBackward0.self"] == "freed"
-    end = Replay(told)
+    assert states(recorded, visits[0]["i"])["MulBackward0.self"] == "ok"
+    assert states(recorded, visits[1]["i"])["MulBackward0.self"] == "freed"
+    end = Replay(recorded)
     assert end.cells(end["x"]["grad"]) == [2.0, 4.0]
     assert not [uid for uid in end.state if uid[0] == "b"]
     engine = visits[0]["set"][visits[0]["visit"]["backward"]]
@@ -138,41 +141,44 @@ def test_every_visit_of_a_backward() -> None:
 
 
 def test_gradients_accumulate() -> None:
-    told = trace(IMPORT + "(x * 2).sum().backward()\n(x * 3).sum().backward()\n")
-    assert [(event["line"], event["first"]) for event in events(told, "grad_accumulated")] == [(4, True), (5, False)]
-    first, end = Replay(told, at(told, 4)), Replay(told)
+    recorded = trace(IMPORT + "(x * 2).sum().backward()\n(x * 3).sum().backward()\n")
+    assert [(event["line"], event["first"]) for event in events(recorded, "grad_accumulated")] == [
+        (4, True),
+        (5, False),
+    ]
+    first, end = Replay(recorded, at(recorded, 4)), Replay(recorded)
     assert first["x"]["grad"] == end["x"]["grad"] and end.cells(end["x"]["grad"]) == [5.0, 5.0]
 
 
 def test_a_visit_that_raises_has_failed() -> None:
-    told = trace(
+    recorded = trace(
         IMPORT
         + "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n        return a * 1\n"
         "    @staticmethod\n    def backward(ctx, g):\n        raise ValueError('no')\n"
         "y = F.apply(x * 2)\ntry:\n    y.sum().backward()\nexcept ValueError:\n    pass\n"
     )
-    visits = [step["visit"] for step in told["steps"] if step["kind"] == "visit"]
+    visits = [step["visit"] for step in recorded["steps"] if step["kind"] == "visit"]
     assert [visit.get("failed") for visit in visits] == [None, True]
-    assert told["outcome"] == {"status": "finished"}
-    inside = next(step for step in told["steps"] if step["kind"] == "call" and step["line"] == 13)
-    frames = [e["name"] for e in Replay(told, inside["i"]).state.values() if e["kind"] == "frame"]
+    assert recorded["outcome"] == {"status": "finished"}
+    inside = next(step for step in recorded["steps"] if step["kind"] == "call" and step["line"] == 13)
+    frames = [e["name"] for e in Replay(recorded, inside["i"]).state.values() if e["kind"] == "frame"]
     assert frames == ["<module>", "backward"]
 
 
 def test_a_backward_in_a_hook_has_a_parent() -> None:
-    told = trace(
+    recorded = trace(
         IMPORT + "def h(g):\n    a = torch.ones(1, requires_grad=True)\n    (a * 2).backward()\n"
         "x.register_hook(h)\nx.sum().backward()\n"
     )
-    passes = {uid: facts for step in told["steps"] for uid, facts in step["set"].items() if uid[0] == "b"}
+    passes = {uid: facts for step in recorded["steps"] for uid, facts in step["set"].items() if uid[0] == "b"}
     assert [passes[uid].get("parent") for uid in ("b1", "b2")] == [None, "b1"]
 
 
 def test_grad_accumulates_nothing() -> None:
-    told = trace(IMPORT + "g, = torch.autograd.grad((x * x).sum(), x)\n")
-    end = Replay(told)
+    recorded = trace(IMPORT + "g, = torch.autograd.grad((x * x).sum(), x)\n")
+    end = Replay(recorded)
     assert end.cells("g") == [2.0, 4.0] and "grad" not in end["x"]
-    assert not [step for step in told["steps"] if "accumulates" in step.get("visit", {})]
+    assert not [step for step in recorded["steps"] if "accumulates" in step.get("visit", {})]
 
 
 @pytest.mark.parametrize(
@@ -201,18 +207,18 @@ def test_autograd_still_adds_up_in_place(program: str) -> None:
     ],
 )
 def test_torch_takes_the_same_paths_as_without_us(make: str, name: str) -> None:
-    def chain(told: Replay, uid: str) -> list[str]:
-        node = told.state[uid]
-        return [node["name"], *(n for edge in node["next"] if edge for n in chain(told, edge[0]))]
+    def chain(replay: Replay, uid: str) -> list[str]:
+        node = replay.state[uid]
+        return [node["name"], *(n for edge in node["next"] if edge for n in chain(replay, edge[0]))]
 
     end = Replay(trace(IMPORT + make + "\n"))
     assert name in chain(end, end["y"]["grad_fn"])
 
 
 def test_a_slot_behind_saved_tensor_hooks_is_packed() -> None:
-    told = trace(IMPORT + "with torch.autograd.graph.save_on_cpu():\n    y = x.exp()\ny.sum().backward()\n")
-    assert states(told, at(told, 5)) == {"ExpBackward0.result": "packed"}
-    assert told["outcome"] == {"status": "finished"}
+    recorded = trace(IMPORT + "with torch.autograd.graph.save_on_cpu():\n    y = x.exp()\ny.sum().backward()\n")
+    assert states(recorded, at(recorded, 5)) == {"ExpBackward0.result": "packed"}
+    assert recorded["outcome"] == {"status": "finished"}
 
 
 @pytest.mark.parametrize(
@@ -227,16 +233,16 @@ def test_a_slot_behind_saved_tensor_hooks_is_packed() -> None:
     ],
 )
 def test_a_broken_slot_tells_the_handle_that_broke_it(lines: str, event: str, by: str | None) -> None:
-    told = trace(IMPORT + lines)
-    end = Replay(told)
-    assert {found.get("by") for found in events(told, event)} == {end.uid(by) if by else None}
+    recorded = trace(IMPORT + lines)
+    end = Replay(recorded)
+    assert {broken.get("by") for broken in events(recorded, event)} == {end.uid(by) if by else None}
 
 
 def test_what_broke_a_slot_unseen_is_not_told() -> None:
-    told = trace(
+    recorded = trace(
         IMPORT + "y = x.exp()\nfor k in range(3000):\n    if k == 2000:\n        y.add_(1)\n", limits={"steps": 300}
     )
-    (stale,) = events(told, "saved_stale")
+    (stale,) = events(recorded, "saved_stale")
     assert "by" not in stale or "span" not in stale
 
 
@@ -256,10 +262,10 @@ torch.autograd.grad((x * y).sum(), x)
 
 
 def test_hooks_of_tensors_ran_in_the_visits_of_their_nodes() -> None:
-    told = trace(IMPORT + HOOKS)
-    assert told["outcome"] == {"status": "finished"} and events(told, "tracer_fault") == []
-    x, y = (Replay(told).uid(name) for name in "xy")
-    ran = events(told, "hook_ran")
+    recorded = trace(IMPORT + HOOKS)
+    assert recorded["outcome"] == {"status": "finished"} and events(recorded, "tracer_fault") == []
+    x, y = (Replay(recorded).uid(name) for name in "xy")
+    ran = events(recorded, "hook_ran")
     assert [(event["tensor"], event["hook"], event["count"]) for event in ran] == [
         (y, "tensor", 1),
         (x, "tensor", 2),
@@ -268,8 +274,8 @@ def test_hooks_of_tensors_ran_in_the_visits_of_their_nodes() -> None:
         (x, "post_accumulate_grad", 1),
         (y, "tensor", 1),
     ]
-    visits = {step["i"]: step["visit"]["node"] for step in told["steps"] if step["kind"] == "visit"}
-    for step in told["steps"]:
+    visits = {step["i"]: step["visit"]["node"] for step in recorded["steps"] if step["kind"] == "visit"}
+    for step in recorded["steps"]:
         for entry in step["log"]:
             if entry.get("event") == "hook_ran":
                 assert entry["node"] == visits[step["i"]]
@@ -277,8 +283,8 @@ def test_hooks_of_tensors_ran_in_the_visits_of_their_nodes() -> None:
 
 def test_a_hook_that_raises_fails_its_visit_and_none_is_told_to_have_run_after_it() -> None:
     hook = "def fails(leaf):\n    raise ValueError\nx.register_post_accumulate_grad_hook(fails)\n"
-    told = trace(IMPORT + hook + "x.sum().backward()\n")
-    assert told["outcome"]["status"] == "raised" and events(told, "hook_ran") == []
+    recorded = trace(IMPORT + hook + "x.sum().backward()\n")
+    assert recorded["outcome"]["status"] == "raised" and events(recorded, "hook_ran") == []
 
 
 def test_a_hook_on_a_tensor_without_a_gradient_is_not_told() -> None:

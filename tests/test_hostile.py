@@ -111,9 +111,9 @@ def test_a_whole_trace_cut_anywhere_is_a_trace() -> None:
 
 def test_any_bytes_changed_is_a_trace() -> None:
     chance = random.Random(4)
-    whole = START + b"".join(encoded(step(k)) for k in range(1, 8)) + encoded(END)
+    stream = START + b"".join(encoded(step(k)) for k in range(1, 8)) + encoded(END)
     for _ in range(500):
-        data = bytearray(whole)
+        data = bytearray(stream)
         for _ in range(chance.randrange(1, 6)):
             data[chance.randrange(len(data))] = chance.choice(b'{}[]":,0919aent\n\x00\xff')
         assembled(bytes(data))
@@ -150,10 +150,10 @@ print(before, peak())
 
 
 def test_floods_leave_the_memory_flat() -> None:
-    found = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", MEMORY], capture_output=True, text=True, timeout=300, cwd=Path(__file__).parent.parent
     )
-    assert found.returncode == 0, found.stderr[-2000:]
-    first, last = map(int, found.stdout.split())
+    assert done.returncode == 0, done.stderr[-2000:]
+    first, last = map(int, done.stdout.split())
     assert last <= first * 1.1 + 20, "it grows from one flood to the next"
     assert last < 1500, f"{last} MB for lines of 8 MB"

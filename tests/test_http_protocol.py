@@ -11,23 +11,23 @@ import uvicorn
 
 from server.http_protocol import DeadlineProtocol
 
-WHOLE = 0.4
+TIMEOUT = 0.4
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
 
 
 class Hasty(DeadlineProtocol):
-    whole = WHOLE
+    request_timeout = TIMEOUT
 
 
 async def patient(_: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:
     """Answers with how the request ended, after longer than one may take."""
     more = True
     while more:
-        told = await receive()
-        more = told.get("more_body", False)
-    await asyncio.sleep(WHOLE * 1.5)
+        message = await receive()
+        more = message.get("more_body", False)
+    await asyncio.sleep(TIMEOUT * 1.5)
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"12")]})
-    await send({"type": "http.response.body", "body": told["type"].encode()})
+    await send({"type": "http.response.body", "body": message["type"].encode()})
 
 
 @asynccontextmanager
@@ -51,7 +51,7 @@ async def sent(*parts: bytes) -> bytes:
         for part in parts:
             if not reading.done():
                 writer.write(part)
-                await asyncio.sleep(WHOLE / 4)
+                await asyncio.sleep(TIMEOUT / 4)
         answer = await asyncio.wait_for(reading, 20)
         writer.close()
         return answer
@@ -66,8 +66,8 @@ def test_a_request_that_never_comes_whole_is_given_up(begin: bytes) -> None:
 
 def test_a_request_in_drops_is_one_request() -> None:
     """The time is for the whole, not for each byte."""
-    whole = HEAD + b"Connection: close\r\n\r\nabcd"
-    answer = asyncio.run(sent(*(whole[k : k + 10] for k in range(0, len(whole), 10))))
+    request = HEAD + b"Connection: close\r\n\r\nabcd"
+    answer = asyncio.run(sent(*(request[k : k + 10] for k in range(0, len(request), 10))))
     assert answer.startswith(b"HTTP/1.1 408 ")
 
 
@@ -77,6 +77,6 @@ def test_an_answer_may_take_its_time() -> None:
 
 
 def test_a_connection_serves_one_request_after_the_other() -> None:
-    one, last = HEAD + b"\r\nabcd", HEAD + b"Connection: close\r\n\r\nabcd"
-    answer = asyncio.run(sent(one, last))
+    first, last = HEAD + b"\r\nabcd", HEAD + b"Connection: close\r\n\r\nabcd"
+    answer = asyncio.run(sent(first, last))
     assert answer.count(b"HTTP/1.1 200 ") == 2

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent
 DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
 LAST = DOCKERFILE[DOCKERFILE.rindex("\nFROM ") :]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
-OURS = re.compile(r"\bGRADBOX_[A-Z_]+")
+SETTING_NAME = re.compile(r"\bGRADBOX_[A-Z_]+")
 
 
 def lines(instruction: str, text: str = LAST) -> list[str]:
@@ -34,7 +34,7 @@ def lines(instruction: str, text: str = LAST) -> list[str]:
 
 @pytest.mark.parametrize("name", ["Dockerfile", "compose.yaml", "docs/docker.md"])
 def test_every_setting_that_is_named_exists(name: str) -> None:
-    variables = set(OURS.findall((ROOT / name).read_text()))
+    variables = set(SETTING_NAME.findall((ROOT / name).read_text()))
     assert variables and variables <= {row.variable for row in TABLE}
 
 
@@ -134,9 +134,9 @@ def test_the_health_check_asks_by_a_name_that_is_answered(host: int) -> None:
 
     assert status(" gradbox.example.org, www.example.org", host) == 0
     assert status("www.example.org,gradbox.example.org", host) == 1
-    with socket.socket() as deaf:
-        deaf.bind(("127.0.0.1", 0))
-        assert status("gradbox.example.org", deaf.getsockname()[1]) == 1
+    with socket.socket() as not_listening:
+        not_listening.bind(("127.0.0.1", 0))
+        assert status("gradbox.example.org", not_listening.getsockname()[1]) == 1
 
 
 def test_by_itself_there_is_one_container_and_a_volume() -> None:

@@ -140,11 +140,11 @@ class World:
     def run(self, *sources: str) -> list[Trace]:
         """All at the same time."""
 
-        async def whole() -> list[Trace]:
+        async def run_all() -> list[Trace]:
             jobs = [Job(source=source, limits=self.limits) for source in sources]
             return [trace.decoded() for trace in await asyncio.gather(*map(self.pool.run, jobs))]
 
-        return self.loop.run_until_complete(whole())
+        return self.loop.run_until_complete(run_all())
 
     def first(self, source: str) -> dict[str, Any]:
         """What a program gave when it ran for the first time."""
@@ -171,7 +171,7 @@ def world() -> Iterator[World]:
 
 
 @pytest.fixture(scope="module")
-def loose() -> Iterator[World]:
+def unconfined() -> Iterator[World]:
     world = World(sandbox="off")
     yield world
     world.close()
@@ -184,8 +184,8 @@ def test_the_next_program_and_the_one_beside_find_a_fresh_world(world: World, na
     before = world.first(fresh)
     changed = without_cost(world.run(f"{START}{change}\nprint({shown})\n")[0])
     assert printed(changed) != printed(before), "the change does not show"
-    beside = world.run(f"{START}{change}\nload('time').sleep(0.1)\n", fresh)[1]
-    assert without_cost(beside) == before
+    neighbour = world.run(f"{START}{change}\nload('time').sleep(0.1)\n", fresh)[1]
+    assert without_cost(neighbour) == before
     for _ in range(AGAIN + 1):
         assert without_cost(world.run(fresh)[0]) == before
 
@@ -283,21 +283,21 @@ print(*names['found'])
 """Looks for processes, in text so that it has no steps: the zygote is near, and its children after it."""
 
 
-def test_a_program_finds_no_other_process(world: World, loose: World) -> None:
+def test_a_program_finds_no_other_process(world: World, unconfined: World) -> None:
     """Neither its neighbour nor its parent; where nothing holds it, it finds both, in every way."""
     sleeping, seeking = world.run(SLEEPS, SEEKS)
     assert without_cost(sleeping) == world.first(SLEEPS)
     assert printed(without_cost(seeking)).split() == []
-    found = printed(without_cost(loose.run(SLEEPS, SEEKS)[1]))
-    assert found.split() == list(WAYS)
+    outside = printed(without_cost(unconfined.run(SLEEPS, SEEKS)[1]))
+    assert outside.split() == list(WAYS)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_neighbours_are_different_users(world: World) -> None:
     source = "import time, torch\nprint(torch.os.getuid(), torch.os.getgid())\ntime.sleep(0.5)\n"
     ids = [printed(without_cost(trace)).split() for trace in world.run(source, source)]
-    assert len({one for pair in ids for one in pair}) == 2
-    assert all(int(one) >= 61_000 for pair in ids for one in pair)
+    assert len({number for pair in ids for number in pair}) == 2
+    assert all(int(number) >= 61_000 for pair in ids for number in pair)
 
 
 GREEDY = {

@@ -24,28 +24,28 @@ ALLOWED = {
 
 
 def imports(path: Path) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
+            names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.update(f"{node.module}.{alias.name}" for alias in node.names)
-            found.add(node.module)
-    return found
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+            names.add(node.module)
+    return names
 
 
 def part(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
-def ours(path: Path) -> set[str]:
+def own_imports(path: Path) -> set[str]:
     return {name for name in imports(path) if name in MODULES and name != "server"}
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if part(name) in ALLOWED])
 def test_a_layer_imports_only_those_below(module: str) -> None:
     allowed = ALLOWED[part(module)]
-    assert {part(name) for name in ours(MODULES[module])} <= allowed
+    assert {part(name) for name in own_imports(MODULES[module])} <= allowed
 
 
 @pytest.mark.parametrize("module", list(MODULES))
@@ -54,18 +54,18 @@ def test_only_the_worker_imports_torch_and_nobody_imports_the_worker(module: str
         return
     tops = {name.split(".")[0] for name in imports(MODULES[module])}
     assert "torch" not in tops and "numpy" not in tops
-    assert not {name for name in ours(MODULES[module]) if part(name) == "worker"}
+    assert not {name for name in own_imports(MODULES[module]) if part(name) == "worker"}
 
 
 def test_wire_needs_pydantic_and_nothing_else() -> None:
     for name, path in MODULES.items():
         if part(name) == "wire":
-            outside = {found.split(".")[0] for found in imports(path)} - set(sys.stdlib_module_names)
+            outside = {imported.split(".")[0] for imported in imports(path)} - set(sys.stdlib_module_names)
             assert outside <= {"pydantic", "typing_extensions", "server"}, name
 
 
 def test_there_is_no_import_cycle() -> None:
-    below = {name: {found for found in ours(path) if found != name} for name, path in MODULES.items()}
+    below = {name: {imported for imported in own_imports(path) if imported != name} for name, path in MODULES.items()}
     done: set[str] = set()
     while len(done) < len(below):
         free = {name for name, needs in below.items() if name not in done and needs <= done}

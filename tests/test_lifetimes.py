@@ -27,18 +27,18 @@ def deaths(printed: str) -> str:
 def both(source: str, path: Path) -> tuple[str, str]:
     """What the witness says of a program under plain CPython, and under the recorder."""
     path.write_text(with_lifetime_log(source))
-    truth, told = run_plain(path.read_text(), installed), trace(path.read_text(), install, limits=LIMITS)
-    assert told["outcome"]["status"] == ("finished" if truth["error"] is None else "raised")
-    assert events(told, "tracer_fault") == []
-    out = [entry for step in told["steps"] for entry in step["log"] if entry["kind"] == "out"]
+    truth, recorded = run_plain(path.read_text(), installed), trace(path.read_text(), install, limits=LIMITS)
+    assert recorded["outcome"]["status"] == ("finished" if truth["error"] is None else "raised")
+    assert events(recorded, "tracer_fault") == []
+    out = [entry for step in recorded["steps"] for entry in step["log"] if entry["kind"] == "out"]
     text = "".join(entry["text"] for entry in out if entry["stream"] == "stdout")
     return deaths(truth["printed"]), deaths(text)
 
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_they_die_at_the_same_statement(name: str, tmp_path: Path) -> None:
-    truth, told = both(SOURCES[name], tmp_path / "program.py")
-    assert told == truth and "after line" in truth
+    truth, recorded = both(SOURCES[name], tmp_path / "program.py")
+    assert recorded == truth and "after line" in truth
 
 
 def test_the_witness_sees_a_saved_storage_freed_by_the_backward_that_needs_it_last(tmp_path: Path) -> None:
@@ -46,9 +46,9 @@ def test_the_witness_sees_a_saved_storage_freed_by_the_backward_that_needs_it_la
         "import torch\nx = torch.rand(3, requires_grad=True)\ne = x.exp()\nout = e.sum()\ndel e\n"
         "out.backward(retain_graph=True)\nout.backward()\nkept = x.grad\nx.grad = None\ndel kept\n"
     )
-    truth, told = both(source, tmp_path / "program.py")
-    assert told == truth
-    assert told.splitlines() == [
+    truth, recorded = both(source, tmp_path / "program.py")
+    assert recorded == truth
+    assert recorded.splitlines() == [
         *(f"after line {line}" for line in (1, 2, 3, 4)),
         *("Tensor e died", "after line 5", "after line 6", "the storage of e is freed", "after line 7"),
         *("after line 8", "after line 9", "Tensor x.grad died", "the storage of x.grad is freed"),

@@ -35,11 +35,11 @@ def ran() -> Iterator[Any]:
 
 def stopped(trace: Trace, limit: str) -> int | None:
     """The line at which it was stopped, by that limit; what it did before is there."""
-    told = trace.outcome.stopped
-    assert trace.outcome.status == "stopped" and told is not None, trace.outcome
-    assert (told.limit, told.value) == (limit, {**SMALL, "steps": 2000}[limit])
+    reason = trace.outcome.stopped
+    assert trace.outcome.status == "stopped" and reason is not None, trace.outcome
+    assert (reason.limit, reason.value) == (limit, {**SMALL, "steps": 2000}[limit])
     assert any("t1" in step.set for step in trace.steps), "what came before it is not there"
-    return told.line
+    return reason.line
 
 
 ENDLESS = {
@@ -90,8 +90,8 @@ def test_a_program_may_catch_what_memory_raises(ran: Any) -> None:
 def test_printed_text(ran: Any) -> None:
     trace = ran(FIRST + "while True:\n    print('x' * 300)\n")
     assert stopped(trace, "output") == 4
-    told = [entry["text"] for step in trace.steps for entry in step.log if entry["kind"] == "out"]
-    assert len("".join(told)) == 1000
+    texts = [entry["text"] for step in trace.steps for entry in step.log if entry["kind"] == "out"]
+    assert len("".join(texts)) == 1000
 
 
 def test_living_tensors(ran: Any) -> None:

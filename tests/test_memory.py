@@ -122,9 +122,9 @@ def many() -> dict[str, Any]:
     state()  # the first fills caches of its own
     for k in range(RUNS):
         name = names[k % len(names)]
-        found = once(name)
+        remaining = once(name)
         gc.collect()
-        left[name] = left.get(name, 0) + found.count()
+        left[name] = left.get(name, 0) + remaining.count()
         if k == WARM:
             warm = json.dumps(state())
     end = state()
@@ -132,7 +132,7 @@ def many() -> dict[str, Any]:
 
 
 @cache
-def told() -> dict[str, Any]:
+def measured() -> dict[str, Any]:
     """What `many` finds in a fork of this process."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -146,20 +146,20 @@ def told() -> dict[str, Any]:
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
-        found: dict[str, Any] = json.loads(pipe.read())
+        counts: dict[str, Any] = json.loads(pipe.read())
     os.waitpid(child, 0)
-    assert "error" not in found, found["error"]
-    return found
+    assert "error" not in counts, counts["error"]
+    return counts
 
 
 def test_no_recorder_tensor_or_storage_outlives_its_run() -> None:
-    assert told()["left"] == dict.fromkeys(PROGRAMS, 0)
+    assert measured()["left"] == dict.fromkeys(PROGRAMS, 0)
 
 
 def test_no_kind_of_object_grows_in_number() -> None:
-    warm, end = told()["warm"]["types"], told()["end"]["types"]
+    warm, end = measured()["warm"]["types"], measured()["end"]["types"]
     assert {name: count - warm.get(name, 0) for name, count in end.items() if count > warm.get(name, 0)} == {}
 
 
 def test_memory_is_where_it_was() -> None:
-    assert told()["end"]["bytes"] - told()["warm"]["bytes"] < 1 << 20
+    assert measured()["end"]["bytes"] - measured()["warm"]["bytes"] < 1 << 20

@@ -38,18 +38,18 @@ def both(first: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """How the program of the classes from this one on goes, plain and traced."""
     source = program(*list(BODIES)[first : first + TOGETHER])
     truth = run_plain(source)
-    told = trace(source, limits=LIMITS)
-    out = [entry for step in told["steps"] for entry in step["log"] if entry["kind"] == "out"]
+    recorded = trace(source, limits=LIMITS)
+    out = [entry for step in recorded["steps"] for entry in step["log"] if entry["kind"] == "out"]
     text = "".join(entry["text"] for entry in out if entry["stream"] == "stdout")
-    return truth, {"printed": text, "outcome": told["outcome"], "faults": events(told, "tracer_fault")}
+    return truth, {"printed": text, "outcome": recorded["outcome"], "faults": events(recorded, "tracer_fault")}
 
 
 @pytest.mark.parametrize("name", BODIES)
 def test_it_gives_the_same_bits(name: str) -> None:
-    truth, told = both(list(BODIES).index(name) // TOGETHER * TOGETHER)
-    assert parts(told["printed"]).get(name) == parts(truth["printed"])[name]
-    assert (truth["error"], told["outcome"]) == (None, {"status": "finished"})
-    assert told["faults"] == []
+    truth, recorded = both(list(BODIES).index(name) // TOGETHER * TOGETHER)
+    assert parts(recorded["printed"]).get(name) == parts(truth["printed"])[name]
+    assert (truth["error"], recorded["outcome"]) == (None, {"status": "finished"})
+    assert recorded["faults"] == []
 
 
 class FunctionMode(TorchFunctionMode):

@@ -18,7 +18,7 @@ print(w.grad)
 """
 
 
-def begun(page: Any, site: str) -> list[dict[str, Any]]:
+def open_program(page: Any, site: str) -> list[dict[str, Any]]:
     """The steps of the program, standing at the first one."""
     page.goto(site)
     paste(page, PROGRAM)
@@ -30,7 +30,7 @@ def begun(page: Any, site: str) -> list[dict[str, Any]]:
 
 
 def test_a_step_leads_over_a_call_and_a_backward_and_out_of_them(page: Any, site: str) -> None:
-    steps = begun(page, site)
+    steps = open_program(page, site)
     call = next(s["i"] for s in steps if s["kind"] == "call")
     done = next(s["i"] for s in steps if s["i"] > call and s["line"] == 7)
     visit = next(s["i"] for s in steps if s["kind"] == "visit")
@@ -72,7 +72,7 @@ def stops(page: Any) -> list[int]:
 
 
 def test_playing_halts_where_the_reader_wants_it(page: Any, site: str) -> None:
-    steps = begun(page, site)
+    steps = open_program(page, site)
     first = next(s["i"] for s in steps if s["line"] == 8 and s["i"] > 3)
     beside_line(page, 8)
     while page.locator("[data-go=speed]").text_content() != "4×":
@@ -89,7 +89,7 @@ def test_playing_halts_where_the_reader_wants_it(page: Any, site: str) -> None:
 
 
 def test_a_stop_moves_with_its_line(page: Any, site: str) -> None:
-    begun(page, site)
+    open_program(page, site)
     beside_line(page, 3)
     page.locator(".cm-content").click()
     page.keyboard.press("Control+Home")
@@ -105,7 +105,7 @@ def cell_width(page: Any) -> float:
 
 
 def test_the_picture_grows_shrinks_and_fits(page: Any, site: str) -> None:
-    begun(page, site)
+    open_program(page, site)
     page.keyboard.press("End")
     before = cell_width(page)
     page.keyboard.press("+")
@@ -128,7 +128,7 @@ def test_the_picture_grows_shrinks_and_fits(page: Any, site: str) -> None:
 
 
 def test_the_ground_is_dragged(page: Any, site: str) -> None:
-    begun(page, site)
+    open_program(page, site)
     page.keyboard.press("End")
     for _ in range(5):
         page.keyboard.press("+")
@@ -144,7 +144,7 @@ def test_the_ground_is_dragged(page: Any, site: str) -> None:
 
 
 def test_a_pane_is_as_wide_as_it_was_left(page: Any, site: str) -> None:
-    begun(page, site)
+    open_program(page, site)
     border = page.locator("#border")
     border.focus()
     before = json.loads(border.get_attribute("aria-valuenow"))
