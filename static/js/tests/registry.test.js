@@ -12,17 +12,31 @@ import { MARKS, mark } from "../timeline.js";
 const folder = (/** @type {string} */ name) => new URL(`../../${name}/`, import.meta.url);
 const styles = readdirSync(folder("css")).map((name) => readFileSync(new URL(name, folder("css")), "utf8"));
 
+const declarations = readFileSync(new URL("../trace.d.ts", import.meta.url), "utf8");
+/** What a field holds in these tests; 1 where none is given. @type {Record<string, unknown>} */
+const EXAMPLES = {
+  ...{ node: "n1", slot: "self", tensor: "t1", storage: "s1", counter: "c1", result: "t1", by: "t1", from: 0 },
+  ...{ reason: "detach", category: "UserWarning", text: "text", limit: "steps", hook: "tensor" },
+};
+
+/** The fields that the wire declares of an event. @param {string} event @returns {string[]} */
+function fieldsOf(event) {
+  const declared = declarations.match(new RegExp(`\\{([^{}]*  event: "${event}";[^{}]*)\\}`));
+  assert.ok(declared, event);
+  const names = [...declared[1].matchAll(/^ {2}(\w+)\??:/gm)].map((match) => match[1]);
+  return names.filter((name) => !["kind", "event", "op", "span"].includes(name));
+}
+
 /** A step with one event that says something in every field that a sentence may name. @param {string} event */
 function step(event) {
-  const fields = { node: "n1", slot: "self", tensor: "t1", storage: "s1", counter: "c1", from: 0, to: 1, changed: 2 };
-  const texts = { reason: "detach", category: "UserWarning", text: "text", limit: "steps", hook: "tensor", count: 1 };
+  const fields = Object.fromEntries(fieldsOf(event).map((name) => [name, EXAMPLES[name] ?? 1]));
   return {
     i: 0,
     kind: "statement",
     line: 1,
     set: { n1: NODE },
     gone: [],
-    log: [{ kind: "event", event, ...fields, ...texts }],
+    log: [{ kind: "event", event, ...fields }],
   };
 }
 
