@@ -137,19 +137,19 @@ def strip_cell_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
     if not any(_CELL.match(line.text) for line in lines):
         return lines
     session = TranscriptBuilder(notices, cell=True)
-    beside = under = False
+    after_code = after_empty_prompt = False
     for line in lines:
         cell, more = _CELL.match(line.text), _MORE.match(line.text)
         if cell is not None:
             text = line.text[cell.end() :]
-            beside, under = bool(text.strip()), not text.strip()
+            after_code, after_empty_prompt = bool(text.strip()), not text.strip()
             session.add_code(text, line)
-        elif beside and more is not None:
+        elif after_code and more is not None:
             session.add_code(line.text[more.end() :], line, more=True)
-        elif under and not _RESULT.match(line.text):
+        elif after_empty_prompt and not _RESULT.match(line.text):
             session.add_code(line.text, line, more=True)
         else:
-            under = False
-            beside = beside and line.empty
+            after_empty_prompt = False
+            after_code = after_code and line.empty
             session.add_output(line)
     return session.end()

@@ -91,13 +91,15 @@ async def run(
     services: ServicesDep,
     client: ClientDep,
     disconnected: DisconnectedDep,
-    kept: Annotated[bool, Query(description="Answer with a cached trace only; nothing is run.")] = False,
+    cached_only: Annotated[
+        bool, Query(alias="kept", description="Answer with a cached trace only; nothing is run.")
+    ] = False,
 ) -> Response:
     """Waits for the trace. Every program gets one: refused, raised, stopped and crashed are outcomes, not errors.
 
     With `Prefer: respond-async` it answers at once with 202, the run's id and the address of its events.
     """
-    if kept:
+    if cached_only:
         cached = services.runs.cached(body)
         return await trace_response(request, cached.body) if cached else Response(status_code=204)
     subscription = await services.runs.start(body, client)

@@ -54,8 +54,8 @@ def document() -> dict[str, Any]:
 def named(part: Any, union: dict[str, Any], name: str) -> Any:
     """A part of a schema with a reference wherever the union stands."""
     if isinstance(part, dict):
-        beside = {key: part[key] for key in ("default", "description") if key in part}
-        if {key: inner for key, inner in part.items() if key not in (*beside, "discriminator")} == union:
-            return {"$ref": f"#/$defs/{name}", **beside}
+        siblings = {key: part[key] for key in ("default", "description") if key in part}
+        if {key: inner for key, inner in part.items() if key not in (*siblings, "discriminator")} == union:
+            return {"$ref": f"#/$defs/{name}", **siblings}
         return {key: named(inner, union, name) for key, inner in part.items()}
     return [named(inner, union, name) for inner in part] if isinstance(part, list) else part

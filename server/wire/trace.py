@@ -94,8 +94,8 @@ class Focus(Model):
         return [value] if type(value) is int else value
 
     @model_validator(mode="after")
-    def one(self) -> "Focus":
-        """It names one thing, whole."""
+    def check_single_target(self) -> "Focus":
+        """It names one target with all of its parts."""
         given = [(self.loop, self.iteration), (self.storage, self.from_, self.to), (self.counts,)]
         named = [parts for parts in given if any(part is not None for part in parts)]
         if len(named) != 1 or any(part is None for part in named[0]):

@@ -44,8 +44,8 @@ def upgrade_gzip(body: bytes) -> bytes:
     Raises NewerSchema, and what gzip and JSON raise for what is none.
     """
     beginning = zlib.decompressobj(wbits=31).decompress(body, BEGINNING)
-    found = _SCHEMA.match(beginning)
-    if found is not None and int(found[1]) == SCHEMA:
+    schema = _SCHEMA.match(beginning)
+    if schema is not None and int(schema[1]) == SCHEMA:
         return body
     document = upgrade(json.loads(gzip.decompress(body)))
     return gzip.compress(json.dumps(document, ensure_ascii=False).encode(), compresslevel=1, mtime=0)

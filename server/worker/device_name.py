@@ -12,10 +12,10 @@ _MODEL = re.compile(r"^(?:model name|cpu model)\s*:\s*(.+)$", re.MULTILINE)
 def processor_name() -> str:
     """The processor's name; of one that the system does not name its architecture."""
     try:
-        found = _MODEL.search(Path("/proc/cpuinfo").read_text("utf-8", "replace"))
+        match = _MODEL.search(Path("/proc/cpuinfo").read_text("utf-8", "replace"))
     except OSError:
-        found = None
-    return " ".join(found[1].split()) if found else platform.machine()
+        match = None
+    return " ".join(match[1].split()) if match else platform.machine()
 
 
 PROCESSOR = processor_name()

@@ -66,8 +66,8 @@ class _ReprCheck:
         if kind is torch.Tensor:
             return _class_attribute(kind, "__repr__") is _TENSOR and _is_short(value)
         if kind is torch.nn.Parameter:
-            ours = _class_attribute(kind, "__repr__") is _PARAMETER and torch.Tensor.__repr__ is _TENSOR
-            return ours and _is_short(value)
+            builtin_repr = _class_attribute(kind, "__repr__") is _PARAMETER and torch.Tensor.__repr__ is _TENSOR
+            return builtin_repr and _is_short(value)
         if kind is np.ndarray or (issubclass(kind, np.generic) and introspection.class_module(kind) == "numpy"):
             return value.dtype.kind in _NUMBERS
         if kind is dict:
@@ -105,8 +105,8 @@ def _class_attribute(kind: type, name: str) -> Any:
 
 
 def _is_short(tensor: torch.Tensor) -> bool:
-    whole: Any = torch._tensor_str.PRINT_OPTS.threshold
-    return tensor.is_nested or tensor.numel() <= MAX_ELEMENTS or tensor.numel() > whole
+    threshold: Any = torch._tensor_str.PRINT_OPTS.threshold
+    return tensor.is_nested or tensor.numel() <= MAX_ELEMENTS or tensor.numel() > threshold
 
 
 def expressions_with_output(notices: list[Any], rows: list[StatementRecord]) -> frozenset[int]:

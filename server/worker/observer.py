@@ -192,17 +192,17 @@ class Observer:
 
     def _slot_events(self, transition: Transition, observation: Observation) -> list[events.Event]:
         node, slot, state, before = transition
-        found: list[events.Event] = []
+        slot_events: list[events.Event] = []
         if before is None and state not in ("freed", "unknown"):
-            found.append({"kind": "event", "event": "saved", "node": node, "slot": slot})
+            slot_events.append({"kind": "event", "event": "saved", "node": node, "slot": slot})
         name = _TRANSITION_EVENTS.get(state)
         if name is not None:
             broken = {"kind": "event", "event": name, "node": node, "slot": slot}
             by = self._broken_through(transition, observation)
-            found.append(cast(events.Event, broken if by is None else {**broken, "by": by}))
+            slot_events.append(cast(events.Event, broken if by is None else {**broken, "by": by}))
         elif state == "freed" and before is not None and self.graph.mark_released(node):
-            found.append({"kind": "event", "event": "graph_released", "node": node})
-        return found
+            slot_events.append({"kind": "event", "event": "graph_released", "node": node})
+        return slot_events
 
     def _broken_through(self, transition: Transition, observation: Observation) -> str | None:
         """The handle through which the statement's operations broke a slot; see `events.BrokenSlotEvent`."""

@@ -37,39 +37,39 @@ class WeakUids:
         """How many live, or died since the last burial."""
         return len(self._by_uid)
 
-    def find(self, thing: Any) -> str | None:
-        entry = self._by_id.get(id(thing))
-        return entry[1] if entry and entry[0]() is thing else None
+    def find(self, value: Any) -> str | None:
+        entry = self._by_id.get(id(value))
+        return entry[1] if entry and entry[0]() is value else None
 
-    def uid_of(self, thing: Any) -> str:
-        uid = self.find(thing)
+    def uid_of(self, value: Any) -> str:
+        uid = self.find(value)
         if uid is None:
             uid = self._uids.allocate(self._letter)
-            self.bind(thing, uid)
+            self.bind(value, uid)
         return uid
 
     def allocate(self) -> str:
         """A uid for something of this kind that has no lasting object of its own."""
         return self._uids.allocate(self._letter)
 
-    def bind(self, thing: Any, uid: str) -> None:
-        entry, dead = (id(thing), uid), self._dead
-        ref = weakref.ref(thing, lambda _: dead.append(entry))
-        self._by_id[id(thing)], self._by_uid[uid] = (ref, uid), ref
+    def bind(self, value: Any, uid: str) -> None:
+        entry, dead = (id(value), uid), self._dead
+        ref = weakref.ref(value, lambda _: dead.append(entry))
+        self._by_id[id(value)], self._by_uid[uid] = (ref, uid), ref
 
-    def unbind(self, thing: Any) -> str | None:
+    def unbind(self, value: Any) -> str | None:
         """Let go of the weak references to it; `adopt` with the uid takes it back."""
-        uid = self.find(thing)
+        uid = self.find(value)
         if uid is not None:
-            del self._by_id[id(thing)], self._by_uid[uid]
+            del self._by_id[id(value)], self._by_uid[uid]
         return uid
 
     def living(self) -> Iterator[tuple[str, Any]]:
         """(uid, object) for every named object that lives, in order of appearance."""
         for uid, ref in list(self._by_uid.items()):
-            thing = ref()
-            if thing is not None:
-                yield uid, thing
+            value = ref()
+            if value is not None:
+                yield uid, value
 
     def get(self, uid: str) -> Any:
         ref = self._by_uid.get(uid)
@@ -108,31 +108,31 @@ class ObjectUids:
     def begin_observation(self) -> None:
         self._observed.clear()
 
-    def contains(self, thing: Any) -> bool:
-        return self.find(thing) is not None
+    def contains(self, value: Any) -> bool:
+        return self.find(value) is not None
 
-    def find(self, thing: Any) -> str | None:
-        find = self._by_key.get((id(thing), id(type(thing))))
-        ref = self._refs.get(find) if find is not None else None
-        return find if ref is None or ref() is thing else None
+    def find(self, value: Any) -> str | None:
+        uid = self._by_key.get((id(value), id(type(value))))
+        ref = self._refs.get(uid) if uid is not None else None
+        return uid if ref is None or ref() is value else None
 
-    def is_referenced(self, find: str) -> bool:
+    def is_referenced(self, uid: str) -> bool:
         """Whether something else refers to it."""
-        return bool(self._reference_counts.get(find))
+        return bool(self._reference_counts.get(uid))
 
-    def uid_of(self, thing: Any) -> tuple[str, bool]:
+    def uid_of(self, value: Any) -> tuple[str, bool]:
         """Its uid, and whether this observation meets it for the first time."""
-        find = self.find(thing)
-        if find is None:
-            key = (id(thing), id(type(thing)))
-            find = self._by_key[key] = self._uids.allocate("o")
-            self._keys[find], self._reference_counts[find] = key, 0
-            self._candidates[find] = None
-            if weakref_offset(type(thing)):
-                self._refs[find] = weakref.ref(thing)
-        first = find not in self._observed
-        self._observed.add(find)
-        return find, first
+        uid = self.find(value)
+        if uid is None:
+            key = (id(value), id(type(value)))
+            uid = self._by_key[key] = self._uids.allocate("o")
+            self._keys[uid], self._reference_counts[uid] = key, 0
+            self._candidates[uid] = None
+            if weakref_offset(type(value)):
+                self._refs[uid] = weakref.ref(value)
+        first = uid not in self._observed
+        self._observed.add(uid)
+        return uid, first
 
     def set_references(self, holder: str, targets: tuple[str, ...]) -> None:
         """`who` refers to these, and to nothing else any more."""
@@ -143,53 +143,53 @@ class ObjectUids:
             self._references[holder] = targets
         else:
             del self._references[holder]
-        for find in targets:
-            if find in self._reference_counts:
-                self._reference_counts[find] += 1
-        for find in before:
-            if find in self._reference_counts:
-                self._reference_counts[find] -= 1
-                self._candidates[find] = None
+        for uid in targets:
+            if uid in self._reference_counts:
+                self._reference_counts[uid] += 1
+        for uid in before:
+            if uid in self._reference_counts:
+                self._reference_counts[uid] -= 1
+                self._candidates[uid] = None
 
     def collect_dead(self) -> list[str]:
         """Forget those that nothing reported leads to; their uids."""
         dead: list[str] = []
         cycle_members: list[str] = []
         while self._candidates:
-            find, _ = self._candidates.popitem()
-            if find not in self._reference_counts:
+            uid, _ = self._candidates.popitem()
+            if uid not in self._reference_counts:
                 continue
-            if not self._reference_counts[find]:
-                self._forget(find, dead)
-            elif self._references.get(find):
-                cycle_members.append(find)
-        if any(find in self._reference_counts and find in self._reachable_from([find]) for find in cycle_members):
+            if not self._reference_counts[uid]:
+                self._forget(uid, dead)
+            elif self._references.get(uid):
+                cycle_members.append(uid)
+        if any(uid in self._reference_counts and uid in self._reachable_from([uid]) for uid in cycle_members):
             reached = self._reachable_from(
                 [holder for holder in self._references if holder not in self._reference_counts]
             )
-            for find in [find for find in self._reference_counts if find not in reached]:
-                self._forget(find, dead)
+            for uid in [uid for uid in self._reference_counts if uid not in reached]:
+                self._forget(uid, dead)
             self._candidates.clear()
         return dead
 
-    def _forget(self, find: str, dead: list[str]) -> None:
-        dead.append(find)
-        key = self._keys.pop(find)
-        if self._by_key.get(key) == find:
+    def _forget(self, uid: str, dead: list[str]) -> None:
+        dead.append(uid)
+        key = self._keys.pop(uid)
+        if self._by_key.get(key) == uid:
             del self._by_key[key]
-        del self._reference_counts[find]
-        self._refs.pop(find, None)
-        self.set_references(find, ())
+        del self._reference_counts[uid]
+        self._refs.pop(uid, None)
+        self.set_references(uid, ())
 
     def _reachable_from(self, holders: list[str]) -> set[str]:
         """The objects that these refer to, directly or not."""
         reachable: set[str] = set()
         queue = list(holders)
         while queue:
-            for find in self._references.get(queue.pop(), ()):
-                if find not in reachable:
-                    reachable.add(find)
-                    queue.append(find)
+            for uid in self._references.get(queue.pop(), ()):
+                if uid not in reachable:
+                    reachable.add(uid)
+                    queue.append(uid)
         return reachable
 
 

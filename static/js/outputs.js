@@ -137,8 +137,8 @@ function compareOutput(expected, observed, { comment, label, addresses }) {
   };
   if (!want.whole || observed.gaps) return null;
   if (!observed.reached) return { ...row, got: "", verdict: "not reached" };
-  const same = (/** @type {string} */ one, /** @type {string} */ other) =>
-    normalizeOutput(one, comment, addresses) === normalizeOutput(other, comment, addresses);
+  const same = (/** @type {string} */ left, /** @type {string} */ right) =>
+    normalizeOutput(left, comment, addresses) === normalizeOutput(right, comment, addresses);
   if (!observed.error) {
     if (comment && !want.error && isNumber(want.whole) && !isNumber(got)) return null; // short for a tensor
     return { ...row, verdict: same(want.whole, got) ? "same" : "different" };

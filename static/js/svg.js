@@ -18,15 +18,15 @@ export const SVG = "http://www.w3.org/2000/svg";
  */
 export function h(tag, attrs = {}, ...children) {
   /** @type {Record<string, string>} */
-  const kept = {};
+  const present = {};
   let key = null;
   for (const [name, value] of Object.entries(attrs)) {
     if (name === "key") key = String(value);
     else if (value !== null && value !== undefined && value !== false)
-      kept[name] = typeof value === "number" ? short(value) : String(value);
+      present[name] = typeof value === "number" ? short(value) : String(value);
   }
   /** @type {VNode} */
-  const node = { tag, key, attrs: kept, text: null, children: [] };
+  const node = { tag, key, attrs: present, text: null, children: [] };
   add(node, children);
   return node;
 }

@@ -94,8 +94,8 @@ def leaf(tensor: torch.Tensor, stale: bool = False) -> bool | None:
     if stale:
         return False
     try:
-        found: bool = bare(tensor).is_leaf
-        return found
+        is_leaf: bool = bare(tensor).is_leaf
+        return is_leaf
     except RuntimeError:
         return None
 
@@ -125,15 +125,15 @@ def gradient(tensor: torch.Tensor, stale: bool = False) -> torch.Tensor | None:
     return None
 
 
-def flatten(things: Any, depth: int = 0) -> list[torch.Tensor]:
+def flatten(values: Any, depth: int = 0) -> list[torch.Tensor]:
     """The tensors among an operation's arguments or results, one level of lists deep."""
     out: list[torch.Tensor] = []
-    for thing in things:
-        kind = type(thing)
+    for value in values:
+        kind = type(value)
         if issubclass(kind, torch.Tensor):
-            out.append(thing)
+            out.append(value)
         elif depth < 2 and (kind is list or kind is tuple):
-            out += flatten(thing, depth + 1)
+            out += flatten(value, depth + 1)
     return out
 
 

@@ -314,6 +314,6 @@ def difference(old: bytes | None, new: bytes | None, size: int) -> tuple[int | N
         return None, []
     count, longest = min(len(old), len(new)) // size, max(len(old), len(new)) // size
     left, right = (np.frombuffer(side, "u1", count * size).reshape(count, size) for side in (old, new))
-    places = np.flatnonzero((left != right).any(axis=1))
+    changed = np.flatnonzero((left != right).any(axis=1))
     beyond = range(count, min(longest, count + MAX_CHANGED_ELEMENTS))
-    return len(places) + longest - count, [*places[:MAX_CHANGED_ELEMENTS].tolist(), *beyond][:MAX_CHANGED_ELEMENTS]
+    return len(changed) + longest - count, [*changed[:MAX_CHANGED_ELEMENTS].tolist(), *beyond][:MAX_CHANGED_ELEMENTS]

@@ -182,7 +182,7 @@ function contains(outer, inner) {
 /** @param {Fold[]} rims @param {Map<string, Box>} boxes @param {Map<string, Fold[]>} inside @returns {Rim[]} */
 function foldRims(rims, boxes, inside) {
   return rims.flatMap((fold) => {
-    const uids = fold.members.map((uid) => inside.get(uid)?.find((one) => one.graph === fold.graph)?.uid ?? uid);
+    const uids = fold.members.map((uid) => inside.get(uid)?.find((node) => node.graph === fold.graph)?.uid ?? uid);
     const own = [...new Set(uids)].flatMap((uid) => boxes.get(uid) ?? []);
     if (own.length < 2) return [];
     const pad = 8;

@@ -7,13 +7,13 @@ import { itemsize } from "./reads.js";
 
 /** @typedef {import("./loom.js").Column} Column */
 
-/** How many pins hold a rail at once. @param {import("./run_story.js").RunStory} told @returns {Map<string, number>} */
-export function pinCounts(told) {
+/** How many pins hold a rail at once. @param {import("./run_story.js").RunStory} run @returns {Map<string, number>} */
+export function pinCounts(run) {
   /** @type {Map<string, number>} */
   const most = new Map();
   /** @type {Map<string, Packer>} */
   const slots = new Map();
-  for (const pin of told.pins.values()) {
+  for (const pin of run.pins.values()) {
     const key = `${pin.storage}|${pin.counter ?? ""}`;
     const lane = slots.get(key) ?? new Packer();
     slots.set(key, lane);
@@ -23,11 +23,11 @@ export function pinCounts(told) {
   return most;
 }
 
-/** How wide the ticks of a counter are written. @param {import("./run_story.js").RunStory} told @returns {Map<string, number>} */
-export function bumpWidths(told) {
+/** How wide the ticks of a counter are written. @param {import("./run_story.js").RunStory} run @returns {Map<string, number>} */
+export function bumpWidths(run) {
   /** @type {Map<string, number>} */
   const most = new Map();
-  for (const { bumps } of told.rows)
+  for (const { bumps } of run.rows)
     for (const [counter, bump] of bumps)
       most.set(counter, Math.max(most.get(counter) ?? 0, textWidth(bump.join("→"), 10.5) + 10));
   return most;
@@ -44,29 +44,29 @@ export function layoutColumns(run, margins, left, cell, most) {
   const order = reuses ? lives : ownersFirst(lives);
   let x = left + 14;
   let right = x;
-  for (const bolt of order) {
-    const shape = columnShape(bolt, cell, most);
+  for (const life of order) {
+    const shape = columnShape(life, cell, most);
     let railX = 7;
     /** @type {[string, number][]} */
     const rails = [];
-    for (const counter of bolt.counters.length ? bolt.counters : [""]) {
+    for (const counter of life.counters.length ? life.counters : [""]) {
       rails.push([counter, shape.w + railX + 13]);
       railX +=
         RAIL +
         4 +
         Math.max(
           0,
-          ((margins.pins.get(`${bolt.uid}|${counter}`) ?? 0) - 1) * PIN_PITCH,
+          ((margins.pins.get(`${life.uid}|${counter}`) ?? 0) - 1) * PIN_PITCH,
           (margins.bumps.get(counter) ?? 0) - 38,
         );
     }
     const width = Math.ceil(shape.w + railX + 9);
-    const owner = bolt.owner ? columns.get(bolt.owner) : undefined;
+    const owner = life.owner ? columns.get(life.owner) : undefined;
     const at = reuses
-      ? left + 14 + track.allocateNear(bolt.birth, bolt.death, width, owner ? owner.right - left - 14 : 0)
+      ? left + 14 + track.allocateNear(life.birth, life.death, width, owner ? owner.right - left - 14 : 0)
       : x;
-    columns.set(bolt.uid, {
-      uid: bolt.uid,
+    columns.set(life.uid, {
+      uid: life.uid,
       x: at,
       ...shape,
       rails: new Map(rails.map(([counter, by]) => [counter, at + by])),
@@ -81,14 +81,14 @@ export function layoutColumns(run, margins, left, cell, most) {
 /** By birth, with a .grad right of its owner. @param {import("./run_story.js").StorageLife[]} lives */
 function ownersFirst(lives) {
   const known = new Set(lives.map((life) => life.uid));
-  const first = lives.filter((bolt) => !bolt.owner || !known.has(bolt.owner));
-  const gradsOf = (/** @type {string} */ uid) => lives.filter((bolt) => bolt.owner === uid && bolt.uid !== uid);
+  const first = lives.filter((life) => !life.owner || !known.has(life.owner));
+  const gradsOf = (/** @type {string} */ uid) => lives.filter((life) => life.owner === uid && life.uid !== uid);
   /** @type {Set<import("./run_story.js").StorageLife>} */
   const out = new Set();
-  const add = (/** @type {import("./run_story.js").StorageLife} */ bolt) => {
-    if (out.has(bolt)) return;
-    out.add(bolt);
-    gradsOf(bolt.uid).forEach(add);
+  const add = (/** @type {import("./run_story.js").StorageLife} */ life) => {
+    if (out.has(life)) return;
+    out.add(life);
+    gradsOf(life.uid).forEach(add);
   };
   first.forEach(add);
   lives.forEach(add);

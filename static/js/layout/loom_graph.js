@@ -82,10 +82,10 @@ export function layoutGraph(plan) {
   plan.width = plan.graph.x + plan.graph.w;
   /** @type {Set<string>} */
   const trunks = new Set();
-  for (const [uid, knot] of run.nodes) {
+  for (const [uid, node] of run.nodes) {
     const from = dots.get(uid);
     if (from)
-      knot.next.forEach((edge, k) => {
+      node.next.forEach((edge, k) => {
         const to = edge && dots.get(edge[0]);
         if (!to) return;
         plan.edges.push({
@@ -137,7 +137,7 @@ export function layoutPins(plan) {
     slots.set(key, lane);
     const x = rail + lane.allocate(pin.birth, pin.death, 1) * PIN_PITCH;
     const hit = pin.broken ?? pin.silent;
-    const shot = hit === null ? null : plan.writes[hit].find((one) => one.write.storage === pin.storage);
+    const write = hit === null ? null : plan.writes[hit].find((box) => box.write.storage === pin.storage);
     const box = plan.rows[pin.death];
     const to = pin.death > pin.birth || !pin.released ? (pin.released ? box.y + box.h / 2 : box.y + box.h) : y + 7;
     plan.pinLines.push({
@@ -147,7 +147,7 @@ export function layoutPins(plan) {
       y,
       slotX: plan.graph.names,
       to: Math.max(to, y),
-      at: hit === null ? null : (shot?.cy ?? plan.rows[hit].cy),
+      at: hit === null ? null : (write?.cy ?? plan.rows[hit].cy),
     });
   }
 }

@@ -47,7 +47,7 @@ export function layoutRow(plan, row, r, top, room) {
   for (const uid of inputsFirst(row.nodes, run)) {
     const node = /** @type {import("./run_story.js").GraphNode} */ (run.nodes.get(uid));
     if (node.variable && leafDot(plan, node, r, dots)) continue;
-    const own = made.filter((one) => one.entity.grad_fn === uid);
+    const own = made.filter((reader) => reader.entity.grad_fn === uid);
     let tall = NODE + node.slots.length * SLOT;
     let cy = y + NODE / 2;
     for (const reader of own) {

@@ -239,11 +239,11 @@ function arrangeStorage(life, readers, pins, M) {
 function pinPositions(pins) {
   const sorted = [...pins].sort((a, b) => a.birth - b.birth);
   const broken = new Packer();
-  const whole = new Packer();
-  const lanes = new Map(sorted.map((pin) => [pin, (pin.broken ? broken : whole).allocate(pin.birth, pin.death, 1)]));
+  const intact = new Packer();
+  const lanes = new Map(sorted.map((pin) => [pin, (pin.broken ? broken : intact).allocate(pin.birth, pin.death, 1)]));
   const x = (/** @type {number} */ lane) => Math.min(lane, FANNED) * 40 + Math.min(Math.max(0, lane - FANNED), 16) * 4;
   const at = sorted.map((pin) => ({ ...pin, at: x((lanes.get(pin) ?? 0) + (pin.broken ? 0 : broken.height)) }));
-  return { at, width: pins.length ? x(broken.height + whole.height - 1) + 40 : 0 };
+  return { at, width: pins.length ? x(broken.height + intact.height - 1) + 40 : 0 };
 }
 
 /** Whether at most one reader lives at a time, each in memory order. @param {import("./lifetimes.js").HandleLifetime[]} readers */

@@ -16,7 +16,7 @@ export function frameMark(scene, uid, frame) {
   const card = scene.plan.memory.cards.get(uid);
   if (!card) return null;
   const name = frame.caller ? `${frame.name}()` : scene.labels.module;
-  const here = scene.snap.step?.frame === uid;
+  const current = scene.snap.step?.frame === uid;
   const chips = [...frame.vars].flatMap(([key, value]) => {
     const at = card.chips.get(key);
     if (!at || !isChip(key, value)) return [];
@@ -38,7 +38,7 @@ export function frameMark(scene, uid, frame) {
       key: `frame ${uid}`,
       class: cls(
         "frame",
-        here && "here",
+        current && "here",
         frame.state === "suspended" && "suspended",
         frame.caller && "inner",
         scene.snap.fresh.has(uid) && "fresh",

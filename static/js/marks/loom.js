@@ -80,16 +80,16 @@ function bodyMarks(scene) {
   const { plan, now, band } = scene;
   const rows = visibleRows(scene);
   const out = [];
-  const here = plan.rows[now];
-  if (here && inBand(band, here.y, here.y + here.h))
+  const current = plan.rows[now];
+  if (current && inBand(band, current.y, current.y + current.h))
     out.push(
       h("rect", {
         key: "band",
         class: "loom-now",
         x: 0,
-        y: here.y,
+        y: current.y,
         width: plan.width,
-        height: here.h,
+        height: current.h,
         "data-loom-now": now,
       }),
     );
@@ -120,8 +120,8 @@ function bodyMarks(scene) {
   }
   for (const line of plan.pinLines) out.push(pinMark(scene, line));
   for (const r of rows) out.push(...nodeMarks(scene, r));
-  const end = here ? here.y + here.h : 0;
-  if (here && end < plan.height)
+  const end = current ? current.y + current.h : 0;
+  if (current && end < plan.height)
     out.push(
       h("rect", { key: "veil", class: "loom-veil", x: 0, y: end, width: plan.width, height: plan.height - end }),
     );

@@ -20,15 +20,15 @@ export function codeMarks(scene) {
     const box = plan.rows[r];
     const row = plan.story.rows[r];
     const x = 46 + row.inset * 10;
-    const here = r === now;
+    const current = r === now;
     const parts = [];
-    if (here && !plan.stacked)
+    if (current && !plan.stacked)
       parts.push(h("rect", { key: "band", class: "loom-now", x: 0, y: box.y, width: plan.code, height: box.h }));
     if (plan.stacked)
       parts.push(
         h("rect", {
           key: "ground",
-          class: cls("loom-under", here && "now"),
+          class: cls("loom-under", current && "now"),
           x: 4,
           y: box.codeY - 4,
           width: x + Math.max(90, ...box.code.map((line) => textWidth(line, 12.5))) + (row.turn ? 40 : 4),
@@ -45,7 +45,7 @@ export function codeMarks(scene) {
           labels.unseen.replace("{n}", String(row.skipped)),
         ),
       );
-    if (here) parts.push(h("path", { key: "here", class: "loom-here", d: `M7 ${box.codeY + 3}l8 5l-8 5z` }));
+    if (current) parts.push(h("path", { key: "here", class: "loom-here", d: `M7 ${box.codeY + 3}l8 5l-8 5z` }));
     const end = row.kind === "end";
     parts.push(
       h(
@@ -90,10 +90,10 @@ export function codeMarks(scene) {
         "g",
         {
           key: `code ${r}`,
-          class: cls("loom-statement", here && "now", r > now && "future"),
+          class: cls("loom-statement", current && "now", r > now && "future"),
           "data-loom-row": r,
           "data-step": row.last,
-          "aria-current": here ? "step" : null,
+          "aria-current": current ? "step" : null,
         },
         parts,
       ),

@@ -75,7 +75,7 @@ export function nodeMarks(scene, r) {
   for (const group of groups.values()) {
     const dot = group[group.length - 1];
     const ran = group
-      .flatMap((one) => plan.story.visits.get(one.uid) ?? [])
+      .flatMap((member) => plan.story.visits.get(member.uid) ?? [])
       .filter((k) => k <= i)
       .sort((a, b) => a - b)
       .at(-1);
@@ -88,17 +88,17 @@ export function nodeMarks(scene, r) {
         r: dot.leaf ? NODE_R + 0.5 : NODE_R,
       }),
     ];
-    const beside = lines.get(dot.y) ?? [dot];
-    if (beside[0] === group[0]) {
+    const inLine = lines.get(dot.y) ?? [dot];
+    if (inLine[0] === group[0]) {
       const label =
-        beside.length === 1
+        inLine.length === 1
           ? dot.label
-          : beside.length > 2
-            ? `${beside[0].label.split(" ")[0]} × ${beside.length}`
-            : beside.map((one, k) => (k ? one.label.split(" ").slice(1).join(" ") : one.label)).join(", ");
+          : inLine.length > 2
+            ? `${inLine[0].label.split(" ")[0]} × ${inLine.length}`
+            : inLine.map((dot, k) => (k ? dot.label.split(" ").slice(1).join(" ") : dot.label)).join(", ");
       const text = truncate(label, plan.stacked ? 15 : 30);
       parts.push(h("text", { key: "label", class: "loom-label", x: plan.graph.names + 2, y: dot.y + 4 }, text));
-      if (ran !== undefined && beside.length === 1 && !plan.stacked)
+      if (ran !== undefined && inLine.length === 1 && !plan.stacked)
         parts.push(
           ...gradMark(
             scene,

@@ -169,7 +169,7 @@ export function bumpMarks({ plan, i, now }, r) {
             key: `bump ${r} ${column.uid} ${counter}`,
             class: cls(
               "loom-bump",
-              r === now && (plan.writes[r].find((one) => one.column === column)?.write.step ?? 0) > i && "coming",
+              r === now && (plan.writes[r].find((box) => box.column === column)?.write.step ?? 0) > i && "coming",
             ),
             "data-loom-bump": counter,
             "data-from": bump[0],

@@ -57,6 +57,6 @@ export function railMark(scene, counter, storage, rows) {
 export function versionText(before, value, bumped, room) {
   const texts = [...(bumped ? [`${before}→${value}`] : []), `v${value}`, `${value}`, `…${String(value).slice(-4)}`];
   const fits = (/** @type {string} */ text) => Math.min(text.length > 4 ? 9.5 : 12, room / textWidth(text, 1));
-  const text = texts.find((one) => fits(one) >= SMALLEST) ?? texts[texts.length - 1];
+  const text = texts.find((text) => fits(text) >= SMALLEST) ?? texts[texts.length - 1];
   return { text, size: Math.floor(fits(text) * 10) / 10 };
 }

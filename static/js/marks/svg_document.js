@@ -163,7 +163,7 @@ export function wrapText(text, room, size) {
       }
     }
   }
-  return lines.map((line) => line.trimEnd()).filter((one, k) => one || !k);
+  return lines.map((line) => line.trimEnd()).filter((line, k) => line || !k);
 }
 
 /** At most so many lines; the last says that there was more. @param {string[]} lines @param {number} most */

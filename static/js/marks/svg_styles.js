@@ -17,11 +17,11 @@ export function stylesFor(css, tokens, theme, classNames) {
     const selectors = heads
       .split(",")
       .map((part) => part.trim())
-      .filter((one) => mayMatch(one, classNames));
+      .filter((selector) => mayMatch(selector, classNames));
     const lines = body
       .split(";")
       .map((part) => part.trim())
-      .filter((one) => one && !NOT_IN_A_FILE.test(one));
+      .filter((line) => line && !NOT_IN_A_FILE.test(line));
     if (selectors.length && lines.length)
       rules.push(
         `${selectors.join(",")}{${lines.join(";").replace(/var\(--([\w-]+)\)/g, (text, name) => values.get(name) ?? text)}}`,

@@ -157,14 +157,14 @@ test("at every step a card stands for the living nodes of its fold, and says whi
 });
 
 test("a broken slot is told by the fold that it is in", () => {
-  const told = deep(12);
+  const recorded = deep(12);
   const broken = { storage: "s1", dtype: "float32", expected: 0, state: "stale" };
-  told.steps.splice(2, 0, {
+  recorded.steps.splice(2, 0, {
     set: { s1: { kind: "storage", nbytes: 4, cells: { float32: [1] } }, n27: { saved: { result: broken } } },
     gone: [],
     log: [],
   });
-  const { graph } = scene(plan(openTrace(told), { room: 1200 }), openTrace(told), 2);
+  const { graph } = scene(plan(openTrace(recorded), { room: 1200 }), openTrace(recorded), 2);
   const card = having(graph, "data-members").filter((v) => /\bbroken\b/.test(v.attrs.class ?? ""));
   assert.equal(card.length, 1);
   assert.match(card[0].attrs["aria-label"], /result {2}s1 @ v0 stale/);

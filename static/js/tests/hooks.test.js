@@ -38,17 +38,17 @@ function opened({ arrives, edges = 1, hooks = 1 }) {
 }
 
 /** @param {Parameters<typeof opened>[0]} how */
-const told = (how) =>
+const hookChanges = (how) =>
   notes(opened(how), 2)
     .filter(({ key }) => key === "hooked")
     .map(({ args }) => args);
 
 test("a gradient that arrives as another one than was sent was changed by the hook", () => {
-  assert.deepEqual(told({ arrives: [10, 10] }), [{ tensor: "y", from: "[1, 1]", to: "[10, 10]" }]);
+  assert.deepEqual(hookChanges({ arrives: [10, 10] }), [{ tensor: "y", from: "[1, 1]", to: "[10, 10]" }]);
 });
 
 test("nothing is said where it is the same, where there is no hook, or where more than one edge leads there", () => {
-  assert.deepEqual(told({ arrives: [1, 1] }), []);
-  assert.deepEqual(told({ arrives: [10, 10], hooks: 0 }), []);
-  assert.deepEqual(told({ arrives: [10, 10], edges: 2 }), []);
+  assert.deepEqual(hookChanges({ arrives: [1, 1] }), []);
+  assert.deepEqual(hookChanges({ arrives: [10, 10], hooks: 0 }), []);
+  assert.deepEqual(hookChanges({ arrives: [10, 10], edges: 2 }), []);
 });

@@ -57,8 +57,8 @@ for (const [name, make] of Object.entries(ALL))
         assert.doesNotMatch([...head, ...body].map(render).join(""), /NaN|undefined|Infinity/);
       }
       const { body } = drawn(document, undefined, options);
-      for (const [uid, bolt] of plan.story.storages)
-        if (bolt.death > bolt.birth || !bolt.freed) assert.equal(having(body, "data-loom-column", uid).length, 1);
+      for (const [uid, life] of plan.story.storages)
+        if (life.death > life.birth || !life.freed) assert.equal(having(body, "data-loom-column", uid).length, 1);
       for (const key of plan.story.pins.keys())
         if (plan.columns.has(plan.story.pins.get(key)?.storage ?? ""))
           assert.equal(having(body, "data-loom-pin", key).length, 1);
@@ -68,9 +68,9 @@ for (const [name, make] of Object.entries(ALL))
     });
 
 test("a row is a statement, with the visits of its backward", () => {
-  const told = runStory(openTrace(backward()));
+  const story = runStory(openTrace(backward()));
   assert.deepEqual(
-    told.rows.map((row) => [row.first, row.last, row.visits.length]),
+    story.rows.map((row) => [row.first, row.last, row.visits.length]),
     [
       [0, 0, 0],
       [1, 1, 0],
@@ -79,7 +79,7 @@ test("a row is a statement, with the visits of its backward", () => {
       [9, 9, 0],
     ],
   );
-  assert.deepEqual(told.rowOfStep, [0, 1, 2, 3, 3, 3, 3, 3, 3, 4]);
+  assert.deepEqual(story.rowOfStep, [0, 1, 2, 3, 3, 3, 3, 3, 3, 4]);
 });
 
 test("windows stand under the cells that the handle reads, a line for each logical row", () => {
@@ -169,13 +169,13 @@ test("gradients stand at the nodes that they reached, and the edges that carry t
 });
 
 test("nothing moves between steps", () => {
-  const places = (/** @type {number} */ i) =>
+  const positions = (/** @type {number} */ i) =>
     new Map(
       drawn(backward(), i)
         .body.filter((v) => v.attrs["data-loom-handle"] || v.attrs["data-loom-column"])
         .map((v) => [v.key, render(v).replace(/ class="[^"]*"/g, "")]),
     );
-  assert.deepEqual(places(0), places(9));
+  assert.deepEqual(positions(0), positions(9));
 });
 
 test("of a tall picture only the rows in sight are drawn", () => {
@@ -216,9 +216,9 @@ test("a lane is free again below its last edge, and goes on where it was asked f
 
 test("the whole picture is one list of marks, cut to the first rows where that is asked", () => {
   const opened = openTrace(backward());
-  const whole = loomPicture(opened, opened.count - 1);
+  const complete = loomPicture(opened, opened.count - 1);
   const part = loomPicture(opened, opened.count - 1, {}, { rows: 2 });
-  assert.ok(whole.height > part.height && whole.width === part.width);
+  assert.ok(complete.height > part.height && complete.width === part.width);
   assert.equal(having(flat(part.nodes), "data-loom-row").length, 2);
 });
 
@@ -259,6 +259,6 @@ test("of a storage too big to list a handle and a write cover the part that they
     ]),
   );
   const column = /** @type {any} */ (plan.columns.get("s1"));
-  const whole = flat([having(body, "data-loom-shot", "s1")[0]]).find((v) => v.key === "whole");
-  assert.deepEqual([Number(whole?.attrs.x) - column.x, Number(whole?.attrs.width)], [column.w / 4, column.w / 4]);
+  const write = flat([having(body, "data-loom-shot", "s1")[0]]).find((v) => v.key === "whole");
+  assert.deepEqual([Number(write?.attrs.x) - column.x, Number(write?.attrs.width)], [column.w / 4, column.w / 4]);
 });

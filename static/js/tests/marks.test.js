@@ -33,10 +33,10 @@ function marks(document, i, stacked = false) {
 const having = (list, name, value) =>
   list.filter((v) => name in v.attrs && (value === undefined || v.attrs[name] === value));
 /** @param {VNode[]} list @param {string} name @param {string} value */
-const one = (list, name, value) => {
-  const found = having(list, name, value);
-  assert.equal(found.length, 1, `${name}=${value}: ${found.length}`);
-  return found[0];
+const only = (list, name, value) => {
+  const matching = having(list, name, value);
+  assert.equal(matching.length, 1, `${name}=${value}: ${matching.length}`);
+  return matching[0];
 };
 
 for (const [name, make] of Object.entries(ALL))
@@ -58,18 +58,18 @@ for (const [name, make] of Object.entries(ALL))
                 cells += 1;
               });
           if (e.kind === "tensor") {
-            assert.equal(one(list, "data-handle", uid).attrs["data-counter"], e.counter);
+            assert.equal(only(list, "data-handle", uid).attrs["data-counter"], e.counter);
             for (const read of reads(e)) {
-              const bead = one(list, "data-bead", `${uid}:${read.k}`);
+              const bead = only(list, "data-bead", `${uid}:${read.k}`);
               assert.equal(bead.attrs["data-reads"], `${e.storage}:${read.cell}`);
               assert.equal(bead.attrs["data-index"], read.index.join(","));
             }
           }
-          if (e.kind === "array") one(list, "data-handle", uid);
+          if (e.kind === "array") only(list, "data-handle", uid);
           if (e.kind === "counter" && [...entities.values()].some((t) => t.counter === uid))
-            assert.equal(one(list, "data-counter-badge", uid).attrs["data-version"], String(e.value));
+            assert.equal(only(list, "data-counter-badge", uid).attrs["data-version"], String(e.value));
           if (e.kind === "frame") {
-            one(list, "data-frame-card", uid);
+            only(list, "data-frame-card", uid);
             for (const [variable, value] of e.vars) {
               if (value?.py === "module") continue;
               const tag = having(list, "data-name", variable).filter((v) => v.attrs["data-frame"] === uid);
@@ -78,22 +78,22 @@ for (const [name, make] of Object.entries(ALL))
               else assert.equal(tag[0].attrs["data-chip"], wireText(value));
             }
           }
-          if (e.kind === "object") one(list, "data-object", uid);
+          if (e.kind === "object") only(list, "data-object", uid);
           if (e.kind === "node") {
-            one(list, "data-node", uid);
+            only(list, "data-node", uid);
             (e.next ?? []).forEach((/** @type {any} */ edge, /** @type {number} */ k) => {
               if (!edge || !entities.has(edge[0])) return;
-              const mark = one(list, "data-edge", `${uid}:${k}`);
+              const mark = only(list, "data-edge", `${uid}:${k}`);
               assert.deepEqual([mark.attrs["data-from"], mark.attrs["data-to"]], [uid, edge[0]]);
             });
-            for (const [slot, kept] of Object.entries(/** @type {Record<string, any>} */ (e.saved))) {
-              one(list, "data-slot", `${uid}:${slot}`);
+            for (const [slot, saved] of Object.entries(/** @type {Record<string, any>} */ (e.saved))) {
+              only(list, "data-slot", `${uid}:${slot}`);
               const pins = having(list, "data-pin", `${uid}:${slot}`);
-              assert.equal(pins.length, kept.state === "freed" || !entities.has(kept.storage) ? 0 : 1);
+              assert.equal(pins.length, saved.state === "freed" || !entities.has(saved.storage) ? 0 : 1);
               for (const pin of pins) {
-                assert.equal(pin.attrs["data-state"], kept.state);
-                assert.equal(pin.attrs["data-expected"], String(kept.expected));
-                assert.equal(pin.attrs["data-storage"], kept.storage);
+                assert.equal(pin.attrs["data-state"], saved.state);
+                assert.equal(pin.attrs["data-expected"], String(saved.expected));
+                assert.equal(pin.attrs["data-storage"], saved.storage);
               }
             }
           }
@@ -109,10 +109,10 @@ for (const [name, make] of Object.entries(ALL))
     });
 
 test("detach wears the same badge, .data its own", () => {
-  assert.equal(one(marks(saved("stale"), 3), "data-counter-badge", "c2").attrs["data-version"], "1");
+  assert.equal(only(marks(saved("stale"), 3), "data-counter-badge", "c2").attrs["data-version"], "1");
   const silent = marks(saved("changed"), 3);
-  assert.equal(one(silent, "data-counter-badge", "c2").attrs["data-version"], "0");
-  assert.equal(one(silent, "data-counter-badge", "c3").attrs["data-version"], "1");
+  assert.equal(only(silent, "data-counter-badge", "c2").attrs["data-version"], "0");
+  assert.equal(only(silent, "data-counter-badge", "c3").attrs["data-version"], "1");
 });
 
 test("only an alarming pin has a leader to its slot", () => {
@@ -124,9 +124,9 @@ test("a backward's visit shows the gradients that it passes on", () => {
   const list = marks(ALL.backward(), 4);
   assert.equal(having(list, "data-grad", "n4:0").length, 1);
   assert.equal(having(list, "data-grad", "n4:1").length, 1);
-  assert.match(one(list, "data-node", "n4").attrs.class, /running/);
-  assert.match(one(list, "data-node", "n5").attrs.class, /done/);
-  assert.match(one(list, "data-node", "n3").attrs.class, /waiting/);
+  assert.match(only(list, "data-node", "n4").attrs.class, /running/);
+  assert.match(only(list, "data-node", "n5").attrs.class, /done/);
+  assert.match(only(list, "data-node", "n3").attrs.class, /waiting/);
   assert.equal(having(marks(ALL.backward(), 8), "data-grad").length, 0);
 });
 
@@ -167,7 +167,7 @@ test("big storages are told in numbers with their windows", () => {
 
 test("a big storage's strip says the mean of every stretch, what was written, and opens any place", () => {
   const means = [...Array(64).keys()].map((k) => k - 32);
-  const told = trace("", [
+  const recorded = trace("", [
     {
       set: {
         s1: {
@@ -206,7 +206,7 @@ test("a big storage's strip says the mean of every stretch, what was written, an
       ],
     },
   ]);
-  const list = marks(told, 1);
+  const list = marks(recorded, 1);
   const stretches = having(list, "data-mean");
   assert.deepEqual(
     stretches.map((v) => v.attrs["data-mean"]),

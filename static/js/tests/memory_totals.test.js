@@ -25,11 +25,11 @@ test("only modes that are not torch's own at the start are named", () => {
     default_dtype: "float32",
     saved_hooks: false,
   };
-  const told = (/** @type {any} */ change) => activeModes(new Map([["m1", { ...mode, ...change }]]));
-  assert.deepEqual(told({}), []);
-  assert.deepEqual(told({ grad: false }), ["no_grad"]);
-  assert.deepEqual(told({ grad: false, inference: true, default_dtype: "float64" }), ["inference_mode", "float64"]);
-  assert.deepEqual(told({ autocast: "cpu bfloat16", functorch: ["grad 1"] }), ["autocast cpu bfloat16", "grad 1"]);
+  const modes = (/** @type {any} */ change) => activeModes(new Map([["m1", { ...mode, ...change }]]));
+  assert.deepEqual(modes({}), []);
+  assert.deepEqual(modes({ grad: false }), ["no_grad"]);
+  assert.deepEqual(modes({ grad: false, inference: true, default_dtype: "float64" }), ["inference_mode", "float64"]);
+  assert.deepEqual(modes({ autocast: "cpu bfloat16", functorch: ["grad 1"] }), ["autocast cpu bfloat16", "grad 1"]);
   assert.deepEqual(activeModes(new Map()), []);
 });
 

@@ -40,10 +40,10 @@ const claimed = (/** @type {number} */ line, /** @type {string} */ text, more = 
   kind: "claimed",
   args: { text, from: line, ...more },
 });
-const brief = (/** @type {any} */ told) => compareOutputs(told).map((row) => [row.line, row.verdict, row.step]);
+const brief = (/** @type {any} */ recorded) => compareOutputs(recorded).map((row) => [row.line, row.verdict, row.step]);
 
 test("a session's outputs beside what torch shows and prints", () => {
-  const told = trace(
+  const recorded = trace(
     [printed(1, "tensor([ 0., 1.])\n"), printed(2, "x 1\n2"), printed(3, "tensor(2.)")],
     [
       [1, "tensor([0., 1.])", ""],
@@ -52,24 +52,24 @@ test("a session's outputs beside what torch shows and prints", () => {
       [3, "tensor(2., requires_grad=True)", ""],
     ],
   );
-  assert.deepEqual(brief(told), [
+  assert.deepEqual(brief(recorded), [
     [1, "same", 0],
     [2, "same", 2],
     [3, "different", 3],
   ]);
-  assert.equal(compareOutputs(told)[2].got, "tensor(2., requires_grad=True)");
+  assert.equal(compareOutputs(recorded)[2].got, "tensor(2., requires_grad=True)");
 });
 
 test("what was not run is not reached, and no verdict is given", () => {
-  const told = trace([printed(1, "1"), printed(2, "2"), printed(1, "0", { orphan: true })], [[1, "1", ""]], {
+  const recorded = trace([printed(1, "1"), printed(2, "2"), printed(1, "0", { orphan: true })], [[1, "1", ""]], {
     status: "raised",
     error: { type: "ValueError", message: "", step: 0 },
   });
   assert.deepEqual(
-    compareOutputs(told).map((row) => row.verdict),
+    compareOutputs(recorded).map((row) => row.verdict),
     ["different", "not reached", "not reached"],
   );
-  assert.deepEqual(compareOutputs({ ...told, steps: [] }), []);
+  assert.deepEqual(compareOutputs({ ...recorded, steps: [] }), []);
   const stopped = trace([printed(1, "1\n2")], [[1, null, "1\n"]], { status: "stopped" });
   assert.deepEqual(brief(stopped), [[1, "not reached", 0]]);
   const thinned = trace([printed(1, "1")], [[1, "1", ""]]);
@@ -121,7 +121,7 @@ test("a comment's claim: labels, None, numbers that stand for tensors", () => {
     [4, "", "2.5\n"],
     [5, "", "None\n"],
   ]);
-  const told = trace(
+  const recorded = trace(
     [
       claimed(1, "tensor([99.0, 2.])", { label: "Original:" }),
       claimed(2, "None"),
@@ -131,7 +131,7 @@ test("a comment's claim: labels, None, numbers that stand for tensors", () => {
     ],
     ran,
   );
-  assert.deepEqual(brief(told), [
+  assert.deepEqual(brief(recorded), [
     [1, "same", 0],
     [2, "same", 1],
     [4, "different", 3],
@@ -147,15 +147,15 @@ test("a text that stands alone holds all outputs since the last one", () => {
     [4, "", "[1, 2]\n"],
     [5, null, ""],
   ]);
-  const told = trace([claimed(3, "1 True\nFalse", { block: true }), claimed(5, "[1,2]", { block: true })], ran);
-  assert.deepEqual(brief(told), [
+  const recorded = trace([claimed(3, "1 True\nFalse", { block: true }), claimed(5, "[1,2]", { block: true })], ran);
+  assert.deepEqual(brief(recorded), [
     [3, "same", 1],
     [5, "same", 3],
   ]);
 });
 
 test("what a function prints belongs to who called it", () => {
-  const told = trace(
+  const recorded = trace(
     [printed(2, "in\n2")],
     [
       [2, "2", ""],
@@ -164,9 +164,9 @@ test("what a function prints belongs to who called it", () => {
     { status: "finished" },
     "def f(): print('in')\nf()\n3",
   );
-  told.steps.unshift({ i: 0, kind: "statement", stmt: 0, line: 1, frame: "f2", depth: 1, log: [out("in\n")] });
-  told.steps.unshift({ i: 0, kind: "call", stmt: 1, line: 2, frame: "f1", depth: 0, log: [] });
-  assert.deepEqual(brief(told), [[2, "same", 2]]);
+  recorded.steps.unshift({ i: 0, kind: "statement", stmt: 0, line: 1, frame: "f2", depth: 1, log: [out("in\n")] });
+  recorded.steps.unshift({ i: 0, kind: "call", stmt: 1, line: 2, frame: "f1", depth: 0, log: [] });
+  assert.deepEqual(brief(recorded), [[2, "same", 2]]);
 });
 
 test("what counts in a spelling", () => {
@@ -177,8 +177,8 @@ test("what counts in a spelling", () => {
     ["a  \r\nb\n\n", "a\nb"],
     ["Parameter containing:\ntensor([1.])", "Parameter containing: tensor([ 1. ])"],
   ];
-  for (const [one, other] of alike)
-    assert.equal(normalizeOutput(one, false, false), normalizeOutput(other, false, false));
+  for (const [left, right] of alike)
+    assert.equal(normalizeOutput(left, false, false), normalizeOutput(right, false, false));
   const apart = [
     ["tensor([1, 2])", "tensor([1., 2.])"],
     ["tensor(-0.)", "tensor(0.)"],
@@ -188,8 +188,8 @@ test("what counts in a spelling", () => {
     ["a b", "ab"],
     ["140568935450520", "140568935450521"],
   ];
-  for (const [one, other] of apart)
-    assert.notEqual(normalizeOutput(one, false, false), normalizeOutput(other, false, false));
+  for (const [left, right] of apart)
+    assert.notEqual(normalizeOutput(left, false, false), normalizeOutput(right, false, false));
   assert.equal(normalizeOutput("140568935450520", false, true), normalizeOutput("140568935450521", false, true));
   assert.equal(normalizeOutput("[1,2]", true, false), normalizeOutput("[1, 2]", true, false));
   assert.notEqual(normalizeOutput("['a b']", true, false), normalizeOutput("['ab']", true, false));

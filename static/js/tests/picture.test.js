@@ -22,19 +22,19 @@ const goldens = readdirSync("tests/golden")
 
 /** The elements of a well-formed file, or a failure that says where it is not. @param {string} svg */
 function elements(svg) {
-  const found = /** @type {{tag: string, attrs: Map<string, string>}[]} */ ([]);
+  const out = /** @type {{tag: string, attrs: Map<string, string>}[]} */ ([]);
   const open = /** @type {string[]} */ ([]);
   const plain = (/** @type {string} */ text) =>
     text.replace(/&(amp|lt|gt|quot);/g, (_, name) => ({ amp: "&", lt: "<", gt: ">", quot: '"' })[name] ?? "");
   let at = svg.indexOf("?>") + 2;
-  for (const [whole, close, tag, attrs, text] of svg
+  for (const [element, close, tag, attrs, text] of svg
     .slice(at)
     .matchAll(/\s*<(\/?)([a-z]+)((?: [\w:-]+="[^"<]*")*)>([^<]*)/gi)) {
-    at += whole.length;
+    at += element.length;
     if (close) assert.equal(open.pop(), tag);
     else {
       open.push(tag);
-      found.push({
+      out.push({
         tag,
         attrs: new Map([...attrs.matchAll(/ ([\w:-]+)="([^"]*)"/g)].map(([, k, v]) => [k, plain(v)])),
       });
@@ -43,23 +43,23 @@ function elements(svg) {
   }
   assert.equal(at, svg.length, svg.slice(at, at + 80));
   assert.deepEqual(open, []);
-  return found;
+  return out;
 }
 
 for (const [name, made] of [...goldens, ...Object.entries(ALL).map(([name, make]) => [name, make()])])
   test(`${name}: every step is a file whose cells are the trace's`, () => {
     const opened = openTrace(made);
     for (let i = 0; i < opened.count; i++) {
-      const found = elements(pictureOf(made, i, { theme: i % 2 ? "dark" : "light", language: i % 3 ? "en" : "zh" }));
-      const cells = found
+      const drawn = elements(pictureOf(made, i, { theme: i % 2 ? "dark" : "light", language: i % 3 ? "en" : "zh" }));
+      const cells = drawn
         .filter((e) => e.attrs.has("data-cell"))
         .map((e) => `${e.attrs.get("data-cell")} ${e.attrs.get("data-dtype")} ${e.attrs.get("data-value")}`);
-      const said = [...opened.at(i).entities].flatMap(([uid, e]) =>
+      const expected = [...opened.at(i).entities].flatMap(([uid, e]) =>
         Object.entries(e.cells ?? {}).flatMap(([dtype, row]) =>
           row.map((/** @type {any} */ value, /** @type {number} */ k) => `${uid}:${k} ${dtype} ${wireText(value)}`),
         ),
       );
-      assert.deepEqual(cells.sort(), said.sort());
+      assert.deepEqual(cells.sort(), expected.sort());
     }
   });
 

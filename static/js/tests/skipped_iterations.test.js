@@ -19,42 +19,42 @@ const trace = (steps, text = "") => ({
 });
 
 test("a gap between two heads of a loop names its iterations", () => {
-  const told = trace([
+  const opened = trace([
     { kind: "head", stmt: 1, iter: [4] },
     { kind: "statement", stmt: 4, iter: [4] },
     { kind: "head", stmt: 1, iter: [9], skipped: 12 },
   ]);
-  assert.deepEqual(gap(told, 2), { skipped: 12, loop: 1, around: [], from: 5, to: 8 });
-  assert.equal(gap(told, 1), null);
+  assert.deepEqual(gap(opened, 2), { skipped: 12, loop: 1, around: [], from: 5, to: 8 });
+  assert.equal(gap(opened, 1), null);
 });
 
 test("a gap of an inner loop keeps the counts around it, and ends where nobody saw it", () => {
-  const told = trace([
+  const opened = trace([
     { kind: "head", stmt: 2, iter: [3, 7] },
     { kind: "statement", stmt: 3, iter: [3, 7] },
     { kind: "statement", stmt: 2, iter: [3], skipped: 40 },
   ]);
-  const found = gap(told, 2);
-  assert.deepEqual(found, { skipped: 40, loop: 2, around: [3], from: 8, to: null });
-  assert.deepEqual(iterationFocus(/** @type {any} */ (found), 20), { loop: 2, iteration: [3, 20] });
+  const skipped = gap(opened, 2);
+  assert.deepEqual(skipped, { skipped: 40, loop: 2, around: [3], from: 8, to: null });
+  assert.deepEqual(iterationFocus(/** @type {any} */ (skipped), 20), { loop: 2, iteration: [3, 20] });
 });
 
 test("what a called function did lies between, and is passed over", () => {
-  const told = trace([
+  const opened = trace([
     { kind: "head", stmt: 1, iter: [0] },
     { kind: "statement", stmt: 0, frame: "f2" },
     { kind: "head", stmt: 1, iter: [5], skipped: 3 },
   ]);
-  assert.equal(gap(told, 2)?.from, 1);
+  assert.equal(gap(opened, 2)?.from, 1);
 });
 
 test("the opened iteration is found", () => {
-  const told = trace([
+  const opened = trace([
     { kind: "head", stmt: 2, iter: [3, 7] },
     { kind: "head", stmt: 2, iter: [3, 20] },
   ]);
-  assert.equal(findIteration(told, { loop: 2, iteration: [3, 20] }), 1);
-  assert.equal(findIteration(told, { loop: 1, iteration: [3, 20] }), -1);
+  assert.equal(findIteration(opened, { loop: 2, iteration: [3, 20] }), 1);
+  assert.equal(findIteration(opened, { loop: 1, iteration: [3, 20] }), -1);
 });
 
 test("runs that printed something else are not alike", () => {

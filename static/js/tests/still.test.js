@@ -23,19 +23,19 @@ const PLACED = ["x", "y", "width", "height", "d", "cx", "cy", "r", "points", "tr
 const PASSING = /halo|window|written|hatch|tag|order|seed|bracket|stem|stump|grad |sum |meet |plus |alarm/;
 
 /** Every place in the picture of a step, by the way to it. @param {Plan} p @param {any} opened @param {number} i */
-function places(p, opened, i) {
+function positionsAt(p, opened, i) {
   const { memory, between, graph } = scene(p, opened, i);
   /** @type {Map<string, string>} */
-  const found = new Map();
+  const positions = new Map();
   const walk = (/** @type {VNode} */ v, /** @type {string} */ way, /** @type {number} */ k) => {
     const path = `${way}/${v.tag}#${v.key ?? k}`;
     const at = PLACED.flatMap((name) => (name in v.attrs ? [`${name}=${v.attrs[name]}`] : []));
-    if (v.tag !== "text" && at.length) found.set(path, at.join(" "));
+    if (v.tag !== "text" && at.length) positions.set(path, at.join(" "));
     v.children.forEach((child, n) => walk(child, path, n));
   };
   for (const [name, layer] of Object.entries({ memory, between, graph }))
     for (const v of layer) if (v.key !== null) walk(v, name, 0);
-  return found;
+  return positions;
 }
 
 /** The entities that something is drawn from: those that its key names. @param {string} path */
@@ -61,9 +61,9 @@ for (const [name, make] of Object.entries(TRACES)) {
     test(`${title}: what a step leaves alone stays to the pixel`, () => {
       const opened = openTrace(make());
       const p = plan(opened, { stacked });
-      let past = places(p, opened, 0);
+      let past = positionsAt(p, opened, 0);
       for (let i = 1; i < opened.count; i++) {
-        const now = places(p, opened, i);
+        const now = positionsAt(p, opened, i);
         const moved = touched(opened.at(i), opened.state(i - 1));
         const renames =
           Object.keys(opened.trace.steps[i].set).some((uid) => /^[fo]/.test(uid)) || opened.trace.steps[i].gone.length;
@@ -105,7 +105,7 @@ for (const [name, make] of Object.entries(TRACES)) {
       const opened = openTrace(make());
       const p = plan(opened, { stacked });
       for (let i = 0; i < opened.count; i++)
-        for (const [path, at] of places(p, opened, i)) {
+        for (const [path, at] of positionsAt(p, opened, i)) {
           if (!/beads .*#wire|tags .*#stem|edge .*#line|#leader/.test(path)) continue;
           for (const piece of at.replace(/^d=/, "").split("M").slice(1))
             assert.ok(runsRight(piece), `step ${i}: ${path} ${at}`);
