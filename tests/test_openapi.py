@@ -68,9 +68,11 @@ class Site:
         self.log = log
         self.host, self.address = f"127.0.0.1:{self.port}", f"http://127.0.0.1:{self.port}"
         command = [sys.executable, "-m", "server", "serve", "--port", str(self.port)]
-        place = {"GRADBOX_DATA": str(log.parent), "GRADBOX_PUBLIC_URL": self.address}
+        environment = {"GRADBOX_DATA": str(log.parent), "GRADBOX_PUBLIC_URL": self.address}
         with log.open("wb") as file:
-            self.server = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **FREE, **SHORT, **place}, stderr=file)
+            self.server = subprocess.Popen(
+                command, cwd=ROOT, env={**os.environ, **FREE, **SHORT, **environment}, stderr=file
+            )
         for _ in range(600):
             try:
                 if self.ask("GET", "/readyz").status == 200:
@@ -104,7 +106,7 @@ class Site:
     def post(self, body: bytes | str, headers: dict[str, str] = JSON) -> Answer:
         return self.ask("POST", RUNS, headers, body.encode() if isinstance(body, str) else body)
 
-    def begun(self, source: str) -> str:
+    def start_run(self, source: str) -> str:
         """The id of a run that goes on by itself."""
         answer = self.post(json.dumps({"source": source}), {**JSON, "Prefer": "respond-async"})
         assert answer.status == 202, answer.body
@@ -112,7 +114,7 @@ class Site:
 
     def over(self, source: str) -> str:
         """The id of a run that is over."""
-        run = self.begun(source)
+        run = self.start_run(source)
         for _ in range(100):
             if self.ask("GET", f"{RUNS}/{run}").status == 200:
                 return run
@@ -126,14 +128,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     site = Site(tmp_path_factory.mktemp("site") / "log")
     yield site
     site.close()
-    said = site.log.read_text("utf-8", "replace")
-    assert "Traceback" not in said and "never retrieved" not in said, said[-5000:]
+    log = site.log.read_text("utf-8", "replace")
+    assert "Traceback" not in log and "never retrieved" not in log, log[-5000:]
 
 
 @pytest.fixture(scope="module")
 def described(site: Site) -> dict[str, Any]:
-    told: dict[str, Any] = site.ask("GET", "/api/openapi.json").json()
-    return told
+    document: dict[str, Any] = site.ask("GET", "/api/openapi.json").json()
+    return document
 
 
 def shaped(status: int, body: bytes) -> str:
@@ -174,7 +176,7 @@ def test_every_operation_is_tried(described: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path", "examples", "mode"),
-    [(*one, GenerationMode.POSITIVE) for one in OPERATIONS]
+    [(*operation, GenerationMode.POSITIVE) for operation in OPERATIONS]
     + [("POST", path, 80, GenerationMode.NEGATIVE) for path in (RUNS, "/api/scenarios")],
 )
 def test_requests_made_of_the_description(
@@ -448,15 +450,15 @@ def test_a_run_that_is_over(site: Site) -> None:
         assert Trace.model_validate(answer.json()).outcome.status == "finished"
         events = site.ask("GET", f"{RUNS}/{run}/events")
         assert events.headers["content-type"].startswith("text/event-stream")
-        told = dict(line.split(": ", 1) for line in events.body.decode().splitlines() if line)
-        assert told["event"] == "done"
-        assert json.loads(told["data"]) == {"id": run, "state": "done", "status": "finished"}
+        fields = dict(line.split(": ", 1) for line in events.body.decode().splitlines() if line)
+        assert fields["event"] == "done"
+        assert json.loads(fields["data"]) == {"id": run, "state": "done", "status": "finished"}
         answer = site.ask("DELETE", f"{RUNS}/{run}")
         assert (answer.status, answer.body) == (204, b"")
 
 
 def test_a_run_that_goes_on_is_stopped_by_delete(site: Site) -> None:
-    run = site.begun("import time\nx = 1\ntime.sleep(60)\n")
+    run = site.start_run("import time\nx = 1\ntime.sleep(60)\n")
     time.sleep(0.3)
     assert site.ask("GET", f"{RUNS}/{run}").json() == {"id": run, "state": "running"}
     assert [site.ask("DELETE", f"{RUNS}/{run}").status for _ in range(2)] == [204, 204]
@@ -491,7 +493,7 @@ def test_head_answers_as_get_does(site: Site, path: str) -> None:
 
 
 def test_head_of_a_runs_events_does_not_wait_for_them(site: Site) -> None:
-    run = site.begun("import time\ntime.sleep(8)")
+    run = site.start_run("import time\ntime.sleep(8)")
     answer = site.ask("HEAD", f"{RUNS}/{run}/events")
     assert (answer.status, answer.body) == (200, b"")
     assert answer.headers["content-type"].startswith("text/event-stream")
@@ -500,7 +502,10 @@ def test_head_of_a_runs_events_does_not_wait_for_them(site: Site) -> None:
 
 
 def test_allow_names_every_method(site: Site) -> None:
-    assert {one.strip() for one in site.ask("OPTIONS", f"{RUNS}/x").headers["allow"].split(",")} >= {"GET", "DELETE"}
+    assert {method.strip() for method in site.ask("OPTIONS", f"{RUNS}/x").headers["allow"].split(",")} >= {
+        "GET",
+        "DELETE",
+    }
 
 
 def test_a_client_that_refuses_gzip_gets_none(site: Site) -> None:

@@ -103,7 +103,7 @@ READ = """() => {
 }"""
 
 
-def compare(told: dict[str, Any], state: dict[str, dict[str, Any]]) -> None:
+def compare(page_state: dict[str, Any], state: dict[str, dict[str, Any]]) -> None:
     """What the DOM says against the state after the step."""
     living = {uid for uid, e in state.items() if e["kind"] == "storage"}
     cells = {
@@ -112,10 +112,12 @@ def compare(told: dict[str, Any], state: dict[str, dict[str, Any]]) -> None:
         for dtype, row in (state[uid].get("cells") or {}).items()
         for k, value in enumerate(row)
     }
-    drawn = {(cell, dtype): json.loads(value) for cell, dtype, value in told["cells"] if cell.split(":")[0] in living}
+    drawn = {
+        (cell, dtype): json.loads(value) for cell, dtype, value in page_state["cells"] if cell.split(":")[0] in living
+    }
     assert drawn == cells
-    assert all(told["shown"])
-    for frame, name, ref in told["names"]:
+    assert all(page_state["shown"])
+    for frame, name, ref in page_state["names"]:
         if frame is not None and frame in state:
             assert state[frame]["vars"][name] == {"ref": ref}
     bound = {
@@ -125,31 +127,31 @@ def compare(told: dict[str, Any], state: dict[str, dict[str, Any]]) -> None:
         for name, value in e["vars"].items()
         if isinstance(value, dict) and value.get("ref", "")[:1] in ("t", "a", "o") and value["ref"] in state
     }
-    assert bound <= {tuple(one) for one in told["names"]}
+    assert bound <= {tuple(binding) for binding in page_state["names"]}
     handles = {uid for uid, e in state.items() if e["kind"] in ("tensor", "array") and e.get("storage")}
-    assert handles <= {uid for uid, _ in told["handles"]}
-    for uid, counter in told["handles"]:
+    assert handles <= {uid for uid, _ in page_state["handles"]}
+    for uid, counter in page_state["handles"]:
         if uid in state and state[uid].get("counter"):
             assert counter == state[uid]["counter"]
-    for counter, version in told["badges"]:
+    for counter, version in page_state["badges"]:
         if counter in state:
             assert int(version) == state[counter]["value"]
     assert {e["counter"] for uid, e in state.items() if uid in handles and e.get("counter")} <= {
-        c for c, _ in told["badges"]
+        c for c, _ in page_state["badges"]
     }
     beads: dict[str, list[str]] = {}
-    for bead, cell in told["beads"]:
+    for bead, cell in page_state["beads"]:
         beads.setdefault(bead.split(":")[0], []).append(cell)
     for uid in handles:
         if uid in beads and state[uid]["kind"] == "tensor":
-            assert set(beads[uid]) == {f"{state[uid]['storage']}:{place}" for place in places(state[uid])}, uid
-    for edge, start, end in told["edges"]:
+            assert set(beads[uid]) == {f"{state[uid]['storage']}:{index}" for index in element_indices(state[uid])}, uid
+    for edge, start, end in page_state["edges"]:
         uid, k = edge.split(":")
         if uid in state:
             assert (start, end) == (uid, state[uid]["next"][int(k)][0])
     nodes = {uid for uid, e in state.items() if e["kind"] == "node"}
-    assert nodes <= set(told["nodes"])
-    pins = {name: (slot, expected, storage) for name, slot, expected, storage in told["pins"]}
+    assert nodes <= set(page_state["nodes"])
+    pins = {name: (slot, expected, storage) for name, slot, expected, storage in page_state["pins"]}
     for uid in nodes:
         for name, slot in (state[uid].get("saved") or {}).items():
             pin = pins.pop(f"{uid}:{name}", None)
@@ -160,7 +162,7 @@ def compare(told: dict[str, Any], state: dict[str, dict[str, Any]]) -> None:
     assert not {name for name in pins if name.split(":")[0] in state}
 
 
-def places(handle: dict[str, Any]) -> list[int]:
+def element_indices(handle: dict[str, Any]) -> list[int]:
     """The elements of the storage that a handle reads."""
     out = [handle["offset"]]
     for size, step in zip(handle["shape"], handle["stride"], strict=True):
@@ -262,7 +264,7 @@ def test_a_torn_prompt_is_repaired_and_the_outputs_stay(page: Any, site: str) ->
     paste(page, ">>> c = torch.ones(2)\nc>>> .zero_()\ntensor([0., 0.])\n>>> c\ntensor([0., 0.])\n")
     run(page)
     before = page.locator(".cm-line").all_inner_texts()
-    assert [row[0] for row in beside(page)] == ["not reached", "different"]
+    assert [row[0] for row in output_rows(page)] == ["not reached", "different"]
     with page.expect_response("**/runs"):
         page.locator(".message.notice button", has_text="Put in c.zero_()").click()
     page.wait_for_function("() => document.querySelectorAll('.beside.same').length === 2")
@@ -306,9 +308,9 @@ def test_what_was_changed_is_said_at_its_line_or_once(page: Any, site: str) -> N
     assert page.locator("#notices").inner_text() == "Prompts were removed."
 
 
-def beside(page: Any) -> list[tuple[str, list[str], str]]:
+def output_rows(page: Any) -> list[tuple[str, list[str], str]]:
     """(verdict, texts, line under or behind which they stand) of each output that is laid beside torch's."""
-    found: list[list[Any]] = page.locator(".beside").evaluate_all(
+    rows: list[list[Any]] = page.locator(".beside").evaluate_all(
         """all => all.map(e => {
             let line = e.closest(".cm-line") ?? e;
             while (!line.matches(".cm-line")) line = line.previousElementSibling;
@@ -317,7 +319,7 @@ def beside(page: Any) -> list[tuple[str, list[str], str]]:
             return [word.dataset.word ?? word.textContent, texts, line.textContent.trim()];
         })"""
     )
-    return [(verdict, texts, line) for verdict, texts, line in found]
+    return [(verdict, texts, line) for verdict, texts, line in rows]
 
 
 SESSION = """\
@@ -346,10 +348,10 @@ def test_an_articles_outputs_stand_beside_torchs(page: Any, site: str) -> None:
     page.goto(site)
     paste(page, SESSION)
     trace = run(page)
-    assert beside(page) == LAID
+    assert output_rows(page) == LAID
     steps = {step["line"]: step["i"] for step in trace["steps"]}
-    for place, line in ((0, 3), (1, 4), (2, 5), (3, 6)):
-        page.locator(".beside").nth(place).click()
+    for row, line in ((0, 3), (1, 4), (2, 5), (3, 6)):
+        page.locator(".beside").nth(row).click()
         at_step(page, steps[line])
     assert page.locator(".beside").nth(4).evaluate("e => e.tagName") == "DIV"
     assert page.locator("#outputs").inner_text().split(": ")[1].split("\n") == ["1 different 3 the same 1 not reached"]
@@ -370,7 +372,7 @@ def test_outputs_are_reached_by_keys_and_come_back_with_the_address(page: Any, s
     page.wait_for_function("i => location.hash.includes(`&i=${i}`)", arg=steps[3])
     page.reload()
     at_step(page, steps[3])
-    assert len(beside(page)) == len(LAID)
+    assert len(output_rows(page)) == len(LAID)
     page.locator(".cm-content").click()
     page.keyboard.press("Control+Home")
     page.keyboard.type("# mine")
@@ -511,16 +513,16 @@ def test_only_who_reads_a_changed_cell_is_said_to_see_it(page: Any, site: str) -
     leave(page)
     page.keyboard.press("End")
     page.wait_for_function("() => document.querySelector('#sentences li')")
-    said = page.locator("#sentences li").first.inner_text()
-    assert "a, right" in said and "left" not in said
+    sentence = page.locator("#sentences li").first.inner_text()
+    assert "a, right" in sentence and "left" not in sentence
 
 
 def test_refusals_speak_the_readers_language(page: Any, site: str) -> None:
     page.goto(f"{site}/?lang=zh")
     paste(page, "import os\nx = open('y')\n")
     run(page)
-    found = page.locator(".message.error").all_inner_texts()
-    assert len(found) == 2 and all(re.search("[\u4e00-\u9fff]", text) for text in found), found
+    errors = page.locator(".message.error").all_inner_texts()
+    assert len(errors) == 2 and all(re.search("[\u4e00-\u9fff]", text) for text in errors), errors
 
 
 def test_an_iteration_that_was_left_out_is_opened(page: Any, site: str) -> None:
@@ -602,8 +604,11 @@ def test_a_limit_is_said_at_its_line(page: Any, site: str) -> None:
     trace = run(page)
     stopped = trace["outcome"]["stopped"]
     assert stopped["line"] == 3
-    said = {"cpu": "seconds of processor time", "wall": "seconds;"}  # a busy machine comes to the second one first
-    assert said[stopped["limit"]] in page.locator("#outcome").inner_text()
+    limit_texts = {
+        "cpu": "seconds of processor time",
+        "wall": "seconds;",
+    }  # a busy machine comes to the second one first
+    assert limit_texts[stopped["limit"]] in page.locator("#outcome").inner_text()
     assert "at this line when it was stopped" in page.locator(".message.error").inner_text()
 
 

@@ -16,7 +16,7 @@ PASTES = sorted((ROOT / "tests/pastes").glob("*.txt"))
 PROGRAMS = sorted([*(ROOT / "tests/programs").glob("*.py"), *(ROOT / "scenarios").glob("*.py")])
 
 
-def told(pasted: Pasted, kind: str) -> list[tuple[int | None, object]]:
+def notices_of(pasted: Pasted, kind: str) -> list[tuple[int | None, object]]:
     """(line, text) of the notices of a kind."""
     return [(notice.line, notice.args.get("text")) for notice in pasted.notices if notice.kind == kind]
 
@@ -72,7 +72,7 @@ def test_the_first_line_may_have_lost_its_indentation() -> None:
 def test_blanks_outside_of_strings_become_plain_ones() -> None:
     pasted = normalise("x = 1\ny\u00a0=\u3000'a\u3000b'  #\u3000c\nz\u2003= '''\n\u3000'''\n")
     assert pasted.source == "x = 1\ny = 'a\u3000b'  #\u3000c\nz = '''\n\u3000'''\n"
-    assert told(pasted, "blanks") == [(2, None), (3, None)]
+    assert notices_of(pasted, "blanks") == [(2, None), (3, None)]
 
 
 def test_ends_of_lines_and_a_byte_order_mark() -> None:
@@ -83,8 +83,8 @@ def test_ends_of_lines_and_a_byte_order_mark() -> None:
 def test_what_can_not_be_seen_is_pointed_out() -> None:
     pasted = normalise("x\u200b = 1\nif x:  # \u202e} dne\n    y = 'a\u200bb'\nz = '\ud800'\n")
     assert pasted.source == "x = 1\nif x:  # \u202e} dne\n    y = 'a\u200bb'\nz = '?'\n"
-    assert told(pasted, "hidden") == [(1, None), (3, None), (4, None)]
-    assert told(pasted, "turning") == [(2, None)]
+    assert notices_of(pasted, "hidden") == [(1, None), (3, None), (4, None)]
+    assert notices_of(pasted, "turning") == [(2, None)]
 
 
 def test_a_transcript_keeps_its_statements_and_sets_aside_what_was_printed() -> None:
@@ -94,20 +94,20 @@ def test_a_transcript_keeps_its_statements_and_sets_aside_what_was_printed() -> 
     )
     assert pasted.source == "for i in range(2):\n    print(i)  # twice\n\nx = 3\nx\nx /0"
     assert pasted.lines == [2, 3, 4, 7, 8, 11]
-    assert [(line, str(text).split("\n")[0]) for line, text in told(pasted, "printed")] == [
+    assert [(line, str(text).split("\n")[0]) for line, text in notices_of(pasted, "printed")] == [
         (None, "Python 3.11"),
         (3, "0"),
         (5, "3"),
         (6, "Traceback (most recent call last):"),
     ]
-    assert told(pasted, "left_out") == []
+    assert notices_of(pasted, "left_out") == []
 
 
 def test_a_line_of_a_transcript_that_nobody_prints_is_left_out_with_a_repair() -> None:
     pasted = normalise("import torch\n>>> a = 1\nc>>> .zero_()\n>>> a\n1\nb = 2\n>>> a\n")
     assert pasted.source == "a = 1\na\na"
-    found = [(notice.line, notice.args) for notice in pasted.notices if notice.kind == "left_out"]
-    assert found == [
+    left_out = [(notice.line, notice.args) for notice in pasted.notices if notice.kind == "left_out"]
+    assert left_out == [
         (None, {"text": "import torch", "repair": "import torch"}),
         (1, {"text": "c>>> .zero_()", "repair": "c.zero_()"}),
         (2, {"text": "b = 2", "repair": "b = 2"}),
@@ -116,13 +116,13 @@ def test_a_line_of_a_transcript_that_nobody_prints_is_left_out_with_a_repair() -
 
 def test_what_print_printed_may_look_like_a_statement() -> None:
     pasted = normalise(">>> print('loss = 1')\nloss = 1\n")
-    assert told(pasted, "printed") == [(1, "loss = 1")]
+    assert notices_of(pasted, "printed") == [(1, "loss = 1")]
 
 
 def test_lines_that_go_on_without_dots_belong_to_their_statement() -> None:
     pasted = normalise(">>> def f(x):\n        y = x\n        return y\n\n>>> f(1,\n  )\n  1\n>>> f([2,\n3])\n[2, 3]\n")
     assert pasted.source == "def f(x):\n        y = x\n        return y\nf(1,\n  )\nf([2,\n3])"
-    assert told(pasted, "printed") == [(5, "  1"), (7, "[2, 3]")]
+    assert notices_of(pasted, "printed") == [(5, "  1"), (7, "[2, 3]")]
 
 
 def test_prompts_in_a_docstring_make_no_transcript() -> None:
@@ -135,13 +135,13 @@ def test_a_notebook_beside_its_prompts() -> None:
         "In [1]: import torch\n\nIn [2]: for i in [1]:\n   ...:     print(i)\n   ...:\n1\n\nIn [3]: i\nOut[3]: 1\n"
     )
     assert pasted.source == "import torch\nfor i in [1]:\n    print(i)\n\ni"
-    assert told(pasted, "printed") == [(4, "1"), (5, "Out[3]: 1")]
+    assert notices_of(pasted, "printed") == [(4, "1"), (5, "Out[3]: 1")]
 
 
 def test_a_notebook_under_its_prompts() -> None:
     pasted = normalise("In [1]:\nx = 1\n\nx + 1\nOut[1]:\n2\nIn [ ]:\ny = 2\n")
     assert pasted.source == "\nx = 1\n\nx + 1\n\ny = 2\n"
-    assert told(pasted, "printed") == [(4, "Out[1]:\n2")]
+    assert notices_of(pasted, "printed") == [(4, "Out[1]:\n2")]
 
 
 def test_cells_that_python_would_take_for_annotations() -> None:
@@ -153,7 +153,7 @@ def test_cells_that_python_would_take_for_annotations() -> None:
 def test_magic_is_left_out_and_lines_that_go_on_are_not() -> None:
     pasted = normalise("%matplotlib inline\n!pip install torch\nx = (7\n% 4)\n")
     assert pasted.source == "\n\nx = (7\n% 4)\n"
-    assert told(pasted, "magic") == [(1, "%matplotlib inline"), (2, "!pip install torch")]
+    assert notices_of(pasted, "magic") == [(1, "%matplotlib inline"), (2, "!pip install torch")]
 
 
 @pytest.mark.parametrize("between", [" ", ". ", ": ", " | ", "\t", ")  "])
@@ -201,7 +201,7 @@ def test_a_transcript_in_an_unclosed_fence() -> None:
 def test_an_import_that_was_forgotten_is_added_where_it_shows(text: str, imports: list[str]) -> None:
     pasted = normalise(text)
     assert pasted.source == "".join(f"{line}\n" for line in imports) + text
-    assert told(pasted, "import") == [(k, line) for k, line in enumerate(imports, 1)]
+    assert notices_of(pasted, "import") == [(k, line) for k, line in enumerate(imports, 1)]
     assert pasted.lines == [None] * len(imports) + list(range(1, text.count("\n") + 2))
 
 
@@ -216,8 +216,8 @@ def test_lines_of_notices_are_lines_of_the_program() -> None:
     pasted = normalise("text\n```python\n>>> x = torch.ones(1)\n>>>\u00a0x\n1\n```\n\u3000more")
     assert pasted.source == "import torch\nx = torch.ones(1)\nx"
     assert pasted.lines == [None, 3, 4]
-    assert told(pasted, "blanks") == [(3, None)]
-    assert told(pasted, "printed") == [(3, "1")]
+    assert notices_of(pasted, "blanks") == [(3, None)]
+    assert notices_of(pasted, "printed") == [(3, "1")]
 
 
 def test_notices_of_one_kind_have_an_end() -> None:

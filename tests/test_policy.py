@@ -95,8 +95,8 @@ def test_what_teaching_code_uses_is_accepted(source: str) -> None:
 
 
 def test_all_refusals_come_at_once_in_order_with_columns_in_characters() -> None:
-    found = refused("x = '张量'; import os, math, socket\nif x:\n    y = [open(n) for n in '文' + eval('1')]\n")
-    assert [(one.line, one.col, one.end_col, one.args["what"]) for one in found] == [
+    refusals = refused("x = '张量'; import os, math, socket\nif x:\n    y = [open(n) for n in '文' + eval('1')]\n")
+    assert [(refusal.line, refusal.col, refusal.end_col, refusal.args["what"]) for refusal in refusals] == [
         (1, 17, 19, "import of 'os'"),
         (1, 27, 33, "import of 'socket'"),
         (3, 9, 13, "'open'"),
@@ -139,9 +139,9 @@ def test_what_python_can_not_compile_is_said_in_its_words_at_its_place(
     assert part in refusal.message
     assert refusal.key == "syntax"
     if sys.version_info >= (3, 13) and part == "nested blocks":  # seen a line later there
-        with pytest.raises(SyntaxError) as said:
+        with pytest.raises(SyntaxError) as error:
             compile(source, "<program>", "exec")
-        line, col = said.value.lineno or 0, (said.value.offset or 1) - 1
+        line, col = error.value.lineno or 0, (error.value.offset or 1) - 1
     assert (refusal.line, refusal.col) == (line, col)
 
 

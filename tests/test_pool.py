@@ -170,12 +170,12 @@ def test_a_run_cancelled_at_any_moment_leaves_nothing_behind() -> None:
             with pytest.raises(asyncio.CancelledError):
                 await task
             assert len(pool.zygote._children) <= 2 + pool.zygote.spares, yields
-        await settled(pool)
+        await wait_until_idle(pool)
 
     pooled(work, wall=20.0)
 
 
-async def settled(pool: Pool) -> None:
+async def wait_until_idle(pool: Pool) -> None:
     """Only the spare children live."""
     for _ in range(100):
         if pool.zygote.spares == 2 == len(children(pool)) == len(pool.zygote._children):

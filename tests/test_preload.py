@@ -93,28 +93,28 @@ Ask = Callable[[str], dict[str, Any]]
 
 
 def host(kind: str, empty: Path) -> Iterator[Ask]:
-    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    single_threaded = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     process = subprocess.Popen(
         [sys.executable, "-c", HOST, kind, str(empty)],
         cwd=ROOT,
-        env={**one, "PYTHONHASHSEED": "0"},
+        env={**single_threaded, "PYTHONHASHSEED": "0"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
     )
     assert process.stdin is not None and process.stdout is not None
-    given, told = process.stdin, process.stdout
+    given, output = process.stdin, process.stdout
 
     def ask(source: str, shut: bool = kind == "warm") -> dict[str, Any]:
         print(json.dumps([source, shut]), file=given, flush=True)
-        found: dict[str, Any] | None = json.loads(told.readline())
-        assert found is not None, "the child died"
-        return found
+        response: dict[str, Any] | None = json.loads(output.readline())
+        assert response is not None, "the child died"
+        return response
 
     yield ask
     given.close()
-    told.close()
+    output.close()
     assert process.wait() == 0
 
 
@@ -222,14 +222,16 @@ for source in {!r}:
 def test_no_program_looks_for_a_file(group: str, warm: Ask) -> None:
     late = {}
     for name, source in groups()[group]().items():
-        told = warm(source)
-        found = [path for path in told["files"] if Path(path).exists()] + [one for one in told["absent"] if there(one)]
-        if found:
-            late[name] = found
+        result = warm(source)
+        files = [path for path in result["files"] if Path(path).exists()] + [
+            name for name in result["absent"] if exists(name)
+        ]
+        if files:
+            late[name] = files
     assert late == {}
 
 
-def there(name: str) -> bool:
+def exists(name: str) -> bool:
     """Whether a module lies on the disk; nothing is imported to find out."""
     path: Any = sys.path
     for k in range(len(parts := name.split("."))):
@@ -276,31 +278,31 @@ def test_every_import_in_a_function_finds_its_module(warm: Ask) -> None:
             for wanted in within(name, Path(str(path))):
                 if wanted not in loaded and not EXCUSED.match(wanted):
                     late.setdefault(wanted, []).append(name)
-    assert {wanted: users for wanted, users in late.items() if there(wanted)} == {}
+    assert {wanted: users for wanted, users in late.items() if exists(wanted)} == {}
 
 
 def within(name: str, path: Path) -> set[str]:
     """What functions of a module import, with the names that may be modules of a package."""
-    found: set[str] = set()
+    modules: set[str] = set()
     text = path.read_text() if path.is_file() else ""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     bodies = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     for node in (inner for body in bodies for inner in ast.walk(body)):
         if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
+            modules.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            whole = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-            found.update([whole, *(f"{whole}.{alias.name}" for alias in node.names)])
-    return found
+            module = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            modules.update([module, *(f"{module}.{alias.name}" for alias in node.names)])
+    return modules
 
 
 def test_every_case_runs(fresh: Ask) -> None:
-    told = fresh("\n".join([WARM_UP_IMPORTS, *WARM_UP_CASES, "print('done')"]), False)
-    assert (told["error"], told["printed"].split("\n")[-2]) == (None, "done")
+    result = fresh("\n".join([WARM_UP_IMPORTS, *WARM_UP_CASES, "print('done')"]), False)
+    assert (result["error"], result["printed"].split("\n")[-2]) == (None, "done")
 
 
 def test_every_module_comes_back_as_it_was(warm: Ask) -> None:
-    told = warm(
+    result = warm(
         textwrap.dedent("""
         import importlib, sys, warnings
         warnings.simplefilter("ignore")
@@ -314,8 +316,8 @@ def test_every_module_comes_back_as_it_was(warm: Ask) -> None:
         print(len(hidden._modules))
     """)
     )
-    assert told["error"] is None
-    assert int(told["printed"]) > 500
+    assert result["error"] is None
+    assert int(result["printed"]) > 500
 
 
 SAME = {

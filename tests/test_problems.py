@@ -42,9 +42,9 @@ def test_a_person_is_told_in_a_page(client: TestClient, path: str, status: int, 
 
 
 def test_a_removed_one_says_so(client: TestClient) -> None:
-    there = saved(client, source="x = 41 + 1\n")
-    client.portal.call(client.app.state.services.store.remove, there.id)  # type: ignore[union-attr,attr-defined]
-    for path in (f"/s/{there.id}", f"/embed/{there.id}"):
+    program = saved(client, source="x = 41 + 1\n")
+    client.portal.call(client.app.state.services.store.remove, program.id)  # type: ignore[union-attr,attr-defined]
+    for path in (f"/s/{program.id}", f"/embed/{program.id}"):
         answer = client.get(path, headers=PERSON)
         assert answer.status_code == 410 and "was removed" in answer.text
         assert "no-store" in answer.headers["cache-control"]

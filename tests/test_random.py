@@ -34,7 +34,7 @@ def test_they_print_and_end_as_plain_python_says(workers: Workers, seeds: Sequen
 def test_they_try_nearly_every_in_place_method() -> None:
     names = {name for name in dir(torch.Tensor) if re.fullmatch(r"[a-z][a-z0-9_]*[a-z0-9]_", name)}
     named = {
-        found for template in random_programs.in_place() for found in re.findall(r"\.([a-z][a-z0-9_]*_)\(", template)
+        method for template in random_programs.in_place() for method in re.findall(r"\.([a-z][a-z0-9_]*_)\(", template)
     }
     missing = names - named
     print(f"{len(names & named)} of {len(names)} in-place methods; not {sorted(missing)}")

@@ -19,7 +19,7 @@ def test_every_statement_has_its_step() -> None:
 
 def test_a_call_shows_the_callee_at_the_calling_statement() -> None:
     source = "def f(a):\n    b = a + 1\n    return b\nc = f(2)\n"
-    told = trace(source)
+    recorded = trace(source)
     assert kinds(source) == [
         ("statement", 1, 0),
         ("call", 4, 0),
@@ -27,73 +27,79 @@ def test_a_call_shows_the_callee_at_the_calling_statement() -> None:
         ("return", 3, 1),
         ("statement", 4, 0),
     ]
-    called = Replay(told, 1)
+    called = Replay(recorded, 1)
     frame = next(e for e in called.state.values() if e["kind"] == "frame" and e.get("caller"))
     assert frame["name"] == "f" and frame["vars"] == {"a": 2}
-    assert told["steps"][3]["value"] == 3
-    assert not [e for e in Replay(told).state.values() if e["kind"] == "frame" and e.get("caller")]
+    assert recorded["steps"][3]["value"] == 3
+    assert not [e for e in Replay(recorded).state.values() if e["kind"] == "frame" and e.get("caller")]
 
 
 def test_loops_count_their_iterations() -> None:
-    told = trace("for i in range(2):\n    for j in range(2):\n        k = i\nn = 0\nwhile n < 2:\n    n += 1\n")
-    inner = [step["iter"] for step in told["steps"] if step["line"] == 3]
+    recorded = trace("for i in range(2):\n    for j in range(2):\n        k = i\nn = 0\nwhile n < 2:\n    n += 1\n")
+    inner = [step["iter"] for step in recorded["steps"] if step["line"] == 3]
     assert inner == [[0, 0], [0, 1], [1, 0], [1, 1]]
-    tests = [(step["iter"], step["value"]) for step in told["steps"] if step["kind"] == "head" and step["line"] == 5]
+    tests = [
+        (step["iter"], step["value"]) for step in recorded["steps"] if step["kind"] == "head" and step["line"] == 5
+    ]
     assert tests == [([0], True), ([1], True), ([2], False)]
 
 
 def test_a_generator_waits_and_goes_on() -> None:
-    told = trace("def g():\n    got = yield 1\n    yield got\nq = g()\na = next(q)\nb = q.send(5)\ndel q\n")
-    assert [step["kind"] for step in told["steps"] if step["line"] in (2, 5, 6)][:3] == ["call", "yield", "statement"]
-    waiting = Replay(told, at(told, 5))
+    recorded = trace("def g():\n    got = yield 1\n    yield got\nq = g()\na = next(q)\nb = q.send(5)\ndel q\n")
+    assert [step["kind"] for step in recorded["steps"] if step["line"] in (2, 5, 6)][:3] == [
+        "call",
+        "yield",
+        "statement",
+    ]
+    waiting = Replay(recorded, at(recorded, 5))
     frame = next(e for e in waiting.state.values() if e["kind"] == "frame" and e["name"] == "g")
     assert frame["state"] == "suspended"
-    resumed = next(step for step in told["steps"] if step["kind"] == "resume")
+    resumed = next(step for step in recorded["steps"] if step["kind"] == "resume")
     assert (resumed["line"], resumed["value"]) == (6, 5)
-    assert not [e for e in Replay(told).state.values() if e["kind"] == "frame" and e["name"] == "g"]
+    assert not [e for e in Replay(recorded).state.values() if e["kind"] == "frame" and e["name"] == "g"]
 
 
 def test_what_an_exception_held_dies_where_its_handler_ends() -> None:
-    told = trace(
+    recorded = trace(
         "import torch\ndef f():\n    a = torch.ones(2)\n    a.view(3)\ntry:\n    f()\nexcept RuntimeError as error:\n"
         "    print('caught')\nprint('after')\n"
     )
-    steps = [(step["kind"], step["line"]) for step in told["steps"]]
+    steps = [(step["kind"], step["line"]) for step in recorded["steps"]]
     assert steps[-3:] == [("statement", 8), ("statement", 5), ("statement", 9)]
-    caught, ended, after = told["steps"][-3:]
-    tensor = next(uid for step in told["steps"] for uid, e in step["set"].items() if e.get("kind") == "tensor")
+    caught, ended, after = recorded["steps"][-3:]
+    tensor = next(uid for step in recorded["steps"] for uid, e in step["set"].items() if e.get("kind") == "tensor")
     assert tensor in ended["gone"] and caught["gone"] == after["gone"] == []
-    assert ended["set"][told["steps"][0]["frame"]]["unset"] == ["error"]
+    assert ended["set"][recorded["steps"][0]["frame"]]["unset"] == ["error"]
 
 
 def test_a_caught_exception_is_a_step_of_the_statement_that_raised() -> None:
-    told = trace(
+    recorded = trace(
         "def f():\n    return 1 / 0\ntry:\n    x = 1\n    f()\nexcept ZeroDivisionError as e:\n    print('caught')\n"
     )
-    raised = [(step["line"], step["depth"]) for step in told["steps"] if step["kind"] == "raise"]
+    raised = [(step["line"], step["depth"]) for step in recorded["steps"] if step["kind"] == "raise"]
     assert raised == [(5, 0)]
-    assert told["outcome"] == {"status": "finished"}
+    assert recorded["outcome"] == {"status": "finished"}
 
 
 def test_finally_without_an_exception_is_no_raise() -> None:
-    told = trace(
+    recorded = trace(
         "try:\n    raise ValueError\nexcept ValueError:\n    try:\n        x = 1\n    finally:\n        y = 2\n"
     )
-    assert [step["line"] for step in told["steps"] if step["kind"] == "raise"] == [2]
+    assert [step["line"] for step in recorded["steps"] if step["kind"] == "raise"] == [2]
 
 
 def test_an_uncaught_exception_ends_the_trace() -> None:
-    told = trace(
+    recorded = trace(
         "def f(n):\n    k = n * 2\n    raise ValueError(f'no {k}')\ntry:\n    {}['a']\nexcept KeyError as e:\n    f(2)\n"
     )
-    error = told["outcome"]["error"]
-    assert told["outcome"]["status"] == "raised"
+    error = recorded["outcome"]["error"]
+    assert recorded["outcome"]["status"] == "raised"
     assert (error["type"], error["message"], error["line"]) == ("ValueError", "no 4", 3)
     assert error["stack"] == [{"line": 7, "frame": "<module>"}, {"line": 3, "frame": "f"}]
     assert error["cause"] == {"type": "KeyError", "message": "'a'", "line": 5}
-    step = told["steps"][error["step"]]
+    step = recorded["steps"][error["step"]]
     assert (step["kind"], step["line"]) == ("raise", 3)
-    frames = {e["name"]: e["vars"] for e in Replay(told, error["step"]).state.values() if e["kind"] == "frame"}
+    frames = {e["name"]: e["vars"] for e in Replay(recorded, error["step"]).state.values() if e["kind"] == "frame"}
     assert frames["f"] == {"n": 2, "k": 4}
 
 
@@ -107,15 +113,15 @@ def test_exits_are_told_like_other_exceptions(source: str, kind: str, line: int)
 
 
 def test_a_bare_expression_tells_its_value() -> None:
-    told = trace("import torch\n1 + 1\ntorch.ones(2)\nNone\n")
-    assert told["steps"][1]["value"] == 2
-    uid = told["steps"][2]["value"]["ref"]
-    assert told["steps"][2]["set"][uid]["shape"] == [2] and uid in told["steps"][2]["gone"]
-    assert "value" not in told["steps"][3]
+    recorded = trace("import torch\n1 + 1\ntorch.ones(2)\nNone\n")
+    assert recorded["steps"][1]["value"] == 2
+    uid = recorded["steps"][2]["value"]["ref"]
+    assert recorded["steps"][2]["set"][uid]["shape"] == [2] and uid in recorded["steps"][2]["gone"]
+    assert "value" not in recorded["steps"][3]
 
 
 def test_looking_runs_no_code_of_the_program() -> None:
-    told = trace(
+    recorded = trace(
         "class E:\n"
         "    def __getattribute__(self, n):\n        print('get', n)\n        return object.__getattribute__(self, n)\n"
         "    def __repr__(self):\n        print('repr')\n        return 'E'\n"
@@ -128,62 +134,64 @@ def test_looking_runs_no_code_of_the_program() -> None:
         "class L(list):\n    def __iter__(self):\n        print('L')\n        return iter(())\n"
         "e = E()\nc = C()\nl = L([1, 2])\nx = [e, c]\n"
     )
-    assert printed(told) == ""
-    assert [Replay(told)["l"]["items"], Replay(told)["e"]["type"]] == [[1, 2], "E"]
+    assert printed(recorded) == ""
+    assert [Replay(recorded)["l"]["items"], Replay(recorded)["e"]["type"]] == [[1, 2], "E"]
 
 
 def test_instruments_do_not_show() -> None:
-    told = trace(
+    recorded = trace(
         "def f():\n    a = 1\n    print(sorted(locals()))\nf()\nprint([n for n in globals() if n[:2] != '__'], dir())\n"
     )
-    assert printed(told).splitlines() == [
+    assert printed(recorded).splitlines() == [
         "['a']",
         "['f'] ['__builtins__', '__doc__', '__loader__', '__name__', '__package__', '__spec__', 'f']",
     ]
 
 
 def test_nothing_is_kept_alive() -> None:
-    told = trace(
+    recorded = trace(
         "import torch, weakref\nx = torch.ones(2)\nr = weakref.ref(x)\ndel x\nprint(r() is None)\n"
         "def f():\n    y = torch.ones(3)\n    w = weakref.ref(y)\n    del y\n    return w() is None\nprint(f())\n"
         "z = torch.ones(1, requires_grad=True) * 2\ns = weakref.ref(z)\nz = z.sum()\nprint(s() is None)\n"
     )
-    assert printed(told) == "True\nTrue\nTrue\n"
+    assert printed(recorded) == "True\nTrue\nTrue\n"
 
 
 def test_recursion_ends_where_plain_python_ends_it() -> None:
-    told = trace("def f(k):\n    return f(k + 1)\nf(0)\n", limits={"steps": 5000})
-    error = told["outcome"]["error"]
+    recorded = trace("def f(k):\n    return f(k + 1)\nf(0)\n", limits={"steps": 5000})
+    error = recorded["outcome"]["error"]
     assert (error["type"], error["message"], error["line"]) == ("RecursionError", "maximum recursion depth exceeded", 2)
-    assert sum(step["kind"] == "call" for step in told["steps"]) in range(990, 1000)
+    assert sum(step["kind"] == "call" for step in recorded["steps"]) in range(990, 1000)
 
 
 def test_the_step_limit_ends_a_long_program() -> None:
-    told = trace("n = 0\n" + "try:\n    n += 1\nexcept BaseException:\n    pass\n" * 80, limits={"steps": 50})
-    assert told["outcome"] == {
+    recorded = trace("n = 0\n" + "try:\n    n += 1\nexcept BaseException:\n    pass\n" * 80, limits={"steps": 50})
+    assert recorded["outcome"] == {
         "status": "stopped",
-        "stopped": {"limit": "steps", "value": 50, "line": told["steps"][-1]["line"]},
+        "stopped": {"limit": "steps", "value": 50, "line": recorded["steps"][-1]["line"]},
     }
-    assert len(told["steps"]) == 50
+    assert len(recorded["steps"]) == 50
 
 
 def test_the_output_limit_keeps_what_was_printed() -> None:
-    told = trace("while True:\n    print('x' * 99)\n", limits={"output": 1000})
-    assert told["outcome"]["stopped"]["limit"] == "output"
-    assert len(printed(told)) == 1000
+    recorded = trace("while True:\n    print('x' * 99)\n", limits={"output": 1000})
+    assert recorded["outcome"]["stopped"]["limit"] == "output"
+    assert len(printed(recorded)) == 1000
 
 
 def test_the_trace_limit() -> None:
-    told = trace("a = []\n" + "a.append('x' * 900)\n" * 400, limits={"trace": 300_000})
-    assert told["outcome"]["stopped"]["limit"] == "trace"
-    assert len(told["steps"]) > 10
+    recorded = trace("a = []\n" + "a.append('x' * 900)\n" * 400, limits={"trace": 300_000})
+    assert recorded["outcome"]["stopped"]["limit"] == "trace"
+    assert len(recorded["steps"]) > 10
 
 
 def test_output_and_warnings_belong_to_their_statement() -> None:
-    told = trace("import warnings, sys\nprint('a', end='')\nwarnings.warn('careful')\nprint('b', file=sys.stderr)\n")
-    logs = [[(e["kind"], e.get("stream"), e.get("text")) for e in step["log"]] for step in told["steps"][1:4]]
+    recorded = trace(
+        "import warnings, sys\nprint('a', end='')\nwarnings.warn('careful')\nprint('b', file=sys.stderr)\n"
+    )
+    logs = [[(e["kind"], e.get("stream"), e.get("text")) for e in step["log"]] for step in recorded["steps"][1:4]]
     assert logs == [[("out", "stdout", "a")], [("event", None, "careful")], [("out", "stderr", "b\n")]]
-    assert events(told, "warning")[0]["category"] == "UserWarning"
+    assert events(recorded, "warning")[0]["category"] == "UserWarning"
 
 
 def test_two_programs_see_the_same_random_numbers() -> None:
@@ -202,7 +210,7 @@ def test_refusals_and_syntax_errors_are_drawable() -> None:
 
 
 def test_no_step_holds_a_fault_of_ours() -> None:
-    told = trace(
+    recorded = trace(
         "import torch\nfrom torch.func import grad, vmap\nimport torch.autograd.forward_ad as fw\n"
         "s = torch.eye(2).to_sparse()\nq = torch.quantize_per_tensor(torch.ones(2), .1, 0, torch.qint8)\n"
         "m = torch.ones(2, device='meta')\nn = torch.nested.nested_tensor([torch.ones(1), torch.ones(2)])\n"
@@ -212,8 +220,8 @@ def test_no_step_holds_a_fault_of_ours() -> None:
         "with torch.inference_mode():\n    i = torch.ones(2)\n"
         "z = torch.ones(0)\nc = torch.ones(2, dtype=torch.complex64).conj()\nh = torch.ones(2, dtype=torch.float8_e4m3fn)\n"
     )
-    assert told["outcome"] == {"status": "finished"}
-    assert events(told, "tracer_fault") == []
+    assert recorded["outcome"] == {"status": "finished"}
+    assert events(recorded, "tracer_fault") == []
 
 
 def test_the_header_names_the_device() -> None:

@@ -198,8 +198,8 @@ def test_a_falsified_trace_is_found(workers: Workers, name: str) -> None:
 def test_the_referee_beside_the_project_finds_it_too(workers: Workers, tools: ModuleType, name: str) -> None:
     forged = Forgery(workers.trace(PROGRAM))
     FORGERIES[name][0](forged)
-    ours = disagreements(plain_run(PROGRAM), forged.trace)
-    assert ours == tools.referee.compare(as_theirs(plain_run(PROGRAM)), forged.trace) != []
+    disagreeing = disagreements(plain_run(PROGRAM), forged.trace)
+    assert disagreeing == tools.referee.compare(as_theirs(plain_run(PROGRAM)), forged.trace) != []
 
 
 SAMPLE = [(path.stem, path.read_text(), path.read_text()) for path in PROGRAMS[::6]]

@@ -38,7 +38,7 @@ def nobody() -> None:
 
 
 def test_one_process_draws_and_a_new_one_comes_where_it_died() -> None:
-    async def whole() -> None:
+    async def render() -> None:
         drawings = Renderer(10**7)
         try:
             first = await drawings.get("a", DrawRequest(kind="stage", step=1), packed(3), nobody)
@@ -54,11 +54,11 @@ def test_one_process_draws_and_a_new_one_comes_where_it_died() -> None:
         finally:
             await drawings.close()
 
-    asyncio.run(whole())
+    asyncio.run(render())
 
 
 def test_what_can_not_be_drawn_costs_the_next_one_nothing() -> None:
-    async def whole() -> None:
+    async def render() -> None:
         drawings = Renderer(10**7)
         try:
             for broken in (b"", b"no gzip", gzip.compress(b"{}"), gzip.compress(b"null"), gzip.compress(b"\xff\xfe")):
@@ -69,11 +69,11 @@ def test_what_can_not_be_drawn_costs_the_next_one_nothing() -> None:
         finally:
             await drawings.close()
 
-    asyncio.run(whole())
+    asyncio.run(render())
 
 
 def test_a_drawing_that_is_cut_short_leaves_no_answer_for_the_next() -> None:
-    async def whole() -> None:
+    async def render() -> None:
         drawings = Renderer(10**7)
         try:
             first = asyncio.create_task(drawings.get("a", DrawRequest(kind="loom"), packed(9), nobody))
@@ -86,7 +86,7 @@ def test_a_drawing_that_is_cut_short_leaves_no_answer_for_the_next() -> None:
         finally:
             await drawings.close()
 
-    asyncio.run(whole())
+    asyncio.run(render())
 
 
 ALONE = """
@@ -126,7 +126,7 @@ def working(process: int) -> bool:
 
 
 def test_the_same_picture_is_drawn_once_however_many_ask() -> None:
-    async def whole() -> None:
+    async def render() -> None:
         drawings = Renderer(10**7)
         asked = DrawRequest(kind="card", title="clone", to_png=True)
         try:
@@ -137,7 +137,7 @@ def test_the_same_picture_is_drawn_once_however_many_ask() -> None:
         finally:
             await drawings.close()
 
-    asyncio.run(whole())
+    asyncio.run(render())
 
 
 def test_where_no_v8_is_there_the_pictures_alone_are_missing(
@@ -157,14 +157,14 @@ def test_a_png_of_a_huge_picture_is_bounded() -> None:
         [sys.executable, "-m", "server", "trace", "-"], input=many, capture_output=True, text=True, cwd=ROOT, check=True
     ).stdout.encode()
 
-    async def whole() -> tuple[int, int]:
+    async def render() -> tuple[int, int]:
         drawings = Renderer(10**8)
         try:
             return size(await drawings.get("m", DrawRequest(kind="loom", to_png=True), gzip.compress(body), nobody))
         finally:
             await drawings.close()
 
-    width, height = asyncio.run(whole())
+    width, height = asyncio.run(render())
     assert width * height <= 12.1e6 and max(width, height) <= 16_000
 
 
@@ -182,7 +182,7 @@ def test_letters_of_a_family_that_is_not_there_are_drawn(generic: str, language:
 def test_however_many_ask_for_one_picture_there_is_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("server.pictures.renderer_client.MAX_WAITING", 2)
 
-    async def whole() -> None:
+    async def render() -> None:
         drawings = Renderer(10**7)
         try:
             same = [drawings.get("a", DrawRequest(kind="loom"), packed(5), nobody) for _ in range(8)]
@@ -194,4 +194,4 @@ def test_however_many_ask_for_one_picture_there_is_room_for_others(monkeypatch: 
         finally:
             await drawings.close()
 
-    asyncio.run(whole())
+    asyncio.run(render())

@@ -18,17 +18,17 @@ from tests.tracing import ROOT, printed, trace
 pytestmark = pytest.mark.slow
 
 
-def all_offers(told: dict[str, Any]) -> list[dict[str, Any]]:
+def all_offers(recorded: dict[str, Any]) -> list[dict[str, Any]]:
     """Every repair that a trace offers."""
-    error = told["outcome"].get("error") or {}
-    places = [*told["program"]["notices"], error, *error.get("refusals", [])]
-    return [repair for place in places for repair in place.get("repairs", [])]
+    error = recorded["outcome"].get("error") or {}
+    holders = [*recorded["program"]["notices"], error, *error.get("refusals", [])]
+    return [repair for holder in holders for repair in holder.get("repairs", [])]
 
 
-def repaired(told: dict[str, Any], key: str, shape: str | None = None, pasted: bool = False) -> str:
+def repaired(recorded: dict[str, Any], key: str, shape: str | None = None, pasted: bool = False) -> str:
     """The text after a click on this repair."""
-    (repair,) = [repair for repair in all_offers(told) if repair["key"] == key]
-    text = told["program"]["pasted"] if pasted else told["program"]["source"]
+    (repair,) = [repair for repair in all_offers(recorded) if repair["key"] == key]
+    text = recorded["program"]["pasted"] if pasted else recorded["program"]["source"]
     edits = [Edit(**edit) for edit in repair["pasted" if pasted else "edits"]]
     return apply_edits(text, edits, shape or repair.get("shape"))
 
@@ -88,18 +88,18 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_a_refused_program_runs_after_its_repair(name: str) -> None:
     key, source, piece = CASES[name]
-    told = trace(source)
-    assert told["outcome"]["status"] == "refused"
-    assert [repair["key"] for repair in all_offers(told)] == [key]
-    text = repaired(told, key)
+    recorded = trace(source)
+    assert recorded["outcome"]["status"] == "refused"
+    assert [repair["key"] for repair in all_offers(recorded)] == [key]
+    text = repaired(recorded, key)
     assert piece in text
     again = trace(text)
     assert again["outcome"]["status"] == "finished", again["outcome"]
 
 
 def test_the_shape_is_the_readers() -> None:
-    told = trace(PICTURES.format("MNIST"))
-    again = trace(repaired(told, "pictures", "32, 3, 8, 8"))
+    recorded = trace(PICTURES.format("MNIST"))
+    again = trace(repaired(recorded, "pictures", "32, 3, 8, 8"))
     assert printed(again) == "torch.Size([16, 3, 8, 8]) torch.int64\n"
     assert printed(trace(repaired(trace(CASES["in a call"][1]), "load", "7"))) == "torch.Size([7])\n"
 
@@ -123,25 +123,25 @@ def test_the_shape_is_the_readers() -> None:
     ],
 )
 def test_what_nobody_can_know_is_not_repaired(source: str) -> None:
-    told = trace(source)
-    assert told["outcome"]["status"] == "refused"
-    assert all_offers(told) == []
+    recorded = trace(source)
+    assert recorded["outcome"]["status"] == "refused"
+    assert all_offers(recorded) == []
 
 
 def test_each_repair_stands_with_what_it_settles() -> None:
-    told = trace(
+    recorded = trace(
         "import torch\nimport torchvision\nfrom torchvision.datasets import MNIST\nd = MNIST('x')\nw = torch.load('w')\n"
     )
-    found = told["outcome"]["error"]["refusals"]
-    assert [(one["line"], [offer["key"] for offer in one.get("repairs", [])]) for one in found] == [
+    refusals = recorded["outcome"]["error"]["refusals"]
+    assert [(refusal["line"], [offer["key"] for offer in refusal.get("repairs", [])]) for refusal in refusals] == [
         (2, ["pictures"]),
         (3, []),
         (5, ["load"]),
     ]
-    told = trace("from torch import load, ones\nx = load('x')\n")
-    assert all_offers(told) == []  # it would have to take an import apart
-    told = trace("from torch import load\nx = load('y')\n")
-    assert trace(repaired(told, "load"))["outcome"]["status"] == "finished"
+    recorded = trace("from torch import load, ones\nx = load('x')\n")
+    assert all_offers(recorded) == []  # it would have to take an import apart
+    recorded = trace("from torch import load\nx = load('y')\n")
+    assert trace(repaired(recorded, "load"))["outcome"]["status"] == "finished"
 
 
 def test_several_repairs_one_after_the_other() -> None:
@@ -149,8 +149,8 @@ def test_several_repairs_one_after_the_other() -> None:
         LAYER
         + "x = torch.load('x')\nwith open('t') as f:\n    t = f.read()\ntorch.save(x, 'y')\nprint(x.shape, len(t))\n"
     )
-    told = trace(source)
-    keys = [repair["key"] for repair in all_offers(told)]
+    recorded = trace(source)
+    keys = [repair["key"] for repair in all_offers(recorded)]
     assert sorted(keys) == ["load", "save", "text"]
     text = source
     for key in keys:
@@ -191,9 +191,9 @@ CUDA = {
 @pytest.mark.parametrize("name", CUDA)
 def test_a_program_for_cuda_runs_on_the_cpu(name: str) -> None:
     source, after = CUDA[name]
-    told = trace("import torch\n" + source)
-    assert told["outcome"]["status"] == "raised"
-    assert repaired(told, "cuda") == "import torch\n" + after
+    recorded = trace("import torch\n" + source)
+    assert recorded["outcome"]["status"] == "raised"
+    assert repaired(recorded, "cuda") == "import torch\n" + after
     again = trace("import torch\n" + after)
     assert again["outcome"]["status"] == "finished", again["outcome"]
 
@@ -204,11 +204,11 @@ def test_other_errors_offer_nothing(source: str) -> None:
 
 
 def test_a_torn_prompt_is_put_right_in_the_pasted_text() -> None:
-    told = trace((ROOT / "tests/pastes/torn_prompt.txt").read_text())
-    text = repaired(told, "prompt", pasted=True)
+    recorded = trace((ROOT / "tests/pastes/torn_prompt.txt").read_text())
+    text = repaired(recorded, "prompt", pasted=True)
     assert "\n>>> c.zero_()\n>>> a\ntensor([1., 1., 1.])" in text
     again = trace(text)
-    assert again["program"]["source"] == repaired(told, "prompt")
+    assert again["program"]["source"] == repaired(recorded, "prompt")
     (rows,) = verdicts([again])
     assert [(row["line"], row["verdict"], row["partly"]) for row in rows] == [
         (5, "different", False),
@@ -220,11 +220,11 @@ def test_a_torn_prompt_is_put_right_in_the_pasted_text() -> None:
     not SEEDS.is_dir(), reason="../shared/seeds is missing: an article's garbled prompt was not put right"
 )
 def test_a_garbled_prompt_is_put_right_in_the_pasted_text() -> None:
-    told = trace((SEEDS / "snippets/003_1.txt").read_text())
-    text = repaired(told, "prompt", pasted=True)
+    recorded = trace((SEEDS / "snippets/003_1.txt").read_text())
+    text = repaired(recorded, "prompt", pasted=True)
     assert "\n>>> c.zero_()\ntensor([ 0., 0., 0.])" in text
     again = trace(text)
-    assert again["program"]["source"] == repaired(told, "prompt").replace("\r", "")
+    assert again["program"]["source"] == repaired(recorded, "prompt").replace("\r", "")
     (rows,) = verdicts([again])
     assert [(row["line"], row["verdict"], row["partly"]) for row in rows] == [
         (5, "same", False),
@@ -235,10 +235,10 @@ def test_a_garbled_prompt_is_put_right_in_the_pasted_text() -> None:
 
 def test_a_repair_of_a_transcript_keeps_what_it_printed() -> None:
     text = "  >>> x = torch.load('x.pt')\n  >>> y = x\\\n  ...   .cuda()\n  >>> y.shape\n  torch.Size([4, 4])\n"
-    told = trace(text)
-    assert repaired(told, "load", pasted=True) == text.replace("torch.load('x.pt')", "torch.randn(4, 4)")
-    told = trace(repaired(told, "load", pasted=True))
-    last = repaired(told, "cuda", pasted=True)
+    recorded = trace(text)
+    assert repaired(recorded, "load", pasted=True) == text.replace("torch.load('x.pt')", "torch.randn(4, 4)")
+    recorded = trace(repaired(recorded, "load", pasted=True))
+    last = repaired(recorded, "cuda", pasted=True)
     (rows,) = verdicts([trace(last)])
     assert [row["verdict"] for row in rows] == ["same"]
 
@@ -281,8 +281,8 @@ def test_whatever_is_repaired_is_a_program_and_the_same_one_in_the_pasted_text()
         text = text if dice.random() < 0.3 else source
         pasted = normalise(text)
         _, refusals = check(pasted.source)
-        found = [repair for refusal in offer_repairs(pasted, text, refusals) for repair in refusal.repairs]
-        for repair in [*found, *cpu_repairs(pasted, text, "CUDA")]:
+        repairs = [repair for refusal in offer_repairs(pasted, text, refusals) for repair in refusal.repairs]
+        for repair in [*repairs, *cpu_repairs(pasted, text, "CUDA")]:
             made += 1
             after = apply_edits(pasted.source, repair.edits, repair.shape)
             ast.parse(after)

@@ -49,10 +49,10 @@ def test_every_row_is_an_attribute_with_a_sentence() -> None:
 
 
 def test_the_page_of_settings_is_current_and_has_every_one() -> None:
-    kept = (ROOT / "docs/settings.md").read_text()
-    assert kept == settings_docs.markdown_page(), "make settings"
+    page = (ROOT / "docs/settings.md").read_text()
+    assert page == settings_docs.markdown_page(), "make settings"
     for row in TABLE:
-        assert f"| `{row.variable}` | {settings_docs.format_default(row)} | {row.meaning} |" in kept
+        assert f"| `{row.variable}` | {settings_docs.format_default(row)} | {row.meaning} |" in page
 
 
 @pytest.mark.parametrize(
@@ -69,25 +69,25 @@ def test_the_page_of_settings_is_current_and_has_every_one() -> None:
         ("SECRET", "none"),
     ],
 )
-def test_a_default_is_told_as_it_is_written_and_as_one_says_it(name: str, told: str) -> None:
+def test_a_default_is_told_as_it_is_written_and_as_one_says_it(name: str, expected: str) -> None:
     row = next(row for row in TABLE if row.name == name)
-    assert settings_docs.format_default(row) == told
-    if told.startswith("`"):
-        assert getattr(Settings({row.variable: told.split("`")[1]}), name.lower()) == row.default
+    assert settings_docs.format_default(row) == expected
+    if expected.startswith("`"):
+        assert getattr(Settings({row.variable: expected.split("`")[1]}), name.lower()) == row.default
 
 
 @pytest.mark.parametrize(
     ("number", "told"), [(999, "999 bytes"), (1500, "1500 bytes"), (3 << 20, "3 MiB"), (7, "7 bytes")]
 )
-def test_sizes(number: int, told: str) -> None:
-    assert settings_docs.format_exact_bytes(number) == told
+def test_sizes(number: int, expected: str) -> None:
+    assert settings_docs.format_exact_bytes(number) == expected
 
 
 def test_what_was_changed_is_told_and_no_secret() -> None:
-    told = Settings(
+    changed = Settings(
         {"GRADBOX_PASSWORD": "open sesame", "DATABASE_URL": "postgresql://u:p@h/d", "GRADBOX_STEPS": "7"}
     ).changed()
-    assert told == {"GRADBOX_PASSWORD": "set", "DATABASE_URL": "set", "GRADBOX_STEPS": 7}
+    assert changed == {"GRADBOX_PASSWORD": "set", "DATABASE_URL": "set", "GRADBOX_STEPS": 7}
     assert Settings({}).changed() == {}
 
 
@@ -99,8 +99,8 @@ def test_pages_name_settings_files_and_chapters_that_there_are(page: str) -> Non
     assert set(re.findall(r"\bGRADBOX_[A-Z_]+\b", text)) <= {row.variable for row in TABLE}
     for link in re.findall(r"\]\((?!https?:)([^)]*)\)", text):
         path, _, chapter = link.partition("#")
-        there = (ROOT / page).parent / path if path else ROOT / page
-        assert there.exists(), link
+        target = (ROOT / page).parent / path if path else ROOT / page
+        assert target.exists(), link
         if chapter:
-            titles = re.findall(r"^#+ (.*)$", there.read_text(), re.M)
+            titles = re.findall(r"^#+ (.*)$", target.read_text(), re.M)
             assert chapter in {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}, link

@@ -76,7 +76,7 @@ def test_a_list_of_frames(frames: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "name"),
+    ("values", "name"),
     [
         ({"password": "1234567"}, "GRADBOX_PASSWORD has 7 characters"),
         ({"addresses": "home"}, "GRADBOX_ADDRESSES has 'home'"),
@@ -84,14 +84,14 @@ def test_a_list_of_frames(frames: str) -> None:
         ({"trusted_proxies": "nginx"}, "GRADBOX_TRUSTED_PROXIES has 'nginx'"),
     ],
 )
-def test_others_are_named(told: dict[str, Any], name: str) -> None:
+def test_others_are_named(values: dict[str, Any], name: str) -> None:
     with pytest.raises(SettingError) as error:
-        check(Settings({}, **told))
-    assert str(error.value).startswith(name) and told.get("password", "?") not in str(error.value)
+        check(Settings({}, **values))
+    assert str(error.value).startswith(name) and values.get("password", "?") not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("told", "names"),
+    ("values", "names"),
     [
         ({}, []),
         ({"public_url": "http://localhost:8000"}, []),
@@ -103,8 +103,8 @@ def test_others_are_named(told: dict[str, Any], name: str) -> None:
         ({"password": "12345678"}, ["SECRET"]),
     ],
 )
-def test_what_is_worth_a_word(told: dict[str, Any], names: list[str]) -> None:
-    settings = Settings({}, **told)
+def test_what_is_worth_a_word(values: dict[str, Any], names: list[str]) -> None:
+    settings = Settings({}, **values)
     check(settings)
     assert [name for name, _ in warnings(settings)] == [f"GRADBOX_{name}" for name in names]
 

@@ -172,8 +172,8 @@ def test_a_step_without_a_view_is_one_of_the_stage(page: Any, public: str) -> No
     """Whatever the reader looked at last."""
     address = made(page, public)
     page.evaluate("localStorage.setItem('gradbox-view', 'loom')")
-    for place in (address, address.replace("/s/", "/embed/")):
-        page.goto(f"{place}#i=1")
+    for url in (address, address.replace("/s/", "/embed/")):
+        page.goto(f"{url}#i=1")
         page.wait_for_selector("#stage:not(.aside) [data-handle]")
         page.evaluate("location.hash = '#i=2&v=loom'")
         page.wait_for_selector("#loom:not(.aside) [data-step]")
@@ -265,8 +265,8 @@ def test_an_iteration_that_was_opened_is_in_the_link_and_in_what_is_saved(page: 
     address = saved(page, "One turn of many")
     page.wait_for_function("() => /^#i=\\d+$/.test(location.hash)")
     assert page.locator("#where").inner_text() == at
-    told = page.request.get(f"{address.split('?')[0]}.json").json()
-    assert told["settings"]["focus"]["iteration"] == [turn]
+    document = page.request.get(f"{address.split('?')[0]}.json").json()
+    assert document["settings"]["focus"]["iteration"] == [turn]
     again = run(page)
     assert again["focus"]["iteration"] == [turn], "Run shows what was saved"
 
@@ -315,9 +315,9 @@ def test_a_saved_one_is_run_once_more_on_a_button(page: Any, public: str) -> Non
 
 def test_a_frame_in_another_sites_page_shows_and_steps_and_runs_nothing(page: Any, public: str) -> None:
     address = made(page, public)
-    told = page.request.get(f"{public}/oembed", params={"url": f"{address}#i=1"}).json()
+    oembed = page.request.get(f"{public}/oembed", params={"url": f"{address}#i=1"}).json()
     asked: list[str] = []
-    with elsewhere(f"<!doctype html><title>An article</title>{told['html']}") as article:
+    with elsewhere(f"<!doctype html><title>An article</title>{oembed['html']}") as article:
         page.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
         page.goto(article)
         frame = page.frame_locator("iframe")
@@ -335,7 +335,7 @@ def test_a_frame_in_another_sites_page_shows_and_steps_and_runs_nothing(page: An
         frame.locator("[data-view=loom]").click()
         frame.locator("#loom:not(.aside) [data-step]").first.wait_for()
         assert frame.locator("#run-button, #save, .cm-content, form").count() == 0
-        assert not [one for one in asked if not one.startswith("GET")]
+        assert not [request for request in asked if not request.startswith("GET")]
         assert not [cookie for cookie in page.context.cookies(address) if cookie["name"] != "gradbox"]
         assert page.evaluate("document.documentElement.scrollTop") == 0
 
@@ -387,8 +387,8 @@ def test_a_frame_works_in_whatever_sandbox_lets_it_run(page: Any, public: str, s
 
 
 def test_a_frame_of_a_program_that_was_not_run_says_why(page: Any, public: str) -> None:
-    told = page.request.post(f"{public}/api/scenarios", data={"source": "x = 1\nimport os\n"})
-    page.goto(told.json()["url"].replace("/s/", "/embed/"))
+    response = page.request.post(f"{public}/api/scenarios", data={"source": "x = 1\nimport os\n"})
+    page.goto(response.json()["url"].replace("/s/", "/embed/"))
     page.locator("#sentences li").nth(1).wait_for()
     assert "'os'" in page.locator("#sentences").inner_text()
     assert page.locator("#listing .raised").inner_text() == "import os"
@@ -396,12 +396,12 @@ def test_a_frame_of_a_program_that_was_not_run_says_why(page: Any, public: str) 
 
 
 def test_long_words_stay_in_the_page(page: Any, public: str) -> None:
-    told = page.request.post(
+    response = page.request.post(
         f"{public}/api/scenarios",
         data={"source": "x = 41\n", "title": "W" * 200, "description": "d" * 2000, "note": "n" * 2000},
     )
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(told.json()["url"])
+    page.goto(response.json()["url"])
     page.wait_for_selector("#workbench[data-steps]")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     inside = "(query) => { const e = document.querySelector(query); return e.scrollWidth <= e.clientWidth; }"
@@ -436,12 +436,12 @@ def test_hostile_texts_run_nowhere(page: Any, public: str) -> None:
     dialogs: list[str] = []
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
     address = made(page, public, f"import torch\nx = torch.ones(2)\ns = '''{HOSTILE}'''\nprint(s)\n", HOSTILE, HOSTILE)
-    for place in (address, f"{address}.svg", f"{address}.svg?step=2", address.replace("/s/", "/embed/")):
-        page.goto(place)
+    for url in (address, f"{address}.svg", f"{address}.svg?step=2", address.replace("/s/", "/embed/")):
+        page.goto(url)
         page.wait_for_timeout(300)
-        assert page.evaluate("document.querySelectorAll('img').length") == 0, place
-    told = page.request.get(f"{public}/oembed", params={"url": address}).json()
-    with elsewhere(f"<!doctype html>{told['html']}") as article:
+        assert page.evaluate("document.querySelectorAll('img').length") == 0, url
+    oembed = page.request.get(f"{public}/oembed", params={"url": address}).json()
+    with elsewhere(f"<!doctype html>{oembed['html']}") as article:
         page.goto(article)
         page.frame_locator("iframe").locator("#workbench[data-step]").wait_for()
         assert page.frame_locator("iframe").locator("#title").inner_text() == HOSTILE

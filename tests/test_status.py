@@ -64,20 +64,25 @@ def test_the_page_is_the_operators(client: TestClient) -> None:
 def test_from_elsewhere_and_by_a_proxy(tmp_path: Path) -> None:
     with visiting("203.0.113.9", data=str(tmp_path)) as client:
         assert code(client.get("/-/status.json")) == (403, "no_operator")
-    told: dict[str, Any] = {"operators": "192.0.2.0/24", "trusted_proxies": PROXY, "data": str(tmp_path)}
-    with visiting(PROXY, **told) as client:
-        for place, status in (("192.0.2.7", 200), ("203.0.113.9", 403), ("192.0.2.7, 203.0.113.9", 403), ("x", 403)):
-            assert client.get("/-/status", headers={"x-forwarded-for": place}).status_code == status, place
+    settings: dict[str, Any] = {"operators": "192.0.2.0/24", "trusted_proxies": PROXY, "data": str(tmp_path)}
+    with visiting(PROXY, **settings) as client:
+        for addresses, status in (
+            ("192.0.2.7", 200),
+            ("203.0.113.9", 403),
+            ("192.0.2.7, 203.0.113.9", 403),
+            ("x", 403),
+        ):
+            assert client.get("/-/status", headers={"x-forwarded-for": addresses}).status_code == status, addresses
     with visiting(operators="", data=str(tmp_path)) as client:
         assert code(client.get("/-/status")) == (403, "no_operator")
 
 
 def test_in_private_mode_it_takes_both(tmp_path: Path) -> None:
-    said = {"authorization": "Bearer open sesame"}
+    headers = {"authorization": "Bearer open sesame"}
     with visiting(password="open sesame", data=str(tmp_path)) as client:
         assert code(client.get("/-/status.json")) == (401, "no_password")
-        assert client.get("/-/status.json", headers=said).status_code == 200
-        assert code(client.get("/-/status", headers={**said, "x-forwarded-for": HERE})) == (403, "no_operator")
+        assert client.get("/-/status.json", headers=headers).status_code == 200
+        assert code(client.get("/-/status", headers={**headers, "x-forwarded-for": HERE})) == (403, "no_operator")
 
 
 def test_the_facts(client: TestClient) -> None:
@@ -118,16 +123,16 @@ def test_the_page_has_a_word_for_all_in_both_languages(client: TestClient) -> No
 
 def test_no_secret_is_in_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with visiting(database_url=GONE, password="hush-four", data=str(tmp_path)) as client:
-        said = {"authorization": "Bearer hush-four"}
-        client.post("/api/scenarios", json={"source": "finish"}, headers=said)
+        headers = {"authorization": "Bearer hush-four"}
+        client.post("/api/scenarios", json={"source": "finish"}, headers=headers)
         for path in (*BOTH, "/metrics", "/healthz"):
-            answer = client.get(path, headers=said)
+            answer = client.get(path, headers=headers)
             assert answer.status_code == 200 and "hush" not in answer.text, path
-        told = client.get("/-/status.json", headers=said).json()
-        assert told["store"]["reachable"] is False and "ConnectionRefusedError" in told["store"]["why"]
-        assert {told["settings"][name] for name in ("DATABASE_URL", "GRADBOX_PASSWORD", "GRADBOX_SECRET")} == {"set"}
-        assert any("ConnectionRefusedError" in word["text"] for word in told["words"])
-        assert "ConnectionRefusedError" in client.get("/-/status", headers=said).text
+        status = client.get("/-/status.json", headers=headers).json()
+        assert status["store"]["reachable"] is False and "ConnectionRefusedError" in status["store"]["why"]
+        assert {status["settings"][name] for name in ("DATABASE_URL", "GRADBOX_PASSWORD", "GRADBOX_SECRET")} == {"set"}
+        assert any("ConnectionRefusedError" in word["text"] for word in status["words"])
+        assert "ConnectionRefusedError" in client.get("/-/status", headers=headers).text
     assert "hush" not in "".join(capfd.readouterr())
 
 
@@ -150,20 +155,20 @@ def test_our_own_failure_is_told_by_its_place_and_not_by_what_it_says() -> None:
 @pytest.mark.parametrize(
     ("number", "told"), [(None, "?"), (0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (10**6, "1 MB"), (999_999_999, "1000 MB"), (25_276_502_016, "25.3 GB")],
 )  # fmt: skip
-def test_bytes_are_told_roughly(number: int | None, told: str) -> None:
-    assert format_bytes(number) == told
+def test_bytes_are_told_roughly(number: int | None, expected: str) -> None:
+    assert format_bytes(number) == expected
 
 
 @pytest.mark.parametrize(
     ("seconds", "told"), [(0, "0 min"), (59.9, "0 min"), (60, "1 min"), (3599, "59 min"), (3600, "1 h 0 min"), (90_000, "1 d 1 h"), (86_400 * 400, "400 d 0 h")],
 )  # fmt: skip
-def test_time_is_told_roughly(seconds: float, told: str) -> None:
-    assert format_duration(seconds) == told
+def test_time_is_told_roughly(seconds: float, expected: str) -> None:
+    assert format_duration(seconds) == expected
 
 
 def test_the_disk_of_a_folder_that_is_not_made_yet(tmp_path: Path) -> None:
-    free, whole = machine.disk_space(tmp_path / "a/b/c")
-    assert abs(free - machine.disk_space(tmp_path)[0]) < 1e9 and whole == machine.disk_space(tmp_path)[1]
+    free, total = machine.disk_space(tmp_path / "a/b/c")
+    assert abs(free - machine.disk_space(tmp_path)[0]) < 1e9 and total == machine.disk_space(tmp_path)[1]
 
 
 def test_memory_that_nobody_tells(tmp_path: Path) -> None:

@@ -39,27 +39,27 @@ def test_from_numpy_twice_is_two_storages_of_one_memory() -> None:
 
 
 def test_a_write_is_told_once_with_its_elements() -> None:
-    told = trace(IMPORT + "a = torch.zeros(2, 3)\na[:, 1] = 7\n")
-    (written,) = events(told, "written")
+    recorded = trace(IMPORT + "a = torch.zeros(2, 3)\na[:, 1] = 7\n")
+    (written,) = events(recorded, "written")
     assert (written["line"], written["changed"]) == (4, 2)
     assert written["region"] == {"offset": 1, "shape": [2], "stride": [3], "dtype": "float32"}
-    (bumped,) = events(told, "version_bumped")
+    (bumped,) = events(recorded, "version_bumped")
     assert (bumped["from"], bumped["to"]) == (0, 1)
-    assert told["steps"][at(told, 4)]["set"][Replay(told)["a"]["storage"]] == {
+    assert recorded["steps"][at(recorded, 4)]["set"][Replay(recorded)["a"]["storage"]] == {
         "cells_at": {"float32": {"1": 7.0, "4": 7.0}}
     }
 
 
 def test_data_and_numpy_write_without_moving_the_counter() -> None:
-    told = trace(IMPORT + "a = torch.zeros(2)\na.data[0] = 1\na.numpy()[1] = 2\n")
-    assert [event["line"] for event in events(told, "written")] == [4, 5]
-    assert events(told, "version_bumped") == []
-    assert Replay(told).cells("a") == [1.0, 2.0]
+    recorded = trace(IMPORT + "a = torch.zeros(2)\na.data[0] = 1\na.numpy()[1] = 2\n")
+    assert [event["line"] for event in events(recorded, "written")] == [4, 5]
+    assert events(recorded, "version_bumped") == []
+    assert Replay(recorded).cells("a") == [1.0, 2.0]
 
 
 def test_a_handle_keeps_its_storage_through_the_programs_rebinding() -> None:
-    told = trace(IMPORT + "a = torch.ones(2)\nb = a\na = a + 1\nb.data = a\nb.t_()\n")
-    first, last = Replay(told, at(told, 4)), Replay(told)
+    recorded = trace(IMPORT + "a = torch.ones(2)\nb = a\na = a + 1\nb.data = a\nb.t_()\n")
+    first, last = Replay(recorded, at(recorded, 4)), Replay(recorded)
     assert first.uid("a") == first.uid("b") == last.uid("b")
     assert last["b"]["storage"] == last["a"]["storage"] and last["b"]["counter"] != last["a"]["counter"]
 
@@ -100,8 +100,8 @@ def test_bytes_read_under_two_dtypes_are_told_twice() -> None:
     ],
 )
 def test_elements_are_told_exactly(expression: str, cells: list[object]) -> None:
-    told = Replay(trace(f"{IMPORT}a = {expression}\n")).cells("a")
-    assert told == cells and str(told) == str(cells)
+    recorded = Replay(trace(f"{IMPORT}a = {expression}\n")).cells("a")
+    assert recorded == cells and str(recorded) == str(cells)
 
 
 def test_a_big_storage_is_told_in_windows() -> None:
@@ -119,8 +119,8 @@ def test_a_big_storage_is_told_in_windows() -> None:
 
 
 def test_what_comes_and_goes_inside_a_statement_is_told_and_gone() -> None:
-    told = trace(IMPORT + "a = (torch.ones(2) + 1).sum().item()\n")
-    step = told["steps"][at(told, 3)]
+    recorded = trace(IMPORT + "a = (torch.ones(2) + 1).sum().item()\n")
+    step = recorded["steps"][at(recorded, 3)]
     ops = [entry for entry in step["log"] if entry["kind"] == "op"]
     assert [op["name"] for op in ops] == ["aten::ones", "aten::add.Tensor", "aten::sum", "aten::item"]
     temporary = ops[1]["outputs"][0]
@@ -129,17 +129,17 @@ def test_what_comes_and_goes_inside_a_statement_is_told_and_gone() -> None:
 
 
 def test_a_uid_is_never_given_twice() -> None:
-    told = trace(IMPORT + "for i in range(30):\n    a = torch.ones(2) * i\n    del a\n")
+    recorded = trace(IMPORT + "for i in range(30):\n    a = torch.ones(2) * i\n    del a\n")
     gone: set[str] = set()
-    for step in told["steps"]:
+    for step in recorded["steps"]:
         assert not gone & set(step["set"])
         gone |= set(step["gone"])
     assert len({uid for uid in gone if uid[0] == "s"}) >= 60
 
 
 def test_resize_and_set_move_what_they_say() -> None:
-    told = trace(IMPORT + "a = torch.ones(4)\nb = a[:2]\na.resize_(8).zero_()\nb.set_(torch.full((3,), 5.))\n")
-    middle, end = Replay(told, at(told, 5)), Replay(told)
+    recorded = trace(IMPORT + "a = torch.ones(4)\nb = a[:2]\na.resize_(8).zero_()\nb.set_(torch.full((3,), 5.))\n")
+    middle, end = Replay(recorded, at(recorded, 5)), Replay(recorded)
     assert middle["a"]["storage"] == middle["b"]["storage"] and middle.state[middle["a"]["storage"]]["nbytes"] == 32
     assert end.cells("b") == [5.0, 5.0, 5.0] and end["b"]["storage"] != end["a"]["storage"]
 
@@ -151,17 +151,18 @@ def test_held_by_names_everyone_who_keeps_a_storage() -> None:
 
 
 def test_a_write_to_a_big_storage_is_counted_and_placed() -> None:
-    told = trace(
+    recorded = trace(
         IMPORT + "a = torch.zeros(100000)\nb = a[500:510]\nb += 3\nbn = torch.nn.BatchNorm1d(40000)\n"
         "y = bn(torch.ones(2, 40000))\na.numpy()[7] = 1\n"
     )
-    found = [
-        (event["line"], event["changed"], event.get("region", {}).get("offset")) for event in events(told, "written")
+    writes = [
+        (event["line"], event["changed"], event.get("region", {}).get("offset"))
+        for event in events(recorded, "written")
     ]
-    assert (5, 10, 500) in found and (8, 1, 7) in found
-    assert [line for line, changed, _ in found].count(7) == 3  # the running mean, variance and count of the layer
+    assert (5, 10, 500) in writes and (8, 1, 7) in writes
+    assert [line for line, changed, _ in writes].count(7) == 3  # the running mean, variance and count of the layer
 
 
 def test_a_write_to_a_big_storage_is_found_without_numpy_too() -> None:
-    told = trace("import torch\na = torch.zeros(100000)\nd = a.data\nd[7] = 1\nb = torch.ones(2)\n")
-    assert [(event["line"], event["changed"]) for event in events(told, "written")] == [(4, 1)]
+    recorded = trace("import torch\na = torch.zeros(100000)\nd = a.data\nd[7] = 1\nb = torch.ones(2)\n")
+    assert [(event["line"], event["changed"]) for event in events(recorded, "written")] == [(4, 1)]

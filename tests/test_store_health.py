@@ -34,7 +34,7 @@ class Clock:
 
 @pytest.mark.parametrize("kind", BACKENDS)
 def test_what_is_held(new_database: DatabaseFactory, kind: str) -> None:
-    async def whole(store: Repository) -> None:
+    async def check(store: Repository) -> None:
         assert await store.totals() in (
             StoreTotals(),
             StoreTotals(revision="0001"),
@@ -46,7 +46,7 @@ def test_what_is_held(new_database: DatabaseFactory, kind: str) -> None:
         left = [entry async for entry in store.entries() if entry.id != ids[2]]
         assert await store.totals() == StoreTotals(4, 1, sum(entry.size for entry in left), "0001")
 
-    new_database(kind).do(whole)
+    new_database(kind).do(check)
 
 
 def test_the_index_is_all_that_is_read(new_database: DatabaseFactory) -> None:
@@ -59,7 +59,7 @@ def test_the_index_is_all_that_is_read(new_database: DatabaseFactory) -> None:
             driver: Any = raw.driver_connection
             await driver.set_trace_callback(asked.append)
         await store.totals()
-        query = next(one for one in asked if "sum(" in one)
+        query = next(statement for statement in asked if "sum(" in statement)
         async with store.database.reading() as connection:
             assert connection is not None
             return str((await connection.execute(text(f"EXPLAIN QUERY PLAN {query}"))).all())
@@ -69,7 +69,7 @@ def test_the_index_is_all_that_is_read(new_database: DatabaseFactory) -> None:
 
 @pytest.mark.parametrize("kind", BACKENDS)
 def test_an_answer_does_for_a_while(new_database: DatabaseFactory, kind: str) -> None:
-    async def whole(store: Repository) -> None:
+    async def check(store: Repository) -> None:
         clock = Clock()
         watch = StoreHealth(store, clock)
         assert watch.backend == BACKENDS[kind] and watch.state.reachable is None
@@ -86,7 +86,7 @@ def test_an_answer_does_for_a_while(new_database: DatabaseFactory, kind: str) ->
         assert watch.state.totals is not None and watch.state.totals.programs == 2
         await watch.close()
 
-    new_database(kind).do(whole)
+    new_database(kind).do(check)
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def silent() -> Iterator[int]:
 
 
 def test_nobody_waits_for_a_database_that_says_nothing(tmp_path: Path) -> None:
-    async def whole(port: int) -> None:
+    async def check(port: int) -> None:
         database = Database(f"postgresql://gradbox@127.0.0.1:{port}/none", tmp_path)
         watch = StoreHealth(Repository(database, 10**6, 10**9))
         for _ in range(3):
@@ -110,11 +110,11 @@ def test_nobody_waits_for_a_database_that_says_nothing(tmp_path: Path) -> None:
         await database.close()
 
     with silent() as port:
-        asyncio.run(whole(port))
+        asyncio.run(check(port))
 
 
 def test_one_that_is_away_and_comes_back_is_told(new_database: DatabaseFactory) -> None:
-    async def whole(store: Repository) -> None:
+    async def check(store: Repository) -> None:
         clock = Clock()
         watch = StoreHealth(store, clock)
         await store.save(content(), b"trace", MADE)
@@ -128,30 +128,30 @@ def test_one_that_is_away_and_comes_back_is_told(new_database: DatabaseFactory) 
         clock.now += MAX_AGE
         assert (await watch.refresh()).reachable and not watch.state.why
 
-    new_database("sqlite").do(whole)
+    new_database("sqlite").do(check)
 
 
 GONE = "postgresql://gradbox@127.0.0.1:9/none"
 
 
-def figures(client: TestClient) -> dict[str, float]:
+def metrics(client: TestClient) -> dict[str, float]:
     lines = client.get("/metrics").text.splitlines()
     return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines if not line.startswith("#")}
 
 
 def test_the_servers_own_figures(new_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("server.store.health.MAX_AGE", 0.0)
-    told: dict[str, Any] = {"sandbox": "off", "quota": 900, "scenario": 700, "save_limit": "5/minute"}
-    with visiting(new_database("sqlite"), "tests.stand_in_recorder:prepare", **told) as client:
+    settings: dict[str, Any] = {"sandbox": "off", "quota": 900, "scenario": 700, "save_limit": "5/minute"}
+    with visiting(new_database("sqlite"), "tests.stand_in_recorder:prepare", **settings) as client:
         assert client.get("/healthz").json()["store"] == {"backend": "embedded", "reachable": True}
-        assert figures(client)["gradbox_scenarios"] == 0
+        assert metrics(client)["gradbox_scenarios"] == 0
         statuses = []
         for k in range(7):
             client.cookies.clear() if k == 5 else None
             source = "finish" if k != 4 else "finish #" + "x" * 800
             title = "0" if k == 5 else str(k)
             statuses.append(client.post("/api/scenarios", json={"source": source, "title": title}).status_code)
-        now = figures(client)
+        now = metrics(client)
         new = statuses.count(201)
         assert new and statuses.count(507) and statuses.count(413) and statuses.count(200)
         assert now["gradbox_scenarios"] == now["gradbox_saves_total"] == new
@@ -163,8 +163,8 @@ def test_the_servers_own_figures(new_database: DatabaseFactory, monkeypatch: pyt
             client.post("/api/scenarios", json={"source": "finish", "title": f"x{k}"}).status_code for k in range(6)
         ]
         assert limited.count(429) > 0
-        assert figures(client)['gradbox_saves_refused_total{why="limited"}'] == [*statuses, *limited].count(429)
-        assert 'gradbox_refused_total{why="limited"}' not in figures(client)
+        assert metrics(client)['gradbox_saves_refused_total{why="limited"}'] == [*statuses, *limited].count(429)
+        assert 'gradbox_refused_total{why="limited"}' not in metrics(client)
 
 
 def test_a_server_without_its_database_is_well_and_says_so(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_server_without_its_database_is_well_and_says_so(tmp_path: Path) -> No
         assert (answer.status_code, answer.json()["status"]) == (200, "ok")
         assert answer.json()["store"] == {"backend": "postgresql", "reachable": False, "why": "ConnectionRefusedError"}
         assert client.post("/api/scenarios", json={"source": "finish"}).status_code == 503
-        now = figures(client)
+        now = metrics(client)
         assert now["gradbox_store_reachable"] == 0 and now['gradbox_saves_refused_total{why="no_store"}'] == 1
         assert client.get("/s/7777777777").status_code == 503
-        assert figures(client)['gradbox_saves_refused_total{why="no_store"}'] == 1
+        assert metrics(client)['gradbox_saves_refused_total{why="no_store"}'] == 1

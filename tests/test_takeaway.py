@@ -56,8 +56,8 @@ def opened(page: Any, site: str, query: str) -> dict[str, Any]:
 
 
 def cells(root: ET.Element) -> set[tuple[str, str, str]]:
-    found = [e for e in root.iter(f"{SVG}g") if e.get("data-cell")]
-    return {(e.get("data-cell", ""), e.get("data-dtype", ""), e.get("data-value", "")) for e in found}
+    elements = [e for e in root.iter(f"{SVG}g") if e.get("data-cell")]
+    return {(e.get("data-cell", ""), e.get("data-dtype", ""), e.get("data-value", "")) for e in elements}
 
 
 def expected(trace: dict[str, Any], i: int) -> set[tuple[str, str, float]]:
@@ -101,13 +101,13 @@ def test_the_menu_is_for_the_keyboard_too(page: Any, site: str) -> None:
     page.locator("#takeaway").focus()
     page.keyboard.press("Enter")
     page.locator("#takeaway-menu").wait_for(state="visible")
-    told = "document.activeElement.dataset.take ?? document.activeElement.id"
-    assert page.evaluate(told) == FILES[0]
+    focused = "document.activeElement.dataset.take ?? document.activeElement.id"
+    assert page.evaluate(focused) == FILES[0]
     page.keyboard.press("Tab")
-    assert page.evaluate(told) == FILES[1]
+    assert page.evaluate(focused) == FILES[1]
     page.keyboard.press("Escape")
     page.locator("#takeaway-menu").wait_for(state="hidden")
-    assert page.evaluate(told) == "takeaway"
+    assert page.evaluate(focused) == "takeaway"
     page.keyboard.press("Space")
     page.locator("#takeaway-menu").wait_for(state="visible")
     assert page.locator('[data-go="play"]').get_attribute("data-playing") == "false"
@@ -241,8 +241,8 @@ def test_the_page_allows_itself_no_more_for_it(page: Any, site: str, tmp_path: P
         take(page, file, tmp_path)
     assert not [url for url in asked if not url.startswith(("data:", "blob:"))]
     take(page, "run.html", tmp_path)
-    there = [url for url in asked if not url.startswith(("data:", "blob:"))]
-    assert sorted(there) == [f"{site}/static/dist/offline.js", f"{site}/static/dist/style.css"]
+    external = [url for url in asked if not url.startswith(("data:", "blob:"))]
+    assert sorted(external) == [f"{site}/static/dist/offline.js", f"{site}/static/dist/style.css"]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

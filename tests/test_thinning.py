@@ -34,9 +34,9 @@ print('after', loss.item())
 """
 
 
-def heads(told: dict[str, Any], line: int) -> list[int]:
+def heads(recorded: dict[str, Any], line: int) -> list[int]:
     """The iterations of the loop at a line that are recorded."""
-    return [step["iter"][-1] for step in told["steps"] if step["kind"] == "head" and step["line"] == line]
+    return [step["iter"][-1] for step in recorded["steps"] if step["kind"] == "head" and step["line"] == line]
 
 
 def served(workers: Workers, source: str, **job: Any) -> dict[str, Any]:
@@ -45,27 +45,31 @@ def served(workers: Workers, source: str, **job: Any) -> dict[str, Any]:
 
 
 def test_a_tutorial_is_followed_to_its_end() -> None:
-    told = trace(LEARN)
-    assert told["outcome"] == {"status": "finished"}
-    assert printed(told) == run_plain(LEARN)["printed"]
-    seen = heads(told, 6)
+    recorded = trace(LEARN)
+    assert recorded["outcome"] == {"status": "finished"}
+    assert printed(recorded) == run_plain(LEARN)["printed"]
+    seen = heads(recorded, 6)
     gaps = [b - a for a, b in itertools.pairwise(seen)]
     assert seen[:10] == list(range(10)) and max(gaps) > 50 and gaps == sorted(gaps)
-    assert len(told["steps"]) < 2000
-    assert told["steps"][-1]["line"] == 13 and "skipped" in told["steps"][-2] and told["steps"][-2]["line"] == 6
+    assert len(recorded["steps"]) < 2000
+    assert (
+        recorded["steps"][-1]["line"] == 13
+        and "skipped" in recorded["steps"][-2]
+        and recorded["steps"][-2]["line"] == 6
+    )
 
 
 def test_what_passed_is_counted() -> None:
-    told = trace("n = 0\nfor i in range(3000):\n    n += i\nprint(n)\n")
-    seen = heads(told, 2)
-    assert sum(step.get("skipped", 0) for step in told["steps"]) == 2 * (3000 - len(seen))
-    assert Replay(told).state["f1"]["vars"]["n"] == sum(range(3000))
+    recorded = trace("n = 0\nfor i in range(3000):\n    n += i\nprint(n)\n")
+    seen = heads(recorded, 2)
+    assert sum(step.get("skipped", 0) for step in recorded["steps"]) == 2 * (3000 - len(seen))
+    assert Replay(recorded).state["f1"]["vars"]["n"] == sum(range(3000))
 
 
 def test_an_iteration_that_is_recorded_is_recorded_whole() -> None:
-    told = trace("n = 0\nfor i in range(3000):\n    n += i\n    m = n\n    k = m\n")
-    for i in heads(told, 2):
-        lines = [step["line"] for step in told["steps"] if step.get("iter") == [i]]
+    recorded = trace("n = 0\nfor i in range(3000):\n    n += i\n    m = n\n    k = m\n")
+    for i in heads(recorded, 2):
+        lines = [step["line"] for step in recorded["steps"] if step.get("iter") == [i]]
         assert lines == [2, 3, 4, 5]
 
 
@@ -90,14 +94,14 @@ def test_an_iteration_that_is_recorded_is_recorded_whole() -> None:
     ],
 )
 def test_loops_of_every_kind_end_as_they_do(source: str) -> None:
-    told = trace(source)
+    recorded = trace(source)
     space: dict[str, Any] = {}
     exec(source, space)
-    assert told["outcome"] == {"status": "finished"}
-    assert Replay(told).state["f1"]["vars"]["n"] == space["n"]
-    assert events(told, "tracer_fault") == []
-    assert sum(step.get("skipped", 0) for step in told["steps"]) > 1000
-    assert told["steps"][-1]["depth"] == 0
+    assert recorded["outcome"] == {"status": "finished"}
+    assert Replay(recorded).state["f1"]["vars"]["n"] == space["n"]
+    assert events(recorded, "tracer_fault") == []
+    assert sum(step.get("skipped", 0) for step in recorded["steps"]) > 1000
+    assert recorded["steps"][-1]["depth"] == 0
 
 
 def test_a_backward_through_a_long_graph_leaves_visits_out() -> None:
@@ -105,32 +109,34 @@ def test_a_backward_through_a_long_graph_leaves_visits_out() -> None:
         "import torch\nx = torch.ones(2, requires_grad=True)\ny = x\nfor i in range(5000):\n    y = y * 1.0\n"
         "y.sum().backward()\nprint(x.grad)\n"
     )
-    told = trace(source)
-    assert told["outcome"] == {"status": "finished"} and printed(told) == "tensor([1., 1.])\n"
-    visits = [step for step in told["steps"] if step["kind"] == "visit"]
+    recorded = trace(source)
+    assert recorded["outcome"] == {"status": "finished"} and printed(recorded) == "tensor([1., 1.])\n"
+    visits = [step for step in recorded["steps"] if step["kind"] == "visit"]
     assert 50 < len(visits) < 400
-    assert sum(step.get("skipped", 0) for step in told["steps"] if step["line"] == 6) + len(visits) == 5002
-    assert Replay(told).cells("x") == [1, 1] and Replay(told).state[Replay(told)["x"]["grad"]]["leaf"] is True
+    assert sum(step.get("skipped", 0) for step in recorded["steps"] if step["line"] == 6) + len(visits) == 5002
+    assert (
+        Replay(recorded).cells("x") == [1, 1] and Replay(recorded).state[Replay(recorded)["x"]["grad"]]["leaf"] is True
+    )
 
 
 def test_slots_seen_late_are_unknown() -> None:
-    told = trace(
+    recorded = trace(
         "import torch\nx = torch.ones(2, requires_grad=True)\n"
         "for i in range(1500):\n    y = x.exp()\n    z = y * 2\n    a = i\n"
     )
-    assert told["outcome"] == {"status": "finished"}
-    late = next(step for step in told["steps"] if "skipped" in step)
-    there = Replay(told, late["i"])
-    assert there.node("y")["saved"]["result"]["state"] == "unknown"
-    assert Replay(told, late["i"] + 1).node("y")["saved"]["result"]["state"] == "ok"
+    assert recorded["outcome"] == {"status": "finished"}
+    late = next(step for step in recorded["steps"] if "skipped" in step)
+    replay = Replay(recorded, late["i"])
+    assert replay.node("y")["saved"]["result"]["state"] == "unknown"
+    assert Replay(recorded, late["i"] + 1).node("y")["saved"]["result"]["state"] == "ok"
 
 
 def test_events_found_late_carry_their_span() -> None:
-    told = trace("import torch\nx = torch.zeros(2)\nfor i in range(3000):\n    x += 1\n")
-    late = next(step for step in told["steps"] if "skipped" in step)
+    recorded = trace("import torch\nx = torch.zeros(2)\nfor i in range(3000):\n    x += 1\n")
+    late = next(step for step in recorded["steps"] if "skipped" in step)
     (bumped,) = [entry for entry in late["log"] if entry.get("event") == "version_bumped"]
     assert bumped["span"] == [late["i"] - 1, late["i"]]
-    assert bumped["to"] - bumped["from"] == late["iter"][0] - told["steps"][late["i"] - 1]["iter"][0] - 1
+    assert bumped["to"] - bumped["from"] == late["iter"][0] - recorded["steps"][late["i"] - 1]["iter"][0] - 1
 
 
 FAILS = """\
@@ -149,18 +155,18 @@ def test_an_iteration_that_fails_is_seen(workers: Workers) -> None:
     first = trace(FAILS)
     assert first["outcome"]["status"] == "raised" and first["again"] == {"2": 1701}
     assert 1700 not in heads(first, 3)
-    told = served(workers, FAILS)
-    assert told["outcome"]["error"]["line"] == 7 and told["focus"]["repeatable"] is True
-    assert heads(told, 3)[-2:] == [1699, 1700]
-    assert [step["line"] for step in told["steps"] if step.get("iter") == [1700]][:4] == [3, 4, 5, 6]
-    assert [event["line"] for event in events(told, "saved_stale")] == [6]
+    recorded = served(workers, FAILS)
+    assert recorded["outcome"]["error"]["line"] == 7 and recorded["focus"]["repeatable"] is True
+    assert heads(recorded, 3)[-2:] == [1699, 1700]
+    assert [step["line"] for step in recorded["steps"] if step.get("iter") == [1700]][:4] == [3, 4, 5, 6]
+    assert [event["line"] for event in events(recorded, "saved_stale")] == [6]
 
 
 def test_a_failure_in_a_loop_inside_a_loop_is_seen(workers: Workers) -> None:
     source = "n = 0\nfor i in range(60):\n    for j in range(60):\n        n += 1\n        3 / (n - 3000)\n"
-    told = served(workers, source)
-    assert told["outcome"]["error"]["type"] == "ZeroDivisionError"
-    last = [step for step in told["steps"] if step.get("iter") == [49, 59]]
+    recorded = served(workers, source)
+    assert recorded["outcome"]["error"]["type"] == "ZeroDivisionError"
+    last = [step for step in recorded["steps"] if step.get("iter") == [49, 59]]
     assert [step["line"] for step in last] == [3, 4, 5] and last[-1]["kind"] == "raise"
 
 
@@ -169,9 +175,9 @@ def test_what_turned_stale_unseen_is_seen_in_the_second_run(workers: Workers) ->
         "import torch\nx = torch.ones(3, requires_grad=True)\ny = x.exp()\nfor i in range(2000):\n    k = i\n"
         "    if i == 1500:\n        y.add_(1)\nprint('end')\n"
     )
-    told = served(workers, source)
-    assert told["focus"]["repeatable"] is True
-    (stale,) = events(told, "saved_stale")
+    recorded = served(workers, source)
+    assert recorded["focus"]["repeatable"] is True
+    (stale,) = events(recorded, "saved_stale")
     assert stale["line"] == 7 and "span" not in stale
 
 
@@ -180,38 +186,38 @@ def test_a_program_that_goes_another_way_is_not_repeatable(workers: Workers) -> 
         "import time\nn = 0\nfor i in range(2000):\n    n += 1\n    if i == 1900:\n"
         "        raise ValueError(str(time.time()))\n"
     )
-    told = served(workers, source)
-    assert told["outcome"]["status"] == "raised" and told["focus"]["repeatable"] is False
+    recorded = served(workers, source)
+    assert recorded["outcome"]["status"] == "raised" and recorded["focus"]["repeatable"] is False
 
 
 def test_a_focus_opens_an_iteration() -> None:
     source = "n = 0\nfor i in range(3000):\n    n += i\n"
     assert 2222 not in heads(trace(source), 2)
-    told = trace(source, focus={"loop": 1, "iteration": [2222]})
-    assert 2222 in heads(told, 2)
-    assert [step["line"] for step in told["steps"] if step.get("iter") == [2222]] == [2, 3]
+    recorded = trace(source, focus={"loop": 1, "iteration": [2222]})
+    assert 2222 in heads(recorded, 2)
+    assert [step["line"] for step in recorded["steps"] if step.get("iter") == [2222]] == [2, 3]
 
 
 def test_the_server_opens_what_it_is_asked_for(workers: Workers) -> None:
     source = "import torch\nx = torch.arange(100_000)\nn = 0\nfor i in range(3000):\n    n += i\n"
-    told = served(workers, source, focus=Focus.model_validate({"loop": 3, "iteration": 2222}))
-    assert told["focus"]["iteration"] == [2222] and 2222 in heads(told, 4)
-    told = served(workers, source, focus=Focus.model_validate({"storage": "s1", "from": 500, "to": 510}))
-    assert [500, list(range(500, 510))] in Replay(told).state["s1"]["windows"]["int64"]
+    recorded = served(workers, source, focus=Focus.model_validate({"loop": 3, "iteration": 2222}))
+    assert recorded["focus"]["iteration"] == [2222] and 2222 in heads(recorded, 4)
+    recorded = served(workers, source, focus=Focus.model_validate({"storage": "s1", "from": 500, "to": 510}))
+    assert [500, list(range(500, 510))] in Replay(recorded).state["s1"]["windows"]["int64"]
 
 
 def test_a_focus_opens_an_iteration_inside_one() -> None:
     source = "n = 0\nfor i in range(100):\n    for j in range(100):\n        n += 1\n"
-    told = trace(source, focus={"loop": 2, "iteration": [77, 33]})
-    assert [step["line"] for step in told["steps"] if step.get("iter") == [77, 33]] == [3, 4]
+    recorded = trace(source, focus={"loop": 2, "iteration": [77, 33]})
+    assert [step["line"] for step in recorded["steps"] if step.get("iter") == [77, 33]] == [3, 4]
 
 
 def test_a_focus_opens_a_window_of_a_big_storage() -> None:
     source = "import torch\nx = torch.arange(100_000)\ny = 1\n"
     plain = Replay(trace(source))
     assert [at for at, _ in plain.state["s1"]["windows"]["int64"]] == [0, 99_984]
-    told = Replay(trace(source, focus={"storage": "s1", "step": 0, "from": 500, "to": 510}))
-    assert told.state["s1"]["windows"]["int64"][1] == [500, list(range(500, 510))]
+    replay = Replay(trace(source, focus={"storage": "s1", "step": 0, "from": 500, "to": 510}))
+    assert replay.state["s1"]["windows"]["int64"][1] == [500, list(range(500, 510))]
 
 
 @pytest.mark.parametrize(
@@ -239,18 +245,18 @@ def turned(source: str, turns: int) -> str:
 @pytest.mark.parametrize("path", [path for path in PROGRAMS if path.stem not in ODD][::3], ids=lambda path: path.stem)
 def test_a_program_goes_on_as_it_does_while_nobody_looks(path: Path) -> None:
     source = turned(path.read_text(), 12)
-    told, truth = trace(source, limits={"steps": 400}), run_plain(source)
-    assert ADDRESS.sub("~", printed(told, "stdout")) == ADDRESS.sub("~", truth["printed"])
-    error = told["outcome"].get("error")
+    recorded, truth = trace(source, limits={"steps": 400}), run_plain(source)
+    assert ADDRESS.sub("~", printed(recorded, "stdout")) == ADDRESS.sub("~", truth["printed"])
+    error = recorded["outcome"].get("error")
     assert (error and [error["type"], error["line"]]) == (truth["error"] and truth["error"][::2])
-    assert events(told, "tracer_fault") == []
+    assert events(recorded, "tracer_fault") == []
 
 
 @pytest.mark.parametrize("lines", [30, 300, 700])
 def test_iterations_of_any_length_leave_room_for_the_end(lines: int) -> None:
-    told = trace("n = 0\nfor i in range(500):\n" + "    n += 1\n" * lines + "print(n)\n")
-    assert told["outcome"] == {"status": "finished"} and printed(told) == f"{500 * lines}\n"
-    assert len(told["steps"]) > lines
+    recorded = trace("n = 0\nfor i in range(500):\n" + "    n += 1\n" * lines + "print(n)\n")
+    assert recorded["outcome"] == {"status": "finished"} and printed(recorded) == f"{500 * lines}\n"
+    assert len(recorded["steps"]) > lines
 
 
 def test_intervals_grow_and_room_is_left() -> None:

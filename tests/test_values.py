@@ -26,10 +26,10 @@ from tests.tracing import Replay, events, printed, trace
         ("(i for i in ())", {"py": "generator"}),
     ],
 )
-def test_a_value(expression: str, told: object) -> None:
+def test_a_value(expression: str, expected: object) -> None:
     end = Replay(trace(f"import torch\na = {expression}\n"))
     frame = next(e for e in end.state.values() if e["kind"] == "frame")
-    assert frame["vars"]["a"] == told and type(frame["vars"]["a"]) is type(told)
+    assert frame["vars"]["a"] == expected and type(frame["vars"]["a"]) is type(expected)
 
 
 def test_containers_and_who_is_one_and_the_same() -> None:
@@ -48,11 +48,11 @@ def test_a_deep_copy_shares_nothing_and_a_copy_shares_the_items() -> None:
 
 
 def test_a_long_list_changes_by_a_splice() -> None:
-    told = trace("a = list(range(100))\na.insert(50, 'x')\n")
-    assert [fields for step in told["steps"] for fields in step["set"].values() if "splice" in fields] == [
+    recorded = trace("a = list(range(100))\na.insert(50, 'x')\n")
+    assert [fields for step in recorded["steps"] for fields in step["set"].values() if "splice" in fields] == [
         {"len": 101, "splice": [[50, 0, ["x"]]]}
     ]
-    assert Replay(told)["a"]["items"][49:52] == [49, "x", 50]
+    assert Replay(recorded)["a"]["items"][49:52] == [49, "x", 50]
 
 
 def test_a_huge_list_is_told_in_part() -> None:
@@ -73,8 +73,8 @@ def test_a_module_and_its_optimizer() -> None:
     weight = linear["attrs"]["weight"]
     assert end.state[weight["ref"]]["type"] == "Parameter"
     group = end.state[end.state[end["opt"]["attrs"]["param_groups"]["ref"]]["items"][0]["ref"]]
-    told = dict(group["items"])
-    assert told["lr"] == 0.5 and end.state[told["params"]["ref"]]["items"][0] == weight
+    options = dict(group["items"])
+    assert options["lr"] == 0.5 and end.state[options["params"]["ref"]]["items"][0] == weight
     state = end.state[end["opt"]["attrs"]["state"]["ref"]]["items"]
     assert weight in [key for key, _ in state]
 
@@ -101,16 +101,16 @@ def test_an_array_is_a_handle_on_the_same_bytes() -> None:
 
 
 def test_a_deeply_nested_list_ends_somewhere() -> None:
-    told = trace("a = []\nfor i in range(500):\n    a = [a]\n")
-    assert told["outcome"] == {"status": "finished"}
+    recorded = trace("a = []\nfor i in range(500):\n    a = [a]\n")
+    assert recorded["outcome"] == {"status": "finished"}
 
 
 def test_a_sparse_tensor_is_told_by_its_parts() -> None:
-    told = trace(
+    recorded = trace(
         "import torch\ns = torch.sparse_coo_tensor(torch.tensor([[0, 1], [1, 0]]), torch.tensor([1., 2.]), (2, 2))\n"
         "s._values()[0] = 9\nc = torch.eye(2).to_sparse_csr()\nn = 1\ndel s\n"
     )
-    middle, end = Replay(told, len(told["steps"]) - 2), Replay(told)
+    middle, end = Replay(recorded, len(recorded["steps"]) - 2), Replay(recorded)
     parts = middle["s"]["parts"]
     assert middle.cells(parts["values"]) == [9.0, 2.0] and middle[parts["indices"]]["shape"] == [2, 2]
     assert "storage" not in middle["s"] or middle["s"]["storage"] is None
@@ -125,49 +125,49 @@ def test_a_quantised_tensor_tells_its_integers_and_what_they_mean() -> None:
 
 
 def test_nested_tensors_are_told_by_their_parts() -> None:
-    told = trace(
+    recorded = trace(
         "import torch\nparts = [torch.ones(2), torch.zeros(3)]\nn = torch.nested.nested_tensor(parts)\n"
         "j = torch.nested.nested_tensor(parts, layout=torch.jagged)\nx = 1\n"
     )
-    end = Replay(told)
+    end = Replay(recorded)
     assert end.cells(end["n"]["parts"]["values"]) == [1.0, 1.0, 0.0, 0.0, 0.0]
     assert end.cells(end["j"]["parts"]["offsets"]) == [0, 2, 5]
-    assert events(told, "tracer_fault") == [] and told["outcome"] == {"status": "finished"}
+    assert events(recorded, "tracer_fault") == [] and recorded["outcome"] == {"status": "finished"}
 
 
 def test_a_dual_tensor_has_its_tangent_inside_its_level() -> None:
-    told = trace(
+    recorded = trace(
         "import torch\nimport torch.autograd.forward_ad as fw\nwith fw.dual_level():\n"
         "    d = fw.make_dual(torch.ones(2), torch.tensor([1., 2.]))\n    e = d * d\nx = 1\n"
     )
-    inside = Replay(told, next(step["i"] for step in told["steps"] if step["line"] == 5))
+    inside = Replay(recorded, next(step["i"] for step in recorded["steps"] if step["line"] == 5))
     assert inside.cells(inside["e"]["tangent"]) == [2.0, 4.0]
-    assert Replay(told)["e"].get("tangent") is None
+    assert Replay(recorded)["e"].get("tangent") is None
 
 
 def test_a_transform_wraps_level_by_level() -> None:
-    told = trace(
+    recorded = trace(
         "import torch\nfrom torch.func import grad, vmap\ndef f(x):\n    y = x * x\n    return y.sum()\n"
         "g = vmap(grad(f))(torch.tensor([[1., 2.], [3., 4.]]))\n"
     )
-    at = next(step["i"] for step in told["steps"] if step["line"] == 4)
-    state = Replay(told, at).state
+    at = next(step["i"] for step in recorded["steps"] if step["line"] == 4)
+    state = Replay(recorded, at).state
     frame = next(e for e in state.values() if e["kind"] == "frame" and e["name"] == "f")
     outer = state[frame["vars"]["y"]["ref"]]
     inner = state[outer["wraps"]["value"]["ref"]]
     assert (outer["wraps"]["by"], inner["wraps"]["by"], inner["wraps"]["dim"]) == ("grad", "vmap", 0)
-    told_cells = Replay(told, at).cells(inner["wraps"]["value"]["ref"])
-    assert told_cells == [1.0, 4.0, 9.0, 16.0]
-    assert events(told, "tracer_fault") == []
+    value_cells = Replay(recorded, at).cells(inner["wraps"]["value"]["ref"])
+    assert value_cells == [1.0, 4.0, 9.0, 16.0]
+    assert events(recorded, "tracer_fault") == []
 
 
 def test_a_subclass_is_asked_nothing_that_it_defines() -> None:
-    told = trace(
+    recorded = trace(
         "import torch\nclass Odd(torch.Tensor):\n    @property\n    def shape(self):\n        print('asked')\n"
         "        return torch.Size([9])\n    @property\n    def requires_grad(self):\n        print('asked')\n"
         "        return True\n    def stride(self):\n        print('asked')\n        return (7,)\n"
         "x = torch.ones(2).as_subclass(Odd)\ny = x * 2\n"
     )
-    assert printed(told) == "" and events(told, "tracer_fault") == []
-    y = Replay(told)["y"]
+    assert printed(recorded) == "" and events(recorded, "tracer_fault") == []
+    y = Replay(recorded)["y"]
     assert (y["type"], y["shape"], y["stride"], y["requires_grad"]) == ("Odd", [2], [1], False)

@@ -25,8 +25,10 @@ def step(**fields: Any) -> dict[str, Any]:
 
 
 def test_a_trace_comes_back_as_it_went() -> None:
-    told = trace("import torch\nx = torch.tensor([1., float('nan'), 2**70], requires_grad=True)\nx.sum().backward()\n")
-    assert json.loads(Trace.model_validate(told).model_dump_json(by_alias=True, exclude_unset=True)) == told
+    recorded = trace(
+        "import torch\nx = torch.tensor([1., float('nan'), 2**70], requires_grad=True)\nx.sum().backward()\n"
+    )
+    assert json.loads(Trace.model_validate(recorded).model_dump_json(by_alias=True, exclude_unset=True)) == recorded
 
 
 @pytest.mark.parametrize(
@@ -50,8 +52,8 @@ def test_what_is_no_step(fields: dict[str, Any]) -> None:
 
 
 def test_null_means_absent() -> None:
-    told = Step.model_validate(step(set={"t1": {"grad": None}}))
-    assert json.loads(told.model_dump_json(exclude_unset=True))["set"] == {"t1": {"grad": None}}
+    parsed = Step.model_validate(step(set={"t1": {"grad": None}}))
+    assert json.loads(parsed.model_dump_json(exclude_unset=True))["set"] == {"t1": {"grad": None}}
 
 
 def test_a_line_of_a_million_digits_or_brackets_is_no_step() -> None:
