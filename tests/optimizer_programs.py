@@ -95,7 +95,7 @@ def body(of: str) -> str:
         return OWN + section("Own(weights, lr=0.1)", STARTS, STEPS)
     if of == "SparseAdam":
         kinds = ("", ", maximize=True", ", lr=torch.tensor(0.1)")
-        return "".join(f"torch.manual_seed(1)\n{LOOKUP.format(kind)}{told(kind)}" for kind in kinds)
+        return "".join(f"torch.manual_seed(1)\n{LOOKUP.format(kind)}{report(kind)}" for kind in kinds)
     starts = STARTS if of != "Muon" else STARTS.replace(SHAPES, "torch.randn(3, 4), torch.randn(4, 2)")
     source = "".join(
         section(f"torch.optim.{of}({', '.join(filter(None, ('weights', kind)))})", starts, STEPS)
@@ -109,10 +109,10 @@ STARTS = f"weights = [w.requires_grad_() for w in ({SHAPES})]\n"
 
 def section(make: str, starts: str, steps: str) -> str:
     """The statements for one optimizer, from fresh weights to what became of them."""
-    return f"torch.manual_seed(1)\n{starts}optimizer = {make}\n{steps}{told(make)}"
+    return f"torch.manual_seed(1)\n{starts}optimizer = {make}\n{steps}{report(make)}"
 
 
-def told(what: str) -> str:
+def report(what: str) -> str:
     return (
         f"print({what!r}, digest(loss), digest(weights), digest([w.grad for w in weights]), "
         "digest(list(optimizer.state.values())))\n"

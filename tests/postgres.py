@@ -21,9 +21,9 @@ NAMES = ("postgres", "nobody")
 
 def programs() -> Path | None:
     """Where `initdb` lies, if anywhere."""
-    found = shutil.which("initdb")
+    executable = shutil.which("initdb")
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    return Path(found).parent if found else debian[-1].parent if debian else None
+    return Path(executable).parent if executable else debian[-1].parent if debian else None
 
 
 def user() -> dict[str, Any]:
@@ -44,9 +44,9 @@ def running(bin_: Path) -> Iterator[str]:
     try:
         if someone:
             shutil.chown(folder, someone["user"])
-        told = {"cwd": folder, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, **someone}
+        arguments = {"cwd": folder, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, **someone}
         making = [bin_ / "initdb", "-D", folder / "data", "-U", "gradbox", "-A", "trust", "-E", "UTF8", "--no-locale"]
-        subprocess.run([*making, "--no-sync"], check=True, stderr=subprocess.PIPE, **told)
+        subprocess.run([*making, "--no-sync"], check=True, stderr=subprocess.PIPE, **arguments)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -54,7 +54,7 @@ def running(bin_: Path) -> Iterator[str]:
         words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
         with (folder / "log").open("wb") as log:
             server = subprocess.Popen(
-                [bin_ / "postgres", "-D", folder / "data", "-p", str(port), *words], stderr=log, **told
+                [bin_ / "postgres", "-D", folder / "data", "-p", str(port), *words], stderr=log, **arguments
             )
         try:
             address = f"postgresql://gradbox@127.0.0.1:{port}"

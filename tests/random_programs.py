@@ -176,11 +176,11 @@ def in_place() -> list[str]:
     for argument, rows in IN_PLACE.items():
         for word in " ".join(rows).split():
             name, _, given = word.rstrip(")").partition("(")
-            told = given or {"": "", "1": "1", "other": "{y}"}[argument]
+            arguments = given or {"": "", "1": "1", "other": "{y}"}[argument]
             if name == "polygamma":
                 out.append("{x}.polygamma_(1)")
             else:
-                out.append(f"{{x}}.{name}_({told})")
+                out.append(f"{{x}}.{name}_({arguments})")
     return out
 
 

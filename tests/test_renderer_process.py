@@ -132,8 +132,8 @@ def test_the_same_picture_is_drawn_once_however_many_ask() -> None:
         try:
             bodies = await asyncio.gather(*(drawings.get("a", asked, packed(5), nobody) for _ in range(20)))
             assert len(set(bodies)) == 1
-            kept = drawings.cache.size
-            assert kept == len(bodies[0])
+            size = drawings.cache.size
+            assert size == len(bodies[0])
         finally:
             await drawings.close()
 
@@ -145,10 +145,10 @@ def test_where_no_v8_is_there_the_pictures_alone_are_missing(
 ) -> None:
     monkeypatch.setattr("server.pictures.renderer_client.COMMAND", ("/bin/false",))
     with visiting(new_database("sqlite"), public_url=PUBLIC, **FREE) as client:
-        there = saved(client, source=PROGRAM)
-        answer = client.get(f"/s/{there.id}.svg")
+        program = saved(client, source=PROGRAM)
+        answer = client.get(f"/s/{program.id}.svg")
         assert code(answer) == (503, "no_picture") and "retry-after" in answer.headers
-        assert client.get(f"/s/{there.id}").status_code == client.get(f"/embed/{there.id}").status_code == 200
+        assert client.get(f"/s/{program.id}").status_code == client.get(f"/embed/{program.id}").status_code == 200
 
 
 def test_a_png_of_a_huge_picture_is_bounded() -> None:
@@ -188,8 +188,8 @@ def test_however_many_ask_for_one_picture_there_is_room_for_others(monkeypatch: 
             same = [drawings.get("a", DrawRequest(kind="loom"), packed(5), nobody) for _ in range(8)]
             other = drawings.get("b", DrawRequest(kind="loom"), packed(4), nobody)
             third = drawings.get("c", DrawRequest(kind="loom"), packed(3), nobody)
-            found = await asyncio.gather(*same, other, third, return_exceptions=True)
-            assert all(isinstance(body, bytes) for body in found[:9]) and isinstance(found[9], RenderingFailed)
+            results = await asyncio.gather(*same, other, third, return_exceptions=True)
+            assert all(isinstance(body, bytes) for body in results[:9]) and isinstance(results[9], RenderingFailed)
             assert isinstance(await drawings.get("c", DrawRequest(kind="loom"), packed(3), nobody), bytes)
         finally:
             await drawings.close()

@@ -1,4 +1,4 @@
-"""The shelf that ships is whole, and a broken one says which file and which key."""
+"""The scenarios that ship are complete, and a broken file is reported with its name and its key."""
 
 import ast
 from pathlib import Path
@@ -11,7 +11,7 @@ from server.language.scenarios import LANGUAGES, TEXT_KEYS, Scenario, ScenarioEr
 from tests.tracing import trace
 
 FOLDER = Path(__file__).parent.parent / "scenarios"
-SHELF = load_scenarios(FOLDER)
+GALLERY = load_scenarios(FOLDER)
 WHOLE = (
     'order = 3\nthread = "t"\nprints = ""\n[en]\ntitle = "T"\nquestion = "Q?"\nlook_at = "L"\n'
     '[zh]\ntitle = "题"\nquestion = "问"\nlook_at = "看"\n'
@@ -19,17 +19,17 @@ WHOLE = (
 
 
 def test_the_first_shelf_is_in_order_and_begins_with_clone() -> None:
-    assert [one.order for one in SHELF] == list(range(1, len(SHELF) + 1))
-    assert SHELF[0].name == "clone"
-    assert {one.name for one in SHELF} == {path.stem for path in FOLDER.glob("*.py")}
+    assert [scenario.order for scenario in GALLERY] == list(range(1, len(GALLERY) + 1))
+    assert GALLERY[0].name == "clone"
+    assert {scenario.name for scenario in GALLERY} == {path.stem for path in FOLDER.glob("*.py")}
 
 
 def test_threads_stand_together() -> None:
-    threads = [one.thread for one in SHELF]
+    threads = [scenario.thread for scenario in GALLERY]
     assert threads == sorted(threads, key=threads.index)
 
 
-@pytest.mark.parametrize("scenario", SHELF, ids=lambda one: one.name)
+@pytest.mark.parametrize("scenario", GALLERY, ids=lambda scenario: scenario.name)
 def test_a_scenario_is_short_accepted_and_told_in_each_language(scenario: Scenario) -> None:
     assert normalise(scenario.source).notices == []
     assert check(scenario.source)[1] == []
@@ -42,26 +42,26 @@ def test_a_scenario_is_short_accepted_and_told_in_each_language(scenario: Scenar
     assert len(scenario.text["en"]["title"]) < 60
 
 
-@pytest.mark.parametrize("scenario", SHELF, ids=lambda one: one.name)
+@pytest.mark.parametrize("scenario", GALLERY, ids=lambda scenario: scenario.name)
 def test_a_scenario_ends_as_its_words_say(scenario: Scenario) -> None:
-    told = trace(scenario.source)
-    outcome = told["outcome"]
+    recorded = trace(scenario.source)
+    outcome = recorded["outcome"]
     assert outcome.get("error", {}).get("line") == scenario.raises_at
     assert outcome["status"] == ("raised" if scenario.raises_at else "finished")
-    printed = "".join(entry["text"] for step in told["steps"] for entry in step["log"] if entry["kind"] == "out")
+    printed = "".join(entry["text"] for step in recorded["steps"] for entry in step["log"] if entry["kind"] == "out")
     assert printed.endswith(scenario.prints)
 
 
-def shelf(folder: Path, text: str = WHOLE, name: str = "a") -> Path:
+def write_scenario(folder: Path, text: str = WHOLE, name: str = "a") -> Path:
     (folder / f"{name}.py").write_text("x = 1\n")
     (folder / f"{name}.toml").write_text(text)
     return folder
 
 
 def test_a_folder_is_read_in_its_order(tmp_path: Path) -> None:
-    shelf(tmp_path)
-    shelf(tmp_path, WHOLE.replace("3", "1"), "b")
-    assert [(one.name, one.order, one.source) for one in load_scenarios(tmp_path)] == [
+    write_scenario(tmp_path)
+    write_scenario(tmp_path, WHOLE.replace("3", "1"), "b")
+    assert [(scenario.name, scenario.order, scenario.source) for scenario in load_scenarios(tmp_path)] == [
         ("b", 1, "x = 1\n"),
         ("a", 3, "x = 1\n"),
     ]
@@ -93,9 +93,9 @@ def test_no_folder_is_an_empty_shelf(tmp_path: Path) -> None:
 )
 def test_an_error_names_the_file_and_the_key(tmp_path: Path, before: str, after: str, says: str) -> None:
     assert before in WHOLE
-    with pytest.raises(ScenarioError) as told:
-        load_scenarios(shelf(tmp_path, WHOLE.replace(before, after, 1)))
-    assert str(told.value).startswith(says)
+    with pytest.raises(ScenarioError) as error:
+        load_scenarios(write_scenario(tmp_path, WHOLE.replace(before, after, 1)))
+    assert str(error.value).startswith(says)
 
 
 def test_a_program_needs_its_text_and_a_text_its_program(tmp_path: Path) -> None:
@@ -108,13 +108,13 @@ def test_a_program_needs_its_text_and_a_text_its_program(tmp_path: Path) -> None
 
 
 def test_two_scenarios_can_not_have_one_place(tmp_path: Path) -> None:
-    shelf(tmp_path)
+    write_scenario(tmp_path)
     with pytest.raises(ScenarioError, match=r"^b\.toml: order: 3 is taken by a\.toml"):
-        load_scenarios(shelf(tmp_path, WHOLE, "b"))
+        load_scenarios(write_scenario(tmp_path, WHOLE, "b"))
 
 
 def test_a_program_is_utf_8(tmp_path: Path) -> None:
-    shelf(tmp_path)
+    write_scenario(tmp_path)
     (tmp_path / "a.py").write_bytes(b"x = '\xff'\n")
     with pytest.raises(ScenarioError, match=r"^a\.py: "):
         load_scenarios(tmp_path)

@@ -50,7 +50,7 @@ WHOLE = gzip.compress(json.dumps(trace("x = 1\n")).encode(), mtime=0)
 
 
 @pytest.fixture(params=KINDS)
-def place(request: pytest.FixtureRequest, new_database: DatabaseFactory) -> DatabaseConfig:
+def database(request: pytest.FixtureRequest, new_database: DatabaseFactory) -> DatabaseConfig:
     return new_database(request.param)
 
 
@@ -69,8 +69,8 @@ class Done:
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
     """`python -m server scenarios`, with a place and words; text: its standard input."""
 
-    def done(place: DatabaseConfig, *words: str, text: str = "") -> Done:
-        for name, value in place.environment.items():
+    def done(database: DatabaseConfig, *words: str, text: str = "") -> Done:
+        for name, value in database.environment.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr("sys.stdin", io.StringIO(text))
         status = main(["scenarios", *words])
@@ -79,40 +79,40 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     return done
 
 
-def test_what_is_saved_is_found_as_it_was(place: DatabaseConfig) -> None:
+def test_what_is_saved_is_found_as_it_was(database: DatabaseConfig) -> None:
     async def work(store: Repository) -> None:
         wanted = canonical(ODD)
         assert wanted.isascii() and await store.find_content(wanted) is None
         id_, new = await store.save(wanted, WHOLE, MADE)
         assert new and await store.save(wanted, b"another trace", MADE) == (id_, False)
-        there = await store.find(id_)
-        assert there is not None and there == await store.find_content(wanted)
-        assert (there.content, there.trace, there.versions, there.digest) == (ODD, WHOLE, MADE, digest(wanted))
-        assert await store.exists(id_) and [one.id async for one in store.entries()] == [id_]
+        stored = await store.find(id_)
+        assert stored is not None and stored == await store.find_content(wanted)
+        assert (stored.content, stored.trace, stored.versions, stored.digest) == (ODD, WHOLE, MADE, digest(wanted))
+        assert await store.exists(id_) and [entry.id async for entry in store.entries()] == [id_]
 
-    place.do(work)
+    database.do(work)
 
 
-def test_what_was_never_saved(place: DatabaseConfig) -> None:
+def test_what_was_never_saved(database: DatabaseConfig) -> None:
     async def work(store: Repository) -> None:
         for id_ in ("7777777777", "", "x", "a" * 10, "7" * 500, "77777'; --", "7777777\0", "7777777777\n"):
             assert await store.find(id_) is None
         assert not await store.exists("7777777777") and not await store.remove("7777777777")
-        assert [one async for one in store.entries()] == [one async for one in store.records()] == []
+        assert [entry async for entry in store.entries()] == [entry async for entry in store.records()] == []
 
-    place.do(work)
+    database.do(work)
 
 
 def test_no_file_is_made_for_those_who_only_ask(new_database: DatabaseFactory) -> None:
-    place = new_database("sqlite")
+    database = new_database("sqlite")
 
     async def ask(store: Repository) -> None:
         assert await store.find("7777777777") is None and not await store.database.ensure_open()
 
-    place.do(ask)
-    assert not place.folder.exists()
-    place.do(lambda store: store.save(content(), WHOLE, MADE))
-    assert sorted(path.name for path in place.folder.iterdir()) == ["gradbox.sqlite"]
+    database.do(ask)
+    assert not database.folder.exists()
+    database.do(lambda store: store.save(content(), WHOLE, MADE))
+    assert sorted(path.name for path in database.folder.iterdir()) == ["gradbox.sqlite"]
 
 
 def test_everything_shown_decides_on_the_id_and_nothing_else() -> None:
@@ -126,15 +126,15 @@ def test_everything_shown_decides_on_the_id_and_nothing_else() -> None:
         "settings": {"seed": 1},
     }
     assert set(other) == set(Content.model_fields)
-    told = [Content(source="x"), *(Content(**{"source": "x", name: value}) for name, value in other.items())]
-    told += [Content(source="x", settings={"focus": {"loop": 1, "iteration": k}}) for k in (1, [1, 2])]  # type: ignore[arg-type]
-    assert len({canonical(one) for one in told}) == len(told)
+    contents = [Content(source="x"), *(Content(**{"source": "x", name: value}) for name, value in other.items())]
+    contents += [Content(source="x", settings={"focus": {"loop": 1, "iteration": k}}) for k in (1, [1, 2])]  # type: ignore[arg-type]
+    assert len({canonical(variant) for variant in contents}) == len(contents)
     same = [
         '{"source": "x"}',
         '{"title": "", "source": "x", "settings": {}}',
         '{"source": "\\u0078", "settings": {"seed": 0, "device": "cpu", "focus": null}, "parent": null, "language": "en"}',
     ]
-    assert len({canonical(Content.model_validate_json(one)) for one in same}) == 1
+    assert len({canonical(Content.model_validate_json(text)) for text in same}) == 1
     assert canonical(Content.model_validate_json(canonical(ODD))) == canonical(ODD)
 
 
@@ -142,14 +142,14 @@ def test_an_id_is_no_word_and_not_to_be_confused() -> None:
     assert not set("aeiouyl01") & set(ALPHABET) and ALPHABET.lower() == ALPHABET
     for group in ("2z", "5s", "6b", "8b", "9gq", "uv", "0o", "1il"):
         assert len(set(group) & set(ALPHABET)) <= 1, group
-    found = [list(candidate_ids(digest(content(k)))) for k in range(500)]
-    assert len({one[0] for one in found}) == 500
-    for one in found:
-        assert [len(name) for name in one[:3]] == [10, 12, 14] and all(map(is_plausible, one))
-        assert all(longer.startswith(shorter) for shorter, longer in itertools.pairwise(one))
+    candidates = [list(candidate_ids(digest(content(k)))) for k in range(500)]
+    assert len({ids[0] for ids in candidates}) == 500
+    for ids in candidates:
+        assert [len(name) for name in ids[:3]] == [10, 12, 14] and all(map(is_plausible, ids))
+        assert all(longer.startswith(shorter) for shorter, longer in itertools.pairwise(ids))
 
 
-def test_a_taken_id_is_lengthened(place: DatabaseConfig) -> None:
+def test_a_taken_id_is_lengthened(database: DatabaseConfig) -> None:
     wanted = content()
     first, second, third = itertools.islice(candidate_ids(digest(wanted)), 3)
 
@@ -160,52 +160,52 @@ def test_a_taken_id_is_lengthened(place: DatabaseConfig) -> None:
                 await connection.execute(update(saved_programs).where(saved_programs.c.id == other).values(id=id_))
         assert await store.save(wanted, WHOLE, MADE) == (third, True)
         assert await store.save(wanted, WHOLE, MADE) == (third, False)
-        there, other_ = await store.find(third), await store.find(first)
-        assert there is not None and canonical(there.content) == wanted
+        longer, other_ = await store.find(third), await store.find(first)
+        assert longer is not None and canonical(longer.content) == wanted
         assert other_ is not None and canonical(other_.content) == content("other 0")
 
-    place.do(work)
+    database.do(work)
 
 
-def test_two_servers_save_at_once(place: DatabaseConfig) -> None:
-    async def whole() -> None:
-        async with place.open() as one, place.open() as other:
-            same = [store.save(content("same"), WHOLE, MADE) for store in (one, other) for _ in range(10)]
-            many = [store.save(content(k), WHOLE, MADE) for store in (one, other) for k in range(20)]
-            found = await asyncio.gather(*same, *many)
-            assert len({id_ for id_, _ in found[:20]}) == 1 and sum(new for _, new in found[:20]) == 1
-            assert len({id_ for id_, _ in found[20:]}) == 20 and sum(new for _, new in found[20:]) == 20
-            assert len([entry async for entry in one.entries()]) == 21
+def test_two_servers_save_at_once(database: DatabaseConfig) -> None:
+    async def save_at_once() -> None:
+        async with database.open() as first, database.open() as second:
+            same = [store.save(content("same"), WHOLE, MADE) for store in (first, second) for _ in range(10)]
+            many = [store.save(content(k), WHOLE, MADE) for store in (first, second) for k in range(20)]
+            saves = await asyncio.gather(*same, *many)
+            assert len({id_ for id_, _ in saves[:20]}) == 1 and sum(new for _, new in saves[:20]) == 1
+            assert len({id_ for id_, _ in saves[20:]}) == 20 and sum(new for _, new in saves[20:]) == 20
+            assert len([entry async for entry in first.entries()]) == 21
 
-    asyncio.run(whole())
+    asyncio.run(save_at_once())
 
 
-def test_the_quota_holds_whoever_saves(place: DatabaseConfig) -> None:
+def test_the_quota_holds_whoever_saves(database: DatabaseConfig) -> None:
     size = len(content(10)) + len(WHOLE)
 
-    async def whole() -> None:
-        async with place.open(size, 5 * size) as one, place.open(size, 5 * size) as other:
+    async def save_beyond_quota() -> None:
+        async with database.open(size, 5 * size) as left, database.open(size, 5 * size) as right:
             tries = [
                 store.save(content(k), WHOLE, MADE)
-                for store, ten in ((one, 10), (other, 20))
+                for store, ten in ((left, 10), (right, 20))
                 for k in range(ten, ten + 6)
             ]
-            found = await asyncio.gather(*tries, return_exceptions=True)
-            assert sorted(type(one).__name__ for one in found) == ["QuotaExceeded"] * 7 + ["tuple"] * 5
-            assert sum([entry.size async for entry in one.entries()]) == 5 * size
+            saves = await asyncio.gather(*tries, return_exceptions=True)
+            assert sorted(type(save).__name__ for save in saves) == ["QuotaExceeded"] * 7 + ["tuple"] * 5
+            assert sum([entry.size async for entry in left.entries()]) == 5 * size
             with pytest.raises(ProgramTooLarge, match=str(size)):
-                await one.save(content(100), WHOLE, MADE)
-            first = next(one_[0] for one_ in found if isinstance(one_, tuple))
-            assert (await one.save(canonical((await one.find(first)).content), WHOLE, MADE)) == (first, False)
-            assert await one.remove(first)
-            assert (await other.save(content(99), WHOLE, MADE))[1], "what was removed takes no room"
+                await left.save(content(100), WHOLE, MADE)
+            first = next(save[0] for save in saves if isinstance(save, tuple))
+            assert (await left.save(canonical((await left.find(first)).content), WHOLE, MADE)) == (first, False)
+            assert await left.remove(first)
+            assert (await right.save(content(99), WHOLE, MADE))[1], "what was removed takes no room"
             with pytest.raises(QuotaExceeded):
-                await other.save(content(98), WHOLE, MADE)
+                await right.save(content(98), WHOLE, MADE)
 
-    asyncio.run(whole())
+    asyncio.run(save_beyond_quota())
 
 
-def test_removal_leaves_a_tombstone_and_nothing_else(place: DatabaseConfig) -> None:
+def test_removal_leaves_a_tombstone_and_nothing_else(database: DatabaseConfig) -> None:
     secret = canonical(Content(source="x = 1", title="a very private word"))
 
     async def work(store: Repository) -> None:
@@ -215,56 +215,56 @@ def test_removal_leaves_a_tombstone_and_nothing_else(place: DatabaseConfig) -> N
             with pytest.raises(ProgramRemoved):
                 await ask
         assert await store.exists(id_)
-        entries = [one async for one in store.entries()]
-        assert [(one.id, one.size, one.title) for one in entries] == [(id_, 0, None)]
-        record = [one async for one in store.records()][0]
+        entries = [entry async for entry in store.entries()]
+        assert [(entry.id, entry.size, entry.title) for entry in entries] == [(id_, 0, None)]
+        record = [entry async for entry in store.records()][0]
         assert (record.content, record.trace, record.reason) == (None, None, "asked for") and record.removed
 
-    place.do(work)
-    if not place.url:
-        assert b"very private" not in (place.folder / "gradbox.sqlite").read_bytes()
+    database.do(work)
+    if not database.url:
+        assert b"very private" not in (database.folder / "gradbox.sqlite").read_bytes()
 
 
-def test_migrations_go_up_and_down(place: DatabaseConfig) -> None:
+def test_migrations_go_up_and_down(database: DatabaseConfig) -> None:
     async def work(store: Repository) -> None:
-        database = store.database
+        opened = store.database
 
         async def tables() -> set[str]:
-            async with database._engine.connect() as connection:
+            async with opened._engine.connect() as connection:
                 return set(await connection.run_sync(lambda sync: inspect(sync).get_table_names())) - {
                     "alembic_version"
                 }
 
-        place.folder.mkdir(parents=True, exist_ok=True)
+        database.folder.mkdir(parents=True, exist_ok=True)
         for _ in range(2):
-            await database.migrate_to("head")
+            await opened.migrate_to("head")
             assert await tables() == {"scenarios"}
-            async with database._engine.connect() as connection:
+            async with opened._engine.connect() as connection:
                 wrong = await connection.run_sync(
                     lambda sync: compare_metadata(MigrationContext.configure(sync), metadata)
                 )
             assert wrong == []
             id_, _ = await store.save(content(), WHOLE, MADE)
             assert await store.find(id_) is not None
-            await database.migrate_to("base")
+            await opened.migrate_to("base")
             assert await tables() == set()
 
-    place.do(work)
+    database.do(work)
 
 
-def test_a_database_of_a_newer_server_is_left_alone(place: DatabaseConfig) -> None:
+def test_a_database_of_a_newer_server_is_left_alone(database: DatabaseConfig) -> None:
     async def work(store: Repository) -> None:
         await store.save(content(), WHOLE, MADE)
         async with store.database.writing() as connection:
             await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-        async with place.open() as older:
+        async with database.open() as older:
             with pytest.raises(StoreUnavailable):
                 await older.save(content(1), WHOLE, MADE)
 
-    place.do(work)
+    database.do(work)
 
 
-def test_many_servers_make_the_database_at_once(place: DatabaseConfig) -> None:
+def test_many_servers_make_the_database_at_once(database: DatabaseConfig) -> None:
     code = (
         "import asyncio, sys, time; from pathlib import Path; from server.store.database import Database\n"
         "async def work():\n"
@@ -276,7 +276,7 @@ def test_many_servers_make_the_database_at_once(place: DatabaseConfig) -> None:
     )
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", code, place.url, str(place.folder)],
+            [sys.executable, "-c", code, database.url, str(database.folder)],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -285,16 +285,16 @@ def test_many_servers_make_the_database_at_once(place: DatabaseConfig) -> None:
         )
         for _ in range(4)
     ]
-    for one in started:
-        assert one.stdout is not None and one.stdout.readline() == "here\n"
-    for one in started:  # all are loaded by now
-        assert one.stdin is not None
-        one.stdin.write("\n")
-        one.stdin.flush()
-    for one in started:
-        _, said = one.communicate(timeout=60)
-        assert one.returncode == 0, said
-    place.do(lambda store: store.save(content(), WHOLE, MADE))
+    for process in started:
+        assert process.stdout is not None and process.stdout.readline() == "here\n"
+    for process in started:  # all are loaded by now
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    for process in started:
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+    database.do(lambda store: store.save(content(), WHOLE, MADE))
 
 
 def test_it_is_carried_there_and_back_without_loss(
@@ -308,35 +308,35 @@ def test_it_is_carried_there_and_back_without_loss(
         await store.save(canonical(ODD), WHOLE, MADE)
         await store.remove(ids[3], "不好")
 
-    async def told(store: Repository) -> list[ArchiveRecord]:
-        return [one async for one in store.records()]
+    async def records(store: Repository) -> list[ArchiveRecord]:
+        return [record async for record in store.records()]
 
     first.do(fill)
     files = [tmp_path / name for name in ("first", "middle", "last")]
-    for place, file, goal in zip((first, middle, last), files, (middle, last, first), strict=True):
-        assert command(place, "export", str(file)).status == 0
+    for database, file, goal in zip((first, middle, last), files, (middle, last, first), strict=True):
+        assert command(database, "export", str(file)).status == 0
         done = command(goal, "import", str(file))
         assert (done.status, done.stdout) == (
             0,
             "0 imported, 8 already there\n" if goal is first else "8 imported, 0 already there\n",
         )
     assert files[0].read_bytes() == files[1].read_bytes() == files[2].read_bytes()
-    assert first.do(told) == middle.do(told) == last.do(told) and len(first.do(told)) == 8
+    assert first.do(records) == middle.do(records) == last.do(records) and len(first.do(records)) == 8
 
 
-def test_a_tombstone_is_not_taken_back_from_an_archive(place: DatabaseConfig) -> None:
+def test_a_tombstone_is_not_taken_back_from_an_archive(database: DatabaseConfig) -> None:
     async def work(store: Repository) -> None:
         id_, _ = await store.save(content(), WHOLE, MADE)
-        records = [one async for one in store.records()]
+        records = [record async for record in store.records()]
         await store.remove(id_)
         assert await store.import_records(records) == 0
         with pytest.raises(ProgramRemoved):
             await store.find(id_)
 
-    place.do(work)
+    database.do(work)
 
 
-def test_an_archive_that_lies_is_refused_whole(place: DatabaseConfig) -> None:
+def test_an_archive_that_lies_is_refused_whole(database: DatabaseConfig) -> None:
     async def work(store: Repository) -> None:
         wanted = content()
         good = ArchiveRecord(
@@ -344,7 +344,7 @@ def test_an_archive_that_lies_is_refused_whole(place: DatabaseConfig) -> None:
         )
         good = good.model_copy(update={"trace": base64.b64encode(WHOLE).decode()})
         fresh = content("fresh")
-        one = good.model_copy(
+        accepted = good.model_copy(
             update={"id": next(candidate_ids(digest(fresh))), "digest": digest(fresh), "content": fresh}
         )
         for change in (
@@ -359,32 +359,32 @@ def test_an_archive_that_lies_is_refused_whole(place: DatabaseConfig) -> None:
             {"trace": base64.b64encode(gzip.compress(b"{}")).decode()},
         ):
             with pytest.raises(ValueError):
-                await store.import_records([one, good.model_copy(update=change)])
+                await store.import_records([accepted, good.model_copy(update=change)])
         assert [entry async for entry in store.entries()] == []
-        assert await store.import_records([one, good]) == 2
+        assert await store.import_records([accepted, good]) == 2
 
-    place.do(work)
+    database.do(work)
 
 
-def test_the_hosts_commands(place: DatabaseConfig, command: Callable[..., Done]) -> None:
+def test_the_hosts_commands(database: DatabaseConfig, command: Callable[..., Done]) -> None:
     async def fill(store: Repository) -> list[str]:
         hostile = Content(source="x = 1", title="\x1b]0;owned\x07 \u202e题")
         return [(await store.save(each, WHOLE, MADE))[0] for each in (canonical(hostile), content(1))]
 
-    assert command(place, "list").stdout == ""
-    one, other = place.do(fill)
-    listed = command(place, "list").stdout
-    assert {line[:10] for line in listed.splitlines()} == {one, other} and "题" in listed
-    shown = json.loads(command(place, "show", one).stdout)
-    assert (shown["id"], shown["source"], shown["versions"]["torch"]) == (one, "x = 1", MADE.torch)
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", listed + command(place, "show", one).stdout)
-    assert command(place, "remove", one, "--reason", "spam").status == 0
-    gone = command(place, "remove", one), command(place, "show", one), command(place, "show", "\x1b[31m")
+    assert command(database, "list").stdout == ""
+    first, second = database.do(fill)
+    listed = command(database, "list").stdout
+    assert {line[:10] for line in listed.splitlines()} == {first, second} and "题" in listed
+    shown = json.loads(command(database, "show", first).stdout)
+    assert (shown["id"], shown["source"], shown["versions"]["torch"]) == (first, "x = 1", MADE.torch)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", listed + command(database, "show", first).stdout)
+    assert command(database, "remove", first, "--reason", "spam").status == 0
+    gone = command(database, "remove", first), command(database, "show", first), command(database, "show", "\x1b[31m")
     assert [done.status for done in gone] == [1, 1, 1] and all(done.stderr for done in gone)
-    assert "\x1b" not in gone[2].stderr and "(removed)" in command(place, "list").stdout
-    wrong = command(place, "import", text='{"id": "x"}\n')
+    assert "\x1b" not in gone[2].stderr and "(removed)" in command(database, "list").stdout
+    wrong = command(database, "import", text='{"id": "x"}\n')
     assert wrong.status == 1 and wrong.stderr.startswith("line 1: ")
-    assert command(place, "import", "/nowhere").status == 1
+    assert command(database, "import", "/nowhere").status == 1
 
 
 @pytest.mark.parametrize("url", ["mysql://x/y", "x", "sqlite://", "postgresql", "://"])
@@ -396,7 +396,7 @@ def test_an_address_of_no_database_is_a_wrong_setting(url: str, tmp_path: Path) 
 def test_a_database_that_does_not_answer(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     (tmp_path / "gradbox.sqlite").write_text("no database, but long enough to be looked at" * 100)
-    for place in (
+    for database in (
         DatabaseConfig("postgresql://nobody@127.0.0.1:9/x", tmp_path),
         DatabaseConfig("", tmp_path),
         DatabaseConfig("", tmp_path / "file"),
@@ -406,4 +406,4 @@ def test_a_database_that_does_not_answer(tmp_path: Path) -> None:
             with pytest.raises(StoreUnavailable):
                 await store.save(content(), WHOLE, MADE)
 
-        place.do(work)
+        database.do(work)

@@ -27,15 +27,17 @@ Step = dict[str, Any]
 class Seen:
     """A traced run of a program; a child that died left the steps until then and the outcome `crashed`."""
 
-    def __init__(self, source: str, found: list[dict[str, Any]]) -> None:
-        broken = [line["fault"] for line in found if "fault" in line]
+    def __init__(self, source: str, messages: list[dict[str, Any]]) -> None:
+        broken = [line["fault"] for line in messages if "fault" in line]
         if broken:
             raise RuntimeError(broken[0])
         self.source = source
-        self.steps: list[Step] = [line["step"] for line in found if "step" in line]
-        last = found[-1] if found and "outcome" in found[-1] else {"outcome": {"status": "crashed"}, "cost": {}}
+        self.steps: list[Step] = [line["step"] for line in messages if "step" in line]
+        last = (
+            messages[-1] if messages and "outcome" in messages[-1] else {"outcome": {"status": "crashed"}, "cost": {}}
+        )
         self.outcome: dict[str, Any] = last["outcome"]
-        self.trace = {**(found[0]["header"] if found else {}), "steps": self.steps, **last}
+        self.trace = {**(messages[0]["header"] if messages else {}), "steps": self.steps, **last}
 
     @cached_property
     def end(self) -> Replay:
@@ -128,9 +130,9 @@ def after_each_observation(glance: Callable[[], Any]) -> Callable[[], None]:
         observe = Observer.observe
 
         def observing(self: Observer, *args: Any, **kwargs: Any) -> Any:
-            found = observe(self, *args, **kwargs)
+            observation = observe(self, *args, **kwargs)
             glance()
-            return found
+            return observation
 
         Observer.observe = observing
 

@@ -26,13 +26,13 @@ from tests.traps import (
 )
 
 LEAF = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\n"
-kept: list[Any] = []
+retained: list[Any] = []
 
 
 def states(seen: Seen, line: int) -> dict[str, str]:
     """`node name.slot` -> state, after a line."""
-    found = seen.after(line).state.values()
-    slots = [(node["name"], node.get("saved") or {}) for node in found if node["kind"] == "node"]
+    entities = seen.after(line).state.values()
+    slots = [(node["name"], node.get("saved") or {}) for node in entities if node["kind"] == "node"]
     return {f"{name}.{slot}": facts["state"] for name, saved in slots for slot, facts in saved.items()}
 
 
@@ -53,9 +53,9 @@ def keep_raw() -> None:
     for size in range(64, 1024, 16):
         for _ in range(8):
             ctypes.memset(memory.malloc(size), 0xFF, size)
-    for raw in kept:
+    for raw in retained:
         raw.data  # noqa: B018
-    kept.extend(t.grad_fn._raw_saved_result for t in tensors() if t.grad_fn is not None)
+    retained.extend(t.grad_fn._raw_saved_result for t in tensors() if t.grad_fn is not None)
 
 
 # 2
@@ -96,7 +96,7 @@ def under_saved_tensors_hooks() -> None:
 def keep_gradients(run: Any, roots: Any, *args: Any, **kwargs: Any) -> Any:
     for root in roots:
         for node in nodes(root.grad_fn):
-            node.register_prehook(lambda grads: kept.extend(grads))
+            node.register_prehook(lambda grads: retained.extend(grads))
     return run(roots, *args, **kwargs)
 
 
@@ -235,8 +235,8 @@ def walk_by_recursion() -> None:
         return 1 + sum(walk(other) for other, _ in node.next_functions if other is not None)
 
     for tensor in tensors():
-        if tensor.grad_fn is not None and not kept:
-            kept.append("once is enough")
+        if tensor.grad_fn is not None and not retained:
+            retained.append("once is enough")
             walk(tensor.grad_fn)
 
 
@@ -247,8 +247,8 @@ def hooks_of_the_program_alone(seen: Seen) -> None:
 
 def hook_leaves() -> None:
     for tensor in tensors():
-        if tensor.is_leaf and tensor.requires_grad and not kept:
-            kept.append(tensor.register_hook(lambda _: None))
+        if tensor.is_leaf and tensor.requires_grad and not retained:
+            retained.append(tensor.register_hook(lambda _: None))
 
 
 LONG = 1500
@@ -297,8 +297,8 @@ TRAPS = [
         "t = torch.ones(3)\nr = weakref.ref(t)\ndel t\nprint(r() is None)\n",
         freed_where_plain_frees,
         {
-            "keeps nodes": Switch(after_each_observation(lambda: kept.extend(t.grad_fn for t in tensors()))),
-            "keeps tensors": Switch(after_each_observation(lambda: kept.extend(tensors()))),
+            "keeps nodes": Switch(after_each_observation(lambda: retained.extend(t.grad_fn for t in tensors()))),
+            "keeps tensors": Switch(after_each_observation(lambda: retained.extend(tensors()))),
         },
     ),
     Trap(

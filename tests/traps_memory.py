@@ -118,7 +118,7 @@ def cells_are_elements() -> Any:
                 target, source = (handles[uid]["storage"] for uid in op["inputs"][:2])
                 values = step["set"].get(source, {}).get("cells")
                 if values and target in step["set"]:
-                    step["set"][target] = {"cells": {dtype: found[:3] for dtype, found in values.items()}}
+                    step["set"][target] = {"cells": {dtype: elements[:3] for dtype, elements in values.items()}}
 
     return change
 

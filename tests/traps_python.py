@@ -19,7 +19,7 @@ from server.worker.uids import ObjectUids
 from tests.tracing import ROOT
 from tests.traps import Seen, Switch, Trap, after_each_observation, names, put, tensors
 
-kept: list[Any] = []
+retained: list[Any] = []
 
 
 def is_plain(seen: Seen) -> None:
@@ -54,9 +54,9 @@ def fault_is_told_and_passed(seen: Seen) -> None:
 
 
 def stumble_once() -> None:
-    if len(kept) < 2:
-        kept.append("a look")
-        if len(kept) == 2:
+    if len(retained) < 2:
+        retained.append("a look")
+        if len(retained) == 2:
             raise ZeroDivisionError("ours")
 
 
@@ -89,13 +89,13 @@ def ends_where_a_script_does(seen: Seen) -> None:
 
 
 def show_instruments() -> None:
-    settle = ProgramRun._set_up_interpreter
+    set_up = ProgramRun._set_up_interpreter
 
-    def settling(self: ProgramRun, source: str, module: Any, recorder: Recorder) -> None:
-        settle(self, source, module, recorder)
+    def set_up_and_show(self: ProgramRun, source: str, module: Any, recorder: Recorder) -> None:
+        set_up(self, source, module, recorder)
         vars(module).update(recorder.hooks())
 
-    ProgramRun._set_up_interpreter = settling
+    ProgramRun._set_up_interpreter = set_up_and_show
 
 
 # 30
@@ -122,14 +122,14 @@ def every_instance_is_itself(seen: Seen) -> None:
 def one_address_one_object() -> None:
     known: dict[int, str] = {}
 
-    def name(_self: ObjectUids, thing: Any) -> tuple[str, bool]:
-        return known.setdefault(id(thing), f"o{len(known) + 1}"), True
+    def name(_self: ObjectUids, value: Any) -> tuple[str, bool]:
+        return known.setdefault(id(value), f"o{len(known) + 1}"), True
 
     put(ObjectUids, uid_of=name, collect_dead=lambda _: [])()
 
 
-def by_address(objects: ObjectUids, thing: Any) -> str | None:
-    return objects._by_key.get((id(thing), id(type(thing))))
+def by_address(objects: ObjectUids, value: Any) -> str | None:
+    return objects._by_key.get((id(value), id(type(value))))
 
 
 # 31
@@ -240,7 +240,7 @@ TRAPS = [
         is_plain,
         {
             "keeps some": Switch(
-                after_each_observation(lambda: kept.extend(weakref.ref(tensor) for tensor in tensors()))
+                after_each_observation(lambda: retained.extend(weakref.ref(tensor) for tensor in tensors()))
             )
         },
     ),

@@ -85,7 +85,7 @@ class Pooled(Trap):
     """Run by a pool, whose limit on time lies outside of the child; stepping in is a limit inside of it."""
 
     def run(self, switch: Switch | None = None) -> Trace:
-        async def whole() -> Trace:
+        async def run_pooled() -> Trace:
             pool = (
                 Pool(Settings({}, wall=2 * WALL), "tests.alarm_worker:prepare")
                 if switch
@@ -97,7 +97,7 @@ class Pooled(Trap):
             finally:
                 await pool.close()
 
-        return asyncio.run(whole())
+        return asyncio.run(run_pooled())
 
 
 # 27
@@ -151,8 +151,8 @@ def raise_instead(_: ProgramRun, limit: str, value: float) -> NoReturn:
 
 def same_on_both(pairs: list[tuple[str, str]]) -> None:
     assert len(pairs) in (1, len(PROGRAMS))
-    for here, elsewhere in pairs:
-        assert here == elsewhere
+    for traced, plain in pairs:
+        assert traced == plain
 
 
 def on_another_processor() -> None:

@@ -63,7 +63,7 @@ def parts(value: Any) -> Iterator[tuple[str, Any]]:
 def tensor_facts(tensor: torch.Tensor, dense: bool) -> dict[str, Any]:
     """Of one tensor; a dense one has `stride`, `offset` and `values` as well."""
     grad = tensor.grad if tensor.is_leaf or tensor.retains_grad else None
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "dtype": str(tensor.dtype).replace("torch.", ""),
         "shape": list(tensor.shape),
         "requires_grad": tensor.requires_grad,
@@ -74,8 +74,8 @@ def tensor_facts(tensor: torch.Tensor, dense: bool) -> dict[str, Any]:
         "grad": elements(grad) if grad is not None else None,
     }
     if dense:
-        found |= {"stride": list(tensor.stride()), "offset": tensor.storage_offset(), "values": elements(tensor)}
-    return found
+        facts |= {"stride": list(tensor.stride()), "offset": tensor.storage_offset(), "values": elements(tensor)}
+    return facts
 
 
 def elements(tensor: torch.Tensor) -> list[int | float] | None:
