@@ -56,7 +56,7 @@ def test_the_page_of_settings_is_current_and_has_every_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "expected"),
     [
         ("SOURCE", "`65536` (64 KiB)"),
         ("MEMORY", "`1073741824` (1 GiB)"),
@@ -77,7 +77,7 @@ def test_a_default_is_told_as_it_is_written_and_as_one_says_it(name: str, expect
 
 
 @pytest.mark.parametrize(
-    ("number", "told"), [(999, "999 bytes"), (1500, "1500 bytes"), (3 << 20, "3 MiB"), (7, "7 bytes")]
+    ("number", "expected"), [(999, "999 bytes"), (1500, "1500 bytes"), (3 << 20, "3 MiB"), (7, "7 bytes")]
 )
 def test_sizes(number: int, expected: str) -> None:
     assert settings_docs.format_exact_bytes(number) == expected

@@ -6,7 +6,7 @@ from tests.tracing import Replay, events, printed, trace
 
 
 @pytest.mark.parametrize(
-    ("expression", "told"),
+    ("expression", "expected"),
     [
         ("None", None),
         ("True", True),
