@@ -121,15 +121,14 @@ def test_a_place_of_a_big_storage_opens_its_elements(page: Any, site: str) -> No
         s["set"]["s1"]["summary"] for s in reversed(trace["steps"]) if (s["set"].get("s1") or {}).get("summary")
     )
     assert means == heat["float32"]["heat"] and len(means) == 64
-    page.evaluate("document.querySelector('#run').replaceChildren()")
-    page.locator("#stage .stretch").nth(40).click()
-    page.wait_for_selector("#run script", state="attached")
+    with page.expect_response("**/api/runs/*") as answer:
+        page.locator("#stage .stretch").nth(40).click()
     page.wait_for_selector("#stage [data-cell^='s1:6']")
     at_step(page, last)
     shown = page.evaluate(cells)
     assert 40 * 15625 <= shown[0][0] < 41 * 15625
     assert [i for i, _ in shown] == list(range(shown[0][0], shown[0][0] + len(shown)))
-    again = page.evaluate("JSON.parse(document.querySelector('#run script').textContent)")
+    again = answer.value.json()
     windows = next(
         step["set"]["s1"]["windows"]["float32"]
         for step in reversed(again["steps"])

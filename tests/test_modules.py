@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 import torch
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests import module_programs, optimizer_programs
+from tests.intrusive_modes import DispatchMode, FunctionMode
 from tests.plain_python import run_plain
 from tests.tracing import events, trace
 
@@ -50,16 +49,6 @@ def test_it_gives_the_same_bits(name: str) -> None:
     assert parts(recorded["printed"]).get(name) == parts(truth["printed"])[name]
     assert (truth["error"], recorded["outcome"]) == (None, {"status": "finished"})
     assert recorded["faults"] == []
-
-
-class FunctionMode(TorchFunctionMode):
-    def __torch_function__(self, function: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return function(*args, **(kwargs or {}))
-
-
-class DispatchMode(TorchDispatchMode):
-    def __torch_dispatch__(self, function: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return function(*args, **(kwargs or {}))
 
 
 @pytest.mark.parametrize(("name", "mode"), [("TransformerEncoder", FunctionMode), ("CTCLoss", DispatchMode)])

@@ -91,10 +91,10 @@ def test_a_drawing_that_is_cut_short_leaves_no_answer_for_the_next() -> None:
 
 ALONE = """
 import asyncio
-from server.pictures.renderer_client import Drawings
+from server.pictures.renderer_client import Renderer
 
 async def whole():
-    print((await Drawings(1)._ready()).pid, flush=True)
+    print((await Renderer(1)._ready()).pid, flush=True)
     await asyncio.sleep(60)
 
 asyncio.run(whole())
@@ -128,7 +128,7 @@ def working(process: int) -> bool:
 def test_the_same_picture_is_drawn_once_however_many_ask() -> None:
     async def render() -> None:
         drawings = Renderer(10**7)
-        asked = DrawRequest(kind="card", title="clone", to_png=True)
+        asked = DrawRequest(kind="card", title="clone", png=True)
         try:
             bodies = await asyncio.gather(*(drawings.get("a", asked, packed(5), nobody) for _ in range(20)))
             assert len(set(bodies)) == 1
@@ -160,7 +160,7 @@ def test_a_png_of_a_huge_picture_is_bounded() -> None:
     async def render() -> tuple[int, int]:
         drawings = Renderer(10**8)
         try:
-            return size(await drawings.get("m", DrawRequest(kind="loom", to_png=True), gzip.compress(body), nobody))
+            return size(await drawings.get("m", DrawRequest(kind="loom", png=True), gzip.compress(body), nobody))
         finally:
             await drawings.close()
 

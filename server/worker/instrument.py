@@ -30,7 +30,7 @@ class Statements:
         self.numpy_names: frozenset[str] = frozenset()
         self.handler_names: frozenset[str] = frozenset()
         self.passes_mutators = False
-        self._loops: dict[tuple[int, bool], list[int]] = {}
+        self._loops: dict[tuple[int, bool], tuple[int, ...]] = {}
         self._at: dict[tuple[CodeType, int], int | None] = {}
         self._positions: dict[CodeType, list[Any]] = {}
 
@@ -53,18 +53,20 @@ class Statements:
         """Whether the program may write a tensor's bytes but by an operator."""
         return any(statement_effects.exposes_memory or statement_effects.unknown for statement_effects in self.effects)
 
-    def loops(self, i: int, inside: bool) -> list[int]:
-        """The loops around statement i, outermost first; `inside`: i itself too, where it is one."""
+    def loops(self, i: int, inside: bool) -> tuple[int, ...]:
+        """The loops around statement i, outermost first; `inside`: i itself too, where it is one.
+
+        Kept as tuples: a list made at each new statement would take the address of one that the program just freed.
+        """
         cached = self._loops.get((i, inside))
-        if cached is not None:
-            return cached
-        loops = [i] if inside and self.rows[i]["kind"] in LOOPS else []
-        loop = self.rows[i]["loop"]
-        while loop is not None:
-            loops.append(loop)
-            loop = self.rows[loop]["loop"]
-        self._loops[i, inside] = loops[::-1]
-        return loops[::-1]
+        if cached is None:
+            loops = (i,) if inside and self.rows[i]["kind"] in LOOPS else ()
+            loop = self.rows[i]["loop"]
+            while loop is not None:
+                loops = (loop, *loops)
+                loop = self.rows[loop]["loop"]
+            cached = self._loops[i, inside] = loops
+        return cached
 
     def at(self, code: CodeType, instruction: int) -> int | None:
         """The innermost statement whose text holds the instruction at this offset of the code."""

@@ -162,7 +162,7 @@ function ask(state, reason, { source, focus = linkedFocusOf(state, source), at =
   const { text, settings } = state;
   const id = state.requests + 1;
   const pending = { id, reason, text, source, settings, focus, at };
-  return { ...state, pending, requests: id, ahead: null, problem: null };
+  return { ...state, pending, requests: id, ahead: null, problem: reason === "page" ? state.problem : null };
 }
 
 /** What a link's program is to show besides, where that program is the one that is run. @param {PageState} state @param {string} source */
