@@ -309,7 +309,9 @@ def test_a_saved_one_is_run_once_more_on_a_button(page: Any, public: str) -> Non
     page.wait_for_function("() => document.querySelector('#rerun-told').textContent.includes('the same with torch')")
     made(page, public, "import time\nimport torch\nx = torch.tensor(time.perf_counter())\n")
     page.locator("#rerun").click()
-    page.wait_for_function("() => document.querySelector('#rerun-told').textContent.includes('does not give the same result each time')")
+    page.wait_for_function(
+        "() => document.querySelector('#rerun-told').textContent.includes('does not give the same result each time')"
+    )
     assert "from step 3 on" in page.locator("#rerun-told").inner_text()
 
 
