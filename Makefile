@@ -5,6 +5,8 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 TORCH := 2.13.0
+# bytecode is kept: without it every server that a test starts compiles the project anew
+export PYTHONDONTWRITEBYTECODE :=
 # a Python between 3.11 and 3.13, the one torch was tried with first
 BASE := $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null && \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' && { echo $$p; break; }; done)
@@ -24,7 +26,7 @@ help:
 	@echo "make gpu-check   the tests that need a GPU, with GPU_PYTHON=python3 in another Python than .venv's"
 	@echo "make settings    write docs/settings.md from the table of settings"
 	@echo "make agreement   hold our traces against plain CPython, at the end and after every statement"
-	@echo "make load        what fifty visitors at once get, against the bars (7 minutes; SECONDS=15 for a try)"
+	@echo "make load        latency and runs a second under 1, 8 and 50 users (7 minutes; SECONDS=15 for a try)"
 	@echo "make chaos       kill, flood and starve a server, and print what it bears"
 	@echo "make image-check build the image, run it, attack it from inside (ARGS=\"--engine buildah\")"
 	@echo "make clean       take away what was built (not .venv)"

@@ -23,15 +23,15 @@ from server.wire.saved_programs import Content
 from tests.tracing import trace
 
 VISITOR = Client("a visitor", "192.0.2.1")
-TRACE = trace("x = 1\n")
+SOURCE = "x = 1\n"
 
 
 class Runner:
     """Answers each request with a trace, and counts them."""
 
-    def __init__(self, trace: dict[str, Any] = TRACE, status: str = "finished") -> None:
+    def __init__(self, source: str = SOURCE, status: str = "finished") -> None:
         self.requests: list[RunRequest] = []
-        self._result = Result(status, gzip.compress(json.dumps(trace).encode()))
+        self._result = Result(status, gzip.compress(json.dumps(trace(source)).encode()))
 
     async def __call__(self, request: RunRequest) -> Result:
         self.requests.append(request)
@@ -112,7 +112,7 @@ def test_a_rerun_says_what_differs_and_leaves_what_was_saved(tmp_path: Path) -> 
         program, _ = await services.programs.save(Content(source="x = 1\n"), VISITOR, Runner())
         same = await services.programs.rerun(program.id, Runner())
         assert (same.changed, same.differs, same.step) == (False, [], None) and same.was == same.now == program.versions
-        other = await services.programs.rerun(program.id, Runner(trace("x = 2\n")))
+        other = await services.programs.rerun(program.id, Runner("x = 2\n"))
         assert other.changed and other.differs == ["steps"] and other.step == 0
         assert await services.programs.find(program.id) == program
         with pytest.raises(ProblemError) as error:

@@ -28,7 +28,6 @@ from server.store.repository import ProgramRemoved, ProgramTooLarge, QuotaExceed
 from server.store.tables import metadata, saved_programs
 from server.wire.saved_programs import ArchiveRecord, Content, Versions
 from tests.databases import DatabaseConfig, DatabaseFactory
-from tests.tracing import trace
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +45,7 @@ ODD = Content(
     parent="7777777777",
     settings={"seed": 7, "focus": {"storage": "s1", "from": 5, "to": 9}},  # type: ignore[arg-type]
 )
-WHOLE = gzip.compress(json.dumps(trace("x = 1\n")).encode(), mtime=0)
+WHOLE = gzip.compress((ROOT / "tests/contract/schema_1.json").read_bytes(), mtime=0)
 
 
 @pytest.fixture(params=KINDS)
