@@ -102,7 +102,7 @@ class Services:
     async def _open_store(self) -> None:
         """Migrate the database. Where that fails, the first request that needs it tries again."""
         with contextlib.suppress(StoreUnavailable):
-            await self.store.database.ensure_open()
+            await self.store.database.open_if_exists()
 
 
 def create_services(settings: Settings, prepare: str) -> Services:

@@ -106,7 +106,7 @@ def test_no_file_is_made_for_those_who_only_ask(new_database: DatabaseFactory) -
     database = new_database("sqlite")
 
     async def ask(store: Repository) -> None:
-        assert await store.find("7777777777") is None and not await store.database.ensure_open()
+        assert await store.find("7777777777") is None and not await store.database.open_if_exists()
 
     database.do(ask)
     assert not database.folder.exists()
@@ -269,7 +269,7 @@ def test_many_servers_make_the_database_at_once(database: DatabaseConfig) -> Non
         "async def work():\n"
         "    database = Database(sys.argv[1], Path(sys.argv[2]))\n"
         "    print('here', flush=True); sys.stdin.readline()\n"
-        "    assert await database.ensure_open(make=True)\n"
+        "    assert await database.open_if_exists(make=True)\n"
         "    await database.close()\n"
         "asyncio.run(work())"
     )

@@ -38,7 +38,7 @@ class TranscriptBuilder:
         self._prints = (more and self._prints) or "print" in text
 
     def add_output(self, line: Line) -> None:
-        if self._is_not_output(line):
+        if self._looks_like_code(line):
             self._leave_out(line)
         elif self._printed or not line.empty:
             self._printed.append(line)
@@ -65,7 +65,7 @@ class TranscriptBuilder:
         self._notices.append(Notice(line=self.out[0].origin if self.out else None, kind="prompts"))
         return self.out
 
-    def _is_not_output(self, line: Line) -> bool:
+    def _looks_like_code(self, line: Line) -> bool:
         """Whether the line is not output of an interpreter: it contains a prompt, or is a statement with an effect."""
         if ">>>" in line.text:
             return True

@@ -153,7 +153,7 @@ def assemble(
         focus = Focus(counts=end.again) if end.again and job.focus is None else None
     elif outcome is None:
         outcome = Outcome(status="crashed", error=Error(type="Crash", message=crash_message(output)))
-    place_outcome(outcome, header.program.source.count("\n") + 1, output.last_line)
+    correct_outcome_lines(outcome, header.program.source.count("\n") + 1, output.last_line)
     printed = "".join(output.printed)
     cost = measured_cost(exit_, end)
     trace = RecordedTrace(header, output.steps, printed, outcome, cost, job.focus, output.deterministic)
@@ -179,7 +179,7 @@ def log_rejected(output: ChildOutput, log_text: bool) -> None:
     log.error("%s from a worker, %d bytes: %s", kind, len(line), text)
 
 
-def place_outcome(outcome: Outcome, lines: int, last_line: int | None) -> None:
+def correct_outcome_lines(outcome: Outcome, lines: int, last_line: int | None) -> None:
     """Drop a line that the program does not have; a stop without a line is at the last step's."""
     for reason in (outcome.stopped, outcome.error):
         if reason is not None and reason.line is not None and not 1 <= reason.line <= lines:

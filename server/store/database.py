@@ -60,7 +60,7 @@ class Database:
         self._write_engine = self._engine.execution_options(gradbox_writes=True)
         self._write_lock, self._open_lock, self._is_open = asyncio.Lock(), asyncio.Lock(), False
 
-    async def ensure_open(self, make: bool = False) -> bool:
+    async def open_if_exists(self, make: bool = False) -> bool:
         """Open and migrate the database, if it is not open yet. Whether it exists. make: create it. Raises StoreUnavailable."""
         if self._is_open:
             return True
@@ -87,7 +87,7 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection | None]:
         """A connection; None where no database exists yet. Raises StoreUnavailable."""
-        if not await self.ensure_open():
+        if not await self.open_if_exists():
             yield None
             return
         with translate_errors():
@@ -97,7 +97,7 @@ class Database:
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
         """A transaction, committed unless the block raises. Raises StoreUnavailable."""
-        await self.ensure_open(make=True)
+        await self.open_if_exists(make=True)
         with translate_errors():
             async with self._write_lock, self._write_engine.begin() as connection:
                 await self._lock(connection)

@@ -131,7 +131,7 @@ class Repository:
 
     async def remove(self, id_: str, reason: str | None = None) -> bool:
         """Delete everything but the record of the removal. False where there is no such program. Raises StoreUnavailable."""
-        if not await self.database.ensure_open():
+        if not await self.database.open_if_exists():
             return False
         tombstone: dict[str, Any] = {"content": None, "trace": None, "size": 0, "removed": now_ms(), "reason": reason}
         async with self.database.writing() as connection:

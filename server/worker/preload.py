@@ -313,9 +313,9 @@ def fill_linecache() -> None:
         wanted = name.partition(".")[0] in known and not WITHOUT_SOURCE.match(name)
         if wanted and path.suffix == ".py" and path.is_file():
             text = zlib.compress(path.read_bytes(), 1)
-            linecache.cache[str(path)] = (functools.partial(decompress_source, text),)
+            linecache.cache[str(path)] = (functools.partial(decompress_text, text),)
 
 
-def decompress_source(text: bytes) -> str:
+def decompress_text(text: bytes) -> str:
     """The text that `zlib` compressed."""
     return zlib.decompress(text).decode()

@@ -21,7 +21,7 @@ export function lastWrite(opened, storage, index, dtype, from) {
       if (String(index) in patch) return i;
       continue;
     }
-    if (!sameValue(element(before, dtype, index), element(opened.state(i).get(storage), dtype, index))) return i;
+    if (!sameValue(cellValue(before, dtype, index), cellValue(opened.state(i).get(storage), dtype, index))) return i;
   }
   return -1;
 }
@@ -35,7 +35,7 @@ export function writeBefore(opened, storage, index, dtype, step) {
 
 /** The value of an element that is listed, in whole or in a window.
  * @param {Entity | undefined} storage @param {string} dtype @param {number} index @returns {Cell | undefined} */
-function element(storage, dtype, index) {
+function cellValue(storage, dtype, index) {
   if (storage?.kind !== "storage") return undefined;
   if (storage.cells?.[dtype]) return storage.cells[dtype][index];
   for (const [from, values] of storage.windows?.[dtype] ?? [])

@@ -62,7 +62,7 @@ function handleNotes({ opened, index, entities, before, fresh, nameOf }, name, u
 }
 
 /** What a statement turned on or off: a tensor's requires_grad, its gradient, a mode. @param {Context} context @returns {Note[]} */
-export function switchNotes({ step, entities, before, nameOf }) {
+export function modeNotes({ step, entities, before, nameOf }) {
   /** @type {Note[]} */
   const out = [];
   const cleared = [];

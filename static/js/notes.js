@@ -3,7 +3,7 @@
 import { find } from "./entities.js";
 import { refOf } from "./layout/names.js";
 import { hookNotes, visitNotes } from "./note_backward.js";
-import { bindingNotes, containerNotes, switchNotes } from "./note_bindings.js";
+import { bindingNotes, containerNotes, modeNotes } from "./note_bindings.js";
 import { eventNotes } from "./note_events.js";
 import { firstLine, plainText, shortName } from "./note_texts.js";
 
@@ -29,7 +29,7 @@ export function notes(opened, i) {
     ...raiseNotes(context),
     ...step.log.flatMap((entry) => (entry.kind === "event" ? eventNotes(context, entry) : [])),
     ...bindingNotes(context),
-    ...(step.visit ? [] : switchNotes(context)),
+    ...(step.visit ? [] : modeNotes(context)),
   ];
   if (step.value !== undefined && step.value !== null && !refOf(step.value))
     out.push({ key: "value", args: { value: plainText(step.value) } });

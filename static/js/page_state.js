@@ -1,6 +1,6 @@
 /** The page's state as plain data, and the reducer through which alone it changes. Nothing here touches the document. */
 
-import { nextRunOfLine, openingStep } from "./captions.js";
+import { nextStepAtLine, openingStep } from "./captions.js";
 import { isCurrent, isSavedProgram, programText, shownFocus, skippedGap } from "./page_selectors.js";
 import { repaired } from "./repair.js";
 import { madeWith, normalizeSettings, sameSettings } from "./settings.js";
@@ -113,7 +113,7 @@ const TRANSITIONS = {
   },
   elementsRequested(state, { storage, at }) {
     if (!isCurrent(state)) return state;
-    const focus = skipped.elementsFocus(storage, at, state.step);
+    const focus = skipped.cellWindowFocus(storage, at, state.step);
     return ask(state, "elements", { source: programText(state), focus, at });
   },
   runQueued: (state, { id, ahead }) => (state.pending?.id === id ? { ...state, ahead } : state),
@@ -125,7 +125,7 @@ const TRANSITIONS = {
   stepChosen: (state, { step }) => goTo(state, step),
   lineChosen(state, { line }) {
     if (!state.opened || !isCurrent(state)) return state;
-    return goTo(state, nextRunOfLine(state.opened.trace.steps, line, state.step));
+    return goTo(state, nextStepAtLine(state.opened.trace.steps, line, state.step));
   },
   cellChosen(state, { storage, index, dtype }) {
     return state.opened ? goTo(state, writeBefore(state.opened, storage, index, dtype, state.step)) : state;

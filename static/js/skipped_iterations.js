@@ -72,7 +72,7 @@ export function iterationFocus({ loop, around }, index) {
 const WINDOW = 512;
 
 /** The focus of a run that is to show the elements around `at` of a big storage. @param {string} storage @param {number} at @param {number} step */
-export function elementsFocus(storage, at, step) {
+export function cellWindowFocus(storage, at, step) {
   const from = Math.max(0, at - WINDOW / 4);
   return { storage, step, from, to: from + WINDOW };
 }

@@ -65,7 +65,7 @@ class StaleViews:
     def is_stale(self, uid: str) -> bool:
         return uid in self._stale
 
-    def is_up_to_date(self, uid: str, tensor: torch.Tensor) -> bool:
+    def needs_no_reading(self, uid: str, tensor: torch.Tensor) -> bool:
         """Whether there is nothing to read: it was since the last write, or must not be."""
         return not self._stale[uid].had_node or bool(self._stale[uid].read_at == bare(tensor)._version)
 

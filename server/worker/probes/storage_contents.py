@@ -19,7 +19,7 @@ def report_cells(delta: TraceDelta, record: StorageRecord, buffer: Any, dtypes: 
     } or None
     recorded, record.cells = record.cells, listed
     if listed and list(listed) == list(recorded) and all(len(listed[d]) == len(recorded[d]) for d in listed):
-        patch = {d: p for d in listed if (p := patch_of(recorded[d], listed[d]))}
+        patch = {d: p for d in listed if (p := changed_cells(recorded[d], listed[d]))}
         pending = delta.pending.get(record.uid, {})
         if sum(map(len, patch.values())) * 2 < sum(map(len, listed.values())) and "cells" not in pending:
             delta.update(record.uid, facts)
@@ -52,6 +52,6 @@ def report_windows(delta: TraceDelta, record: StorageRecord, wanted: dict[str, s
     delta.update(record.uid, facts)
 
 
-def patch_of(old: list[Number], new: list[Number]) -> dict[str, Number]:
+def changed_cells(old: list[Number], new: list[Number]) -> dict[str, Number]:
     """The elements that differ, by their number as text."""
     return {str(k): y for k, (x, y) in enumerate(zip(old, new, strict=True)) if x != y or str(x) != str(y)}

@@ -346,7 +346,7 @@ class Tensors(Probe):
         if not bare(tensor).requires_grad:
             return None
         stale = self.stale_views.is_stale(uid)
-        if stale and (self._queue is None or self.stale_views.is_up_to_date(uid, tensor)):
+        if stale and (self._queue is None or self.stale_views.needs_no_reading(uid, tensor)):
             return None
         try:
             return self.stale_views.read_node(uid, tensor) if stale else bare(tensor).grad_fn

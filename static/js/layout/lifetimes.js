@@ -7,7 +7,7 @@ import { cardWidth, chipWidth, isChip, objectEntries, tagWidth, typeText } from 
 import { chip } from "./chip.js";
 import { valueText } from "./format.js";
 import { textWidth, truncate } from "./metrics.js";
-import { carriesNames, names } from "./names.js";
+import { leadsToNames, names } from "./names.js";
 import { readLines, reads } from "./reads.js";
 
 /** @typedef {import("../state.js").Entities} Entities */
@@ -89,7 +89,7 @@ class Measures {
   entity(uid, now, step) {
     const entity = now.get(uid);
     const fields = step.set?.[uid];
-    if (entity && carriesNames(entity)) this.sources.set(uid, entity);
+    if (entity && leadsToNames(entity)) this.sources.set(uid, entity);
     else this.sources.delete(uid);
     if (uid[0] === "s") this.count(uid, entity !== undefined);
     if (!entity) {

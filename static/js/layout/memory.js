@@ -180,7 +180,7 @@ function arrangeStorage(life, readers, pins, M) {
   const full = strip(life, readers, M);
   const body = life.passing ? { ...full, w: Math.min(full.w, 160), h: 24 } : full;
   const inline = (M.dense || life.passing) && body.mode === "cells" && body.rows.length <= 1 && oneAtATime(readers);
-  const { at, width } = pinPositions(pins);
+  const { at, width } = arrangePins(pins);
   const pinZone = pins.length && !M.dense ? M.pin : 0;
   const above = Math.max(0, 8 + width - body.w);
   const side = M.dense ? (pins.length ? 10 + width : 0) : above;
@@ -236,7 +236,7 @@ function arrangeStorage(life, readers, pins, M) {
 
 /** Pins side by side, those that break first; of very many the last lie upon each other like a hand of cards.
  * @template {import("../trace_index.js").Pin} T @param {T[]} pins @returns {{at: (T & {at: number})[], width: number}} */
-function pinPositions(pins) {
+function arrangePins(pins) {
   const sorted = [...pins].sort((a, b) => a.birth - b.birth);
   const broken = new Packer();
   const intact = new Packer();

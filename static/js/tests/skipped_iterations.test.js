@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sameOutput, findIteration, elementsFocus, gap, iterationFocus } from "../skipped_iterations.js";
+import { sameOutput, findIteration, cellWindowFocus, gap, iterationFocus } from "../skipped_iterations.js";
 
 const statements = [
   { kind: "Assign" },
@@ -63,6 +63,6 @@ test("runs that printed something else are not alike", () => {
 });
 
 test("elements that were asked for are opened with some before them, and never before the first", () => {
-  assert.deepEqual(elementsFocus("s1", 5000, 3), { storage: "s1", step: 3, from: 4872, to: 5384 });
-  assert.equal(elementsFocus("s1", 5, 3).from, 0);
+  assert.deepEqual(cellWindowFocus("s1", 5000, 3), { storage: "s1", step: 3, from: 4872, to: 5384 });
+  assert.equal(cellWindowFocus("s1", 5, 3).from, 0);
 });
