@@ -92,7 +92,7 @@ def test_a_run_of_twenty_statements_takes_few_page_faults() -> None:
 
 
 def test_a_program_can_not_tell_whether_its_process_rehearsed() -> None:
-    traces = asyncio.run(runs(OBSERVANT, [RESTED, 0, 0.025, 0.04, RESTED]))
+    traces = asyncio.run(runs(OBSERVANT, [RESTED, 0, 0.305, 0.32, RESTED]))
     rested = traces[0][:-1]
     assert traces[0][-1]["outcome"]["status"] == "finished", traces[0][-1]
     for trace in traces[1:]:

@@ -39,8 +39,9 @@ class Worker:
 DUMP_SIGNAL = signal.SIGUSR1
 """Has the child write its traceback into the pipe, even from inside a call that never returns."""
 
-IDLE_MS = 20
-"""Milliseconds that a child waits for a job before it rehearses. Under load one comes sooner, and nobody rehearses."""
+IDLE_MS = 300
+"""Milliseconds that a child waits for a job before it rehearses. Under load one comes sooner, and nobody rehearses:
+a rehearsal costs processor time that runs would have to wait for."""
 
 _PDEATHSIG = 1
 
