@@ -1,0 +1,92 @@
+/** What each step touched: the entities that have to be in sight after it, and when each was last touched. */
+
+import { walk } from "../state.js";
+import { refOf } from "./names.js";
+
+/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace.js").Step} Step */
+/**
+ * @typedef {{uids: Set<string>, names: Set<string>, node: string | null}} Touched
+ *   uids: living entities that the step made, changed, wrote or visited, and what its names now mean, and storages that
+ *   it freed. names: those that were bound, as `frame/name`. node: the one that backward visits
+ */
+
+/** Kinds of entities that are drawn; a frame is touched by its names, a mode or a device never. */
+const DRAWN = new Set("tascno");
+
+/** What a step touched. @param {Step | null | undefined} step @param {import("../state.js").Entities} entities after it
+ * @returns {Touched} */
+export function touched(step, entities) {
+  /** @type {Touched} */
+  const out = { uids: new Set(), names: new Set(), node: step?.visit?.node ?? null };
+  if (!step) return out;
+  for (const [uid, fields] of Object.entries(step.set ?? {})) {
+    if (!entities.has(uid)) continue;
+    if (DRAWN.has(uid[0]) && Object.keys(fields).some((field) => field !== "held_by")) out.uids.add(uid);
+    if (uid[0] === "f") boundNames(out, uid, fields, entities);
+  }
+  for (const uid of step.gone ?? []) if (uid[0] === "s") out.uids.add(uid);
+  if (step.visit) visited(out, step.visit, entities);
+  return out;
+}
+
+/** @param {Touched} out @param {string} uid of the frame @param {import("../trace.js").Delta} fields
+ * @param {import("../state.js").Entities} entities */
+function boundNames(out, uid, fields, entities) {
+  const frame = entities.get(uid);
+  if (frame?.kind !== "frame") return;
+  for (const name of Object.keys(/** @type {{vars?: Record<string, unknown>}} */ (fields).vars ?? {})) {
+    const to = refOf(frame.vars.get(name));
+    if (!to || !entities.has(to)) continue;
+    out.names.add(`${uid}/${name}`);
+    out.uids.add(to);
+  }
+}
+
+/** The node that backward visits, where its gradients go, and their memory.
+ * @param {Touched} out @param {import("../trace.js").Visit} visit @param {import("../state.js").Entities} entities */
+function visited(out, visit, entities) {
+  const node = entities.get(visit.node);
+  out.uids.add(visit.node);
+  (visit.grad_inputs ?? []).forEach((grad, k) => {
+    const to = node?.kind === "node" ? node.next?.[k]?.[0] : undefined;
+    if (grad && to && entities.has(to)) out.uids.add(to);
+  });
+  for (const grad of [...(visit.grad_inputs ?? []), ...(visit.grad_outputs ?? [])])
+    if (grad?.storage && entities.has(grad.storage)) out.uids.add(grad.storage);
+  const leaf = visit.accumulates ? entities.get(visit.accumulates) : undefined;
+  if (leaf?.kind !== "tensor" || !visit.accumulates) return;
+  out.uids.add(visit.accumulates);
+  if (leaf.grad && entities.has(leaf.grad)) out.uids.add(leaf.grad);
+}
+
+/** When each entity was touched, over the whole run. */
+export class TouchHistory {
+  /** @param {OpenTrace} opened */
+  constructor(opened) {
+    /** @type {Map<string, number[]>} steps in order, by uid */
+    this.steps = new Map();
+    let i = -1;
+    for (const entities of walk(opened.trace)) {
+      i += 1;
+      for (const uid of touched(opened.trace.steps[i], entities).uids) {
+        const steps = this.steps.get(uid);
+        if (steps) steps.push(i);
+        else this.steps.set(uid, [i]);
+      }
+    }
+  }
+
+  /** The last step up to `i` that touched an entity; -1 where none did. @param {string} uid @param {number} i */
+  last(uid, i) {
+    const steps = this.steps.get(uid) ?? [];
+    let low = 0;
+    let high = steps.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (steps[middle] <= i) low = middle + 1;
+      else high = middle;
+    }
+    return low ? steps[low - 1] : -1;
+  }
+}
