@@ -3,23 +3,23 @@
 import signal
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from server.wire.link import JobRecord, WorkerOptions
 from server.worker import prepare as recorder
 from server.worker.child import Worker
 from server.worker.run import ProgramRun
-from server.worker.supervisor import Options
 
 WALL = 0.5
 """Seconds a run may take."""
 
 
-def prepare(options: Options) -> Worker:
+def prepare(options: WorkerOptions) -> Worker:
     """Like the recorder's, but for what a child runs."""
     return replace(recorder.prepare(options), run=run)
 
 
-def run(job: dict[str, Any], write: Callable[[bytes], None]) -> NoReturn:
+def run(job: JobRecord, write: Callable[[bytes], None]) -> NoReturn:
     """Run the program and end it in good order when its time is over: so it would be, if a signal could get through."""
     running = ProgramRun(job, write)
     signal.signal(signal.SIGALRM, lambda *_: running._stop_at_limit("wall", WALL))

@@ -4,20 +4,19 @@ import json
 import resource
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
+from server.wire.link import JobRecord, WorkerOptions
 from server.worker import prepare as recorder
 from server.worker.child import Worker
 from server.worker.run import run
-from server.worker.supervisor import Options
 
 
-def prepare(options: Options) -> Worker:
+def prepare(options: WorkerOptions) -> Worker:
     """Like the recorder's, but for what a child runs."""
     return replace(recorder.prepare(options), run=run_counted)
 
 
-def run_counted(job: dict[str, Any], write: Callable[[bytes], None]) -> None:
+def run_counted(job: JobRecord, write: Callable[[bytes], None]) -> None:
     """Run the program; the fields `faults` and `faults_before_header` are added to the outcome's line."""
     before = faults()
     header = 0

@@ -11,7 +11,8 @@ import torch._dynamo
 
 from server.worker.prepare import REHEARSALS
 from server.worker.probes import ops
-from server.worker.run import rehearse, run
+from server.worker.rehearsal import rehearse
+from server.worker.run import run
 from server.worker.threads import run_in_thread
 from tests import full_observation, lifetime_log, recorder_changes  # noqa: F401 named by requests
 from tests.fork_host import Request, Write, serve

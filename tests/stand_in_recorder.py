@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from server.wire.link import JobRecord, WorkerOptions
 from server.worker.child import Worker
-from server.worker.supervisor import Options
 
 HEADER = {
     "header": {
@@ -33,7 +33,7 @@ HEADER = {
 END = {"outcome": {"status": "finished"}, "cost": {"wall_ms": 0, "cpu_ms": 0, "peak_bytes": 0}}
 
 
-def prepare(_: Options) -> Worker:
+def prepare(_: WorkerOptions) -> Worker:
     """A worker that imports nothing, so that the zygote is ready in a moment."""
     return Worker(run, {"torch": "0", "numpy": "0", "python": "0"})
 
@@ -42,7 +42,7 @@ def step(i: int) -> dict[str, Any]:
     return {"step": {"i": i, "kind": "statement", "line": 1}}
 
 
-def run(job: dict[str, Any], write: Callable[[bytes], None]) -> None:
+def run(job: JobRecord, write: Callable[[bytes], None]) -> None:
     """Do what the job's source says: a word, and what the word needs."""
 
     def emit(*lines: dict[str, Any]) -> None:

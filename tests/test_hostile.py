@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from server.pool.assemble import assemble
+from server.pool.assemble import Usage, assemble
 from server.wire.api import Job
 from server.wire.trace import Error, Outcome, Trace, text
 from tests.stand_in_recorder import END, HEADER, step
@@ -17,7 +17,7 @@ from tests.stand_in_recorder import END, HEADER, step
 pytestmark = pytest.mark.slow
 
 JOB = Job(source="x = 1\n", limits={"steps": 2000, "trace": 8_000_000})
-EXIT = {"wall_ms": 1.0, "cpu_ms": 2.0, "peak_bytes": 3}
+USAGE = Usage(wall_ms=1.0, cpu_ms=2.0, peak_bytes=3)
 
 
 def encoded(value: Any) -> bytes:
@@ -28,7 +28,7 @@ START = encoded(HEADER) + encoded(step(0))
 
 
 def assembled(data: bytes, outcome: Outcome | None = None) -> Trace:
-    trace, _ = assemble(JOB, {"torch": "0", "numpy": "0", "python": "0"}, data, outcome, dict(EXIT))
+    trace, _ = assemble(JOB, {"torch": "0", "numpy": "0", "python": "0"}, data, outcome, USAGE)
     return trace.decoded()  # what the server sends is a trace, always
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from server.pool.assemble import assemble, decode_step
+from server.pool.assemble import Usage, assemble, decode_step
 from server.pool.recorded_trace import RecordedTrace
 from server.wire.api import Job
 from server.wire.trace import Trace
@@ -16,13 +16,13 @@ from tests.stand_in_recorder import END, HEADER
 from tests.tracing import record
 
 JOB = Job(source="x = 1\n", limits={})
-EXIT = {"wall_ms": 1.0, "cpu_ms": 2.0, "peak_bytes": 3}
+USAGE = Usage(wall_ms=1.0, cpu_ms=2.0, peak_bytes=3)
 PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\nprint('é', float('nan'), 'NaN')\nx.sum().backward()\n"
 
 
 def recorded(*texts: bytes) -> RecordedTrace:
     """The trace of a child that wrote these lines."""
-    return assemble(JOB, {}, b"\n".join(texts) + b"\n", None, dict(EXIT))[0]
+    return assemble(JOB, {}, b"\n".join(texts) + b"\n", None, USAGE)[0]
 
 
 def written(values: list[Any]) -> list[bytes]:

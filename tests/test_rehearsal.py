@@ -4,7 +4,8 @@ import asyncio
 import json
 from typing import Any
 
-from server.pool.zygote import Options, Zygote
+from server.pool.zygote import Zygote
+from server.wire.link import WorkerOptions
 
 TWENTY_STATEMENTS = """\
 import torch
@@ -70,7 +71,7 @@ async def lines(zygote: Zygote, source: str) -> list[dict[str, Any]]:
 
 async def runs(source: str, rest: list[float]) -> list[list[dict[str, Any]]]:
     """One run after the other, each by a spare child that waited for so many seconds."""
-    zygote = Zygote(Options(1, "best", 1 << 30, 10, "tests.counting_worker:prepare"), 120)
+    zygote = Zygote(WorkerOptions(1, "best", 1 << 30, 10, "tests.counting_worker:prepare"), 120)
     zygote.start()
     try:
         traces = []

@@ -10,7 +10,6 @@ import logging
 import os
 import threading
 from dataclasses import dataclass, field
-from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import from_json
@@ -64,6 +63,15 @@ class GcPause:
 
 
 gc_pause = GcPause()
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a run used, as the server and the zygote measured it; None where neither did."""
+
+    wall_ms: float = 0.0
+    cpu_ms: float | None = None
+    peak_bytes: int | None = None
 
 
 @dataclass
@@ -134,13 +142,13 @@ def assemble(
     versions: dict[str, str],
     data: bytes,
     outcome: Outcome | None,
-    exit_: dict[str, Any],
+    usage: Usage,
     log_text: bool = False,
 ) -> tuple[RecordedTrace, Focus | None]:
     """A trace of the lines in `data`, and the focus of another run that would show more.
 
-    outcome: as the parent saw it; None where the child's own last line says it. exit_: `wall_ms`, `cpu_ms` and
-    `peak_bytes` as the parent measured them, the last two where it did. log_text: whether an invalid line's text is logged.
+    outcome: as the parent saw it; None where the child's own last line says it. usage: as the
+    parent measured it. log_text: whether an invalid line's text is logged.
     """
     output = read_output(data)
     if output.rejected is not None and outcome is None:
@@ -155,7 +163,7 @@ def assemble(
         outcome = Outcome(status="crashed", error=Error(type="Crash", message=crash_message(output)))
     correct_outcome_lines(outcome, header.program.source.count("\n") + 1, output.last_line)
     printed = "".join(output.printed)
-    cost = measured_cost(exit_, end)
+    cost = measured_cost(usage, end)
     trace = RecordedTrace(header, output.steps, printed, outcome, cost, job.focus, output.deterministic)
     return trace, focus
 
@@ -188,13 +196,16 @@ def correct_outcome_lines(outcome: Outcome, lines: int, last_line: int | None) -
         outcome.stopped.line = last_line
 
 
-def measured_cost(exit_: dict[str, Any], end: OutcomeLine | None) -> Cost:
+def measured_cost(usage: Usage, end: OutcomeLine | None) -> Cost:
     """What the parent measured; where it did not, what the child claims, as far as that is possible."""
-    wall = float(exit_.get("wall_ms", 0))
     claimed = end.cost if end is not None else Cost(wall_ms=0, cpu_ms=0, peak_bytes=0)
-    cpu = min(max(claimed.cpu_ms, 0), wall * (os.cpu_count() or 1))
+    cpu = min(max(claimed.cpu_ms, 0), usage.wall_ms * (os.cpu_count() or 1))
     peak = min(max(claimed.peak_bytes, 0), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    return Cost(wall_ms=wall, cpu_ms=exit_.get("cpu_ms", cpu), peak_bytes=exit_.get("peak_bytes", peak))
+    return Cost(
+        wall_ms=usage.wall_ms,
+        cpu_ms=cpu if usage.cpu_ms is None else usage.cpu_ms,
+        peak_bytes=peak if usage.peak_bytes is None else usage.peak_bytes,
+    )
 
 
 def runtime(job: Job, versions: dict[str, str]) -> Runtime:

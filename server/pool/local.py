@@ -9,13 +9,15 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from server.pool.assemble import assemble
+from server.pool.assemble import Usage, assemble
+from server.pool.child import Child, Exit
 from server.pool.fair_queue import Client, FairQueue
 from server.pool.machine import max_workers
 from server.pool.recorded_trace import RecordedTrace
-from server.pool.zygote import PREPARE, Child, Options, WorkersUnavailable, Zygote
+from server.pool.zygote import PREPARE, WorkersUnavailable, Zygote
 from server.settings import Settings
 from server.wire.api import Job
+from server.wire.link import WorkerOptions
 from server.wire.trace import Error, Focus, Outcome, Stopped
 
 REPORT_TIME = 0.05
@@ -38,7 +40,7 @@ class Pool:
         workers = self.workers = min(settings.workers, max_workers(settings.memory))
         if workers < settings.workers:
             log.warning("there is memory for %d of %d programs at once", workers, settings.workers)
-        options = Options(workers, settings.sandbox, settings.memory, settings.cpu, prepare)
+        options = WorkerOptions(workers, settings.sandbox, settings.memory, settings.cpu, prepare)
         self.queue = FairQueue(workers, settings.queue, classroom=settings.classroom)
         self.zygote = Zygote(options, settings.boot)
         gpu_options = replace(options, spares=1, device="cuda", gpu_memory=settings.gpu_memory)
@@ -104,7 +106,7 @@ class Pool:
 
     def cancelled_trace(self, job: Job) -> RecordedTrace:
         """The trace of a program that was cancelled before it started."""
-        return assemble(job, self.zygote.versions, b"", CANCELLED, {})[0]
+        return assemble(job, self.zygote.versions, b"", CANCELLED, Usage())[0]
 
     async def _run_once(self, zygote: Zygote, job: Job, stop: asyncio.Event) -> tuple[RecordedTrace, Focus | None]:
         child = await zygote.child()
@@ -118,7 +120,9 @@ class Pool:
                 releasing.add_done_callback(self._releasing.discard)
             else:
                 await asyncio.shield(releasing)
-        usage = {**(child.exit or {}), "wall_ms": round((time.perf_counter() - child.began) * 1000, 3)}
+        exit_ = child.exit or Exit()
+        wall_ms = round((time.perf_counter() - child.began) * 1000, 3)
+        usage = Usage(wall_ms, exit_.cpu_ms, exit_.peak_bytes)
         outcome = CANCELLED if cancelled else observed_outcome(child, self._settings)
         log_text = self._settings.log_programs
         return await asyncio.to_thread(assemble, job, zygote.versions, bytes(child.data), outcome, usage, log_text)
@@ -151,18 +155,18 @@ async def first_set(*events: asyncio.Event) -> None:
 
 def observed_outcome(child: Child, settings: Settings) -> Outcome | None:
     """How the program ended, as its parent saw it; None where only the child's last line says it."""
-    exit_ = child.exit or {}
+    exit_ = child.exit or Exit()
     match = _LINE.search(child.data, max(len(child.data) - 20_000, 0))
     line = int(match[1]) if match else None
     if child.limit is not None:
         return Outcome(status="stopped", stopped=child.limit.model_copy(update={"line": line}))
     if child.outcome_received:
         return None
-    if exit_.get("lost"):
+    if exit_.lost:
         return Outcome(status="lost", error=Error(type="Lost", message="the machine's workers went down under the run"))
-    if exit_.get("signal"):
-        number = int(exit_["signal"])
-        if number == signal.SIGXCPU or (number == signal.SIGKILL and exit_.get("cpu_ms", 0) >= settings.cpu * 1000):
+    if exit_.signal is not None:
+        number = exit_.signal
+        if number == signal.SIGXCPU or (number == signal.SIGKILL and (exit_.cpu_ms or 0) >= settings.cpu * 1000):
             return Outcome(status="stopped", stopped=Stopped(limit="cpu", value=settings.cpu, line=line))
         return Outcome(status="crashed", signal=number, error=crash_error(number, line))
     return None

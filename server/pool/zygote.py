@@ -8,17 +8,18 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections import deque
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
+from server.pool.child import Child, Exit
+from server.wire.link import ServerMessage, WorkerOptions, ZygoteMessage
 from server.wire.problems import ProblemError
-from server.wire.trace import Stopped
 
 ROOT = Path(__file__).parent.parent.parent
-CHUNK = 1 << 16
+MAX_MESSAGE = 1 << 16
+"""Bytes of a message of the zygote."""
+
 PREPARE = "server.worker.prepare:prepare"
 """Makes the zygote ready to trace programs."""
 MAX_BACKOFF = 30.0
@@ -34,117 +35,10 @@ class WorkersUnavailable(ProblemError):
         super().__init__(503, "no_worker", message, headers={"Retry-After": "5"})
 
 
-@dataclass(frozen=True)
-class Options:
-    """The options of the zygote, as `server.worker.supervisor.Options` documents them."""
-
-    spares: int
-    sandbox: str
-    memory: int
-    cpu: int
-    prepare: str = PREPARE
-    device: str = "cpu"
-    gpu_memory: int = 0
-
-
-@dataclass
-class Child:
-    """A child process, as the server sees it.
-
-    job, pipe: the descriptors that take its job and give its lines; -1 once closed. room: bytes that it may write.
-    limit: the limit that the server stopped it at. outcome_received: whether the last line of its trace has come. exit:
-    what the zygote reported of its end. ended: set by an outcome, an exit or a limit. exited: set by its exit. began:
-    `time.perf_counter` when it got its job.
-    """
-
-    number: int
-    job: int
-    pipe: int
-    room: int = 0
-    data: bytearray = field(default_factory=bytearray)
-    limit: Stopped | None = None
-    outcome_received: bool = False
-    exit: dict[str, Any] | None = None
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
-    exited: asyncio.Event = field(default_factory=asyncio.Event)
-    began: float = 0.0
-
-    def start(self, job: bytes, room: int) -> None:
-        """Write the job to the child, and read its lines as they come, up to about `room` bytes of them."""
-        self.began, self.room = time.perf_counter(), room
-        self._unwritten = memoryview(job)
-        asyncio.get_running_loop().add_reader(self.pipe, self.read)
-        self._write()
-
-    def _write(self) -> None:
-        try:
-            while self._unwritten:
-                self._unwritten = self._unwritten[os.write(self.job, self._unwritten) :]
-        except BlockingIOError:
-            asyncio.get_running_loop().add_writer(self.job, self._write)
-            return
-        except OSError:  # the child is dead; its exit will be reported
-            pass
-        self.close_job()
-
-    def close_job(self) -> None:
-        """Close the pipe that takes the job: the child then begins."""
-        if self.job >= 0:
-            asyncio.get_running_loop().remove_writer(self.job)
-            os.close(self.job)
-            self.job = -1
-
-    def read(self) -> bool:
-        """Read a chunk of the child's lines. Returns whether there may be more."""
-        if self.pipe < 0:
-            return False
-        try:
-            chunk = os.read(self.pipe, CHUNK)
-        except BlockingIOError:
-            return False
-        self.data += chunk
-        if len(self.data) > self.room + CHUNK and self.limit is None:
-            self.limit = Stopped(limit="trace", value=self.room)
-            self.ended.set()
-        elif has_outcome(self.data):
-            self.outcome_received = True
-            self.ended.set()
-        if chunk and self.limit is None and not self.outcome_received:
-            return True
-        asyncio.get_running_loop().remove_reader(self.pipe)
-        return False
-
-    def mark_exited(self, exit_: dict[str, Any]) -> None:
-        """The child has exited. All it wrote lies in the pipe by now, which another process may still hold open.
-
-        exit_: what the zygote reported, `{"lost": True}` where the zygote died.
-        """
-        if self.exit is None:
-            while self.read():
-                pass
-            self.exit = exit_
-            self.ended.set()
-            self.exited.set()
-
-    def close(self) -> None:
-        """Close both descriptors."""
-        self.close_job()
-        if self.pipe >= 0:
-            asyncio.get_running_loop().remove_reader(self.pipe)
-            os.close(self.pipe)
-            self.pipe = -1
-
-
-def has_outcome(data: bytearray) -> bool:
-    """Whether the data ends with the line that ends a trace. Searches no further back than that line may be long."""
-    last = data.rfind(b"\n", max(len(data) - CHUNK, 0), len(data) - 1)
-    return data.endswith(b"\n") and data.startswith(b'{"outcome"', last + 1)
-
-
 class Zygote:
     """The zygote, restarted where it dies. boot: seconds that a start may take."""
 
-    def __init__(self, options: Options, boot: float) -> None:
+    def __init__(self, options: WorkerOptions, boot: float) -> None:
         self._options, self._boot_timeout = options, boot
         self._process: subprocess.Popen[bytes] | None = None
         self._link: socket.socket | None = None
@@ -253,10 +147,10 @@ class Zygote:
                         await child.exited.wait()
             if child.exit is None:
                 log.error("a run can't be killed")
-                child.exit = {}
+                child.exit = Exit()
         finally:
             if child.exit is None:  # cancelled while it waited: it dies all the same
-                child.exit = {}
+                child.exit = Exit()
             child.close()
             self._children.pop(child.number, None)
 
@@ -264,7 +158,7 @@ class Zygote:
         """Have the child write its traceback, which names the line that it is at, into its pipe."""
         self._send({"traceback": child.number})
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def _send(self, message: ServerMessage) -> None:
         if self._link is not None:
             with contextlib.suppress(OSError):
                 self._link.send(json.dumps(message).encode())
@@ -272,7 +166,7 @@ class Zygote:
     def _receive(self) -> None:
         while self._link is not None:
             try:
-                data, descriptors, _, _ = socket.recv_fds(self._link, CHUNK, 2)
+                data, descriptors, _, _ = socket.recv_fds(self._link, MAX_MESSAGE, 2)
             except BlockingIOError:
                 return
             except OSError:
@@ -280,16 +174,17 @@ class Zygote:
             if not data:
                 self._zygote_died()
                 return
-            message = json.loads(data)
-            if "ready" in message and self._ready is not None and not self._ready.done():
+            message: ZygoteMessage = json.loads(data)
+            if "spare" in message:
+                self._add_spare(Child(message["spare"], descriptors[0], descriptors[1]))
+            elif "exited" in message:
+                exit_ = Exit(message["signal"], message["cpu_ms"], message["peak_bytes"])
+                self._child_exited(self._children.get(message["exited"]), exit_)
+            elif self._ready is not None and not self._ready.done():
                 self.versions, self.layers, self.gpus = message["ready"], message["layers"], message["gpus"]
                 self._deaths = 0
                 self._ready.set_result(None)
                 self._warn_of_missing_layers()
-            elif "spare" in message:
-                self._add_spare(Child(int(message["spare"]), descriptors[0], descriptors[1]))
-            elif "exited" in message:
-                self._child_exited(self._children.get(int(message["exited"])), message)
 
     def _warn_of_missing_layers(self) -> None:
         """Log what confines programs less than it should."""
@@ -310,7 +205,7 @@ class Zygote:
                 return
         self._idle.append(child)
 
-    def _child_exited(self, child: Child | None, exit_: dict[str, Any]) -> None:
+    def _child_exited(self, child: Child | None, exit_: Exit) -> None:
         if child is None:
             return
         child.mark_exited(exit_)
@@ -345,7 +240,7 @@ class Zygote:
             if not waiting.done():
                 waiting.set_exception(error)
         for child in list(self._children.values()):
-            child.mark_exited({"lost": True})
+            child.mark_exited(Exit(lost=True))
         while self._idle:
             child = self._idle.popleft()
             child.close()

@@ -10,8 +10,9 @@ import select
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from server.wire.link import FaultLine, JobRecord
 from server.worker.confine import Confinement
 from server.worker.threads import require_one_thread
 
@@ -29,7 +30,7 @@ class Worker:
     returns early once the function that it is passed says that a job has come.
     """
 
-    run: Callable[[dict[str, Any], Write], object]
+    run: Callable[[JobRecord, Write], object]
     versions: dict[str, str]
     gpus: int = 0
     initialize_gpu: Callable[[], None] | None = None
@@ -69,11 +70,12 @@ def run_child(worker: Worker, job: int, pipe: int, parent: int, confinement: Con
         faulthandler.register(DUMP_SIGNAL, pipe, all_threads=False)
         faulthandler.register(signal.SIGXCPU, pipe, all_threads=False, chain=True)
         with os.fdopen(job, "rb") as file:
-            request = json.loads(file.read())
+            request: JobRecord = json.loads(file.read())
         worker.run(request, lambda data: write_all(pipe, data))
         code = 0
     except BaseException as error:  # the worker's own; the program's errors are in its trace
-        write_all(pipe, json.dumps({"fault": f"{type(error).__name__}: {error}"}).encode() + b"\n")
+        fault = FaultLine(fault=f"{type(error).__name__}: {error}")
+        write_all(pipe, json.dumps(fault).encode() + b"\n")
     finally:
         os._exit(code)
 

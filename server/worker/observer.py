@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, cast
+from typing import cast
 
 from server.wire import events
+from server.wire.link import FocusRecord
 from server.worker.observation import Observation
 from server.worker.probes.arrays import Arrays
 from server.worker.probes.counters import Counters
@@ -36,7 +37,7 @@ class Observer:
     focus: see `Windows`. writable_without_ops: the program has ways to write bytes that are no operators.
     """
 
-    def __init__(self, context: ProbeContext, focus: dict[str, Any], writable_without_ops: bool) -> None:
+    def __init__(self, context: ProbeContext, focus: FocusRecord, writable_without_ops: bool) -> None:
         self._context, self._delta = context, context.delta
         tensor_uids = WeakUids(context.uids, "t")
         self.node_uids = node_uids = NodeUids(context.uids)

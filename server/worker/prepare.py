@@ -10,12 +10,13 @@ from collections.abc import Callable
 import numpy
 import torch
 
+from server.wire.link import WorkerOptions
 from server.worker import gpu, huge_pages
 from server.worker.child import Worker
 from server.worker.preload import preload
 from server.worker.probes import ops
-from server.worker.run import rehearse, run
-from server.worker.supervisor import Options
+from server.worker.rehearsal import rehearse
+from server.worker.run import run
 from server.worker.threads import require_one_thread, run_in_thread
 
 REHEARSALS = 12
@@ -28,7 +29,7 @@ NICENESS = 10
 _free_blocks: list[bytes] = []
 
 
-def prepare(options: Options) -> Worker:
+def prepare(options: WorkerOptions) -> Worker:
     """Do once what serves all children that trace programs. The process has one thread again at the end."""
     torch.set_num_threads(1)
     run_in_thread(preload)

@@ -10,7 +10,6 @@ import linecache
 import os
 import platform
 import random
-import re
 import resource
 import sys
 import time
@@ -28,12 +27,23 @@ from server import __version__
 from server.language import paste, policy, repairs
 from server.language.determinism import nondeterministic_names
 from server.wire import limits
-from server.wire.records import StepRecord
-from server.worker import introspection
+from server.wire.limits import Limit
+from server.wire.link import FaultLine, FocusRecord, JobRecord
+from server.wire.records import (
+    CostRecord,
+    HeaderLineRecord,
+    HeaderRecord,
+    LineRecord,
+    OutcomeLineRecord,
+    OutcomeRecord,
+    ProgramRecord,
+    StatementRecord,
+    StepRecord,
+)
 from server.worker.device_name import device_name
 from server.worker.displayhook import expressions_with_output
 from server.worker.instrument import Statements, instrument
-from server.worker.introspection import traceback_of
+from server.worker.outcomes import NO_MEMORY, error_record, lines_in_program, refused_outcome
 from server.worker.recorder import Recorder
 from server.worker.run_context import RunContext
 from server.worker.stack import PROGRAM, RECURSION_SLACK, frames_outward
@@ -47,39 +57,17 @@ RESERVE = 1 << 16
 
 RECURSION = 1000
 
-NO_MEMORY = re.compile(
-    r"can't allocate memory|bad_alloc|Cannot allocate memory|CUDA out of memory|CUDA error: out of memory"
-)
-"""What torch says where Python would raise a MemoryError."""
-
-REHEARSAL = """\
-import torch
-def f(x, k):
-    return x.view(1, 2) * k
-x = torch.ones(2, requires_grad=True)
-y = x.detach()[0]
-for k in range(2):
-    z = f(x, k) + 1
-z[0, 0] = 2.0
-print([y, {"z": z}])
-try:
-    (z @ z.t()).relu().sum().backward()
-    y.backward()
-except RuntimeError as error:
-    x.grad.zero_()
-"""
 HASH_SEED = int(os.environ.get("PYTHONHASHSEED") or 0)  # the children's environment is empty
-_RECORDER = Recorder.hooks.__code__.co_filename
 
 
 class ProgramRun:
     """One program from its pasted text to the outcome. `write` takes whole lines of JSON."""
 
-    def __init__(self, job: dict[str, Any], write: Callable[[bytes], None]) -> None:
-        self._source, self._seed = str(job["source"]), int(job.get("seed", 0))
-        self._device = str(job.get("device", "cpu"))
-        self._limits = LIMITS | dict(job.get("limits") or {})
-        self._focus = dict(job.get("focus") or {})
+    def __init__(self, job: JobRecord, write: Callable[[bytes], None]) -> None:
+        self._source, self._seed = job["source"], job.get("seed", 0)
+        self._device = job.get("device", "cpu")
+        self._limits = LIMITS | job.get("limits", {})
+        self._focus: FocusRecord = job.get("focus") or {}
         self._send, self._written = write, 0
         self._began, self._cpu = time.perf_counter(), time.process_time()
         self._recorder: Recorder | None = None
@@ -99,21 +87,25 @@ class ProgramRun:
                 refusals = [policy.too_deep_refusal(pasted.source)]
         self._write_line({"header": self._header(pasted, statements), "deterministic": deterministic})
         if code is None:
-            self._end(refusal_outcome(repairs.offer_repairs(pasted, self._source, refusals)))
+            self._end(refused_outcome(repairs.offer_repairs(pasted, self._source, refusals)))
         else:
             self._run_program(code, pasted, statements)
 
-    def _header(self, pasted: paste.Pasted, statements: Statements) -> dict[str, Any]:
+    def _header(self, pasted: paste.Pasted, statements: Statements) -> HeaderRecord:
         lines = pasted.source.split("\n")
-        rows = [
+        rows: list[StatementRecord] = [
             {**row, "col": policy.character_column(lines[row["line"] - 1], row["col"]),
              "end_col": policy.character_column(lines[row["end_line"] - 1], row["end_col"])}
             for row in statements.rows
         ]  # fmt: skip
-        program: dict[str, Any] = {"source": pasted.source, "lines": pasted.lines, "statements": rows}
+        program: ProgramRecord = {
+            "source": pasted.source,
+            "lines": pasted.lines,
+            "statements": rows,
+            "notices": [notice.model_dump(mode="json", exclude_unset=True) for notice in pasted.notices],
+        }
         if pasted.source != self._source:
             program["pasted"] = self._source
-        program["notices"] = [notice.model_dump(mode="json", exclude_unset=True) for notice in pasted.notices]
         return {
             "schema": 1,
             "program": program,
@@ -143,12 +135,12 @@ class ProgramRun:
         self._set_up_interpreter(pasted.source, module, recorder)
         recorder.observer.devices.reset_peaks()
         error = self._execute(code, space, recorder)
-        outcome: dict[str, Any] = {"status": "finished"}
+        outcome: OutcomeRecord = {"status": "finished"}
         line = statements.rows[-1]["line"] if statements.rows else 1
         if error is not None:
             recorder.record_exception(error)
             with recorder.program_over():  # its `__str__` may be the program's own
-                fields = describe_error(error)
+                fields = error_record(error)
             offers = repairs.cpu_repairs(pasted, self._source, fields["message"]) if self._device == "cpu" else []
             if offers:
                 fields["repairs"] = [offer.model_dump(mode="json", exclude_unset=True) for offer in offers]
@@ -156,9 +148,9 @@ class ProgramRun:
             if "memory" in self._limits and (
                 issubclass(type(error), MemoryError) or NO_MEMORY.search(fields["message"])
             ):
-                stopped = {"limit": "memory", "value": self._limits["memory"], "line": fields["line"]}
-                outcome |= {"status": "stopped", "stopped": stopped}
-            line = next((line for line, name in program_frames(error) if name == "<module>"), line)
+                outcome["status"] = "stopped"
+                outcome["stopped"] = {"limit": "memory", "value": self._limits["memory"], "line": fields["line"]}
+            line = next((line for line, name in lines_in_program(error) if name == "<module>"), line)
         else:
             line = recorder.steps.line if recorder.steps.line else line
         error = None
@@ -201,26 +193,29 @@ class ProgramRun:
         self._write(line)
         return len(line)
 
-    def _stop_at_limit(self, limit: str, value: float) -> NoReturn:
+    def _stop_at_limit(self, limit: Limit, value: float) -> NoReturn:
         line = self._recorder.steps.line if self._recorder is not None else None
         self._end({"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}})
 
-    def _write_line(self, value: dict[str, Any]) -> None:
-        self._write(encode_line(value))
+    def _write_line(self, line: HeaderLineRecord | OutcomeLineRecord) -> None:
+        self._write(encode_line(line))
 
     def _write(self, line: bytes) -> None:
         self._written += len(line)
         self._send(line)
 
-    def _end(self, outcome: dict[str, Any]) -> NoReturn:
+    def _end(self, outcome: OutcomeRecord) -> NoReturn:
         """The last line; nothing of the program runs after it: no thread, no exit handler, no destructor."""
-        cost = {
+        cost: CostRecord = {
             "wall_ms": round((time.perf_counter() - self._began) * 1000, 3),
             "cpu_ms": round((time.process_time() - self._cpu) * 1000, 3),
             "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         }
         again = self._recorder.focus_counts if self._recorder is not None and not self._focus else None
-        self._write_line({"outcome": outcome, "cost": cost, **({"again": again} if again else {})})
+        line: OutcomeLineRecord = {"outcome": outcome, "cost": cost}
+        if again:
+            line["again"] = again
+        self._write_line(line)
         os._exit(0)
 
 
@@ -234,39 +229,13 @@ def seed_generators(seed: int, device: str) -> None:
     np.random.seed(seed)
 
 
-def run(job: dict[str, Any], write: Callable[[bytes], None]) -> NoReturn:
-    """Run the program of `job` (`server.wire.api.Job`), write its trace as JSON lines, and end this process."""
+def run(job: JobRecord, write: Callable[[bytes], None]) -> NoReturn:
+    """Run the program of `job` , write its trace as JSON lines, and end this process."""
     try:
         ProgramRun(job, write).run()
     except BaseException:
         write(encode_line({"fault": traceback.format_exc()[-4000:]}))
     os._exit(1)
-
-
-class RehearsalOver(BaseException):
-    """Raised where a rehearsal would end its process."""
-
-
-def rehearse(interrupted: Callable[[], bool] = lambda: False) -> None:
-    """Run a small program and discard it, so that no child has to run anything of the recorder for the first time."""
-
-    def write(line: bytes) -> None:
-        if not line.startswith((b'{"header"', b'{"step"')) or interrupted():
-            raise RehearsalOver
-
-    main, handle = sys.modules.get("__main__"), torch.utils.hooks.RemovableHandle.next_id
-    replaced = {name: getattr(sys, name) for name in ("argv", "stdout", "stderr", "__stdout__", "__stderr__")}
-    try:
-        ProgramRun({"source": REHEARSAL}, write).run()
-    except RehearsalOver:
-        pass
-    finally:
-        for name, value in replaced.items():
-            setattr(sys, name, value)
-        if main is not None:
-            sys.modules["__main__"] = main
-        linecache.cache.pop(PROGRAM, None)
-        torch.utils.hooks.RemovableHandle.next_id = handle
 
 
 def compile_instrumented(tree: ast.Module) -> tuple[Statements, types.CodeType]:
@@ -280,7 +249,7 @@ def compile_instrumented(tree: ast.Module) -> tuple[Statements, types.CodeType]:
     return statements, compile(tree, PROGRAM, "exec", dont_inherit=True)
 
 
-def encode_line(value: dict[str, Any]) -> bytes:
+def encode_line(value: LineRecord | FaultLine) -> bytes:
     """The value as a line of JSON. Raises ValueError and TypeError for what JSON can't hold."""
     try:
         line = to_json(value, inf_nan_mode="constants")
@@ -290,54 +259,3 @@ def encode_line(value: dict[str, Any]) -> bytes:
         text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         line = text.encode("utf-8", "replace")
     return line + b"\n"
-
-
-def program_frames(error: BaseException) -> list[tuple[int, str]]:
-    """(line, frame) of the program's frames in a traceback, outermost first."""
-    frames = list(traceback.walk_tb(traceback_of(error)))
-    if frames and frames[-1][0].f_code.co_filename == _RECORDER and issubclass(type(error), RecursionError):
-        frames = frames[:-2]  # the call that was one too many
-    return [(line, frame.f_code.co_name) for frame, line in frames if frame.f_code.co_filename == PROGRAM]
-
-
-def error_message(error: BaseException) -> str:
-    """What the program itself would print; its `__str__` may be the program's own."""
-    try:
-        return str(error)[:10_000]
-    except BaseException:
-        return "<exception str() failed>"
-
-
-def describe_error(error: BaseException) -> dict[str, Any]:
-    """The fields of `server.wire.trace.Error`: type, message, line, stack, and the cause where there is one."""
-    frames = program_frames(error)
-    out: dict[str, Any] = {
-        "type": introspection.class_name(type(error)),
-        "message": error_message(error),
-        "line": frames[-1][0] if frames else None,
-        "stack": [{"line": line, "frame": name} for line, name in frames],
-    }
-    cause = introspection.exception_cause(error)
-    if cause is not None:
-        lines = program_frames(cause)
-        out["cause"] = {
-            "type": introspection.class_name(type(cause)),
-            "message": error_message(cause),
-            "line": lines[-1][0] if lines else None,
-        }
-    return out
-
-
-def refusal_outcome(refusals: list[Any]) -> dict[str, Any]:
-    """The outcome that names every refusal at once."""
-    first = refusals[0]
-    kind = "SyntaxError" if first.key == "syntax" else "Refused"
-    return {
-        "status": "refused",
-        "error": {
-            "type": kind,
-            "message": first.message,
-            "line": first.line,
-            "refusals": [refusal.model_dump(mode="json", exclude_unset=True) for refusal in refusals],
-        },
-    }

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from server.wire.limits import Limit
+from server.wire.link import FocusRecord
 from server.wire.records import StepRecord
 from server.worker.instrument import Statements
 
@@ -21,6 +23,6 @@ class RunContext:
     statements: Statements
     limits: dict[str, int | float]
     write: Callable[[StepRecord], int]
-    stop_at_limit: Callable[[str, float], None]
-    focus: dict[str, Any]
+    stop_at_limit: Callable[[Limit, float], None]
+    focus: FocusRecord
     displayed: frozenset[int] = frozenset()

@@ -11,8 +11,9 @@ import selectors
 import signal
 import socket
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from server.wire.link import ServerMessage, WorkerOptions, ZygoteMessage
 from server.worker import confine
 from server.worker.child import DUMP_SIGNAL, Worker, run_child
 from server.worker.threads import require_one_thread
@@ -25,24 +26,6 @@ FIRST_UID = 61_000
 
 
 @dataclass(frozen=True)
-class Options:
-    """What the server asks of the workers.
-
-    prepare: `module:function`, called once with these options before the first fork; returns a `Worker`. spares: how
-    many children wait for a job. sandbox: require, best or off. memory: bytes of a run; cpu: seconds of a run. device:
-    cpu or cuda. gpu_memory: bytes of the GPU that a program may take.
-    """
-
-    prepare: str
-    spares: int
-    sandbox: str
-    memory: int
-    cpu: int
-    device: str
-    gpu_memory: int
-
-
-@dataclass(frozen=True)
 class _Child:
     pid: int
     pidfd: int
@@ -52,7 +35,7 @@ class _Child:
 class Supervisor:
     """The loop of the process that forks the children; it must have one thread."""
 
-    def __init__(self, link: socket.socket, options: Options, worker: Worker) -> None:
+    def __init__(self, link: socket.socket, options: WorkerOptions, worker: Worker) -> None:
         self._link, self._options, self._worker = link, options, worker
         self._selector = selectors.DefaultSelector()
         self._children: dict[int, _Child] = {}
@@ -83,7 +66,7 @@ class Supervisor:
                 elif not self._receive():
                     self._exit()
 
-    def _send(self, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
+    def _send(self, message: ZygoteMessage, descriptors: tuple[int, ...] = ()) -> None:
         try:
             socket.send_fds(self._link, [json.dumps(message).encode()], list(descriptors))
         except OSError:  # the server is gone
@@ -97,14 +80,15 @@ class Supervisor:
             return False
         if not data:
             return False
-        message = json.loads(data)
+        message: ServerMessage = json.loads(data)
         if "use" in message:
-            self._spares.discard(int(message["use"]))
+            self._spares.discard(message["use"])
             self._spare_deaths = 0
-        elif "traceback" in message and int(message["traceback"]) in self._children:
-            os.kill(self._children[int(message["traceback"])].pid, DUMP_SIGNAL)
-        elif "kill" in message and int(message["kill"]) in self._children:
-            kill(self._children[int(message["kill"])].pid)
+        elif "traceback" in message:
+            if message["traceback"] in self._children:
+                os.kill(self._children[message["traceback"]].pid, DUMP_SIGNAL)
+        elif message["kill"] in self._children:
+            kill(self._children[message["kill"]].pid)
         return True
 
     def _keep_spares(self) -> None:

@@ -7,8 +7,8 @@ recorded ones grow, the faster the less room is left, so that the end of any loo
 import math
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
 
+from server.wire.link import FocusRecord
 from server.worker.instrument import Statements
 
 UNTHINNED_SHARE, MAX_SHARE = 0.4, 0.9
@@ -34,20 +34,18 @@ class Schedule:
     those around it, outermost first; or `{"counts"}`, how often each loop has begun an iteration in the whole run.
     """
 
-    def __init__(self, spent: Callable[[], float], focus: dict[str, Any]) -> None:
+    def __init__(self, spent: Callable[[], float], focus: FocusRecord) -> None:
         self._spent = spent
         self._counts = {int(loop): int(n) for loop, n in focus.get("counts", {}).items()}
         self._loop: int | None = focus.get("loop")
-        self._path: list[int] = list(focus.get("iteration") or [])
+        self._path: list[int] = list(focus.get("iteration", []))
         self._unthinned_share, self._max_share = (
             FOCUSED_SHARES if self._counts or self._loop is not None else (UNTHINNED_SHARE, MAX_SHARE)
         )
         self.counts: dict[int, int] = {}
         self._next_due: dict[int, float] = {}
         self._gap: dict[int, float] = {}
-        self._spent_at_start: dict[
-            int, float
-        ] = {}  # loop -> what was spent when the recorded iteration began that now ends
+        self._spent_at_start: dict[int, float] = {}  # loop -> what was spent when its recorded iteration began
         self._cost: dict[int, float] = {}  # loop -> what its last recorded iteration took
 
     def is_due(self, loop: int, path: list[int]) -> bool:
@@ -78,7 +76,7 @@ class Schedule:
 class SkippedIterations:
     """Whether the program is in an iteration that is not recorded, and what passed meanwhile.
 
-    quiet: called when such a stretch begins, and with False when it ends.
+    mute: called with True when such a stretch begins, and with False when it ends.
     """
 
     def __init__(self, statements: Statements, schedule: Schedule, mute: Callable[[bool], None]) -> None:
@@ -90,7 +88,10 @@ class SkippedIterations:
         self._suspended: dict[int, int] = {}  # generators that wait inside an unseen iteration
 
     def begin_iteration(self, frame: FrameType, loop: int, path: list[int], loop_ended: bool, may_skip: bool) -> bool:
-        """An iteration begins, or with `over` the loop ends; whether its step is recorded. may: it can be left out."""
+        """An iteration begins; returns whether its step is recorded.
+
+        path: see `Schedule.is_due`. loop_ended: the loop ends instead. may_skip: whether it can be left out.
+        """
         if loop_ended or not (self.active or may_skip) or self.schedule.is_due(loop, path):
             self.end()
             return True

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from server.wire.link import FocusRecord
 from server.worker.observation import Observation
 from server.worker.probes import cells
 from server.worker.probes.holders import Holders
@@ -19,7 +20,7 @@ class Windows(Probe):
     focus: `{"storage", "step", "from", "to"}`, elements of one big storage that are listed too, from that step on.
     """
 
-    def __init__(self, context: ProbeContext, focus: dict[str, Any], storages: Storages, holders: Holders) -> None:
+    def __init__(self, context: ProbeContext, focus: FocusRecord, storages: Storages, holders: Holders) -> None:
         super().__init__(context)
         self._storages, self._holders = storages, holders
         self._written: dict[str, dict[str, set[int]]] = {}

@@ -1,0 +1,120 @@
+"""What passes between the server and its workers: options and messages of the zygote, the job of a child.
+
+Each is one JSON object. The server and the zygote are held to these declarations by the type checker; what a child
+writes back is not believed but validated, by the models of `trace`. Nothing of pydantic is needed here, so that a
+zygote can start without it.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, NotRequired, final
+
+from typing_extensions import TypedDict
+
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """What the server asks of a zygote and its children.
+
+    spares: how many children wait for a job. sandbox: require, best or off. memory: bytes of a run; cpu: seconds of a
+    run. prepare: `module:function`, called once with these options before the first fork; returns a
+    `server.worker.child.Worker`. device: cpu or cuda. gpu_memory: bytes of the GPU that a program may take.
+    """
+
+    spares: int
+    sandbox: str
+    memory: int
+    cpu: int
+    prepare: str
+    device: str = "cpu"
+    gpu_memory: int = 0
+
+
+@final
+class UseMessage(TypedDict):
+    """To the zygote: the spare child of this number gets a job; another one is to be forked."""
+
+    use: int
+
+
+@final
+class TracebackMessage(TypedDict):
+    """To the zygote: the child of this number is to write its traceback into its pipe."""
+
+    traceback: int
+
+
+@final
+class KillMessage(TypedDict):
+    """To the zygote: the child of this number is to be killed, if it lives."""
+
+    kill: int
+
+
+ServerMessage = UseMessage | TracebackMessage | KillMessage
+"""What the server sends to its zygote."""
+
+
+@final
+class ReadyMessage(TypedDict):
+    """From the zygote, once: it can fork children.
+
+    ready: versions by library. layers: the layers of confinement, each with why it does not work here, or "". gpus: how
+    many could be used.
+    """
+
+    ready: dict[str, str]
+    layers: dict[str, str]
+    gpus: int
+
+
+@final
+class SpareMessage(TypedDict):
+    """From the zygote: a new spare child, by its number. With it come two descriptors: of its job and of its trace."""
+
+    spare: int
+
+
+@final
+class ExitedMessage(TypedDict):
+    """From the zygote: the child of this number has exited, by this signal or None, and used so much."""
+
+    exited: int
+    signal: int | None
+    cpu_ms: float
+    peak_bytes: int
+
+
+ZygoteMessage = ReadyMessage | SpareMessage | ExitedMessage
+"""What the zygote sends to the server."""
+
+FocusRecord = TypedDict(
+    "FocusRecord",
+    {
+        "loop": int,
+        "iteration": list[int],
+        "storage": str,
+        "step": int,
+        "from": int,
+        "to": int,
+        "counts": dict[str, int],
+        "repeatable": bool,
+    },
+    total=False,
+)
+"""The fields of `trace.Focus`, as a child reads them: JSON makes strings of the keys of `counts`."""
+
+
+class JobRecord(TypedDict):
+    """`api.Job`, as a child reads it."""
+
+    source: str
+    device: NotRequired[Literal["cpu", "cuda"]]
+    seed: NotRequired[int]
+    limits: NotRequired[dict[str, int | float]]
+    focus: NotRequired[FocusRecord]
+
+
+class FaultLine(TypedDict):
+    """What a child writes instead of an outcome where the recorder itself failed."""
+
+    fault: str
