@@ -37,6 +37,14 @@ def test_a_trace_comes_back_as_it_went() -> None:
         {"set": {"z1": {}}},
         {"set": {"t1": {"shape": "2"}}},
         {"set": {"s1": {"shape": [2]}}},
+        {"set": {"t1": {"offset": "1"}}},
+        {"set": {"t1": {"offset": 1.0}}},
+        {"set": {"t1": {"leaf": "yes"}}},
+        {"set": {"t1": {"quant": {"scheme": "affine", "scale": "1", "zero_point": 0}}}},
+        {"set": {"n1": {"next": [["n2", "0"]]}}},
+        {"set": {"s1": {"cells": {"torch.complex64": [{"$c": [1, "2"]}]}}}},
+        {"set": {"s1": {"windows": {"torch.float32": [["0", [1.0]]]}}}},
+        {"set": {"o1": {"splice": [[0, True, []]]}}},
         {"set": {"t0x": {}}},
         {"gone": ["T1"]},
         {"kind": "guess"},
@@ -49,6 +57,18 @@ def test_a_trace_comes_back_as_it_went() -> None:
 def test_what_is_no_step(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Step.model_validate(step(**fields))
+
+
+def test_a_tuple_comes_as_a_list() -> None:
+    complete = {
+        "n1": {"next": [["n2", 0], None]},
+        "o1": {"items": [1, ["key", 2.5]], "splice": [[0, 1, [2, ["key", None]]]]},
+        "s1": {
+            "cells": {"torch.complex64": [{"$c": [1, 2.5]}]},
+            "windows": {"torch.float32": [[0, [1.0, {"$f": "nan"}]]]},
+        },
+    }
+    assert Step.model_validate_json(json.dumps(step(set=complete)), strict=True).set == complete
 
 
 def test_null_means_absent() -> None:

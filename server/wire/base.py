@@ -13,6 +13,7 @@ from pydantic import (
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
+    Strict,
     StrictBool,
     StrictFloat,
     StrictInt,
@@ -50,8 +51,11 @@ Interruptible = BeforeValidator(_unchanged)
 """On the items of a long list: validating one calls Python, where other threads of the server get their turn."""
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
-closed = with_config(STRICT)
-"""Decorates a `TypedDict`: the keys it declares and no others."""
+closed = with_config(ConfigDict(**STRICT, strict=True))
+"""Decorates a `TypedDict`: the keys it declares and no others, and each value of its own type ("1" is no number)."""
+
+JsonTuple = Annotated[T, Strict(False)]
+"""A tuple, which JSON writes as a list: the list is taken for it, the items in it are as strict as elsewhere."""
 
 
 class Model(BaseModel):
@@ -66,7 +70,7 @@ NotFinite = TypedDict("NotFinite", {"$f": Annotated[str, Field(pattern="^(nan|in
 BigInt = TypedDict("BigInt", {"$i": Annotated[str, Field(pattern=r"^-?[0-9]{1,5000}$")]})
 """An integer beyond 2^53, in decimal digits."""
 
-Complex = TypedDict("Complex", {"$c": tuple[float | NotFinite, float | NotFinite]})
+Complex = TypedDict("Complex", {"$c": JsonTuple[tuple[float | NotFinite, float | NotFinite]]})
 """A complex number as its real and imaginary part."""
 
 for _shape in (NotFinite, BigInt, Complex):

@@ -5,12 +5,12 @@ from typing import Annotated, Any, Literal, NotRequired, Required
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from server.wire.base import FailFastList, Interruptible, Number, Uid, Value, closed
+from server.wire.base import FailFastList, Interruptible, JsonTuple, Number, Uid, Value, closed
 
 Cells = dict[str, FailFastList[Number]]
 """Elements in memory order for each dtype under which a live handle reads the bytes."""
 
-Item = Annotated[Value | tuple[Value, Value], Interruptible]
+Item = Annotated[Value | JsonTuple[tuple[Value, Value]], Interruptible]
 """What a container holds: a value, or a key with its value."""
 
 
@@ -46,7 +46,7 @@ class Storage(TypedDict, total=False):
     cells: Cells | None
     cells_at: dict[str, dict[str, Number]] | None
     summary: dict[str, Summary] | None
-    windows: dict[str, FailFastList[tuple[int, FailFastList[Number]]]] | None
+    windows: dict[str, FailFastList[JsonTuple[tuple[int, FailFastList[Number]]]]] | None
     within: Within | None
     exposed: bool | None
     held_by: FailFastList[Uid] | None
@@ -153,7 +153,7 @@ class Node(TypedDict, total=False):
 
     kind: Literal["node"]
     name: str | None
-    next: FailFastList[tuple[Uid, int] | None] | None
+    next: FailFastList[JsonTuple[tuple[Uid, int]] | None] | None
     variable: Uid | None
     saved: dict[str, Slot] | None
     attrs: dict[str, Value] | None
@@ -170,7 +170,7 @@ class Object(TypedDict, total=False):
     type: str | None
     len: int | None
     items: FailFastList[Item] | None
-    splice: FailFastList[tuple[int, int, FailFastList[Item]]] | None
+    splice: FailFastList[JsonTuple[tuple[int, int, FailFastList[Item]]]] | None
     attrs: dict[str, Value] | None
     elided: int | None
 

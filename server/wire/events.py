@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from server.wire.base import FailFastList, Uid, closed
+from server.wire.base import FailFastList, JsonTuple, Uid, closed
 from server.wire.entities import SlotState
 from server.wire.limits import Limit
 
@@ -51,7 +51,7 @@ class BaseEvent(TypedDict):
 
     kind: Literal["event"]
     op: NotRequired[int | None]
-    span: NotRequired[tuple[int, int] | None]
+    span: NotRequired[JsonTuple[tuple[int, int]] | None]
 
 
 @closed
