@@ -97,7 +97,7 @@ def serving(checkout: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "server", "serve", "--port", str(port)]
     environment = {**os.environ, "PYTHONPATH": str(checkout), "GRADBOX_RATE_LIMIT": "1000000/minute"}
-    server = subprocess.Popen(command, cwd=checkout, env=environment)
+    server = subprocess.Popen(command, cwd=checkout, env=environment, stdout=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     try:
         for _ in range(300):
