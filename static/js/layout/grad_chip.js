@@ -1,0 +1,35 @@
+/** A gradient as a chip that fits its room: as many of its elements as there is room for, in words where there is none. */
+
+import { shortNumber, tuple } from "./format.js";
+import { textWidth } from "./metrics.js";
+
+/** @typedef {import("../trace.js").Grad} Grad */
+/**
+ * @typedef {{texts: string[], cells: import("../entities.js").Cell[], widths: number[], width: number}} ChipTexts
+ *   cells: the elements of the first texts
+ */
+
+export const CHIP_FONT = 10;
+const MOST = 4;
+const DIGITS = 5;
+
+/** @param {Pick<Grad, "shape" | "cells">} grad @param {number} room @returns {ChipTexts} */
+export function gradChip(grad, room) {
+  const all = grad.cells ?? null;
+  if (!all) return measured([tuple(grad.shape ?? [])], []);
+  if (!all.length) return measured(["∅"], []);
+  for (let n = Math.min(MOST, all.length); n >= 1; n--) {
+    const cells = all.slice(0, n);
+    const texts = cells.map((value) => shortNumber(value, DIGITS));
+    if (n < all.length) texts.push("…");
+    const chip = measured(texts, cells);
+    if (chip.width <= room) return chip;
+  }
+  return measured(all.length > 1 ? ["…"] : [shortNumber(all[0], 4)], all.length > 1 ? [] : all.slice(0, 1));
+}
+
+/** @param {string[]} texts @param {ChipTexts["cells"]} cells @returns {ChipTexts} */
+function measured(texts, cells) {
+  const widths = texts.map((text) => Math.max(18, Math.ceil(textWidth(text, CHIP_FONT)) + 6));
+  return { texts, cells, widths, width: widths.reduce((sum, width) => sum + width, 0) };
+}

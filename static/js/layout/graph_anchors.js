@@ -1,0 +1,56 @@
+/** Where the graph pane draws what: anchors by uid, what is hidden in which fold, and what the step touched. */
+
+/** @typedef {import("./graph_row.js").Row} Row */
+/** @typedef {import("./graph_idle.js").IdlePlaces} IdlePlaces */
+/** @typedef {import("./graph_folds.js").FoldPlace} FoldPlace */
+/** @typedef {import("./pane.js").Rect} Rect */
+
+/** @param {Row[]} rows @param {IdlePlaces} idle @returns {Map<string, Rect>} by uid, `n5:self` and `dock n2` */
+export function graphAnchors(rows, idle) {
+  /** @type {Map<string, Rect>} */
+  const anchors = new Map();
+  for (const row of rows) {
+    anchors.set(row.uid, rect(row));
+    for (const slot of row.slots) anchors.set(slot.key, rect(slot));
+    for (const dock of row.docks) {
+      for (const shaping of dock.shapings) anchors.set(shaping.uid, rect(shaping));
+      if (dock.again) continue;
+      anchors.set(dock.leaf, rect(dock));
+      anchors.set(`dock ${dock.leaf}`, rect(dock));
+    }
+  }
+  for (const leaf of idle.leaves) {
+    anchors.set(leaf.leaf, rect(leaf));
+    anchors.set(`dock ${leaf.leaf}`, rect(leaf));
+  }
+  return anchors;
+}
+
+/** @param {Rect} rect @returns {Rect} */
+function rect({ x, y, w, h }) {
+  return { x, y, w, h };
+}
+
+/** @param {FoldPlace[]} folds @param {Row[]} rows @param {IdlePlaces} idle @param {Map<string, Rect>} anchors
+ * @returns {Map<string, string>} by uid, the key of the closed fold that it is in */
+export function hiddenIn(folds, rows, idle, anchors) {
+  /** @type {Map<string, string>} */
+  const hidden = new Map();
+  const hide = (/** @type {string[]} */ uids, /** @type {string} */ key) => {
+    for (const uid of uids) if (!anchors.has(uid) && !hidden.has(uid)) hidden.set(uid, key);
+  };
+  for (const fold of folds) if (!fold.open) hide(fold.uids, fold.key);
+  for (const row of rows) if (row.hidden) hide(row.hidden.uids, row.hidden.key);
+  if (idle.line && !idle.line.open) hide(idle.line.uids, idle.line.key);
+  return hidden;
+}
+
+/** What a step touched and is drawn: the visited node with its leaves and gradients first, then where they go, then the rest.
+ * @param {import("./graph_step.js").GraphStep} step @param {Row[]} rows @param {Map<string, Rect>} anchors @returns {Rect[]} */
+export function graphFocus(step, rows, anchors) {
+  const visited = step.now ? anchors.get(step.now) : undefined;
+  const row = rows.find(({ uid }) => uid === step.nowBlock);
+  const whole = row && { x: row.x, y: row.top, w: row.w, h: row.bottom - row.top };
+  const rest = [...step.targets, ...step.touched.uids].flatMap((uid) => anchors.get(uid) ?? []);
+  return [visited, whole, ...rest].filter((rect) => rect !== undefined);
+}

@@ -1,0 +1,105 @@
+/**
+ * Edges of the graph pane as paths. Each begins at the edge of the box that stands for the input (a node, a leaf, or the
+ * fold that it is in) and ends at the edge of the reader's box: forward runs along the path, gradients against it. A graph
+ * without branches has its edges from the bottom of one box to the top of the next; one with rails goes out of the left
+ * side of the input's box to its rail, down, and into the left side of the reader's.
+ */
+
+import { railX } from "./graph_sizes.js";
+import { BRACKET, edgeNumber } from "./graph_row.js";
+import { edgeKey } from "./rails.js";
+
+/** @typedef {import("./graph_step.js").GraphStep} GraphStep */
+/** @typedef {import("./graph_row.js").Row} Row */
+/** @typedef {import("./graph_row.js").DockPlace} DockPlace */
+/** @typedef {import("./graph_model.js").Component} Component */
+/** @typedef {import("./pane.js").Rect} Rect */
+/**
+ * @typedef {{key: string, from: string, to: string, d: string, top: number, bottom: number, flow: "" | "flow" | "flowed",
+ *   arrow: {x: number, y: number, up: boolean} | null}} EdgePlace
+ *   key: `reader:k`. from: the reader; to: its input. flow: whether this step brings a gradient along it, or an earlier one
+ *   did. arrow: its tip, where a gradient came through
+ * @typedef {(uid: string) => Rect | undefined} BoxOf   the box that stands for a node
+ */
+
+/** @param {GraphStep} step @param {Component} component @param {import("./graph_sizes.js").Column} column
+ * @param {BoxOf} boxOf @returns {EdgePlace[]} between the lines of a graph */
+export function railEdges(step, component, column, boxOf) {
+  /** @type {EdgePlace[]} */
+  const out = [];
+  for (const block of step.living.get(component.key) ?? []) {
+    const node = step.node(block.uid);
+    const reader = boxOf(block.uid);
+    for (const input of block.inputs) {
+      const box = boxOf(input.to);
+      const rail = component.rails.edges.get(edgeKey(block.uid, input));
+      if (!reader || !box || !rail || box === reader || node?.next?.[input.k]?.[0] !== input.to) continue;
+      const lane = step.model.blocks.get(input.to)?.lane ?? 0;
+      const start = { box, x: railX(column, lane) };
+      const end = { box: reader, x: railX(column, block.lane) };
+      const cy = box.y + box.h / 2;
+      const arrow = { x: start.x, y: column.railed ? cy + 5 : box.y + box.h + 1, up: true };
+      const d = column.railed ? railPath(start, end, rail, railX(column, rail.lane)) : straightPath(start, end);
+      out.push(edgePlace(step, component, { reader: block.uid, ...input }, d, [cy, reader.y + reader.h], arrow));
+    }
+  }
+  return out;
+}
+
+/** @typedef {{box: Rect, x: number}} End   a box, and the middle of its node's rail */
+
+/** @param {End} start @param {End} end */
+function straightPath(start, end) {
+  return `M${start.x} ${start.box.y + start.box.h}V${end.box.y}`;
+}
+
+/** @param {End} start @param {End} end @param {import("./rails.js").EdgeRail} rail @param {number} x of the lane it goes down */
+function railPath(start, end, rail, x) {
+  const from = start.box.y + start.box.h / 2;
+  const to = end.box.y + end.box.h / 2;
+  const bend = Math.min(18, (to - from) * 0.4);
+  const over = (/** @type {number} */ a, /** @type {number} */ b, /** @type {number} */ y) =>
+    a === b ? "" : `C${a} ${y + bend * 0.7} ${b} ${y + bend * 0.3} ${b} ${y + bend}`;
+  const first = rail.kind === "branch" || rail.kind === "skip" ? over(start.x, x, from) : "";
+  const last = rail.kind === "join" || rail.kind === "skip" ? `V${to - bend}${over(x, end.x, to - bend)}` : "";
+  return `M${start.box.x} ${from}H${start.x}${first}${last}V${to}H${end.box.x}`;
+}
+
+/** Edges between a node and its leaves. @param {GraphStep} step @param {Row} row @returns {EdgePlace[]} */
+export function dockEdges(step, row) {
+  const full = row.level === "full";
+  return row.docks.flatMap((place) => {
+    const chain = [
+      ...place.shapings.map(({ uid, x, w }) => ({ uid, x, w })),
+      { uid: place.leaf, x: place.x, w: place.w },
+    ];
+    const first = place.dock.ks.map((k, n) => {
+      const d = full ? bracketPath(row, chain[0].x, place.cy, n) : `M${chain[0].x} ${row.cy}H${row.x + row.w}`;
+      const arrow = { x: chain[0].x - 1, y: place.cy, up: false };
+      const edge = { reader: row.uid, k, to: chain[0].uid };
+      return edgePlace(step, row.block.component, edge, d, [place.cy, row.y + row.h], full ? arrow : null);
+    });
+    const rest = chain.slice(1).map(({ uid, x }, n) => {
+      const { uid: reader, x: from, w } = chain[n];
+      const arrow = full ? { x: x - 1, y: place.cy, up: false } : null;
+      const edge = { reader, k: edgeNumber(step, reader, uid), to: uid };
+      return edgePlace(step, row.block.component, edge, `M${x} ${place.cy}H${from + w}`, [place.cy, place.cy], arrow);
+    });
+    return [...first, ...rest];
+  });
+}
+
+/** From a leaf to the left and down to the top of its reader. @param {Row} row @param {number} x @param {number} cy
+ * @param {number} n how many edges there are beside it already */
+function bracketPath(row, x, cy, n) {
+  const down = row.x + BRACKET - n * 5;
+  return `M${x} ${cy}H${down + 5}A5 5 0 0 0 ${down} ${cy + 5}V${row.y}`;
+}
+
+/** @param {GraphStep} step @param {Component} component @param {{reader: string, k: number, to: string}} edge @param {string} d
+ * @param {[number, number]} span its top and bottom @param {EdgePlace["arrow"]} arrow @returns {EdgePlace} */
+function edgePlace(step, component, { reader, k, to }, d, [top, bottom], arrow) {
+  const carried = step.visit(reader, component)?.grad_inputs[k];
+  const flow = !carried ? "" : step.turn(reader, component)?.step === step.i ? "flow" : "flowed";
+  return { key: `${reader}:${k}`, from: reader, to, d, top, bottom, flow, arrow: carried ? arrow : null };
+}

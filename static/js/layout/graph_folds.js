@@ -1,0 +1,70 @@
+/** Runs of nodes that have no room: one line says how many nodes and leaves, of which module, and what they are called. */
+
+import { FOLD } from "./graph_sizes.js";
+import { openKey } from "./graph_step.js";
+import { shortNodeName } from "./node_labels.js";
+
+/** @typedef {import("./graph_step.js").GraphStep} GraphStep */
+/** @typedef {import("./graph_model.js").Block} Block */
+/** @typedef {import("./pane.js").Rect} Rect */
+/**
+ * @typedef {Rect & {key: string, open: boolean, uids: string[], nodes: number, leaves: number, names: string,
+ *   module: string | null, broken: boolean, running: boolean}} FoldPlace
+ *   key: what opens and closes it. uids: of all that it stands for, leaves too. names: of its nodes, in order. module:
+ *   the path of the innermost one that has all the parameters of its leaves
+ */
+
+const NAMES_SHOWN = 24;
+
+/**
+ * @param {GraphStep} step @param {Block[]} blocks neighbours in one graph @param {import("./graph_sizes.js").Column} column
+ * @param {number} y @returns {FoldPlace} open where the reader opened it by one of its nodes
+ */
+export function foldPlace(step, blocks, column, y) {
+  const opened = blocks.find(({ uid }) => step.toggled.has(openKey(uid)));
+  const leaves = new Set(blocks.flatMap(({ docks }) => docks.map(({ leaf }) => leaf)));
+  const vias = blocks.flatMap(({ docks }) => docks.flatMap((dock) => dock.vias));
+  const uids = [...blocks.map(({ uid }) => uid), ...vias, ...leaves];
+  const left = column.railed ? column.left : 8;
+  return {
+    ...{ x: left, y: y + 2, w: column.right - left, h: FOLD - 4 },
+    key: openKey((opened ?? blocks[0]).uid),
+    open: opened !== undefined,
+    uids,
+    nodes: blocks.length + vias.length,
+    leaves: leaves.size,
+    names: namesInOrder(blocks.map(({ uid }) => shortNodeName(step.node(uid)?.name ?? uid))),
+    module: commonModule(step, leaves),
+    broken: blocks.some(({ uid }) => step.broken(uid)),
+    running: step.now !== null && uids.includes(step.now),
+  };
+}
+
+/** Names one after the other; the same several times over once. @param {string[]} names */
+function namesInOrder(names) {
+  /** @type {{name: string, times: number}[]} */
+  const runs = [];
+  for (const name of names) {
+    const last = runs[runs.length - 1];
+    if (last?.name === name) last.times++;
+    else if (runs.length < NAMES_SHOWN) runs.push({ name, times: 1 });
+    else break;
+  }
+  return runs.map(({ name, times }) => (times > 1 ? `${name}×${times}` : name)).join(" ");
+}
+
+/** The path of the innermost module around the parameters of leaves; null where there is none, or no name leads to it.
+ * @param {GraphStep} step @param {Set<string>} leaves @returns {string | null} */
+function commonModule(step, leaves) {
+  const { modules, moduleOf } = step.model.index;
+  let common = /** @type {string[] | null} */ (null);
+  for (const leaf of leaves) {
+    /** @type {string[]} */
+    const around = [];
+    let at = moduleOf.get(step.node(leaf)?.variable ?? "") ?? null;
+    for (; at && !around.includes(at); at = modules.get(at)?.within ?? null) around.unshift(at);
+    common = common ? common.filter((uid, i) => around[i] === uid) : around;
+  }
+  const uid = common?.at(-1);
+  return (uid && step.names.paths.get(uid)) || null;
+}

@@ -1,0 +1,76 @@
+/** How much of each node of the graph is open at a step: what matters in full, the rest slim, the coldest in folds. */
+
+import { FOLD } from "./graph_sizes.js";
+
+/** @typedef {"full" | "slim" | "fold"} Level */
+/**
+ * @typedef {{rank: number, seen: number, full: number, slim: number, group: number, level: Level}} Leveled
+ *   rank: 3 for what this step is about, 2 for what it touched, 1 for what is broken, 0 for the rest. seen: the last step
+ *   that touched it. full, slim: its height at these levels. group: whose graph it is; folds do not span two
+ */
+
+/** What has rank 3 is open whatever the room. */
+const ALWAYS = 3;
+
+/** Sets the level of each line. @param {Leveled[]} lines from top to bottom @param {number} room for them */
+export function setLevels(lines, room) {
+  for (const line of lines) line.level = line.rank >= ALWAYS ? "full" : "slim";
+  const stack = new FoldableStack(lines);
+  const cold = byImportance(lines.filter((line) => line.rank === 0)).reverse();
+  const touched = lines.filter((line) => line.rank > 0 && line.rank < ALWAYS);
+  for (const line of [...cold, ...touched]) {
+    if (stack.height <= room) break;
+    stack.fold(line);
+  }
+  if (stack.folds > 0) stack.openSingles(room);
+  for (const line of byImportance(lines.filter((line) => line.level === "slim"))) {
+    if (stack.height + line.full - line.slim > room) continue;
+    stack.height += line.full - line.slim;
+    line.level = "full";
+  }
+}
+
+/** What matters most first: by rank, by when it was touched, the lower one of two. @template {Leveled} T @param {T[]} lines */
+function byImportance(lines) {
+  const at = new Map(lines.map((line, i) => [line, i]));
+  return [...lines].sort((a, b) => b.rank - a.rank || b.seen - a.seen || (at.get(b) ?? 0) - (at.get(a) ?? 0));
+}
+
+/** The height of lines of which some are folded; neighbours in folds are one line. */
+class FoldableStack {
+  /** @param {Leveled[]} lines */
+  constructor(lines) {
+    this.lines = lines;
+    this.at = new Map(lines.map((line, i) => [line, i]));
+    this.height = lines.reduce((sum, line) => sum + line[line.level === "full" ? "full" : "slim"], 0);
+    this.folds = 0;
+  }
+
+  /** Whether the line beside one is folded with it. @param {number} i @param {number} by */
+  folded(i, by) {
+    const beside = this.lines[i + by];
+    return beside?.level === "fold" && beside.group === this.lines[i].group;
+  }
+
+  /** How many fold lines the neighbours of a line have less when it folds too. @param {number} i */
+  joined(i) {
+    return Number(this.folded(i, -1)) + Number(this.folded(i, 1)) - 1;
+  }
+
+  /** @param {Leveled} line */
+  fold(line) {
+    this.height -= line.slim + this.joined(this.at.get(line) ?? 0) * FOLD;
+    line.level = "fold";
+    this.folds++;
+  }
+
+  /** A fold of one node says less than the node. @param {number} room */
+  openSingles(room) {
+    this.lines.forEach((line, i) => {
+      if (line.level !== "fold" || this.folded(i, -1) || this.folded(i, 1)) return;
+      if (this.height + line.slim - FOLD > room) return;
+      this.height += line.slim - FOLD;
+      line.level = "slim";
+    });
+  }
+}

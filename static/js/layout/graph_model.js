@@ -1,0 +1,302 @@
+/** The graph of a whole run, before anything has a height: which nodes are one graph, their order, docked leaves and rails. */
+
+import { push } from "../multimap.js";
+import { find } from "../entities.js";
+import { refOf } from "./names.js";
+import { numberedLabels } from "./node_labels.js";
+import { rails } from "./rails.js";
+import { TouchHistory } from "./touched.js";
+
+/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace_index.js").TraceIndex} TraceIndex */
+/** @typedef {import("./rails.js").Input} Input */
+/**
+ * @typedef {{leaf: string, vias: string[], ks: number[]}} Dock
+ *   a leaf at a node that reads it, by the edges `ks`; vias: nodes between them that only bring it into shape, the reader's first
+ * @typedef {{uid: string, inputs: Input[], docks: Dock[], lane: number, line: number, component: Component,
+ *   visited: boolean, seed: boolean}} Block
+ *   a node with its leaves. inputs: its edges to other blocks. visited: whether backward ever runs it; seed: whether a
+ *   backward ever begins at it
+ * @typedef {{key: string, order: Block[], rails: import("./rails.js").Rails, birth: number, death: number}} Component
+ *   nodes that are one graph over the whole run, inputs first. key: its first node
+ * @typedef {{step: number, backward: string, k: number}} VisitFacts   the k-th visit of a backward, from 1
+ * @typedef {{opened: OpenTrace, index: TraceIndex, history: TouchHistory, blocks: Map<string, Block>, components: Component[],
+ *   leaves: string[], readersOf: Map<string, string[]>, hosts: Map<string, string>, labels: Map<string, string>, visits: Map<string, VisitFacts[]>,
+ *   backwards: Map<string, {first: number, last: number}>, stills: Map<number, import("./graph_still.js").Still>}} GraphModel
+ *   components: by birth. leaves: nodes that accumulate into a tensor. readersOf: by a leaf, the blocks it is docked to. hosts:
+ *   by a docked node that is no leaf, its block.
+ *   labels: by node that is no leaf. visits: by node, in order. backwards: their first and last visits' steps
+ */
+
+/** What only brings a parameter into shape for one operation stands between that operation and the parameter. */
+const SHAPING = /^(T|Transpose|Permute|View|Unsqueeze|Squeeze|Expand|ToCopy|Reshape\w*|UnsafeView|Alias)Backward\d*$/;
+
+/** What the nodes of a run are called, for the memory pane and sentences too; leaves go by their tensor's name.
+ * @param {GraphModel} model @returns {Map<string, string>} by uid */
+export function nodeLabels(model) {
+  return model.labels;
+}
+
+/** Whether a node accumulates into a tensor's `.grad`. @param {{name?: string | null, variable?: string | null}} node */
+export function isLeafNode(node) {
+  return Boolean(node.variable) || /AccumulateGrad$/.test(node.name ?? "");
+}
+
+/** @param {OpenTrace} opened @returns {GraphModel} */
+export function graphModel(opened) {
+  const { index, trace } = opened;
+  const edges = edgesOverTime(trace.steps ?? []);
+  const shape = new GraphShape(index, edges, namedNodes(trace.steps ?? []));
+  const blocks = shape.blocks();
+  const seeds = backwardStarts(opened, edges);
+  const components = connected(blocks).map((members) => component(members, blocks, index));
+  components.sort((a, b) => a.birth - b.birth);
+  /** @type {Map<string, string>} */
+  const labels = new Map();
+  /** @type {Map<string, string[]>} */
+  const readersOf = new Map();
+  /** @type {Map<string, string>} */
+  const hosts = new Map();
+  for (const graph of components) {
+    const uids = graph.order.flatMap((block) => [...block.docks.flatMap((dock) => dock.vias), block.uid]);
+    for (const [uid, label] of numberedLabels(uids, (uid) => index.nodes.get(uid)?.name ?? uid)) labels.set(uid, label);
+    for (const block of graph.order) {
+      block.visited = index.visitsOf.has(block.uid);
+      block.seed = seeds.has(block.uid);
+      for (const dock of block.docks) {
+        push(readersOf, dock.leaf, block.uid);
+        for (const via of dock.vias) hosts.set(via, block.uid);
+      }
+    }
+  }
+  return {
+    opened,
+    index,
+    history: new TouchHistory(opened),
+    blocks,
+    components,
+    leaves: [...index.nodes.keys()].filter((uid) => shape.leaf(uid)),
+    readersOf,
+    hosts,
+    labels,
+    ...visitFacts(index),
+    stills: new Map(),
+  };
+}
+
+/** Every edge that a node ever has; a node's edges hardly ever change. @param {import("../trace.js").Step[]} steps
+ * @returns {Map<string, Input[]>} by node */
+function edgesOverTime(steps) {
+  /** @type {Map<string, Input[]>} */
+  const edges = new Map();
+  for (const { set = {} } of steps)
+    for (const [uid, fields] of Object.entries(set)) {
+      if (uid[0] !== "n" || !fields.next) continue;
+      const known = edges.get(uid) ?? [];
+      edges.set(uid, known);
+      /** @type {([string, number] | null)[]} */ (fields.next).forEach((edge, k) => {
+        if (edge && !known.some((input) => input.k === k && input.to === edge[0])) known.push({ k, to: edge[0] });
+      });
+    }
+  return edges;
+}
+
+/** Nodes whose tensor a variable ever names: they are part of the story. @param {import("../trace.js").Step[]} steps */
+function namedNodes(steps) {
+  /** @type {Set<string>} */
+  const named = new Set();
+  /** @type {[string, string][]} */
+  const made = [];
+  for (const { set = {} } of steps)
+    for (const [uid, fields] of Object.entries(set)) {
+      if (uid[0] === "t" && fields.grad_fn) made.push([uid, fields.grad_fn]);
+      if (uid[0] !== "f") continue;
+      for (const value of Object.values(fields.vars ?? {})) {
+        const to = refOf(/** @type {import("../entities.js").Value} */ (value));
+        if (to) named.add(to);
+      }
+    }
+  return new Set(made.flatMap(([tensor, node]) => (named.has(tensor) ? [node] : [])));
+}
+
+/** Where backwards begin: nodes that no node visited before passed a gradient to. @param {OpenTrace} opened
+ * @param {Map<string, Input[]>} edges */
+function backwardStarts({ index, trace }, edges) {
+  /** @type {Set<string>} */
+  const starts = new Set();
+  for (const visits of index.visits.values()) {
+    /** @type {Set<string>} */
+    const reached = new Set();
+    for (const { node, step } of visits) {
+      if (!reached.has(node)) starts.add(node);
+      const grads = trace.steps[step].visit?.grad_inputs ?? [];
+      for (const { k, to } of edges.get(node) ?? []) if (grads[k]) reached.add(to);
+    }
+  }
+  return starts;
+}
+
+/** @param {TraceIndex} index @returns {Pick<GraphModel, "visits" | "backwards">} */
+function visitFacts(index) {
+  /** @type {Map<string, VisitFacts[]>} */
+  const visits = new Map();
+  /** @type {Map<string, {first: number, last: number}>} */
+  const backwards = new Map();
+  for (const [backward, list] of index.visits) {
+    list.forEach(({ node, step }, k) => push(visits, node, { step, backward, k: k + 1 }));
+    backwards.set(backward, { first: list[0].step, last: list[list.length - 1].step });
+  }
+  for (const list of visits.values()) list.sort((a, b) => a.step - b.step);
+  return { visits, backwards };
+}
+
+/** Which nodes are lines of their own, and which are docked to one. */
+class GraphShape {
+  /** @param {TraceIndex} index @param {Map<string, Input[]>} edges @param {Set<string>} named */
+  constructor(index, edges, named) {
+    this.index = index;
+    this.edges = edges;
+    this.named = named;
+    /** @type {Map<string, string[]>} */
+    this.readers = new Map();
+    for (const [uid, inputs] of edges)
+      for (const { to } of inputs) if (index.nodes.has(to)) push(this.readers, to, uid);
+  }
+
+  /** @param {string} uid */
+  leaf(uid) {
+    return isLeafNode(this.index.nodes.get(uid) ?? {});
+  }
+
+  /** @param {string} uid */
+  inputs(uid) {
+    return (this.edges.get(uid) ?? []).filter(({ to }) => this.index.nodes.has(to));
+  }
+
+  /** The nodes from one down which a leaf is brought into shape for its only reader, and the leaf.
+   * @param {string} uid @returns {{vias: string[], leaf: string} | null} */
+  dock(uid) {
+    /** @type {string[]} */
+    const vias = [];
+    for (let at = uid; ; ) {
+      if (this.leaf(at)) return { vias, leaf: at };
+      const facts = this.index.nodes.get(at);
+      const inputs = this.inputs(at);
+      const [reader] = this.readers.get(at) ?? [];
+      const shaping = SHAPING.test(facts?.name ?? "") && !facts?.slots.length && !this.named.has(at);
+      if (!shaping || inputs.length !== 1 || this.readers.get(at)?.length !== 1 || !this.livesWith(at, reader))
+        return null;
+      vias.push(at);
+      at = inputs[0].to;
+    }
+  }
+
+  /** Whether a node is there just as long as its reader. @param {string} uid @param {string} reader */
+  livesWith(uid, reader) {
+    const own = this.index.lives.get(uid);
+    const its = this.index.lives.get(reader);
+    return own?.birth === its?.birth && own?.death === its?.death;
+  }
+
+  /** @returns {Map<string, Block>} */
+  blocks() {
+    const docked = new Set();
+    /** @type {Map<string, Block>} */
+    const blocks = new Map();
+    for (const uid of this.index.nodes.keys()) {
+      if (this.leaf(uid)) continue;
+      const part = { inputs: /** @type {Input[]} */ ([]), docks: /** @type {Dock[]} */ ([]) };
+      for (const input of this.inputs(uid)) {
+        const dock = this.dock(input.to);
+        if (!dock) part.inputs.push(input);
+        else addDock(part.docks, dock, input.k);
+        for (const via of dock?.vias ?? []) docked.add(via);
+      }
+      const rest = { lane: 0, line: 0, component: /** @type {Component} */ ({}), visited: false, seed: false };
+      blocks.set(uid, { uid, ...part, ...rest });
+    }
+    for (const uid of docked) blocks.delete(uid);
+    return blocks;
+  }
+}
+
+/** @param {Dock[]} docks @param {{vias: string[], leaf: string}} dock @param {number} k */
+function addDock(docks, { vias, leaf }, k) {
+  const same = vias.length ? undefined : docks.find((other) => other.leaf === leaf && !other.vias.length);
+  if (!same) docks.push({ leaf, vias, ks: [k] });
+  else if (!same.ks.includes(k)) same.ks.push(k);
+}
+
+/** Blocks that edges connect; leaves join nothing, for graphs share them. @param {Map<string, Block>} blocks @returns {string[][]} */
+function connected(blocks) {
+  const parent = new Map([...blocks.keys()].map((uid) => [uid, uid]));
+  const root = (/** @type {string} */ uid) => {
+    let at = uid;
+    for (let up = /** @type {string} */ (parent.get(at)); up !== at; up = /** @type {string} */ (parent.get(at))) {
+      parent.set(at, /** @type {string} */ (parent.get(up)));
+      at = up;
+    }
+    return at;
+  };
+  for (const { uid, inputs } of blocks.values())
+    for (const { to } of inputs) if (blocks.has(to)) parent.set(root(to), root(uid));
+  /** @type {Map<string, string[]>} */
+  const out = new Map();
+  for (const uid of blocks.keys()) push(out, root(uid), uid);
+  return [...out.values()];
+}
+
+/** @param {string[]} members @param {Map<string, Block>} blocks @param {TraceIndex} index @returns {Component} */
+function component(members, blocks, index) {
+  const order = programOrder(members, blocks, index);
+  const line = new Map(order.map((uid, i) => [uid, i]));
+  /** @type {Map<string, Input[]>} */
+  const inputs = new Map();
+  for (const uid of order) {
+    const block = /** @type {Block} */ (blocks.get(uid));
+    // Edges lead up, whatever a trace says: a circle would have no order.
+    block.inputs = block.inputs.filter(({ to }) => (line.get(to) ?? Infinity) < /** @type {number} */ (line.get(uid)));
+    inputs.set(uid, block.inputs);
+  }
+  const lives = order.map((uid) => /** @type {import("../trace_index.js").Life} */ (index.lives.get(uid)));
+  const birth = lives.reduce((least, life) => Math.min(least, life.birth), Infinity);
+  const death = lives.reduce((most, life) => Math.max(most, life.death), -1);
+  const list = order.map((uid) => /** @type {Block} */ (blocks.get(uid)));
+  const graph = { key: order[0], order: list, rails: rails(order, inputs), birth, death };
+  list.forEach((block, i) =>
+    Object.assign(block, { component: graph, line: i, lane: graph.rails.laneOf.get(block.uid) ?? 0 }),
+  );
+  return graph;
+}
+
+/** Inputs before what reads them, else as they were made, found without recursion: what is made later stands below.
+ * @param {string[]} members @param {Map<string, Block>} blocks @param {TraceIndex} index @returns {string[]} */
+function programOrder(members, blocks, index) {
+  const birth = (/** @type {string} */ uid) => index.lives.get(uid)?.birth ?? 0;
+  /** @type {Set<string>} */
+  const out = new Set();
+  /** @type {Set<string>} */
+  const open = new Set();
+  for (const start of [...members].sort((a, b) => birth(a) - birth(b))) {
+    const stack = [start];
+    while (stack.length) {
+      const uid = stack[stack.length - 1];
+      const todo =
+        out.has(uid) || open.has(uid)
+          ? []
+          : (blocks.get(uid)?.inputs ?? []).filter(({ to }) => blocks.has(to) && !out.has(to));
+      open.add(uid);
+      if (todo.length) stack.push(...todo.reverse().map(({ to }) => to));
+      else {
+        stack.pop();
+        out.add(uid);
+      }
+    }
+  }
+  return [...out];
+}
+
+/** A node's fields after a step. @param {import("../state.js").Entities} entities @param {string} uid */
+export function nodeOf(entities, uid) {
+  return find(entities, uid, "node");
+}

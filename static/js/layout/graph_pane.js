@@ -1,0 +1,210 @@
+/** The graph pane of the stage: program order from top to bottom, gradients climb up; what a step touched is in sight. */
+
+import { graphAnchors, graphFocus, hiddenIn } from "./graph_anchors.js";
+import { dockEdges, railEdges } from "./graph_edges.js";
+import { foldPlace } from "./graph_folds.js";
+import { idlePlaces } from "./graph_idle.js";
+import { setLevels } from "./graph_levels.js";
+import { graphModel, nodeLabels } from "./graph_model.js";
+import { graphRow } from "./graph_row.js";
+import {
+  columnOf,
+  DOCK,
+  docksHeight,
+  docksShown,
+  FOLD,
+  FOOT,
+  gapAbove,
+  NODE,
+  PAD,
+  SEED,
+  SLIM,
+  SLIM_GAP,
+  TITLE,
+} from "./graph_sizes.js";
+import { GraphStep, leavesKey } from "./graph_step.js";
+import { stillLayout } from "./graph_still.js";
+
+export { graphModel, nodeLabels };
+
+/** @typedef {import("./graph_model.js").GraphModel} GraphModel */
+/** @typedef {import("./graph_model.js").Block} Block */
+/** @typedef {import("./graph_model.js").Component} Component */
+/** @typedef {import("./graph_row.js").Row} Row */
+/** @typedef {import("./pane.js").Rect} Rect */
+/** @typedef {import("./graph_folds.js").FoldPlace} FoldPlace */
+/**
+ * @typedef {{key: string, y: number, name: string | null, backward: "" | "here" | "done"}} TitlePlace
+ *   name: of the result that a graph ends in. backward: whether one is in it, or was
+ * @typedef {import("./pane.js").Pane & {w: number, rows: Row[], edges: import("./graph_edges.js").EdgePlace[],
+ *   foldLines: FoldPlace[], titles: TitlePlace[], idle: import("./graph_idle.js").IdlePlaces, empty: boolean}} GraphPane
+ *   its places are by node, `n5:self` for saved slots, `dock n2` for leaves where they stand for themselves
+ * @typedef {import("./graph_levels.js").Leveled & {block: Block, component: Component, first: boolean, y: number,
+ *   gap: number, docks: number, seed: number}} Line
+ *   a living node before it has a place. first: of its graph; y: where the room above it begins; docks: how many of its
+ *   leaves have lines
+ */
+
+/** The graph's share of a stage. @param {GraphModel} model @param {number} w of the stage @returns {number} 0 without a graph */
+export function graphWidth(model, w) {
+  if (!model.blocks.size && !model.leaves.length) return 0;
+  const lanes = model.components.reduce((most, { rails }) => Math.max(most, rails.lanes), 0);
+  return Math.round(Math.min(0.44 * w, Math.max(345, 0.385 * w) + (lanes > 1 ? 12 * lanes : 0)));
+}
+
+/** The height from which on every node of the run is in full at a place of its own. @param {GraphModel} model
+ * @param {number} w of the pane */
+export function graphStill(model, w) {
+  return stillLayout(model, w).height;
+}
+
+/** @param {GraphModel} model @param {number} i the step @param {import("./pane.js").Room} room
+ * @param {import("./pane.js").PaneOptions} options @returns {GraphPane} */
+export function graphPane(model, i, room, options) {
+  const step = new GraphStep(model, i, options);
+  const still = stillLayout(model, room.w);
+  const lines = livingLines(step, room, still);
+  const idle = step.idle();
+  const atRest = still.height <= room.h;
+  if (atRest) for (const line of lines) placeAtRest(line, columnOf(line.component, room.w));
+  else {
+    const titles = still.titled ? step.components.length * TITLE : 0;
+    const left = room.h - PAD - FOOT - titles - idlePlaces(step, idle, 0, room.w).height;
+    if (lines.reduce((sum, line) => sum + line.full, 0) <= left) for (const line of lines) line.level = "full";
+    else setLevels(lines, left);
+  }
+  const placed = stack(step, room, lines, still, atRest);
+  const idles = idlePlaces(step, idle, atRest ? still.idle : placed.end, room.w);
+  return assemble(step, room, lines, placed, idles);
+}
+
+/** The lines of a step from top to bottom: graphs as they stand at rest, nodes as the program made them.
+ * @param {GraphStep} step @param {import("./pane.js").Room} room @param {import("./graph_still.js").Still} still
+ * @returns {Line[]} */
+function livingLines(step, room, { tops }) {
+  const graphs = [...step.components].sort((a, b) => (tops.get(a.key) ?? 0) - (tops.get(b.key) ?? 0));
+  return graphs.flatMap((component, group) => {
+    const column = columnOf(component, room.w);
+    return (step.living.get(component.key) ?? []).map((block, n) => {
+      const turn = step.turn(block.uid, component);
+      const ran = turn !== null && turn.step <= step.i;
+      const gap = gapAbove(block, column, ran);
+      const count = block.docks.length;
+      const docks = step.toggled.has(leavesKey(block.uid)) ? count : docksShown(count, room.h);
+      const seed = ran && block.seed && !step.met(block.uid).count ? SEED : 0;
+      return {
+        ...{ block, component, first: n === 0, y: 0, gap, docks, seed, group, level: /** @type {const} */ ("slim") },
+        rank: step.rank(block),
+        seen: step.seen(block),
+        full: gap + docksHeight(docks) + NODE + seed,
+        slim: SLIM_GAP + SLIM,
+      };
+    });
+  });
+}
+
+/** @param {Line} line @param {import("./graph_sizes.js").Column} column */
+function placeAtRest(line, column) {
+  const { docks, visited, seed } = line.block;
+  line.level = "full";
+  line.docks = docks.length;
+  line.gap = gapAbove(line.block, column, visited);
+  line.seed = seed ? SEED : 0;
+  line.full = line.gap + docksHeight(line.docks) + NODE + line.seed;
+}
+
+/** Gives every line its height. @param {GraphStep} step @param {import("./pane.js").Room} room @param {Line[]} lines
+ * @param {import("./graph_still.js").Still} still @param {boolean} atRest
+ * @returns {{titles: TitlePlace[], folds: FoldPlace[], foldOf: Map<string, FoldPlace>, end: number}} */
+function stack(step, room, lines, still, atRest) {
+  /** @type {ReturnType<typeof stack>} */
+  const out = { titles: [], folds: [], foldOf: new Map(), end: PAD };
+  for (let n = 0; n < lines.length; n++) {
+    const line = lines[n];
+    if (line.first && still.titled) {
+      if (atRest) out.end = still.tops.get(line.component.key) ?? out.end;
+      out.titles.push(titlePlace(step, line.component, out.end));
+      out.end += TITLE;
+    }
+    if (atRest) out.end = still.blocks.get(line.block.uid) ?? out.end;
+    if (line.level === "fold" && lines[n - 1]?.level !== "fold") openOrFold(step, room, lines, n, out);
+    line.y = out.end;
+    if (line.level !== "fold") out.end += line[line.level];
+  }
+  return out;
+}
+
+/** Where a run of folded lines begins: its line, closed, or open with the run as slim lines below it.
+ * @param {GraphStep} step @param {import("./pane.js").Room} room @param {Line[]} lines @param {number} n
+ * @param {ReturnType<typeof stack>} out */
+function openOrFold(step, room, lines, n, out) {
+  const { component, group } = lines[n];
+  let end = n;
+  while (lines[end]?.level === "fold" && lines[end].group === group) end++;
+  const run = lines.slice(n, end);
+  const fold = foldPlace(
+    step,
+    run.map(({ block }) => block),
+    columnOf(component, room.w),
+    out.end,
+  );
+  out.folds.push(fold);
+  out.end += FOLD;
+  for (const line of run)
+    if (fold.open) line.level = "slim";
+    else out.foldOf.set(line.block.uid, fold);
+}
+
+/** @param {GraphStep} step @param {Component} component @param {number} y @returns {TitlePlace} */
+function titlePlace(step, component, y) {
+  const read = new Set((step.living.get(component.key) ?? []).flatMap(({ inputs }) => inputs.map(({ to }) => to)));
+  const ends = (step.living.get(component.key) ?? []).filter(({ uid }) => !read.has(uid)).reverse();
+  const name = ends.map(({ uid }) => step.outputs.get(uid)?.texts[0]).find(Boolean) ?? null;
+  const backward = step.model.backwards.get(step.backwards.get(component.key) ?? "");
+  return { key: component.key, y, name, backward: !backward ? "" : step.i <= backward.last ? "here" : "done" };
+}
+
+/** @param {GraphStep} step @param {import("./pane.js").Room} room @param {Line[]} lines
+ * @param {ReturnType<typeof stack>} placed @param {import("./graph_idle.js").IdlePlaces} idle @returns {GraphPane} */
+function assemble(step, room, lines, placed, idle) {
+  /** @type {Map<string, string>} by leaf, the reader at which it stands for itself */
+  const homes = new Map();
+  const stands = (/** @type {string} */ leaf, /** @type {string} */ reader) => {
+    const home = homes.get(leaf) ?? step.leafHome(leaf) ?? reader;
+    homes.set(leaf, home);
+    return home === reader;
+  };
+  const rows = lines.flatMap((line) => {
+    if (line.level === "fold") return [];
+    const { block, level, y, gap } = line;
+    const slim = level === "slim";
+    const top = slim ? y + SLIM_GAP : y + gap + docksHeight(line.docks);
+    const docks = slim ? block.docks : shownDocks(step, line);
+    const at = { level, top: y, bottom: y + line[level], y: top, docks };
+    return [graphRow(step, block, columnOf(line.component, room.w), at, stands)];
+  });
+  const boxes = new Map(/** @type {[string, Rect][]} */ ([...placed.foldOf, ...rows.map((row) => [row.uid, row])]));
+  const edges = step.components.flatMap((component) =>
+    railEdges(step, component, columnOf(component, room.w), (uid) => boxes.get(uid)),
+  );
+  edges.push(...rows.flatMap((row) => dockEdges(step, row)));
+  const anchors = graphAnchors(rows, idle);
+  const height =
+    Math.max(placed.end, idle.line ? idle.line.y + idle.line.h + 2 : 0, ...idle.leaves.map((leaf) => leaf.y + DOCK)) +
+    FOOT;
+  return {
+    ...{ w: room.w, height, rows, edges, foldLines: placed.folds, titles: placed.titles, idle, anchors },
+    folds: hiddenIn(placed.folds, rows, idle, anchors),
+    focus: graphFocus(step, rows, anchors),
+    empty: !rows.length && !placed.folds.length && !idle.leaves.length && !idle.line,
+  };
+}
+
+/** A node's leaves that have lines: all, or those that the step is about, and the first. @param {GraphStep} step @param {Line} line */
+function shownDocks(step, { block: { docks }, docks: count }) {
+  if (count >= docks.length) return docks;
+  const first = (/** @type {import("./graph_model.js").Dock} */ { leaf, vias }) =>
+    leaf === step.now || leaf === step.selected || (step.now !== null && vias.includes(step.now));
+  const chosen = new Set([...docks.filter(first), ...docks].slice(0, count));
+  return docks.filter((dock) => chosen.has(dock));
+}

@@ -1,0 +1,72 @@
+/** Sizes of the graph pane in units, and how high a node with its leaves and gradients is. */
+
+/** A node's line when open, and when slim with the room above it. */
+export const NODE = 24;
+export const SLIM = 20;
+export const SLIM_GAP = 7;
+/** A docked leaf's line, and the room between the last of them and the node. */
+export const DOCK = 22;
+export const DOCK_FOOT = 4;
+/** Above a node: with gradients on their way, without, and above a graph's first. */
+export const CHIP_GAP = 26;
+export const CHIP_LINE = 22;
+export const GAP = 12;
+export const TOP_GAP = 4;
+/** Below a node where a backward begins. */
+export const SEED = 26;
+export const FOLD = 22;
+export const TITLE = 20;
+/** Above and below everything. */
+export const PAD = 4;
+export const FOOT = 6;
+/** From one rail to the next, where there is room. */
+const RAIL = 12;
+/** The least room that a gradient and the name of where it goes take. */
+const CHIP_ROOM = 160;
+/** A node shows so many lines of gradients; the rest is counted. */
+const MOST_CHIP_LINES = 5;
+/** The part of the width that rails may take. */
+const RAILS_SHARE = 0.3;
+
+/** @typedef {import("./graph_model.js").Block} Block */
+/** @typedef {import("./graph_model.js").Component} Component */
+/** @typedef {{left: number, right: number, railed: boolean, pitch: number}} Column
+ *   where a graph's lines begin and end; railed: whether it has rails at their left, `pitch` apart */
+
+/** @param {Component} component @param {number} w the pane's width @returns {Column} */
+export function columnOf(component, w) {
+  const { lanes } = component.rails;
+  const railed = lanes > 1;
+  const pitch = railed ? Math.min(RAIL, (RAILS_SHARE * w) / lanes) : 0;
+  return { left: railed ? 10 + lanes * pitch : 6, right: w - 8, railed, pitch };
+}
+
+/** The middle of a rail. @param {Column} column @param {number} lane */
+export function railX(column, lane) {
+  return column.railed ? 14 + lane * column.pitch : column.left + 18;
+}
+
+/** How many gradients stand beside each other above a node, and in how many lines. @param {Block} block
+ * @param {Column} column */
+export function chipLines(block, column) {
+  const beside = Math.max(1, Math.floor((column.right - column.left - 18) / CHIP_ROOM));
+  return { beside, lines: Math.min(MOST_CHIP_LINES, Math.ceil(block.inputs.length / beside)) };
+}
+
+/** The room above a node and its leaves. @param {Block} block @param {Column} column @param {boolean} chips whether
+ * gradients are there on their way to other nodes */
+export function gapAbove(block, column, chips) {
+  if (chips && block.inputs.length) return CHIP_GAP + (chipLines(block, column).lines - 1) * CHIP_LINE;
+  return block.line === 0 ? TOP_GAP : GAP;
+}
+
+/** How high docked leaves are. @param {number} count of their lines */
+export function docksHeight(count) {
+  return count ? count * DOCK + DOCK_FOOT : 0;
+}
+
+/** How many of a node's leaves have a line in a room of this height. @param {number} count @param {number} height */
+export function docksShown(count, height) {
+  const most = Math.max(4, Math.floor((height * 0.6) / DOCK));
+  return count > most ? most : count;
+}

@@ -1,0 +1,225 @@
+/** What a step says about the graph: which nodes live, what backward did to them, what their tensors are called, what matters. */
+
+import { find, isHandle } from "../entities.js";
+import { ALARMS } from "../trace_index.js";
+import { selectedUid } from "./pane.js";
+import { touched } from "./touched.js";
+
+/** @typedef {import("./graph_model.js").GraphModel} GraphModel */
+/** @typedef {import("./graph_model.js").Block} Block */
+/** @typedef {import("./graph_model.js").Component} Component */
+/** @typedef {import("../entities.js").Node} Node */
+/** @typedef {import("../trace.js").Visit} Visit */
+/**
+ * @typedef {{k: number, step: number, state: "done" | "running" | "waiting" | "failed"}} Turn
+ *   when a node is run by the backward that its graph is in, or was last in
+ */
+
+/** The graph of a trace after one step. */
+export class GraphStep {
+  /** @param {GraphModel} model @param {number} i @param {import("./pane.js").PaneOptions} options */
+  constructor(model, i, options) {
+    const { opened } = model;
+    this.model = model;
+    this.i = i;
+    this.entities = opened.state(i);
+    this.step = i >= 0 ? (opened.trace.steps[i] ?? null) : null;
+    this.names = opened.names(i);
+    this.touched = touched(this.step, this.entities);
+    this.selected = selectedUid(options.selected);
+    this.toggled = options.toggled;
+    this.now = this.step?.visit?.node ?? null;
+    /** the line of the visited node: its own, or that of the node that it is docked to */
+    this.nowBlock = (this.now && model.hosts.get(this.now)) ?? this.now;
+    /** @type {Set<string>} where the visit's gradients go */
+    this.targets = new Set();
+    const next = find(this.entities, this.now, "node")?.next ?? [];
+    (this.step?.visit?.grad_inputs ?? []).forEach((grad, k) => {
+      const to = next[k]?.[0];
+      if (grad && to) this.targets.add(to);
+    });
+    /** @type {Set<string>} saved slots that the step has news of */
+    this.news = new Set();
+    for (const entry of this.step?.log ?? [])
+      if (entry.kind === "event" && "node" in entry && "slot" in entry) this.news.add(`${entry.node}:${entry.slot}`);
+    /** @type {Map<string, {texts: string[], retains: boolean, hooks: boolean}>} by node, of the tensors that it made */
+    this.outputs = new Map();
+    /** @type {Map<string, string>} by storage, the first name of a tensor in it */
+    this.keepers = new Map();
+    this.readTensors();
+    /** @type {Component[]} */
+    this.components = model.components.filter(({ birth, death }) => birth <= i && i <= death);
+    /** @type {Map<string, Block[]>} */
+    this.living = new Map();
+    /** @type {Map<string, string>} by graph, the backward that it is in, or was last in */
+    this.backwards = new Map();
+    /** @type {Map<string, number[]>} by node, how many gradients that backward brought to each of its outputs */
+    this.arrivals = new Map();
+    for (const component of this.components) this.readComponent(component);
+  }
+
+  /** Names and flags of tensors by the node and the storage that they belong to. */
+  readTensors() {
+    for (const [uid, handle] of this.entities) {
+      if (!isHandle(handle)) continue;
+      const name = this.nameOf(uid);
+      if (name && handle.storage && !this.keepers.has(handle.storage)) this.keepers.set(handle.storage, name);
+      if (handle.kind !== "tensor" || !handle.grad_fn) continue;
+      const out = this.outputs.get(handle.grad_fn) ?? { texts: [], retains: false, hooks: false };
+      this.outputs.set(handle.grad_fn, out);
+      const tags = this.names.tags.get(uid) ?? [];
+      const variables = tags.filter((tag) => tag.kind === "var").map((tag) => tag.text);
+      if (variables.length) out.texts.unshift(...variables);
+      else if (name) out.texts.push(name);
+      out.retains ||= Boolean(handle.retains_grad);
+      out.hooks ||= Boolean(handle.hooks);
+    }
+  }
+
+  /** The name by which a reader knows a tensor: a variable's, else a path that does not go through an optimizer.
+   * @param {string} uid @returns {string | null} */
+  nameOf(uid) {
+    const tags = this.names.tags.get(uid) ?? [];
+    const tag =
+      tags.find((tag) => tag.kind === "var") ?? tags.find((tag) => !tag.text.includes("param_groups")) ?? tags[0];
+    return tag?.text ?? null;
+  }
+
+  /** @param {Component} component */
+  readComponent(component) {
+    const blocks = component.order.filter((block) => this.node(block.uid));
+    this.living.set(component.key, blocks);
+    let latest = -1;
+    for (const { uid } of blocks)
+      for (const visit of this.model.visits.get(uid) ?? []) {
+        if (visit.step > this.i || visit.step <= latest) continue;
+        latest = visit.step;
+        this.backwards.set(component.key, visit.backward);
+      }
+    if (latest < 0) return;
+    for (const block of blocks) {
+      this.countArrivals(block.uid, component);
+      for (const { vias } of block.docks) for (const via of vias) this.countArrivals(via, component);
+    }
+  }
+
+  /** @param {string} uid @param {Component} component */
+  countArrivals(uid, component) {
+    const grads = this.visit(uid, component)?.grad_inputs ?? [];
+    (this.node(uid)?.next ?? []).forEach((edge, k) => {
+      if (!edge || !grads[k]) return;
+      const counts = this.arrivals.get(edge[0]) ?? [];
+      counts[edge[1]] = (counts[edge[1]] ?? 0) + 1;
+      this.arrivals.set(edge[0], counts);
+    });
+  }
+
+  /** At which output of a node the most gradients met, and how many. @param {string} uid */
+  met(uid) {
+    let most = { nr: 0, count: 0 };
+    this.arrivals.get(uid)?.forEach((count, nr) => {
+      if (count > most.count) most = { nr, count };
+    });
+    return most;
+  }
+
+  /** @param {string} uid @returns {Node | undefined} */
+  node(uid) {
+    return find(this.entities, uid, "node");
+  }
+
+  /** @param {string} uid a node's @param {Component} component the graph that it is in or docked to @returns {Turn | null} */
+  turn(uid, component) {
+    const backward = this.backwards.get(component.key);
+    if (!backward) return null;
+    const { first, last } = this.model.backwards.get(backward) ?? { first: 0, last: -1 };
+    /** @type {import("./graph_model.js").VisitFacts | null} */
+    let found = null;
+    for (const visit of this.model.visits.get(uid) ?? [])
+      if (visit.backward === backward && (visit.step <= this.i || !found)) found = visit;
+    if (!found) return null;
+    const { k, step } = found;
+    if (step > this.i) return first <= this.i && this.i < last ? { k, step, state: "waiting" } : null;
+    if (step < this.i) return { k, step, state: "done" };
+    return { k, step, state: this.step?.visit?.failed ? "failed" : "running" };
+  }
+
+  /** What the backward that a graph was last in did at a node, so far. @param {string} uid @param {Component} component
+   * @returns {Visit | null} */
+  visit(uid, component) {
+    const turn = this.turn(uid, component);
+    if (!turn || turn.step > this.i) return null;
+    return this.model.opened.trace.steps[turn.step].visit ?? null;
+  }
+
+  /** The reader at which a leaf stands for itself: the one whose gradient came last, else the first. @param {string} leaf
+   * @returns {string | null} */
+  readerOf(leaf) {
+    let reader = /** @type {string | null} */ (null);
+    let latest = -1;
+    for (const uid of this.model.readersOf.get(leaf) ?? []) {
+      const block = this.model.blocks.get(uid);
+      if (!block || !this.node(uid)) continue;
+      reader ??= uid;
+      const turn = this.turn(uid, block.component);
+      if (!turn || turn.step > this.i || turn.step < latest) continue;
+      latest = turn.step;
+      reader = uid;
+    }
+    return reader;
+  }
+
+  /** The reader at which the step has to do with a leaf; null where it has nothing to do with it. @param {string} leaf */
+  leafHome(leaf) {
+    if (leaf === this.now || leaf === this.selected) return this.readerOf(leaf);
+    const block = this.targets.has(leaf) ? this.model.blocks.get(this.nowBlock ?? "") : undefined;
+    return block?.docks.some((dock) => dock.leaf === leaf) ? block.uid : null;
+  }
+
+  /** How much a node's line matters, see `Leveled`. @param {Block} block */
+  rank(block) {
+    const { uid, docks } = block;
+    if (uid === this.nowBlock || uid === this.selected || this.toggled.has(leavesKey(uid))) return 3;
+    for (const { leaf, vias } of docks) {
+      if (this.selected && vias.includes(this.selected)) return 3;
+      if ((leaf === this.now || leaf === this.selected) && this.readerOf(leaf) === uid) return 3;
+    }
+    if (this.touched.uids.has(uid) || this.targets.has(uid)) return 2;
+    return this.broken(uid) ? 1 : 0;
+  }
+
+  /** Whether a node keeps something that is no longer what backward needs. @param {string} uid */
+  broken(uid) {
+    const node = this.node(uid);
+    return !node?.released && Object.values(node?.saved ?? {}).some((saved) => ALARMS.has(saved.state));
+  }
+
+  /** The last step that touched a node or what is docked to it. @param {Block} block */
+  seen(block) {
+    const { history } = this.model;
+    let last = history.last(block.uid, this.i);
+    for (const { vias } of block.docks) for (const via of vias) last = Math.max(last, history.last(via, this.i));
+    return last;
+  }
+
+  /** Leaves' nodes that no living node reads. @returns {string[]} */
+  idle() {
+    return this.model.leaves.filter((leaf) => this.node(leaf) && this.readerOf(leaf) === null);
+  }
+
+  /** By leaf, what accumulates into it is called after. @param {string} leaf */
+  leafName(leaf) {
+    const variable = this.node(leaf)?.variable;
+    return (variable && this.nameOf(variable)) || variable || leaf;
+  }
+}
+
+/** The key that opens the fold that a node is in. @param {string} uid */
+export function openKey(uid) {
+  return `graph ${uid}`;
+}
+
+/** The key that shows all leaves of a node. @param {string} uid */
+export function leavesKey(uid) {
+  return `leaves ${uid}`;
+}

@@ -1,0 +1,62 @@
+/** The graph pane at rest: the places at which every node of a run stands in full, once for all of its steps. */
+
+import { Packer } from "./packing.js";
+import { columnOf, docksHeight, FOLD, FOOT, gapAbove, NODE, PAD, SEED, TITLE } from "./graph_sizes.js";
+
+/** @typedef {import("./graph_model.js").GraphModel} GraphModel */
+/** @typedef {import("./graph_model.js").Component} Component */
+/**
+ * @typedef {{height: number, titled: boolean, tops: Map<string, number>, blocks: Map<string, number>, idle: number}} Still
+ *   height: of all. titled: whether graphs have titles, for there are several at a time. tops: by graph, where it begins;
+ *   blocks: by node, where the room above it begins; idle: where leaves wait that no node reads
+ */
+
+/** @param {GraphModel} model @param {number} w of the pane @returns {Still} */
+export function stillLayout(model, w) {
+  const known = model.stills.get(w);
+  if (known) return known;
+  const packer = new Packer();
+  const titled = severalAtOnce(model.components);
+  /** @type {Still} */
+  const still = { height: 0, titled, tops: new Map(), blocks: new Map(), idle: 0 };
+  for (const component of model.components) {
+    const column = columnOf(component, w);
+    let height = titled ? TITLE : 0;
+    /** @type {number[]} */
+    const offsets = [];
+    for (const block of component.order) {
+      offsets.push(height);
+      const { docks, visited, seed } = block;
+      height += gapAbove(block, column, visited) + docksHeight(docks.length) + NODE + (seed ? SEED : 0);
+    }
+    const top = PAD + packer.allocate(component.birth, component.death, height);
+    still.tops.set(component.key, top);
+    component.order.forEach((block, i) => still.blocks.set(block.uid, top + offsets[i]));
+  }
+  still.idle = PAD + packer.height;
+  still.height = still.idle + (someIdle(model) ? FOLD : 0) + FOOT;
+  model.stills.set(w, still);
+  return still;
+}
+
+/** @param {Component[]} components by birth */
+function severalAtOnce(components) {
+  let death = -1;
+  for (const component of components) {
+    if (component.birth <= death) return true;
+    death = Math.max(death, component.death);
+  }
+  return false;
+}
+
+/** Whether a leaf's node ever outlives, or comes before, all that read it. @param {GraphModel} model */
+function someIdle({ index, leaves, readersOf }) {
+  return leaves.some((leaf) => {
+    const own = index.lives.get(leaf);
+    const reads = (readersOf.get(leaf) ?? []).flatMap((uid) => index.lives.get(uid) ?? []);
+    reads.sort((a, b) => a.birth - b.birth);
+    let until = (own?.birth ?? 0) - 1;
+    for (const { birth, death } of reads) if (birth <= until + 1) until = Math.max(until, death);
+    return own !== undefined && own.birth <= own.death && until < own.death;
+  });
+}

@@ -1,0 +1,113 @@
+/** Rails of one connected graph, as a commit graph has them: a lane for each chain, and for each edge that skips nodes. */
+
+/** @typedef {{k: number, to: string}} Input   a node's k-th edge and the node that it leads to */
+/**
+ * @typedef {{kind: "chain" | "join" | "branch" | "skip", lane: number}} EdgeRail
+ *   how an edge gets from its input down to its reader. chain: straight down a lane that both are on. join: down the
+ *   input's lane, then over to the reader's. branch: over to the reader's lane at once, then down. skip: down a lane of
+ *   its own. lane: the one that it goes down
+ * @typedef {{lanes: number, laneOf: Map<string, number>, edges: Map<string, EdgeRail>}} Rails
+ *   laneOf: by node. edges: by `edgeKey`
+ */
+
+/** One edge of a node; a node whose edges change has several of a number. @param {string} reader @param {Input} input */
+export function edgeKey(reader, { k, to }) {
+  return `${reader}:${k}>${to}`;
+}
+
+/** Lanes held over stretches of lines; a lane is free again beyond a stretch. */
+class LaneStretches {
+  constructor() {
+    /** @type {[number, number][][]} by lane */
+    this.held = [];
+  }
+
+  /** The first lane that is free from one line to another. @param {number} from @param {number} to */
+  hold(from, to) {
+    let lane = this.held.findIndex((stretches) => !stretches.some(([a, z]) => a <= to && from <= z));
+    if (lane < 0) lane = this.held.push([]) - 1;
+    this.held[lane].push([from, to]);
+    return lane;
+  }
+}
+
+/**
+ * Lanes for all the nodes that one graph ever has, so that none moves when later ones come.
+ * @param {string[]} order the nodes, inputs before what reads them @param {Map<string, Input[]>} inputs of each node
+ * @returns {Rails}
+ */
+export function rails(order, inputs) {
+  const at = new Map(order.map((uid, line) => [uid, line]));
+  const lineOf = (/** @type {string} */ uid) => /** @type {number} */ (at.get(uid));
+  const readers = readersOf(order, inputs);
+  const depths = depthOf(order, inputs);
+  const lanes = new LaneStretches();
+  /** @type {Map<string, number>} */
+  const laneOf = new Map();
+  /** @type {Map<string, EdgeRail>} */
+  const edges = new Map();
+  for (const last of [...order].reverse()) {
+    if (laneOf.has(last)) continue;
+    const chain = chainUp(last, inputs, laneOf, depths);
+    const top = chain[chain.length - 1].uid;
+    const above = (inputs.get(top) ?? [])
+      .filter((input) => laneOf.has(input.to))
+      .sort((p, q) => lineOf(q.to) - lineOf(p.to))[0];
+    const below = (readers.get(last) ?? [])
+      .filter(({ uid }) => laneOf.has(uid))
+      .sort((p, q) => lineOf(p.uid) - lineOf(q.uid))[0];
+    const lane = lanes.hold(above ? lineOf(above.to) + 1 : lineOf(top), below ? lineOf(below.uid) - 1 : lineOf(last));
+    for (const { uid, input } of chain) {
+      laneOf.set(uid, lane);
+      if (input) edges.set(edgeKey(uid, input), { kind: "chain", lane });
+    }
+    if (above) edges.set(edgeKey(top, above), { kind: "branch", lane });
+    if (below) edges.set(edgeKey(below.uid, below.input), { kind: "join", lane });
+  }
+  for (const uid of order)
+    for (const input of inputs.get(uid) ?? []) {
+      const key = edgeKey(uid, input);
+      const from = lineOf(input.to) + 1;
+      if (!edges.has(key)) edges.set(key, { kind: "skip", lane: lanes.hold(from, Math.max(from, lineOf(uid) - 1)) });
+    }
+  return { lanes: lanes.held.length, laneOf, edges };
+}
+
+/** From a node up, at each the input with the longest way behind it, as far as no lane is given.
+ * @param {string} last @param {Map<string, Input[]>} inputs @param {Map<string, number>} laneOf
+ * @param {Map<string, number>} depths @returns {{uid: string, input: Input | null}[]} with the edge that goes on up */
+function chainUp(last, inputs, laneOf, depths) {
+  /** @type {{uid: string, input: Input | null}[]} */
+  const chain = [];
+  for (let uid = /** @type {string | null} */ (last); uid; ) {
+    /** @type {Input | null} */
+    let next = null;
+    for (const input of inputs.get(uid) ?? [])
+      if (!laneOf.has(input.to) && (!next || (depths.get(input.to) ?? 0) > (depths.get(next.to) ?? 0))) next = input;
+    chain.push({ uid, input: next });
+    uid = next ? next.to : null;
+  }
+  return chain;
+}
+
+/** @param {string[]} order @param {Map<string, Input[]>} inputs @returns {Map<string, {uid: string, input: Input}[]>} */
+function readersOf(order, inputs) {
+  /** @type {Map<string, {uid: string, input: Input}[]>} */
+  const readers = new Map();
+  for (const uid of order)
+    for (const input of inputs.get(uid) ?? []) {
+      const list = readers.get(input.to);
+      if (list) list.push({ uid, input });
+      else readers.set(input.to, [{ uid, input }]);
+    }
+  return readers;
+}
+
+/** How many nodes the longest way up from each has. @param {string[]} order @param {Map<string, Input[]>} inputs */
+function depthOf(order, inputs) {
+  /** @type {Map<string, number>} */
+  const depths = new Map();
+  for (const uid of order)
+    depths.set(uid, 1 + (inputs.get(uid) ?? []).reduce((most, { to }) => Math.max(most, depths.get(to) ?? 0), 0));
+  return depths;
+}

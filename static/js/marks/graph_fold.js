@@ -1,0 +1,110 @@
+/** Lines of the graph pane that are no node: closed and opened folds, graphs' titles, leaves that wait. */
+
+import { textWidth } from "../layout/metrics.js";
+import { cls, h } from "../svg.js";
+import { fitEnd } from "./graph_texts.js";
+
+/** @typedef {import("./labels.js").Labels} Labels */
+
+const SIZE = 11.5;
+const SMALL = 10;
+
+/** How many nodes and leaves. @param {Labels} labels @param {number} nodes @param {number} leaves */
+export function countText(labels, nodes, leaves) {
+  const parts = [];
+  if (nodes) parts.push(`${nodes} ${nodes === 1 ? labels.oneNode : labels.nodes}`);
+  if (leaves) parts.push(`${leaves} ${leaves === 1 ? labels.oneLeaf : labels.leaves}`);
+  return parts.join(", ");
+}
+
+/** A run of nodes without room. @param {import("./step_facts.js").StepFacts} facts
+ * @param {import("../layout/graph_folds.js").FoldPlace} fold */
+export function foldLineMark({ labels, snap }, fold) {
+  const { x, y, w, h: high } = fold;
+  const count = countText(labels, fold.nodes, fold.leaves);
+  const more = [fold.module, fold.names].filter(Boolean).join(" · ");
+  const after = 26 + textWidth(count, SIZE);
+  const right = fold.broken ? 20 : 8;
+  const fresh = !fold.open && fold.uids.some((uid) => snap.fresh.has(uid));
+  return h(
+    "g",
+    {
+      key: `fold ${fold.key}`,
+      class: cls("graph-fold moves", fold.running && "running", fold.broken && "broken"),
+      transform: `translate(0 ${y})`,
+      ...foldAttributes(fold.key, fold.open, `${count}: ${more}`, fold.open ? [] : fold.uids),
+    },
+    fresh && h("rect", { key: "halo", class: "halo thin", x: x - 2, y: -2, width: w + 4, height: high + 4, rx: 7 }),
+    h("rect", { key: "box", class: "fold-line-box", x, y: 0, width: w, height: high, rx: 5 }),
+    foldSign(x, high, fold.open),
+    h(
+      "text",
+      { key: "count", class: "fold-count", x: x + 18, y: high / 2 + 4, "font-size": SIZE },
+      fitEnd(count, w - 24, SIZE),
+    ),
+    w - after - right > 30 &&
+      h(
+        "text",
+        { key: "names", class: "fold-names", x: x + after, y: high / 2 + 3.6, "font-size": SMALL },
+        fitEnd(more, w - after - right, SMALL),
+      ),
+    fold.broken && h("circle", { key: "broken", class: "broken-dot", cx: x + w - 11, cy: high / 2, r: 4 }),
+    h("title", { key: "title" }, `${count}\n${more}`),
+  );
+}
+
+/** @param {number} x @param {number} high @param {boolean} open */
+function foldSign(x, high, open) {
+  const y = high / 2;
+  const d = open ? `M${x + 5} ${y - 2.5}h8l-4 5z` : `M${x + 6} ${y - 4}v8l5 -4z`;
+  return h("path", { key: "sign", class: "fold-triangle", d });
+}
+
+/** What makes an element open and close a fold. @param {string} key @param {boolean} open @param {string} label
+ * @param {string[]} members */
+function foldAttributes(key, open, label, members) {
+  return {
+    "data-fold": key,
+    "data-members": members.length ? members.join(" ") : null,
+    tabindex: "0",
+    role: "button",
+    "aria-expanded": String(open),
+    "aria-label": label,
+  };
+}
+
+/** Leaves that wait for a graph. @param {Labels} labels @param {NonNullable<import("../layout/graph_idle.js").IdlePlaces["line"]>} line */
+export function idleLineMark(labels, line) {
+  const { x, y, w, h: high } = line;
+  const text = `${labels.idleLeaves.replace("{n}", String(line.uids.length))}: ${line.names}`;
+  return h(
+    "g",
+    {
+      key: "idle",
+      class: "graph-fold moves",
+      transform: `translate(0 ${y})`,
+      ...foldAttributes(line.key, line.open, text, line.open ? [] : line.uids),
+    },
+    h("rect", { key: "box", class: "fold-line-box plain", x, y: 0, width: w, height: high, rx: 5 }),
+    foldSign(x, high, line.open),
+    h(
+      "text",
+      { key: "count", class: "fold-count", x: x + 18, y: high / 2 + 4, "font-size": 11 },
+      fitEnd(text, w - 24, 11),
+    ),
+    h("title", { key: "title" }, text),
+  );
+}
+
+/** Which graph follows, and whether backward is in it. @param {Labels} labels
+ * @param {import("../layout/graph_pane.js").TitlePlace} title @param {number} w of the pane */
+export function titleMark(labels, { key, y, name, backward }, w) {
+  const text = name ? labels.graphOf.replace("{name}", name) : labels.graphUnnamed;
+  const state = backward === "here" ? ` · ${labels.backwardHere}` : backward ? ` · ${labels.backwardDone}` : "";
+  return h(
+    "g",
+    { key: `title ${key}`, class: "graph-title moves", transform: `translate(0 ${y})` },
+    h("text", { key: "text", x: 8, y: 14, "font-size": 11 }, fitEnd(text + state, w - 16, 11)),
+    h("path", { key: "rule", class: "rule", d: `M8 18.5H${w - 8}` }),
+  );
+}

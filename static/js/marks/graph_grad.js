@@ -1,0 +1,52 @@
+/** A gradient in the graph pane: a chip with its first elements, and where it climbs to. */
+
+import { fullNumber, tuple } from "../layout/format.js";
+import { CHIP_FONT } from "../layout/grad_chip.js";
+import { cls, h } from "../svg.js";
+
+/** How many elements the chip's title lists. */
+const LISTED = 32;
+
+/** @param {import("../layout/graph_row.js").GradPlace} place @param {number} top where the row begins */
+export function gradMark(place, top) {
+  const { grad, chip, key, now, to, x, w, h: high } = place;
+  const y = place.y - top;
+  const most = chip.cells.reduce(
+    (/** @type {number} */ m, v) => (typeof v === "number" ? Math.max(m, Math.abs(v)) : m),
+    0,
+  );
+  const parts = [h("rect", { key: "back", class: "chip-back", x, y, width: w, height: high, rx: 3 })];
+  let at = x;
+  chip.texts.forEach((text, i) => {
+    const value = chip.cells[i];
+    const width = chip.widths[i];
+    if (typeof value === "number" && value !== 0)
+      parts.push(
+        h("rect", {
+          key: `wash ${i}`,
+          class: `wash ${value < 0 ? "neg" : "pos"}`,
+          ...{ x: at, y, width, height: high },
+          "fill-opacity": 0.1 + 0.28 * (Math.abs(value) / most),
+        }),
+      );
+    if (i) parts.push(h("path", { key: `rule ${i}`, class: "chip-rule", d: `M${at} ${y}v${high}` }));
+    parts.push(h("text", { key: `text ${i}`, x: at + width / 2, y: y + high / 2 + 3.6, "font-size": CHIP_FONT }, text));
+    at += width;
+  });
+  parts.push(h("rect", { key: "frame", class: "chip-frame", x, y, width: w, height: high, rx: 3 }));
+  parts.push(h("title", { key: "title" }, gradTitle(grad, to?.text ?? "")));
+  return h(
+    "g",
+    { key: `grad ${key}` },
+    to && h("text", { key: "to", class: "grad-to", x: to.x, y: y + high / 2 + 3.4, "font-size": 9.5 }, to.text),
+    h("g", { key: "chip", class: cls("grad-chip", now ? "now" : "past"), "data-grad": key }, parts),
+  );
+}
+
+/** @param {import("../trace.js").Grad} grad @param {string} to */
+function gradTitle(grad, to) {
+  const cells = grad.cells ?? [];
+  const all = cells.slice(0, LISTED).map(fullNumber).join(", ");
+  const values = all ? `\n[${all}${cells.length > LISTED ? ", …" : ""}]` : "";
+  return `${tuple(grad.shape ?? [])} ${grad.dtype}${values}${to ? `\n${to}` : ""}`;
+}

@@ -1,0 +1,62 @@
+/** The graph pane as SVG: a heading that stays, and the body that scrolls under it. */
+
+import { columnOf } from "../layout/graph_sizes.js";
+import { inBand } from "../layout/view.js";
+import { cls, h } from "../svg.js";
+import { idleLeafMark } from "./graph_dock.js";
+import { foldLineMark, idleLineMark, titleMark } from "./graph_fold.js";
+import { rowMark } from "./graph_node.js";
+
+/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("./step_facts.js").StepFacts} StepFacts */
+/** @typedef {import("../layout/graph_pane.js").GraphPane} GraphPane */
+
+/**
+ * @param {StepFacts} facts @param {GraphPane} pane @param {import("../layout/view.js").Band} band what of the body is drawn
+ * @returns {{heading: VNode[], body: VNode[]}} the heading is 24 high
+ */
+export function graphMarks(facts, pane, band) {
+  const { labels } = facts;
+  /** @type {VNode[]} */
+  const body = [];
+  if (pane.empty) body.push(h("text", { key: "empty", class: "graph-empty", x: 14, y: 20 }, labels.noGraph));
+  for (const edge of pane.edges) if (inBand(band, edge.top, edge.bottom)) body.push(edgeMark(facts, edge));
+  for (const title of pane.titles) if (inBand(band, title.y, title.y + 20)) body.push(titleMark(labels, title, pane.w));
+  for (const fold of pane.foldLines) if (inBand(band, fold.y, fold.y + fold.h)) body.push(foldLineMark(facts, fold));
+  for (const row of pane.rows)
+    if (inBand(band, row.top, row.bottom)) body.push(rowMark(facts, row, columnOf(row.block.component, pane.w).railed));
+  for (const leaf of pane.idle.leaves) body.push(idleLeafMark(facts, leaf));
+  if (pane.idle.line) body.push(idleLineMark(labels, pane.idle.line));
+  return { heading: headingMarks(facts, pane), body };
+}
+
+/** @param {StepFacts} facts @param {GraphPane} pane */
+function headingMarks({ labels }, pane) {
+  const directions = pane.w > 240 && !pane.empty;
+  return [
+    h("text", { key: "graph", class: "lane-head", x: 14, y: 16 }, labels.graph),
+    directions &&
+      h(
+        "text",
+        { key: "directions", class: "graph-directions end", x: pane.w - 10, y: 16 },
+        `${labels.programDown}   ${labels.gradientsUp}`,
+      ),
+  ].filter((mark) => mark !== false);
+}
+
+/** @param {StepFacts} facts @param {import("../layout/graph_edges.js").EdgePlace} edge */
+function edgeMark({ snap }, edge) {
+  const { x, y, up } = edge.arrow ?? { x: 0, y: 0, up: true };
+  return h(
+    "g",
+    {
+      key: `edge ${edge.key} ${edge.to}`,
+      class: cls("edge", edge.flow, snap.fresh.has(edge.from) && "fresh"),
+      "data-edge": edge.key,
+      "data-from": edge.from,
+      "data-to": edge.to,
+    },
+    h("path", { key: "line", class: "edge-line", d: edge.d }),
+    edge.arrow && h("path", { key: "arrow", class: "arrow", d: up ? `M${x} ${y}l-4.5 8h9z` : `M${x} ${y}l-8 -4.5v9z` }),
+  );
+}

@@ -1,0 +1,178 @@
+/** A node of the graph pane: its box and turn, the name of its tensor, what it saved, and the gradients around it. */
+
+import { fullNumber } from "../layout/format.js";
+import { SLOT_FONT } from "../layout/slot_text.js";
+import { cls, h } from "../svg.js";
+import { dockMark } from "./graph_dock.js";
+import { gradMark } from "./graph_grad.js";
+import { fitEnd } from "./graph_texts.js";
+
+/** @typedef {import("./step_facts.js").StepFacts} StepFacts */
+/** @typedef {import("../layout/graph_row.js").Row} Row */
+/** @typedef {import("../layout/graph_row.js").Turn} Turn */
+
+/** A node with its leaves and gradients, drawn from its box's height. @param {StepFacts} facts @param {Row} row
+ * @param {boolean} railed whether its graph has rails */
+export function rowMark(facts, row, railed) {
+  return h(
+    "g",
+    { key: `row ${row.uid}`, class: "graph-row moves", transform: `translate(0 ${row.y})` },
+    row.docks.map((dock) => dockMark(facts, row, dock)),
+    nodeMark(facts, row, railed),
+    row.hidden && hiddenMark(facts, row, row.hidden),
+    row.seed && seedMark(row),
+    row.grads.map((place) => gradMark(place, row.y)),
+  );
+}
+
+/** @param {StepFacts} facts @param {Row} row @param {boolean} railed */
+function nodeMark(facts, row, railed) {
+  const { uid, x, w, h: high, font, turn } = row;
+  const node = /** @type {import("../entities.js").Node} */ (facts.snap.entities.get(uid));
+  const fresh = facts.snap.fresh.has(uid);
+  const cy = high / 2;
+  return h(
+    "g",
+    {
+      key: "node",
+      class: cls("node", turn?.state, node.released && "released", fresh && "fresh", node.custom && "custom"),
+      "data-node": uid,
+      tabindex: "0",
+      role: "group",
+      "aria-label": `${row.name}${row.tag ? ` ${row.tag.text}` : ""}`,
+    },
+    fresh && haloMark(x, 0, w, high, 8),
+    railed && railDot(row, cy),
+    h("rect", { key: "box", class: "node-box", x, y: 0, width: w, height: high, rx: 6 }),
+    h(
+      "text",
+      { key: "name", class: "node-name", x: x + 11, y: cy + font * 0.36, "font-size": font },
+      fitEnd(row.label, w - 14, font),
+    ),
+    turn && turnMark(turn, x, cy),
+    row.tag && tagMark(row.tag, row.y),
+    row.flags.map((flag, i) => flagMark(flag, i, row.y)),
+    row.slots.map((slot) => slotMark(facts, slot, row.y)),
+    h("title", { key: "title" }, nodeTitle(row, node)),
+  );
+}
+
+/** @param {Row} row @param {import("../entities.js").Node} node */
+function nodeTitle(row, node) {
+  const attrs = Object.entries(node.attrs ?? {}).map(([name, value]) => `${name} = ${fullNumber(value)}`);
+  const names = row.tag ? [`→ ${[row.tag.text, ...row.tag.hidden].join(", ")}`] : [];
+  return [`${node.name} ${row.uid}`, ...names, ...attrs].join("\n");
+}
+
+/** What a step made. @param {number} x @param {number} y @param {number} w @param {number} high @param {number} rx */
+export function haloMark(x, y, w, high, rx) {
+  return h("rect", { key: "halo", class: "halo", x: x - 3, y: y - 3, width: w + 6, height: high + 6, rx });
+}
+
+/** Where a node's rail has it, and whether gradients meet there. @param {Row} row @param {number} cy */
+function railDot(row, cy) {
+  if (row.met > 1) return meetMark(row.rail, cy);
+  return h("circle", { key: "dot", class: "rail-dot", cx: row.rail, cy, r: 3.5 });
+}
+
+/** Where gradients meet and add. @param {number} cx @param {number} cy */
+export function meetMark(cx, cy) {
+  return h(
+    "g",
+    { key: "meet" },
+    h("circle", { key: "disc", class: "meet", cx, cy, r: 6.5 }),
+    h("path", { key: "plus", class: "plus", d: `M${cx - 3.2} ${cy}h6.4m-3.2 -3.2v6.4` }),
+  );
+}
+
+/** When backward runs a node. @param {Turn} turn @param {number} cx @param {number} cy */
+export function turnMark({ k }, cx, cy) {
+  const w = k > 99 ? 21 : 15;
+  return h(
+    "g",
+    { key: "turn" },
+    h("rect", { key: "disc", class: "order", x: cx - w / 2, y: cy - 7.5, width: w, height: 15, rx: 7.5 }),
+    h("text", { key: "text", class: "order-text", x: cx, y: cy + 3.3, "font-size": k > 99 ? 8.5 : 9.5 }, String(k)),
+  );
+}
+
+/** @param {import("../layout/graph_row.js").Words} tag @param {number} top */
+function tagMark(tag, top) {
+  return h(
+    "g",
+    { key: "tag" },
+    h("rect", { key: "box", class: "node-tag", x: tag.x, y: tag.y - top, width: tag.w, height: tag.h, rx: 4 }),
+    h(
+      "text",
+      { key: "text", class: "node-tag-text", x: tag.x + tag.w / 2, y: tag.y - top + 12 },
+      fitEnd(tag.text, tag.w - 8, 11),
+    ),
+  );
+}
+
+/** @param {import("../layout/graph_row.js").Words} flag @param {number} i @param {number} top */
+function flagMark(flag, i, top) {
+  return h(
+    "g",
+    { key: `flag ${i}`, class: "node-flag" },
+    h("rect", { key: "box", x: flag.x, y: flag.y - top, width: flag.w, height: flag.h, rx: 3 }),
+    h("text", { key: "text", x: flag.x + 4, y: flag.y - top + 10.2, "font-size": 9 }, flag.text),
+  );
+}
+
+/** A saved slot. @param {StepFacts} facts @param {import("../layout/graph_row.js").SlotChip} slot @param {number} top */
+function slotMark({ labels, events, snap }, slot, top) {
+  const fresh = snap.fresh.has(slot.key.slice(0, slot.key.indexOf(":")));
+  const text = slot.now === null ? slot.head : `${slot.head}, ${labels.now} v${slot.now}`;
+  const said = slot.state === "freed" ? `${slot.slot} ${labels.released}` : text;
+  const { x, w, h: high } = slot;
+  const y = slot.y - top;
+  const shape = { x, y, width: w, height: high };
+  return h(
+    "g",
+    {
+      key: `slot ${slot.slot}`,
+      class: cls("slot", slot.state, slot.dot && "dot", !fresh && events.has(slot.key) && "news"),
+      "data-slot": slot.key,
+      "data-saved-state": slot.saved.state,
+      "data-saved-in": slot.saved.storage ?? null,
+    },
+    h("rect", { key: "box", ...shape, rx: slot.dot ? high / 2 : 4 }),
+    !slot.dot &&
+      h("text", { key: "text", x: x + 6, y: y + 11.4, "font-size": SLOT_FONT }, fitEnd(text, w - 8, SLOT_FONT)),
+    h("title", { key: "title" }, said),
+  );
+}
+
+/** Leaves that have no room. @param {StepFacts} facts @param {Row} row @param {NonNullable<Row["hidden"]>} hidden */
+function hiddenMark({ labels }, row, hidden) {
+  const text = `+${hidden.uids.length}`;
+  const said = `${hidden.uids.length} ${labels.nodes}`;
+  return h(
+    "g",
+    {
+      key: "hidden",
+      class: "graph-more",
+      "data-fold": hidden.key,
+      "data-members": hidden.uids.join(" "),
+      tabindex: "0",
+      role: "button",
+      "aria-expanded": "false",
+      "aria-label": said,
+    },
+    h("rect", { key: "box", x: hidden.x, y: hidden.y - row.y, width: hidden.w, height: hidden.h, rx: 8 }),
+    h("text", { key: "text", x: hidden.x + hidden.w / 2, y: hidden.y - row.y + 11.5, "font-size": 9.5 }, text),
+    h("title", { key: "title" }, said),
+  );
+}
+
+/** Where a backward begins. @param {Row} row */
+function seedMark(row) {
+  const x = row.x + 12;
+  return h(
+    "g",
+    { key: "seed", class: "graph-seed" },
+    h("path", { key: "line", class: "edge-line", d: `M${x} ${row.h}v17` }),
+    h("path", { key: "arrow", class: "arrow", d: `M${x} ${row.h + 1}l-4.5 8h9z` }),
+  );
+}
