@@ -198,7 +198,7 @@ def test_the_picture_is_the_trace_at_every_step(page: Any, site: str, text: str)
         lit = page.locator(".cm-now")
         assert lit.inner_text().strip() == trace["program"]["source"].split("\n")[step["line"] - 1].strip()
         printed = "".join(e["text"] for s in trace["steps"][: i + 1] for e in s["log"] if e["kind"] == "out")
-        assert page.locator("#printed").evaluate("e => e.textContent") == printed
+        assert "".join(page.locator("#printed :not(.later)").all_text_contents()) == printed
         if i < last and page.evaluate("window.back") is None:
             page.keyboard.press("ArrowRight")
         elif i > 0:
@@ -390,6 +390,102 @@ def test_outputs_fit_where_there_is_little_room(page: Any, site: str, width: int
     assert page.locator(".beside .verdict").all_inner_texts() == ["不同"]
 
 
+def test_after_a_run_by_key_the_keys_are_the_pictures_until_the_editor_is_clicked(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, STALE)
+    trace = run(page)
+    step = trace["outcome"]["error"]["step"]
+    at_step(page, step)
+    page.keyboard.press("ArrowLeft")
+    at_step(page, step - 1)
+    paste(page, "import torch\nx = (\n")
+    assert run(page)["outcome"]["status"] == "refused"
+    page.wait_for_function("() => document.activeElement.matches('.cm-content')")  # there is nothing to step through
+
+
+def test_an_exception_leads_to_its_step_and_to_the_write_that_caused_it(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, STALE)
+    steps = run(page)["steps"]
+    raised, cause = (next(s["i"] for s in steps if is_it(s)) for is_it in (is_raise, is_breaking_write))
+    page.keyboard.press("Home")
+    at_step(page, 0)
+    page.locator("#outcome button", has_text="Raised at line 6").click()
+    at_step(page, raised)
+    page.locator("#outcome button", has_text="caused at line 4").click()
+    at_step(page, cause)
+    assert page.locator(".cm-now").inner_text() == "y.add_(1)"
+    marks = page.locator("#marks").bounding_box()
+    for step in (raised, cause):
+        page.mouse.click(marks["x"] + marks["width"] * step / (len(steps) - 1) + 3, marks["y"] + 4)
+        at_step(page, step)
+
+
+def is_raise(step: dict[str, Any]) -> bool:
+    return bool(step["kind"] == "raise")
+
+
+def is_breaking_write(step: dict[str, Any]) -> bool:
+    return any(entry.get("event") == "saved_stale" for entry in step["log"])
+
+
+def test_an_edit_outlives_the_gallery_and_the_way_back(page: Any, site: str) -> None:
+    page.goto(site)
+    page.wait_for_selector("#workbench[data-steps]")
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("mine = 1")
+    page.wait_for_function("() => location.hash.startsWith('#p=')")
+    page.get_by_role("link", name="Gallery").click()
+    page.wait_for_url("**/gallery")
+    page.go_back()
+    page.wait_for_selector("#workbench[data-steps]")
+    assert "mine = 1" in page.locator(".cm-content").inner_text()
+    assert page.locator("#stage [data-handle]").count() >= 1 and page.locator("#edited").is_visible()
+    page.locator(".wordmark a").click()
+    page.locator("#kept:not([hidden])").wait_for()
+    assert "mine = 1" not in page.locator(".cm-content").inner_text()
+    page.locator("#kept-show").click()
+    assert "mine = 1" in page.locator(".cm-content").inner_text()
+    assert not page.locator("#kept").is_visible()
+
+
+def test_the_opening_program_is_headed_by_its_title_and_question(page: Any, site: str) -> None:
+    page.goto(site)
+    assert page.locator("#heading").inner_text() == "clone against detach"
+    assert page.locator(".lead").inner_text().startswith("One of them copies the memory")
+    paste(page, "x = 1\n")
+    assert page.locator("#heading").inner_text() == "Program" and not page.locator(".lead").is_visible()
+
+
+def test_a_refused_program_leaves_nothing_of_the_one_before(page: Any, site: str) -> None:
+    page.goto(site)
+    page.wait_for_function("() => document.querySelector('#alive').textContent.includes('alive')")
+    paste(page, "import os\n")
+    run(page)
+    assert page.locator("#alive").text_content() == "" and page.locator("#modes").text_content() == ""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_button_that_saves_can_be_read(page: Any, site: str, scheme: Any) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(site)
+    page.locator("#save").click()
+    style = "e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]"
+    ink, ground = page.locator("#saving [type=submit]").evaluate(style)
+    assert contrast(ink, ground) >= 4.5
+
+
+def contrast(*colours: str) -> float:
+    """WCAG's, of two colours as a browser computes them."""
+    lights = []
+    for colour in colours:
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+
 def test_keys_in_the_editor_write_and_do_not_step(page: Any, site: str) -> None:
     page.goto(site)
     page.wait_for_function("() => document.querySelector('#workbench').dataset.step")
@@ -500,6 +596,8 @@ def test_what_is_typed_while_a_program_runs_is_kept(page: Any, site: str) -> Non
     paste(page, "import time\ntime.sleep(1)\n")
     with page.expect_response("**/runs"):
         page.keyboard.press("Control+Enter")
+        page.locator(".cm-content").click()
+        page.keyboard.press("Control+End")
         page.keyboard.type("# more")
     page.wait_for_function("() => document.querySelector('#workbench').dataset.steps === '2'")
     assert "# more" in page.locator(".cm-content").inner_text()

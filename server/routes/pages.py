@@ -35,12 +35,13 @@ async def workbench(request: Request, services: ServicesDep, s: str | None = Non
     scenario = scenario or next(iter(services.scenarios), None)
     trace = services.scenario_traces.get(scenario.name) if scenario else None
     trace_url = f"{request.scope['root_path']}/gallery/{trace.name}.trace.json?v={trace.version}" if trace else None
-    text = scenario.text[request_language(request)] if scenario and s else {}
+    text = scenario.text[request_language(request)] if scenario else {}
     values: dict[str, Any] = {
         "first": {"source": scenario.source if scenario else "", "trace_url": trace_url},
         "devices": services.pool.devices,
         "title": text.get("title"),
-        "question": text.get("look_at"),
+        "question": text.get("question"),
+        "look_at": text.get("look_at"),
         "scenario": scenario,
     }
     return render(request, "page.html", **values)

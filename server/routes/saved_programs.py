@@ -130,7 +130,7 @@ async def page(request: Request, id_: Id, services: ServicesDep) -> Response:
         "trace_url": trace_url(request.scope["root_path"], program.id),
         "saved": reply.model_dump(mode="json", by_alias=True, exclude={"source"}),
     }
-    values: dict[str, Any] = {"title": reply.title, "question": reply.description, "saved": reply}
+    values: dict[str, Any] = {"title": reply.title, "look_at": reply.description, "saved": reply}
     values["now"] = services.pool.zygote.versions.get("torch")
     base = public_url(services.settings)
     if base:

@@ -268,5 +268,6 @@ export function createEditor(host, { source, label, leaveHint, nonce, onRun, onC
         view.dispatch({ effects: toggleBreakpointAt.of(view.state.doc.line(line).from) });
     },
     focused: () => view.hasFocus,
+    focus: () => view.focus(),
   };
 }

@@ -3,6 +3,7 @@
 import { createProgramPane } from "./program_pane.js";
 import { startCopyLink } from "./copy_link.js";
 import { startDownloads } from "./download.js";
+import { readDraft, writeDraft } from "./drafts.js";
 import { startKeys } from "./keys.js";
 import { locale } from "./locale.js";
 import { activeModes, bytesLabel, liveBytes } from "./memory_totals.js";
@@ -32,7 +33,8 @@ const option = (/** @type {HTMLOptionElement} */ { value }) => value;
 function readPage() {
   const { source = "", trace_url: traceUrl = null, saved = null } = JSON.parse(part("first").textContent ?? "{}");
   const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"));
-  return { source, traceUrl, trace: null, saved, devices: [...(device?.options ?? [])].map(option) };
+  const devices = [...(device?.options ?? [])].map(option);
+  return { source, traceUrl, trace: null, saved, devices, draft: readDraft() };
 }
 
 const page = readPage();
@@ -82,7 +84,10 @@ function showStepFacts(state, before) {
   const gap = select.skippedGap(state);
   part("unseen").hidden = !gap;
   if (gap) showGap(gap);
-  if (!opened?.count || !differs(state, before, "opened", "step")) return;
+  if (!differs(state, before, "opened", "step")) return;
+  part("modes").replaceChildren();
+  part("alive").textContent = "";
+  if (!opened?.count) return;
   if (differs(state, before, "opened")) bytes = liveBytes(opened);
   const chips = activeModes(opened.at(step).entities).map((name) => {
     const chip = document.createElement("span");
@@ -104,12 +109,21 @@ function showGap({ skipped, from, to }) {
   field.value = String(from);
 }
 
+/** Keeps what the reader writes, and offers what was kept to a page that shows another program.
+ * @param {PageState} state @param {PageState | null} before */
+function keepDraft(state, before) {
+  if (before && state.text !== before.text && !state.waiting && !select.isPageProgram(state)) writeDraft(state.text);
+  const kept = select.keptDraft(state);
+  part("kept").hidden = kept === null;
+}
+
 /** @param {PageState} state @param {PageState | null} before null: the first time */
 function render(state, before) {
   program.render(state, before);
   if (differs(state, before, "opened", "waiting")) showPanes(state);
   picture.render(state, before);
   showStepFacts(state, before);
+  keepDraft(state, before);
   request(state, before);
   if (before) address.render(state, before);
 }
@@ -129,6 +143,10 @@ part("closer").addEventListener("click", picture.zoom.in);
 part("further").addEventListener("click", picture.zoom.out);
 part("scale").addEventListener("click", picture.zoom.fit);
 part("stop").addEventListener("click", runner.stop);
+part("kept-show").addEventListener("click", () => {
+  const source = select.keptDraft(store.state());
+  if (source !== null) dispatch({ type: "programEdited", text: source });
+});
 part("unseen").addEventListener("submit", (event) => {
   event.preventDefault();
   dispatch({ type: "iterationRequested", index: Number(/** @type {HTMLInputElement} */ (part("unseen-at")).value) });

@@ -21,6 +21,12 @@ export function programText(state) {
   return (isCurrent(state) && state.opened?.trace.program.pasted) || state.text;
 }
 
+/** What the reader wrote before in this tab, where the page shows its own program instead. @param {PageState} state @returns {string | null} */
+export function keptDraft(state) {
+  const { page, text } = state;
+  return page.draft !== null && text === page.source && page.draft !== page.source ? page.draft : null;
+}
+
 /** Whether the program is the one that the page came with. @param {PageState} state */
 export function isPageProgram(state) {
   return [programText(state), state.text].includes(state.page.source);

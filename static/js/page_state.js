@@ -4,6 +4,7 @@ import { nextStepAtLine, openingStep } from "./captions.js";
 import { isCurrent, isSavedProgram, programText, shownFocus, skippedGap } from "./page_selectors.js";
 import { repaired } from "./repair.js";
 import { madeWith, normalizeSettings, sameSettings } from "./settings.js";
+import { pinStep } from "./saved_slots.js";
 import * as skipped from "./skipped_iterations.js";
 import { openTrace } from "./state.js";
 import { writeBefore } from "./cell_writers.js";
@@ -19,8 +20,9 @@ import { writeBefore } from "./cell_writers.js";
  * @typedef {{id: string, url: string, title: string, description: string, note: string, parent: string | null,
  *   settings: {seed: number, device: string, focus: Focus | null}}} SavedProgram
  *
- * @typedef {{source: string, traceUrl: string | null, trace: Trace | null, saved: SavedProgram | null, devices: string[]}} Page
- *   What the server sent with the page: its program. traceUrl: where the program's trace is, null where the server has
+ * @typedef {{source: string, traceUrl: string | null, trace: Trace | null, saved: SavedProgram | null, devices: string[],
+ *   draft: string | null}} Page
+ *   What the server sent with the page: its program. draft: what the reader wrote before in this tab. traceUrl: where the program's trace is, null where the server has
  *   none; trace: null until it was fetched.
  *
  * @typedef {{id: number, reason: "run" | "repair" | "iteration" | "elements" | "lookup" | "page", text: string, source: string,
@@ -64,6 +66,7 @@ import { writeBefore } from "./cell_writers.js";
  *   | {type: "stepChosen", step: number}
  *   | {type: "lineChosen", line: number}
  *   | {type: "cellChosen", storage: string, index: number, dtype: string}
+ *   | {type: "pinChosen", node: string, slot: string}
  *   | {type: "selectionChanged", key: string | null}
  *   | {type: "viewChosen", view: View}
  *   | {type: "problemFound", problem: Problem}} Action
@@ -119,7 +122,7 @@ const TRANSITIONS = {
   runQueued: (state, { id, ahead }) => (state.pending?.id === id ? { ...state, ahead } : state),
   runStarted: (state, { id }) => (state.pending?.id === id ? { ...state, ahead: null } : state),
   traceArrived: (state, { id, trace }) => (state.pending?.id === id ? answered(state, state.pending, trace) : state),
-  traceMissing: (state, { id }) => (state.pending?.id === id ? settled(state) : state),
+  traceMissing: (state, { id }) => (state.pending?.id === id ? withoutResult(settled(state)) : state),
   runFailed: (state, { id, problem }) => (state.pending?.id === id ? { ...settled(state), problem } : state),
   runCancelled: (state, { id }) => (state.pending?.id === id ? settled(state) : state),
   stepChosen: (state, { step }) => goTo(state, step),
@@ -129,6 +132,9 @@ const TRANSITIONS = {
   },
   cellChosen(state, { storage, index, dtype }) {
     return state.opened ? goTo(state, writeBefore(state.opened, storage, index, dtype, state.step)) : state;
+  },
+  pinChosen(state, { node, slot }) {
+    return state.opened ? goTo(state, pinStep(state.opened.index, node, slot, state.step)) : state;
   },
   selectionChanged: (state, { key }) => (key === state.selection ? state : { ...state, selection: key }),
   viewChosen: (state, { view }) => (view === state.view ? state : { ...state, view }),
@@ -256,6 +262,14 @@ function followLink(state, address) {
     return showPage({ ...settled(next), text: page.source, settings, waiting: false, problem: null }, address.step);
   }
   return address.step === null ? next : goTo(next, address.step);
+}
+
+/** The server has no result of a link's program. What the reader wrote himself stands over the page's picture again, as he left it.
+ * @param {PageState} state @returns {PageState} */
+function withoutResult(state) {
+  const { page, text } = state;
+  if (!state.waiting || text !== page.draft || page.traceUrl === null) return state;
+  return { ...showPage({ ...state, text: page.source, waiting: false }, null), text };
 }
 
 /** @param {PageState} state @param {Address} address @returns {PageState} */

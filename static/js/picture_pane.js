@@ -2,6 +2,7 @@
 
 import { captionItems } from "./caption_list.js";
 import { loomLabels, sentences, stageLabels, stepHeading } from "./captions.js";
+import { createCurves } from "./curves.js";
 import { createLoom } from "./loom.js";
 import { createPrinted } from "./printed.js";
 import { createStage } from "./stage.js";
@@ -32,7 +33,8 @@ export function createPicturePane(part, { state: current, dispatch }, say, { sto
     scaled,
   });
   const loom = createLoom(part("loom"), document, { labels: loomLabels(say), go });
-  const printed = createPrinted({ pane: part("printed-box"), text: part("printed") }, say);
+  const printed = createPrinted({ pane: part("printed-box"), text: part("printed") }, say, go);
+  const curves = createCurves(part("curves"), say, go);
   const views = createViews(part("views"), (view) => dispatch({ type: "viewChosen", view }));
   const timeline = createTimeline(
     { root: part("timeline"), slider: part("slider"), marks: part("marks"), label: part("where") },
@@ -68,6 +70,7 @@ export function createPicturePane(part, { state: current, dispatch }, say, { sto
     if (differs(state, before, "opened")) {
       const steps = opened?.trace.steps ?? [];
       printed.open(steps);
+      curves.open(opened?.trace ?? null);
       timeline.open(steps);
       part("views").hidden = !opened?.count;
       if (opened) part("workbench").dataset.steps = String(opened.count);
@@ -82,6 +85,7 @@ export function createPicturePane(part, { state: current, dispatch }, say, { sto
       timeline.show(step);
       part("sentences").replaceChildren(...captionItems(sentences(opened, step, say)));
       printed.show(step);
+      curves.show(step);
       part("workbench").dataset.step = String(step);
     }
     if (differs(state, before, "selection")) stage.select(state.selection);

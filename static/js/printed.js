@@ -1,9 +1,19 @@
-/** The pane of printed output: all up to a step, the step's own marked, of very long output its last part. */
+/** The pane of printed output: all that a run prints, the step's own marked, what is still to come in grey. */
 
 /** @typedef {{step: number, text: string, stream: string}} Piece */
 
-/** Characters that are shown unless the reader asks for all. */
+/** Characters that are shown of what was printed, and of what is still to come, unless the reader asks for all. */
 const SHOWN_CHARACTERS = 20_000;
+const LATER_CHARACTERS = 4_000;
+
+/** The pieces of output of a run. @param {import("./trace.js").Step[]} steps @returns {Piece[]} */
+export function piecesOf(steps) {
+  return steps.flatMap(({ log }, step) =>
+    log.flatMap((entry) =>
+      entry.kind === "out" ? [{ step, text: entry.text, stream: entry.stream ?? "stdout" }] : [],
+    ),
+  );
+}
 
 /** The last pieces, the first of them cut where need be, and how many characters stand before them.
  * @param {Piece[]} pieces @param {number} [most] @returns {{before: number, pieces: Piece[]}} */
@@ -17,42 +27,110 @@ export function tail(pieces, most = SHOWN_CHARACTERS) {
   return { before, pieces: shown };
 }
 
+/** The first pieces, the last of them cut where need be, and how many characters stand after them.
+ * @param {Piece[]} pieces @param {number} [most] @returns {{after: number, pieces: Piece[]}} */
+export function head(pieces, most = LATER_CHARACTERS) {
+  let room = most;
+  let end = 0;
+  while (end < pieces.length && room > 0) room -= pieces[end++].text.length;
+  const shown = pieces.slice(0, end);
+  const last = shown.length - 1;
+  if (room < 0) shown[last] = { ...shown[last], text: shown[last].text.slice(0, room) };
+  const after = pieces.slice(end).reduce((sum, piece) => sum + piece.text.length, Math.max(0, -room));
+  return { after, pieces: shown };
+}
+
+/** How many pieces come from steps before `step`; they are in the order of steps. @param {Piece[]} pieces @param {number} step */
+export function countBefore(pieces, step) {
+  let low = 0;
+  let high = pieces.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (pieces[middle].step < step) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /**
- * @param {{pane: HTMLElement, text: HTMLElement}} parts pane: wears `none` while nothing is printed
+ * @param {{pane: HTMLElement, text: HTMLElement}} parts pane: wears `none` where nothing is printed, and has a `.nothing`
  * @param {import("./locale.js").Locale["say"]} say
+ * @param {(step: number) => void} go called with the step that printed what was clicked
  */
-export function createPrinted({ pane, text }, say) {
+export function createPrinted({ pane, text }, say, go) {
+  const nothing = pane.querySelector(".nothing");
   /** @type {Piece[]} */
   let printed = [];
-  /** all that was printed is shown, however long */
+  /** all of it is shown, however long */
   let complete = false;
   let shownKey = "";
+  /** @type {HTMLSpanElement[]} one for each piece, where all of them are shown */
+  let spans = [];
+  let shownStep = -1;
 
-  /** @param {number} i */
-  function show(i) {
-    const all = printed.filter((piece) => piece.step <= i);
-    const now = all.filter((piece) => piece.step === i).length;
-    const key = `${all.length} ${now} ${complete}`;
-    if (shownKey === key) return;
-    shownKey = key;
-    const { before, pieces } = tail(all, complete ? Infinity : undefined);
-    const nodes = pieces.map(({ text, step, stream }) => {
-      const span = document.createElement("span");
-      span.className = `${stream}${step === i ? " now" : ""}`;
-      span.textContent = text;
-      return span;
-    });
-    text.replaceChildren(...(before ? [showAllButton(before, i)] : []), ...nodes);
-    pane.classList.toggle("none", !all.length);
-    text.scrollTop = text.scrollHeight;
+  text.addEventListener("click", (event) => {
+    const piece = event.target instanceof Element ? event.target.closest("[data-step]") : null;
+    if (piece && getSelection()?.isCollapsed !== false) go(Number(piece.getAttribute("data-step")));
+  });
+
+  /** @param {Piece} piece @param {number} i */
+  function spanOf({ text, step, stream }, i) {
+    const span = document.createElement("span");
+    span.dataset.step = String(step);
+    span.dataset.stream = stream;
+    span.className = classOf(stream, step, i);
+    span.textContent = text;
+    return span;
   }
 
-  /** A button that shows the text that is left out. @param {number} n its characters @param {number} i */
-  function showAllButton(n, i) {
+  /** Draw a part of what was printed, around the step. @param {number} i */
+  function drawPart(i) {
+    const from = countBefore(printed, i);
+    const to = countBefore(printed, i + 1);
+    const key = `${from} ${to}`;
+    if (shownKey === key) return;
+    shownKey = key;
+    const past = tail(printed.slice(0, to));
+    const later = head(printed.slice(to));
+    text.replaceChildren(
+      ...(past.before ? [showAllButton("printed_before", past.before, i)] : []),
+      ...[...past.pieces, ...later.pieces].map((piece) => spanOf(piece, i)),
+      ...(later.after ? [showAllButton("printed_after", later.after, i)] : []),
+    );
+  }
+
+  /** Mark the step's own output and what is still to come, where all of it is shown. @param {number} i */
+  function markAll(i) {
+    if (!spans.length) {
+      spans = printed.map((piece) => spanOf(piece, i));
+      text.replaceChildren(...spans);
+    }
+    const from = countBefore(printed, Math.min(i, shownStep));
+    const to = countBefore(printed, Math.max(i, shownStep) + 1);
+    for (let k = from; k < to; k++) spans[k].className = classOf(printed[k].stream, printed[k].step, i);
+    shownStep = i;
+  }
+
+  /** Scroll within the pane to what the step printed, else to the last that was printed. */
+  function scrollToStep() {
+    const own = text.querySelector(".now");
+    const last = own ?? [...text.querySelectorAll("[data-step]:not(.later)")].at(-1);
+    if (!last) {
+      text.scrollTop = 0;
+      return;
+    }
+    const box = last.getBoundingClientRect();
+    const view = text.getBoundingClientRect();
+    if (box.top >= view.top && box.bottom <= view.bottom) return;
+    text.scrollTop += box.bottom - box.top > view.height || !own ? box.bottom - view.bottom : box.top - view.top - 30;
+  }
+
+  /** A button that shows the text that is left out. @param {string} key @param {number} n its characters @param {number} i */
+  function showAllButton(key, n, i) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "link";
-    button.textContent = `${say("printed_before", { n })}\n`;
+    button.textContent = key === "printed_before" ? `${say(key, { n })}\n` : `\n${say(key, { n })}`;
     button.addEventListener("click", () => {
       complete = true;
       show(i);
@@ -60,19 +138,31 @@ export function createPrinted({ pane, text }, say) {
     return button;
   }
 
+  /** @param {number} i */
+  function show(i) {
+    if (!printed.length) return;
+    if (complete) markAll(i);
+    else drawPart(i);
+    scrollToStep();
+  }
+
   return {
     show,
-    /** The output of another run, none of it shown yet. @param {import("./trace.js").Step[]} steps */
+    /** The output of another run. @param {import("./trace.js").Step[]} steps */
     open(steps) {
-      printed = steps.flatMap(({ log }, step) =>
-        log.flatMap((entry) =>
-          entry.kind === "out" ? [{ step, text: entry.text, stream: entry.stream ?? "stdout" }] : [],
-        ),
-      );
-      complete = false;
+      printed = piecesOf(steps);
+      complete = printed.reduce((sum, piece) => sum + piece.text.length, 0) <= SHOWN_CHARACTERS;
       shownKey = "";
+      shownStep = -1;
+      spans = [];
       text.replaceChildren();
-      pane.classList.add("none");
+      pane.classList.toggle("none", !printed.length);
+      if (nothing) nothing.textContent = say(steps.length ? "prints_nothing" : "nothing_printed");
     },
   };
+}
+
+/** @param {string} stream @param {number} step that printed @param {number} i the step that is shown */
+function classOf(stream, step, i) {
+  return `${stream}${step === i ? " now" : step > i ? " later" : ""}`;
 }

@@ -6,6 +6,7 @@ import { messages, remarks } from "./messages.js";
 import { outputMessages, showOutputSummary } from "./output_diff.js";
 import { compareOutputs } from "./outputs.js";
 import { isCurrent, isPageProgram, isRunning, isUpToDate } from "./page_selectors.js";
+import { causeOfError } from "./saved_slots.js";
 import { createSettingsFields } from "./settings.js";
 import { differs } from "./store.js";
 
@@ -22,8 +23,22 @@ export function createProgramPane(part, { state: current, dispatch }, say) {
   /** @type {import("./outputs.js").OutputRow[]} the article's outputs beside torch's */
   let rows = [];
 
-  const run = () => form.reportValidity() && dispatch({ type: "runRequested" });
-  const go = (/** @type {number} */ step) => dispatch({ type: "stepChosen", step });
+  /** the keyboard was the editor's when the run was asked for: it is again, where there is nothing to step through */
+  let editorHadKeys = false;
+
+  /** Run the program; from here on the keys are the picture's, until the editor is clicked again. */
+  function run() {
+    if (!form.reportValidity()) return;
+    editorHadKeys = editor.focused();
+    const { activeElement } = document;
+    if (activeElement instanceof HTMLElement && activeElement.matches("[contenteditable], input")) activeElement.blur();
+    dispatch({ type: "runRequested" });
+  }
+  /** Go to a step, and show its line where that step is shown already. @param {number} step */
+  function go(step) {
+    dispatch({ type: "stepChosen", step });
+    showLine(current());
+  }
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     run();
@@ -87,6 +102,13 @@ export function createProgramPane(part, { state: current, dispatch }, say) {
       linkButton(label, () => go(error.step ?? opened.count - 1)),
       ` ${summary}`,
     );
+    const cause = causeOfError(opened);
+    if (cause === null) return;
+    const at = opened.trace.steps[cause].line;
+    line.append(
+      " · ",
+      linkButton(say("caused_at", { line: at }), () => go(cause)),
+    );
   }
 
   /** A sentence about the server or an address, not about the program. @param {import("./page_state.js").Problem | null} problem */
@@ -116,6 +138,8 @@ export function createProgramPane(part, { state: current, dispatch }, say) {
       rows = opened ? compareOutputs(opened.trace) : [];
       showOutputSummary(part("outputs"), rows, say, { current: () => current().step, go });
       showOutcome(opened);
+      if (editorHadKeys && opened && !opened.count && document.activeElement === document.body) editor.focus();
+      editorHadKeys = false;
     }
     if (changed) {
       part("workbench").classList.toggle("other", !isPageProgram(state));

@@ -11,6 +11,8 @@ const STEP_MS = 900;
 const STEP_MS_REDUCED = 1400;
 const SPEEDS = [0.5, 1, 2, 4];
 const SPEED_KEY = "gradbox-speed";
+/** Pixels around a mark that are its own. */
+const NEAR = 7;
 
 /**
  * The marks, the gravest first; a step gets one, for its events or for its kind. shape: its top and its height in a box of
@@ -33,6 +35,26 @@ export function mark(step) {
 }
 
 /**
+ * The step of the gravest mark near a point of the timeline, of those the nearest; where there is none, the point's own step.
+ * @param {Step[]} steps @param {number} share where the point is, from 0 to 1 @param {number} near how far a mark may be from it
+ * @returns {number} -1 where there are no steps
+ */
+export function markedStep(steps, share, near) {
+  const last = steps.length - 1;
+  const at = share * last;
+  const names = Object.keys(MARKS);
+  let best = { step: Math.max(0, Math.min(Math.round(at), last)), rank: names.length };
+  const reach = near * Math.max(last, 1);
+  for (let i = Math.max(0, Math.ceil(at - reach)); i <= Math.min(last, at + reach); i++) {
+    const name = mark(steps[i]);
+    const rank = name ? names.indexOf(name) : names.length;
+    if (rank < best.rank || (rank === best.rank && Math.abs(i - at) < Math.abs(best.step - at)))
+      best = { step: i, rank };
+  }
+  return last < 0 ? -1 : best.step;
+}
+
+/**
  * @param {{root: HTMLElement, slider: HTMLInputElement, marks: HTMLElement, label: HTMLElement}} parts
  * @param {{go: (i: number) => void, describe: (i: number) => string, stopsAt: (i: number) => boolean, reducedMotion: boolean}} how
  *   stopsAt: whether a step is at a breakpoint
@@ -42,6 +64,8 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, s
   let at = 0;
   let timer = 0;
   let speed = SPEEDS.includes(Number(readPreference(SPEED_KEY))) ? Number(readPreference(SPEED_KEY)) : 1;
+  /** @type {Step[]} */
+  let all = [];
   /** @type {Set<number>} the steps that have a mark */
   let marked = new Set();
   /** @type {number[]} call depth of each step */
@@ -119,11 +143,19 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, s
       move();
     });
   play.addEventListener("click", toggle);
+  marks.addEventListener("click", (event) => {
+    const box = marks.getBoundingClientRect();
+    const step = markedStep(all, (event.clientX - box.left) / box.width, NEAR / box.width);
+    if (step < 0) return;
+    pause();
+    goTo(step);
+  });
 
   return {
     /** @param {Step[]} steps */
     open(steps) {
       pause();
+      all = steps;
       count = steps.length;
       slider.max = String(Math.max(count - 1, 0));
       slider.disabled = !count;

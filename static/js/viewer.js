@@ -34,7 +34,10 @@ export function startViewer({ trace, step: firstStep, title }) {
   const permalink = /** @type {HTMLAnchorElement | null} */ (document.querySelector("a[data-away]"));
   const store = createStore(
     reduce,
-    initial({ source: trace.program.source, traceUrl: null, trace, saved: null, devices: [] }, preferredView()),
+    initial(
+      { source: trace.program.source, traceUrl: null, trace, saved: null, devices: [], draft: null },
+      preferredView(),
+    ),
   );
   const { dispatch } = store;
 

@@ -52,7 +52,7 @@ export const SAVED = {
 /** A page that is open, as far as the actions lead. @param {any} [page] @param {Action[]} actions */
 export function opened(page = {}, ...actions) {
   const start = initial(
-    { source: "a\nb\nc", traceUrl: null, trace: null, saved: null, devices: ["cpu"], ...page },
+    { source: "a\nb\nc", traceUrl: null, trace: null, saved: null, devices: ["cpu"], draft: null, ...page },
     "stage",
   );
   return after(start, { type: "pageOpened", address: ADDRESS }, ...actions);
@@ -82,7 +82,7 @@ function invariants(state) {
   assert.deepEqual(Object.keys(state).sort(), KEYS);
 }
 const KEYS = Object.keys(
-  initial({ source: "", traceUrl: null, trace: null, saved: null, devices: [] }, "stage"),
+  initial({ source: "", traceUrl: null, trace: null, saved: null, devices: [], draft: null }, "stage"),
 ).sort();
 
 /** The page's program after its run. */

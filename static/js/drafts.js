@@ -1,0 +1,22 @@
+/** The program that the reader was writing, kept for as long as the browser's tab is open. */
+
+const KEY = "gradbox-draft";
+
+/** @returns {string | null} null where there is none, or the browser keeps nothing */
+export function readDraft() {
+  try {
+    return sessionStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string | null} source null forgets it */
+export function writeDraft(source) {
+  try {
+    if (source === null) sessionStorage.removeItem(KEY);
+    else sessionStorage.setItem(KEY, source);
+  } catch {
+    // then it lasts as long as this page
+  }
+}
