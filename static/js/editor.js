@@ -21,7 +21,8 @@ import { isShape } from "./repair.js";
  * @typedef {{why: string, label: string, shape?: string, shapeLabel: string, run: (shape?: string) => void}} Offer
  *   shape: what the reader may change before
  * @typedef {{line: number, kind: "error" | "notice" | "output", text: string, offers?: Offer[], inline?: boolean,
- *   render?: () => HTMLElement}} Message   render: draws what `text` stands for; inline: at the end of the line, not under it
+ *   render?: () => HTMLElement, gloss?: string}} Message
+ *   render: draws what `text` stands for; inline: at the end of the line, not under it; gloss: the text in plain words
  */
 
 /** @type {import("@codemirror/state").StateEffectType<{line: number, tone: string} | null>} */
@@ -76,6 +77,12 @@ class MessageWidget extends WidgetType {
     box.className = `message ${this.message.kind}`;
     box.setAttribute("role", this.message.kind === "error" ? "alert" : "note");
     box.append(this.message.text);
+    if (this.message.gloss) {
+      const gloss = document.createElement("p");
+      gloss.className = "gloss";
+      gloss.textContent = this.message.gloss;
+      box.append(gloss);
+    }
     for (const offer of this.message.offers ?? []) box.append(offerForm(offer));
     return box;
   }

@@ -1,5 +1,7 @@
 /** The messages under a program's lines: what was changed in it, why it is not run, where it raised. */
 
+import { errorGloss } from "./error_gloss.js";
+
 /** @typedef {import("./editor.js").Message} Message */
 /** @typedef {import("./locale.js").Locale["say"]} Say */
 /** @typedef {import("./trace.js").Trace} Trace */
@@ -35,11 +37,19 @@ export function messages(trace, say, onRepair) {
       line: error.line,
       kind: "error",
       text: `${error.type}: ${error.message}`,
+      gloss: glossText(error, say),
       offers: offers(error.repairs),
     });
   const stopped = trace.outcome.stopped;
   if (stopped?.line && !error) out.push({ line: stopped.line, kind: "error", text: say("stopped_here"), offers: [] });
   return out;
+}
+
+/** What an exception of torch means, in a plain sentence; empty where it is not known. @param {{type: string, message: string}} error
+ * @param {Say} say @returns {string} */
+export function glossText(error, say) {
+  const gloss = errorGloss(error);
+  return gloss ? say(`gloss_${gloss.key}`, gloss.args) : "";
 }
 
 /** The sentences about the program's text as a whole. @param {Trace} trace @param {Say} say @returns {string} */

@@ -4,7 +4,7 @@ import { captionItems } from "./caption_list.js";
 import { outcomeSentence } from "./captions.js";
 import { startKeys } from "./keys.js";
 import { locale } from "./locale.js";
-import { messages } from "./messages.js";
+import { glossText, messages } from "./messages.js";
 import { initial, reduce } from "./page_state.js";
 import { createPicturePane } from "./picture_pane.js";
 import { createStore, differs } from "./store.js";
@@ -77,12 +77,19 @@ export function startViewer({ trace, step: firstStep, title }) {
     part("sentences").replaceChildren(...captionItems([outcomeSentence(trace, say), ...sentences]));
   }
 
+  /** What torch's exception means, under its sentence. @param {import("./trace.js").Trace} trace @param {number} step */
+  function showGloss({ outcome: { error } }, step) {
+    const text = error?.step === step ? glossText(error, say) : "";
+    if (text) part("sentences").append(...captionItems([{ text, tone: "plain" }]));
+  }
+
   /** @param {PageState} state @param {PageState | null} before */
   function render(state, before) {
     const { opened, step, selection, view } = state;
     picture.render(state, before);
     if (differs(state, before, "opened", "step") && opened?.count) showLine(opened.trace.steps[step]);
     else if (differs(state, before, "opened") && opened) showErrors();
+    if (differs(state, before, "opened", "step") && opened?.count) showGloss(opened.trace, step);
     if (permalink)
       permalink.hash =
         url.stepFragment(opened?.count ? step : null) + url.selectionFragment(selection) + url.viewFragment(view);
