@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests import prepared_zygotes
 from tests.running_server import running_server
 from tests.workers import Workers
 
@@ -40,6 +41,12 @@ FLAGS = [
     "--disable-sync",
     "--disable-dev-shm-usage",
 ]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _prepared_zygotes() -> None:
+    """The pools of tests fork their zygotes from one process that was prepared once."""
+    prepared_zygotes.use()
 
 
 @pytest.fixture(scope="session")

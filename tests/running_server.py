@@ -1,14 +1,14 @@
 """A server of a test's own, with its own settings, on a free loopback port."""
 
-import os
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests import prepared_zygotes
 
 ROOT = Path(__file__).parent.parent
 
@@ -26,8 +26,8 @@ def running_server(folder: Path, prefix: str | None = None, **settings: str) -> 
     address = f"http://127.0.0.1:{port}"
     variables = {f"GRADBOX_{name}": value for name, value in settings.items()}
     public = {} if prefix is None else {"GRADBOX_PUBLIC_URL": address + prefix}
-    environment = {**os.environ, "GRADBOX_DATA": str(folder), **public, **variables}
-    server = subprocess.Popen([sys.executable, "-m", "server", "serve", "--port", str(port)], cwd=ROOT, env=environment)
+    environment = prepared_zygotes.environment(GRADBOX_DATA=str(folder), **public, **variables)
+    server = subprocess.Popen([*prepared_zygotes.command(), "serve", "--port", str(port)], cwd=ROOT, env=environment)
     try:
         for _ in range(600):
             try:

@@ -1,14 +1,8 @@
 """Private mode: what is asked of whom, before anything is served."""
 
 import base64
-import contextlib
-import os
 import re
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
 from pathlib import Path
@@ -21,6 +15,7 @@ from server.app import create_app
 from server.authentication import PUBLIC_PATHS, SESSION_PATH, SIGN_IN_ASSETS
 from server.authenticator import SESSION_AGE, SESSION_COOKIE, Authenticator, password_from_header
 from server.settings import Settings
+from tests.running_server import running_server
 
 ROOT = Path(__file__).parent.parent
 WORD = "open sésame 开门"
@@ -268,25 +263,12 @@ def test_where_nobody_is_asked_there_is_nothing_to_sign_in_to(tmp_path_factory: 
         assert page.status_code == 200 and "sign-out" not in page.text and "sign_in.js" not in page.text
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a real server that asks for its password."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    settings = {"GRADBOX_PASSWORD": WORD, "GRADBOX_PASSWORD_LIMIT": "2/minute", "GRADBOX_SANDBOX": "off"}
-    environment = {**os.environ, **settings, "GRADBOX_DATA": str(tmp_path_factory.mktemp("data"))}
-    server = subprocess.Popen([sys.executable, "-m", "server", "serve", "--port", str(port)], cwd=ROOT, env=environment)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(300):
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"{address}/readyz"):
-                break
-            time.sleep(0.1)
+    settings = {"PASSWORD": WORD, "PASSWORD_LIMIT": "2/minute", "SANDBOX": "off"}
+    with running_server(tmp_path_factory.mktemp("data"), **settings) as address:
         yield address
-    finally:
-        server.terminate()
-        server.wait(20)
 
 
 def test_one_is_where_one_was_after_signing_in(page: Any, closed: str) -> None:

@@ -7,13 +7,23 @@ from pathlib import Path
 
 import pytest
 
+from tests import prepared_zygotes
+
 ROOT = Path(__file__).parent.parent
 
 
 def command(*words: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
+    program, environment = prepared_zygotes.command(), prepared_zygotes.environment()
     return subprocess.run(
-        [sys.executable, "-m", "server", *words], cwd=ROOT, input=text, capture_output=True, text=True, timeout=120
+        [*program, *words], cwd=ROOT, env=environment, input=text, capture_output=True, text=True, timeout=120
     )
+
+
+def test_workers_boot_for_one_file(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    words = [sys.executable, "-m", "server", "trace", str(tmp_path / "a.py")]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr, json.loads(done.stdout)["outcome"]) == (0, "", {"status": "finished"})
 
 
 def test_any_number_of_files_in_order(tmp_path: Path) -> None:

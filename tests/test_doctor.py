@@ -1,7 +1,6 @@
 """`python -m server doctor`: one page, and a status that says whether something is missing."""
 
 import asyncio
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ from server.pool import machine
 from server.pool.recorded_trace import RecordedTrace, encoded
 from server.settings import Settings
 from server.wire.trace import Header, Trace
+from tests import prepared_zygotes
 from tests.databases import DatabaseFactory
 from tests.test_store import MADE, content
 from tests.tracing import trace
@@ -24,10 +24,14 @@ pytest_plugins = ["tests.databases"]
 ROOT = Path(__file__).parent.parent
 
 
-def run_doctor(**environment: str) -> subprocess.CompletedProcess[str]:
+BOOTING = [sys.executable, "-m", "server"]
+
+
+def run_doctor(command: list[str] | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    """command: what stands before the word; None has the workers forked from a process that is prepared already."""
     return subprocess.run(
-        [sys.executable, "-m", "server", "doctor"],
-        cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120,
+        [*(command or prepared_zygotes.command()), "doctor"],
+        cwd=ROOT, env=prepared_zygotes.environment(**environment), capture_output=True, text=True, timeout=120,
     )  # fmt: skip
 
 
@@ -107,7 +111,7 @@ def test_pictures_that_are_not_drawn_are_told(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_workers_that_do_not_start_are_named() -> None:
-    page = run_doctor(GRADBOX_BOOT="0.01")
+    page = run_doctor(BOOTING, GRADBOX_BOOT="0.01")
     assert page.returncode == 1 and "the workers do not start" in page.stdout
 
 

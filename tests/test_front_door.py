@@ -28,6 +28,7 @@ from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Trace, dump, text
 from server.worker import confine
+from tests import prepared_zygotes
 
 pytestmark = pytest.mark.attack
 
@@ -530,10 +531,11 @@ class Datagrams(asyncio.DatagramProtocol):
 
 
 def opened(sandbox: str) -> Iterator[World]:
-    world = World(sandbox)
-    yield world
-    world.restore()
-    world.close()
+    with prepared_zygotes.unused():  # a world knows its processes by the arguments of a zygote that booted
+        world = World(sandbox)
+        yield world
+        world.restore()
+        world.close()
 
 
 @pytest.fixture(scope="module")

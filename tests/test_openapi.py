@@ -1,11 +1,9 @@
 """The interface against what nobody should send: requests made up from its own description, and odd ones by hand."""
 
 import json
-import os
 import re
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +20,7 @@ from schemathesis.specs.openapi.checks import response_schema_conformance
 
 from server.wire.api import ProblemReply
 from server.wire.trace import Trace
+from tests import prepared_zygotes
 
 pytestmark = pytest.mark.slow
 
@@ -67,12 +66,11 @@ class Site:
             self.port = free.getsockname()[1]
         self.log = log
         self.host, self.address = f"127.0.0.1:{self.port}", f"http://127.0.0.1:{self.port}"
-        command = [sys.executable, "-m", "server", "serve", "--port", str(self.port)]
-        environment = {"GRADBOX_DATA": str(log.parent), "GRADBOX_PUBLIC_URL": self.address}
+        command = [*prepared_zygotes.command(), "serve", "--port", str(self.port)]
+        own = {"GRADBOX_DATA": str(log.parent), "GRADBOX_PUBLIC_URL": self.address}
         with log.open("wb") as file:
-            self.server = subprocess.Popen(
-                command, cwd=ROOT, env={**os.environ, **FREE, **SHORT, **environment}, stderr=file
-            )
+            environment = prepared_zygotes.environment(**FREE, **SHORT, **own)
+            self.server = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=file)
         for _ in range(600):
             try:
                 if self.ask("GET", "/readyz").status == 200:

@@ -35,6 +35,25 @@ class WorkersUnavailable(ProblemError):
         super().__init__(503, "no_worker", message, headers={"Retry-After": "5"})
 
 
+def boot(link: int, options: WorkerOptions, module: str = "server.worker.zygote") -> subprocess.Popen[bytes]:
+    """Start the process of a zygote. link: the descriptor of its socket. module: whose main function it runs."""
+    single_threaded = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    inherited = {
+        name: os.environ[name]
+        for name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "PYTHONDONTWRITEBYTECODE")
+        if name in os.environ
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", module, str(link), json.dumps(asdict(options))],
+        cwd=ROOT,
+        env={**inherited, **single_threaded, "PYTHONHASHSEED": "0", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=[link],
+        start_new_session=True,  # Ctrl-C in a terminal is for the server alone
+    )
+
+
 class Zygote:
     """The zygote, restarted where it dies. boot: seconds that a start may take."""
 
@@ -79,22 +98,8 @@ class Zygote:
             self._process.wait()
         link, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         link.setblocking(False)
-        single_threaded = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        inherited = {
-            name: os.environ[name]
-            for name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "PYTHONDONTWRITEBYTECODE")
-            if name in os.environ
-        }
         with remote:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "server.worker.zygote", str(remote.fileno()), json.dumps(asdict(self._options))],
-                cwd=ROOT,
-                env={**inherited, **single_threaded, "PYTHONHASHSEED": "0", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[remote.fileno()],
-                start_new_session=True,  # Ctrl-C in a terminal is for the server alone
-            )
+            self._process = boot(remote.fileno(), self._options)
         loop = asyncio.get_running_loop()
         self._link, self._ready = link, loop.create_future()
         loop.add_reader(link, self._receive)

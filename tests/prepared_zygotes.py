@@ -1,0 +1,108 @@
+"""Zygotes that are forked from one prepared process: a test's pool is then ready in a moment, where a boot takes seconds.
+
+Such a zygote has the memory of one that has booted, and a session, options and children of its own. The tests of the
+boot itself do without, and so does every server that is started as a command, but for those of tests.running_server.
+"""
+
+import atexit
+import json
+import os
+import secrets
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from functools import cache
+
+from server.pool import zygote
+from server.pool.zygote import PREPARE
+from server.wire.link import WorkerOptions
+
+HOST = "ZYGOTE_HOST"
+"""The environment variable that names the host's socket to a server which a test starts."""
+
+boot = zygote.boot
+
+
+class ForkedZygote:
+    """What the server asks of the zygote's process, which is a child of the host."""
+
+    def __init__(self, pid: int, pidfd: int) -> None:
+        self.pid, self._pidfd = pid, pidfd
+
+    def __del__(self) -> None:
+        os.close(self._pidfd)
+
+    def kill(self) -> None:
+        """End it at once."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait until it has ended. Raises subprocess.TimeoutExpired after so many seconds."""
+        if not select.select([self._pidfd], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired("a forked zygote", timeout or 0)
+
+
+@cache
+def host() -> str:
+    """The name of the socket at which a host forks zygotes. The first call begins to prepare it; it ends with this process."""
+    if HOST in os.environ:
+        return os.environ[HOST]
+    name = f"gradbox-zygotes-{secrets.token_hex(8)}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(f"\0{name}")
+        listener.listen(64)
+        process = boot(listener.fileno(), WorkerOptions(1, "off", 0, 0, PREPARE), "tests.zygote_host")
+    atexit.register(end, process)
+    return name
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and wait for its end."""
+    process.kill()
+    process.wait(20)
+
+
+def fork(link: int, options: WorkerOptions) -> ForkedZygote | subprocess.Popen[bytes]:
+    """In place of `server.pool.zygote.boot`: a fork of the host, where the zygote is one that records programs on the CPU."""
+    if (options.prepare, options.device) != (PREPARE, "cpu"):
+        return boot(link, options)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+        connection.settimeout(120)
+        connection.connect(f"\0{host()}")
+        socket.send_fds(connection, [json.dumps(asdict(options)).encode()], [link])
+        data, descriptors, _, _ = socket.recv_fds(connection, 100, 1)
+    assert descriptors, "the zygotes' host has ended"
+    return ForkedZygote(int(data), descriptors[0])
+
+
+def use() -> None:
+    """Have every pool of this process fork its zygote."""
+    zygote.boot = fork  # type: ignore[assignment]
+
+
+@contextmanager
+def unused() -> Iterator[None]:
+    """Within, a pool boots its zygote, as it does outside of tests."""
+    before, zygote.boot = zygote.boot, boot
+    try:
+        yield
+    finally:
+        zygote.boot = before
+
+
+def command() -> list[str]:
+    """In place of `python -m server`: the same command, whose pool forks its zygote. To be run with `environment`."""
+    use_them = "from tests import prepared_zygotes; prepared_zygotes.use()"
+    code = f"import sys; {use_them}; from server.__main__ import main; sys.exit(main())"
+    return [sys.executable, "-c", code]
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """The environment of this process, with the name of the host and these variables."""
+    return {**os.environ, HOST: host(), **variables}

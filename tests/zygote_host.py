@@ -1,0 +1,74 @@
+"""The process that is prepared once and forks zygotes, for tests.prepared_zygotes: it imports what a zygote does and no more.
+
+`python -m tests.zygote_host FD OPTIONS`: FD is a listening Unix socket, OPTIONS those of a zygote as JSON. A connection
+brings one message, the options of the zygote to fork and its end of the link; the answer is its pid, with a pidfd.
+"""
+
+import json
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from server.wire.link import WorkerOptions
+from server.worker.child import Worker, die_with_parent
+from server.worker.prepare import prepare
+from server.worker.supervisor import Supervisor
+
+CHECK_INTERVAL = 0.5
+"""Seconds between two looks whether a zygote or the parent has ended."""
+
+
+def main() -> None:
+    """Prepare as a zygote does, then fork one for each connection, until the parent has ended."""
+    parent = os.getppid()  # the kernel would end this process with the thread that started it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    listener, options = socket.socket(fileno=int(sys.argv[1])), WorkerOptions(**json.loads(sys.argv[2]))
+    worker = prepare(options)
+    while os.getppid() == parent:
+        with suppress(TimeoutError):
+            listener.settimeout(CHECK_INTERVAL)
+            connection = listener.accept()[0]
+            listener.settimeout(None)
+            fork_zygote(connection, listener, worker)
+            connection.close()
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def fork_zygote(connection: socket.socket, listener: socket.socket, worker: Worker) -> None:
+    """Fork the zygote that a connection asks for. Does not return in the fork."""
+    message, descriptors, _, _ = socket.recv_fds(connection, 1 << 16, 1)
+    if not descriptors:  # whoever asked is gone
+        return
+    pid = os.fork()
+    if pid == 0:
+        connection.close()
+        listener.close()
+        become_zygote(socket.socket(fileno=descriptors[0]), json.loads(message), worker)
+    pidfd = os.pidfd_open(pid)
+    with suppress(OSError):
+        socket.send_fds(connection, [str(pid).encode()], [pidfd])
+    os.close(pidfd)
+    os.close(descriptors[0])
+
+
+def become_zygote(link: socket.socket, options: dict[str, Any], worker: Worker) -> NoReturn:
+    """What `server.worker.zygote` does once it is prepared. Never returns."""
+    try:
+        os.setsid()
+        die_with_parent()
+        supervisor = Supervisor(link, WorkerOptions(**options), worker)
+        supervisor.confine_children()
+        supervisor.serve()
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    main()
