@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev test quick tests-node tests-attack tests-rest setup build check settings gpu-check agreement load chaos image-check clean
+.PHONY: help run dev test quick tests-node tests-attack tests-beside tests-rest setup build check settings gpu-check agreement load chaos image-check clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -39,23 +39,25 @@ dev: setup build
 
 # how many processes run tests beside each other
 WORKERS ?= 2
-BESIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 GROUPED := $(MAKE) --no-print-directory -j2 --output-sync=target
 
-# attacks run in one process: programs beside them would be the ones that they find
-test: $(VENV)/.chromium setup build
-	$(GROUPED) tests-attack tests-node check
+# attacks run in one process, and no pool beside them: its programs would be the ones that they find
+test:
+	$(GROUPED) $(VENV)/.chromium build
+	$(GROUPED) tests-attack tests-node check tests-beside
 	$(MAKE) --no-print-directory tests-rest
 
 quick: setup build
 	$(GROUPED) tests-node check
-	$(PYTHON) -m pytest $(BESIDE) -m "not slow and not browser and not attack"
+	$(PYTHON) -m pytest $(PARALLEL) -m "not slow and not browser and not attack"
 
-tests-attack:
-	$(PYTHON) -m pytest -m attack
+# by their files, so that no other is imported
+tests-attack tests-beside: tests-%:
+	$(PYTHON) -m pytest -m $* $$(grep -lE "pytest\.mark\.$*\b" tests/test_*.py)
 
 tests-rest:
-	$(PYTHON) -m pytest $(BESIDE) -m "not attack"
+	$(PYTHON) -m pytest $(PARALLEL) -m "not attack and not beside"
 
 tests-node:
 	$(NPM) test
@@ -100,7 +102,8 @@ $(VENV)/.python: pyproject.toml
 	touch $@
 
 # a browser for the tests; without one they skip and say so
-$(VENV)/.chromium: | $(VENV)/.python
+$(VENV)/.chromium:
+	@mkdir -p $(VENV)
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq; apt-get install -y -qq chromium; \
 	else echo "no Chromium here: the browser tests will be skipped"; fi

@@ -42,6 +42,23 @@ FLAGS = [
     "--disable-dev-shm-usage",
 ]
 
+LONGEST = [
+    "test_saved_programs",
+    "test_random",
+    "test_thinning",
+    "test_chaos",
+    "test_traps",
+    "test_limits",
+    "test_exports",
+    "test_openapi",
+    "test_share",
+    "test_page",
+    "test_access",
+    "test_big",
+    "test_takeaway",
+]
+"""The files that take longest, as `--durations` tells it: first those without a browser, then those with one."""
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _prepared_zygotes() -> None:
@@ -104,8 +121,8 @@ def page(chromium: Any) -> Iterator[Any]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests with a browser, and order the files for two processes that take one after the other.
 
-    Files with a browser come last: once it has run, a process has more than its own stack and is no good to fork. Before
-    that the slow ones come first, so that no process is left alone with one.
+    Files with a browser come last: once it has run, a process has more than its own stack and is no good to fork. In
+    both parts the longest and the slow ones come first, so that no process is left alone with one.
     """
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
@@ -115,7 +132,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         browser, quick = item.get_closest_marker("browser") is not None, item.get_closest_marker("slow") is None
         had_browser, was_quick = ranks.get(item.path, (False, True))
         ranks[item.path] = browser or had_browser, quick and was_quick
-    items.sort(key=lambda item: (*ranks[item.path], item.path, item.get_closest_marker("browser") is not None))
+
+    def rank(item: pytest.Item) -> tuple[Any, ...]:
+        browser, quick = ranks[item.path]
+        position = LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST)
+        return browser, position, quick, item.path, item.get_closest_marker("browser") is not None
+
+    items.sort(key=rank)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -19,6 +19,7 @@ def command(*words: str, text: str | None = None) -> subprocess.CompletedProcess
     )
 
 
+@pytest.mark.slow
 def test_workers_boot_for_one_file(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     words = [sys.executable, "-m", "server", "trace", str(tmp_path / "a.py")]

@@ -17,7 +17,7 @@ from server.worker.displayhook import MAX_CHARACTERS, MAX_VALUES, display_text, 
 from tests.recorder_changes import show_everything
 from tests.tracing import ROOT, trace
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.beside]
 
 UNWRITTEN = ("layers_with_buffers",)
 """Programs in which torch saves memory that it did not write: no two runs show the same."""

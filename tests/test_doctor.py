@@ -52,6 +52,7 @@ def test_the_page_says_what_a_visitor_gets() -> None:
     assert "tensors" in page and "10,000" in page and len(page.splitlines()) < 60
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_marked_and_makes_the_status() -> None:
     page = run_doctor(GRADBOX_SANDBOX="off", GRADBOX_MEMORY=str(10**13))
     assert page.returncode == 1
@@ -110,6 +111,7 @@ def test_pictures_that_are_not_drawn_are_told(monkeypatch: pytest.MonkeyPatch) -
     assert asyncio.run(doctor.check_pictures(recorded, Settings({})))[2].startswith("the page is not built")
 
 
+@pytest.mark.slow
 def test_workers_that_do_not_start_are_named() -> None:
     page = run_doctor(BOOTING, GRADBOX_BOOT="0.01")
     assert page.returncode == 1 and "the workers do not start" in page.stdout

@@ -153,6 +153,7 @@ DIFFERENT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SEEDS.is_dir(), reason="../shared/seeds is missing: the articles' expected output was not read")
 def test_what_the_articles_print_is_what_torch_prints_but_for_known_places() -> None:
     paths = sorted(SEEDS.glob("*.txt"))

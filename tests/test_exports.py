@@ -86,6 +86,7 @@ def test_a_png_is_the_svg_at_twice_its_size(client: TestClient) -> None:
     assert light != dark
 
 
+@pytest.mark.slow
 def test_a_heavy_picture_is_painted_on_fewer_pixels() -> None:
     fonts = Fonts("DejaVu Sans", "DejaVu Sans Mono")
     line = '<path d="M0 0L4000 4000"/>'
@@ -385,6 +386,7 @@ def test_a_server_that_knows_no_address_of_its_own_promises_none(new_database: D
         assert code(client.get(f"/oembed?url={PUBLIC}/s/7kd5h2n9xt&format=xml")) == (501, "not_implemented")
 
 
+@pytest.mark.slow
 def test_what_is_too_large_for_a_picture_is_cut_and_says_so(client: TestClient) -> None:
     program = saved(client, source="xs = [torch.full((3,), float(i)) for i in range(800)]\ny = xs[750]\ny += 1\n")
     picture = ET.fromstring(client.get(f"/s/{program.id}.svg").text)

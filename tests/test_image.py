@@ -82,6 +82,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (ROOT / "static/dist/main.js").exists(), reason="the page is not built")
 def test_its_files_are_enough(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     with socket.socket() as free:

@@ -23,7 +23,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from server.worker.run import ProgramRun
 from tests.fork_host import write_all
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.beside]
 
 RUNS, WARM = 2000, 200
 PROGRAMS = {

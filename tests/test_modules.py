@@ -12,7 +12,7 @@ from tests.intrusive_modes import DispatchMode, FunctionMode
 from tests.plain_python import run_plain
 from tests.tracing import events, trace
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.beside]
 
 LIMITS = {"steps": 10**6, "trace": 10**9}
 TOGETHER = 8

@@ -9,7 +9,7 @@ from tests.full_observation import unobserved
 from tests.recorder_changes import overlook_statements
 from tests.test_agreement import PROGRAMS
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.beside]
 
 SEEDS = range(5000, 5080)
 

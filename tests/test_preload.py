@@ -22,7 +22,7 @@ from server.language.policy import ALLOWED_MODULES
 from server.worker.preload import WARM_UP_CASES, WARM_UP_IMPORTS
 from tests import docstring_programs, module_programs, optimizer_programs
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.beside]
 
 ROOT = Path(__file__).parent.parent
 SEEDS = ROOT.parent / "shared/seeds/snippets.json"

@@ -4,8 +4,12 @@ import asyncio
 import json
 from typing import Any
 
+import pytest
+
 from server.pool.zygote import Zygote
 from server.wire.link import WorkerOptions
+
+pytestmark = pytest.mark.slow
 
 TWENTY_STATEMENTS = """\
 import torch

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 
+from server.__main__ import main
 from server.settings import SettingError, Settings
 from server.settings_checks import check, warnings
 
@@ -119,13 +121,25 @@ def test_what_is_worth_a_word(values: dict[str, Any], names: list[str]) -> None:
         ({"GRADBOX_SAVE_LIMIT": "many"}, "GRADBOX_SAVE_LIMIT"),
     ],
 )
-def test_the_server_does_not_start(environment: dict[str, str], named: str) -> None:
+def test_the_server_does_not_start(
+    environment: dict[str, str], named: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(uvicorn.Server, "run", lambda _: pytest.fail("it starts"))
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
     for command in ("serve", "doctor"):
         if command == "doctor" and "SAVE" in named:
             continue  # it makes no server
-        done = subprocess.run(
-            [sys.executable, "-m", "server", command, *(["--port", "1"] if command == "serve" else [])],
-            cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60,
-        )  # fmt: skip
-        assert (done.returncode, done.stdout) == (2, "") and len(done.stderr.splitlines()) == 1, done.stderr
-        assert named in done.stderr and "hush" not in done.stderr
+        status = main([command, *(["--port", "1"] if command == "serve" else [])])
+        printed = capsys.readouterr()
+        assert (status, printed.out) == (2, "") and len(printed.err.splitlines()) == 1, printed.err
+        assert named in printed.err and "hush" not in printed.err
+
+
+def test_the_command_has_that_status() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "server", "serve", "--port", "1"],
+        cwd=ROOT, env={**os.environ, "GRADBOX_PASSWORD": "short"}, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "") and len(done.stderr.splitlines()) == 1, done.stderr
+    assert "GRADBOX_PASSWORD" in done.stderr
