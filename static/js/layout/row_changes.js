@@ -6,7 +6,7 @@ import { handleKey } from "../trace_index.js";
 import { refOf } from "./names.js";
 import { extent, plainDtype } from "./reads.js";
 
-/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("./row_state.js").RowState} RowState */
 /** @typedef {import("../entities.js").Entity} Entity */
 /** @typedef {import("../entities.js").Storage} Storage */
 /** @typedef {import("./run_story.js").RunStory} RunStory */
@@ -17,58 +17,80 @@ import { extent, plainDtype } from "./reads.js";
 
 /**
  * Fill a row with its readers, writes and bumps, and the story with what the row tells of storages.
- * @param {RunStory} story @param {Row} row @param {number} r its number @param {OpenTrace} opened
+ * @param {RunStory} story @param {Row} row @param {number} r its number @param {RowState} state that of the row
+ * @param {import("../trace.js").Step[]} steps
  */
-export function recordChanges(story, row, r, opened) {
-  const before = opened.state(row.first - 1);
-  const after = opened.state(row.last);
-  const naming = opened.names(row.last);
-  const { touched, wrote } = touchedBy(row, opened.trace.steps);
-  /** @type {Set<string>} */
-  const grads = new Set();
-  for (const uid of touched.keys()) {
-    const tensor = after.get(uid);
-    if (tensor?.kind === "tensor" && tensor.grad) grads.add(tensor.grad);
-  }
-  for (const [uid, step] of touched) {
-    const old = before.get(uid);
-    const now = after.get(uid);
-    if (uid[0] === "s") recordStorage(story, row, r, uid, old, now);
-    else if (now?.kind === "counter" && old?.kind === "counter") {
-      if (old.value !== now.value) row.bumps.set(uid, [old.value ?? 0, now.value ?? 0]);
-    } else if (isHandle(now)) {
-      if (isHandle(old) && handleKey(uid, old) === handleKey(uid, now)) continue;
-      const grad = grads.has(uid) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
-      row.readers.push(newReader(uid, now, naming, { alias: false, grad, step }));
-    } else if (now?.kind === "frame") {
-      for (const [name, value] of now.vars) {
-        const ref = refOf(value);
-        const bound = ref && before.has(ref) ? after.get(ref) : undefined;
-        if (!ref || !isHandle(bound) || !bound.storage) continue;
-        if (sameValue(old?.kind === "frame" ? old.vars.get(name) : undefined, value)) continue;
-        const reader = newReader(ref, bound, naming, { alias: true, grad: false, step });
-        row.readers.push({ ...reader, key: `${ref}|${uid}|${name}`, title: name });
-      }
-    }
+export function recordRow(story, row, r, state, steps) {
+  const naming = state.names.of(mentioned(row, state, steps));
+  for (const uid of state.touched.keys()) {
+    const now = state.after.get(uid);
+    if (uid[0] === "s") recordStorage(story, row, r, uid, state);
+    else if (now?.kind === "counter") recordBump(row, uid, state.old.get(uid), now);
+    else if (isHandle(now)) recordHandle(row, uid, now, state, naming);
+    else if (now?.kind === "frame") recordBindings(row, uid, now, state, naming);
   }
   for (const reader of row.readers) recordReader(story, reader);
-  for (const uid of touched.keys()) recordOwner(story, after, uid);
-  for (const write of row.writes.values()) write.step = wrote.get(write.storage) ?? row.last;
+  for (const uid of state.touched.keys()) recordOwner(story, state.after, uid);
+  for (const write of row.writes.values()) write.step = state.wrote.get(write.storage) ?? row.last;
+  recordEvents(row, state, naming, steps);
 }
 
-/** The first step of a row that names each entity, and the last that gives a storage cells. @param {Row} row
- * @param {import("../trace.js").Step[]} steps */
-function touchedBy(row, steps) {
-  /** @type {Map<string, number>} */
-  const touched = new Map();
-  /** @type {Map<string, number>} */
-  const wrote = new Map();
-  for (let k = row.first; k <= row.last; k++) {
-    const { set = {}, gone = [] } = steps[k];
-    for (const uid of [...Object.keys(set), ...gone]) if (!touched.has(uid)) touched.set(uid, k);
-    for (const [uid, fields] of Object.entries(set)) if (fields.cells || fields.cells_at) wrote.set(uid, k);
+/** What a row has to name: the handles that it touched or bound, and those that it wrote by.
+ * @param {Row} row @param {RowState} state @param {import("../trace.js").Step[]} steps */
+function mentioned(row, state, steps) {
+  /** @type {Set<string>} */
+  const out = new Set();
+  for (const uid of state.touched.keys()) if (isHandle(state.after.get(uid))) out.add(uid);
+  for (const [frame, names] of state.bound) {
+    const entity = state.after.get(frame);
+    if (entity?.kind !== "frame") continue;
+    for (const name of names.keys()) {
+      const ref = refOf(entity.vars.get(name));
+      if (ref && isHandle(state.after.get(ref))) out.add(ref);
+    }
   }
-  return { touched, wrote };
+  for (let k = row.first; k <= row.last; k++)
+    for (const entry of steps[k].log ?? [])
+      if (entry.kind === "event" && entry.event === "written" && entry.by) out.add(entry.by);
+  return out;
+}
+
+/** @param {Row} row @param {string} uid @param {Entity | undefined} old @param {import("../trace.js").Counter} now */
+function recordBump(row, uid, old, now) {
+  if (old?.kind === "counter" && old.value !== now.value) row.bumps.set(uid, [old.value ?? 0, now.value ?? 0]);
+}
+
+/** A handle that is new, or reads other memory than before. @param {Row} row @param {string} uid
+ * @param {import("../entities.js").Handle} now @param {RowState} state @param {Names} naming */
+function recordHandle(row, uid, now, state, naming) {
+  const old = state.old.get(uid);
+  if (isHandle(old) && handleKey(uid, old) === handleKey(uid, now)) return;
+  const grad =
+    isGradient(uid, state) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
+  row.readers.push(newReader(uid, now, naming, { alias: false, grad, step: state.touched.get(uid) ?? row.last }));
+}
+
+/** Whether a tensor that the row touched has the handle as its `.grad`. @param {string} uid @param {RowState} state */
+function isGradient(uid, state) {
+  for (const owner of state.names.carriers.get(uid) ?? []) {
+    const tensor = state.after.get(owner);
+    if (state.touched.has(owner) && tensor?.kind === "tensor" && tensor.grad === uid) return true;
+  }
+  return false;
+}
+
+/** Names that now mean a handle which was there before. @param {Row} row @param {string} uid of the frame
+ * @param {import("../entities.js").Frame} frame @param {RowState} state @param {Names} naming */
+function recordBindings(row, uid, frame, state, naming) {
+  const step = state.touched.get(uid) ?? row.last;
+  for (const [name, meant] of state.bound.get(uid) ?? []) {
+    const value = frame.vars.get(name);
+    const ref = refOf(value);
+    const bound = ref && state.before(ref) ? state.after.get(ref) : undefined;
+    if (!ref || !isHandle(bound) || !bound.storage || sameValue(meant, value)) continue;
+    const reader = newReader(ref, bound, naming, { alias: true, grad: false, step });
+    row.readers.push({ ...reader, key: `${ref}|${uid}|${name}`, title: name });
+  }
 }
 
 /** @param {string} uid @param {import("../entities.js").Handle} entity @param {Names} naming
@@ -97,9 +119,10 @@ function recordOwner({ storages }, after, uid) {
   if (life && life.uid !== tensor.storage) life.owner ??= tensor.storage;
 }
 
-/** @param {RunStory} story @param {Row} row @param {number} r @param {string} uid @param {Entity | undefined} old
- * @param {Entity | undefined} now */
-function recordStorage({ storages }, row, r, uid, old, now) {
+/** @param {RunStory} story @param {Row} row @param {number} r @param {string} uid @param {RowState} state */
+function recordStorage({ storages }, row, r, uid, state) {
+  const old = state.old.get(uid);
+  const now = state.after.get(uid);
   const known = storages.get(uid);
   if (now?.kind !== "storage") {
     if (known) Object.assign(known, { death: r, freed: true });
@@ -137,19 +160,17 @@ function newWrite(storage, step) {
   return { storage, by: null, silent: false, cells: new Map(), step, span: null };
 }
 
-/** Who wrote, what it broke, and what was cut. @param {Row} row @param {OpenTrace} opened */
-export function recordEvents(row, opened) {
-  const before = opened.state(row.first - 1);
-  const after = opened.state(row.last);
-  const naming = opened.names(row.last);
+/** Who wrote, what it broke, and what was cut. @param {Row} row @param {RowState} state @param {Names} naming
+ * @param {import("../trace.js").Step[]} steps */
+function recordEvents(row, state, naming, steps) {
   for (let k = row.first; k <= row.last; k++)
-    for (const entry of opened.trace.steps[k].log ?? []) {
+    for (const entry of steps[k].log ?? []) {
       if (entry.kind !== "event") continue;
       if (entry.event === "written") {
-        const now = after.get(entry.storage);
-        if (before.has(entry.storage) && now?.kind === "storage") recordWrite(row, k, entry, now, naming);
+        const now = state.after.get(entry.storage);
+        if (state.before(entry.storage) && now?.kind === "storage") recordWrite(row, k, entry, now, naming);
       } else if (entry.event === "saved_changed_silently") {
-        const node = after.get(entry.node);
+        const node = state.after.get(entry.node);
         const saved = node?.kind === "node" ? node.saved?.[entry.slot] : undefined;
         const write = row.writes.get(saved?.storage ?? "");
         if (write) write.silent = true;

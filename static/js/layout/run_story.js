@@ -1,7 +1,8 @@
 /** What a run did, row by row: a row is an executed statement, with the visits of its backward; steps turned into rows. */
 
 import { chip } from "./chip.js";
-import { recordChanges, recordEvents } from "./row_changes.js";
+import { recordRow } from "./row_changes.js";
+import { RowState } from "./row_state.js";
 
 /** @typedef {import("../entities.js").Cell} Cell */
 /** @typedef {import("../trace.js").Step} Step */
@@ -39,6 +40,7 @@ const COMPOUND = /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|ClassDef|Match
 export function runStory(opened) {
   const { trace, index } = opened;
   const { steps } = trace;
+  const source = trace.program.source.split("\n");
   /** @type {RunStory} */
   const story = {
     rows: [],
@@ -52,7 +54,7 @@ export function runStory(opened) {
   };
   for (let first = 0; first < opened.count; first = story.rowOfStep.length) {
     const last = lastOfRow(steps, first);
-    const row = newRow(trace, first, last);
+    const row = newRow(trace, source, first, last);
     const r = story.rows.push(row) - 1;
     for (let k = first; k <= last; k++) {
       story.rowOfStep.push(r);
@@ -65,9 +67,10 @@ export function runStory(opened) {
   }
   addNodes(story, index);
   addPins(story, index);
+  const state = new RowState(steps);
   story.rows.forEach((row, r) => {
-    recordChanges(story, row, r, opened);
-    recordEvents(row, opened);
+    state.advance(row.first, row.last);
+    recordRow(story, row, r, state, steps);
   });
   const end = story.rows.length - 1;
   for (const life of story.storages.values()) if (!life.freed) life.death = end;
@@ -115,10 +118,10 @@ function sameStatement(a, b) {
   return a.stmt === b.stmt && a.frame === b.frame && String(a.iter) === String(b.iter);
 }
 
-/** @param {Trace} trace @param {number} first @param {number} last @returns {Row} */
-function newRow(trace, first, last) {
+/** @param {Trace} trace @param {string[]} source its lines @param {number} first @param {number} last @returns {Row} */
+function newRow(trace, source, first, last) {
   const step = trace.steps[last];
-  const { code, indent } = codeOf(trace, step);
+  const { code, indent } = codeOf(trace, source, step);
   return {
     first,
     last,
@@ -138,12 +141,12 @@ function newRow(trace, first, last) {
 }
 
 /** The first lines of a step's statement, without the indentation of the first; of a block its head alone.
- * @param {Trace} trace @param {Step} step */
-function codeOf(trace, step) {
+ * @param {Trace} trace @param {string[]} source @param {Step} step */
+function codeOf(trace, source, step) {
   const statement = trace.program.statements?.[step.stmt ?? -1];
   const whole = statement && !COMPOUND.test(statement.kind) ? statement : null;
   const to = whole ? Math.min(whole.end_line, whole.line + MOST_CODE - 1) : step.line;
-  const lines = trace.program.source.split("\n").slice((whole ?? step).line - 1, to);
+  const lines = source.slice((whole ?? step).line - 1, to);
   const indent = lines.length ? (lines[0].match(/^ */)?.[0].length ?? 0) : 0;
   const code = lines.map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length)).trimEnd());
   return { code, indent };

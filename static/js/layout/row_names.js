@@ -1,0 +1,132 @@
+/** How the program reaches the few things that a row is about: as `names` tells it, asked of no more than leads to them. */
+
+import { isHandle } from "../entities.js";
+import { names, pairsOf, refOf } from "./names.js";
+
+/** @typedef {import("../entities.js").Entity} Entity */
+/** @typedef {import("../entities.js").Value} Value */
+/** @typedef {import("./names.js").Names} Names */
+
+/** Remembers what has ever led to what. That may lead there no longer: it says where to look, `names` says what is so. */
+export class RowNames {
+  /** @param {Map<string, Entity>} entities the state, which goes along */
+  constructor(entities) {
+    this.entities = entities;
+    /** @type {Map<string, Map<string, Set<string>>>} by what it meant, by frame: names */
+    this.boundTo = new Map();
+    /** @type {Map<string, Map<string, number>>} by frame, its names with their rank */
+    this.order = new Map();
+    /** @type {Map<string, Set<string>>} by frame, names that meant an object */
+    this.objects = new Map();
+    /** @type {Set<string>} what is or was in an object */
+    this.contained = new Set();
+    /** @type {Set<string>} what is or was a key of a dict, and so is written in a path */
+    this.keys = new Set();
+    /** @type {Map<string, Set<string>>} by what a tensor has as its .grad or carries otherwise, such tensors */
+    this.carriers = new Map();
+    /** @type {Set<string>} frames, in order */
+    this.frames = new Set();
+    this.binds = 0;
+  }
+
+  /** A frame's name means something. @param {string} frame @param {string} name @param {string} ref */
+  bind(frame, name, ref) {
+    const order = this.order.get(frame) ?? new Map();
+    this.order.set(frame, order);
+    if (!order.has(name)) order.set(name, this.binds++);
+    if (ref[0] === "o") setOf(this.objects, frame).add(name);
+    const frames = this.boundTo.get(ref) ?? new Map();
+    this.boundTo.set(ref, frames);
+    setOf(frames, frame).add(name);
+  }
+
+  /** A frame's name means nothing any more. @param {string} frame @param {string} name */
+  unbind(frame, name) {
+    this.order.get(frame)?.delete(name);
+  }
+
+  /** An entity has other fields. @param {string} uid @param {Entity} entity */
+  note(uid, entity) {
+    if (entity.kind === "frame") this.frames.add(uid);
+    else if (entity.kind === "tensor") {
+      const { grad, parts, tangent, wraps } = entity;
+      for (const ref of [grad, tangent, refOf(wraps?.value), ...Object.values(parts ?? {})])
+        if (ref) setOf(this.carriers, ref).add(uid);
+    } else if (entity.kind === "object") this.noteObject(entity);
+  }
+
+  /** @param {import("../entities.js").Container} object */
+  noteObject(object) {
+    const pairs = pairsOf(object);
+    const values = /** @type {Value[]} */ (pairs ? pairs.map(([, value]) => value) : (object.items ?? []));
+    for (const value of [...values, ...Object.values(object.attrs ?? {})]) {
+      const ref = refOf(value);
+      if (ref) this.contained.add(ref);
+    }
+    for (const [key] of pairs ?? []) {
+      const ref = refOf(key);
+      if (ref) this.keys.add(ref);
+    }
+  }
+
+  /** The names and paths of these handles now. @param {Iterable<string>} uids @returns {Names} */
+  of(uids) {
+    const wanted = this.leading(uids);
+    const inside = [...wanted].some((uid) => this.contained.has(uid));
+    if (inside) for (const uid of this.leading(this.keys)) wanted.add(uid);
+    /** @type {Map<string, Set<string>>} */
+    const bound = new Map();
+    if (inside) for (const [frame, list] of this.objects) for (const name of list) setOf(bound, frame).add(name);
+    for (const uid of wanted)
+      for (const [frame, list] of this.boundTo.get(uid) ?? [])
+        for (const name of list) if (this.means(frame, name, uid)) setOf(bound, frame).add(name);
+    return names(this.entities, this.sources(bound, wanted));
+  }
+
+  /** These, and the tensors that carry them. @param {Iterable<string>} uids */
+  leading(uids) {
+    const out = new Set(uids);
+    for (const uid of out) for (const carrier of this.carriers.get(uid) ?? []) out.add(carrier);
+    return out;
+  }
+
+  /** @param {string} frame @param {string} name @param {string} uid */
+  means(frame, name, uid) {
+    const entity = this.entities.get(frame);
+    return entity?.kind === "frame" && refOf(entity.vars.get(name)) === uid;
+  }
+
+  /** What names can begin at: the frames with only these names, and the tensors of these. @param {Map<string, Set<string>>} bound
+   * @param {Set<string>} wanted */
+  sources(bound, wanted) {
+    /** @type {Map<string, Entity>} */
+    const out = new Map();
+    for (const uid of this.frames) {
+      const frame = this.entities.get(uid);
+      if (frame?.kind !== "frame") this.frames.delete(uid);
+      const list = bound.get(uid);
+      if (frame?.kind !== "frame" || !list) continue;
+      const rank = /** @type {Map<string, number>} */ (this.order.get(uid));
+      const ordered = [...list].sort((a, b) => (rank.get(a) ?? 0) - (rank.get(b) ?? 0));
+      out.set(uid, {
+        ...frame,
+        vars: new Map(ordered.map((name) => [name, /** @type {Value} */ (frame.vars.get(name) ?? null)])),
+      });
+    }
+    for (const uid of wanted) {
+      const tensor = this.entities.get(uid);
+      if (isHandle(tensor)) out.set(uid, tensor);
+    }
+    return out;
+  }
+}
+
+/** @template K @param {Map<K, Set<string>>} map @param {K} key @returns {Set<string>} */
+function setOf(map, key) {
+  const known = map.get(key);
+  if (known) return known;
+  /** @type {Set<string>} */
+  const made = new Set();
+  map.set(key, made);
+  return made;
+}
