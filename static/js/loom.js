@@ -4,6 +4,7 @@ import { HEAD, SMALLEST_SCALE } from "./layout/loom_sizes.js";
 import { loomLayout as makeLoom } from "./layout/loom.js";
 import { ALL, visibleBand, TALL } from "./layout/view.js";
 import { cornerMarks, loomMarks } from "./marks/loom.js";
+import { rowAt } from "./marks/loom_scene.js";
 import { LOOM_LABELS } from "./marks/loom_labels.js";
 import { patch, SVG } from "./svg.js";
 
@@ -42,6 +43,7 @@ export function createLoom(host, document, { labels = {}, go }) {
   /** @type {{opened: OpenTrace, i: number} | null} */
   let shown = null;
   let visible = ALL;
+  let under = 0;
   let k = 1;
 
   /** @param {OpenTrace} opened @param {number} width @param {boolean} stacked */
@@ -69,7 +71,8 @@ export function createLoom(host, document, { labels = {}, go }) {
     if (k < SMALLEST_SCALE) k = 1;
     root.classList.toggle("stacked", plan.stacked);
     visible = visibleRange(plan);
-    const { head, code, body } = loomMarks(plan, opened, i, labels, visible);
+    under = rowUnderHead(plan, i);
+    const { head, code, body } = loomMarks(plan, opened, i, labels, visible, under);
     const side = plan.stacked ? host.clientWidth / k : plan.code;
     setViewport(layers.corner, k, 0, plan.stacked ? 0 : plan.code, HEAD);
     setViewport(layers.head, k, 0, plan.width, HEAD);
@@ -90,11 +93,21 @@ export function createLoom(host, document, { labels = {}, go }) {
     return plan.height <= TALL ? ALL : visibleBand(root.scrollTop / k, (root.scrollTop + root.clientHeight) / k);
   }
 
+  /** The row whose columns the head names: the step's where it is in sight, else the nearest to it that is.
+   * @param {import("./layout/loom.js").Loom} plan @param {number} i */
+  function rowUnderHead(plan, i) {
+    const now = plan.story.rowOfStep[i];
+    const first = rowAt(plan, root.scrollTop / k + HEAD + 1);
+    const last = rowAt(plan, (root.scrollTop + root.clientHeight) / k - 1);
+    return Math.max(0, first, Math.min(now, last));
+  }
+
   function scrolled() {
     const plan = current();
-    if (!plan || visible === ALL) return;
+    if (!plan || !shown) return;
     const now = visibleRange(plan);
-    if (now.top !== visible.top || now.bottom !== visible.bottom) draw();
+    const moved = now.top !== visible.top || now.bottom !== visible.bottom;
+    if (moved || rowUnderHead(plan, shown.i) !== under) draw();
   }
 
   /** Scroll the row of the step into view. */
@@ -118,7 +131,7 @@ export function createLoom(host, document, { labels = {}, go }) {
     const point = target.closest("[data-step]")?.getAttribute("data-step");
     if (point && target.closest(".loom-point")) return go(Number(point));
     const y = (event.clientY - layers.body.svg.getBoundingClientRect().top) / k + HEAD;
-    const r = plan.rows.findLastIndex((box) => box.foldY <= y);
+    const r = rowAt(plan, y);
     if (r >= 0) go(plan.story.rows[r].last);
   }
 
@@ -151,7 +164,7 @@ export function createLoom(host, document, { labels = {}, go }) {
     },
     /** Lay out the whole run, as it ended, for printing: a slice of rows for every page. @param {OpenTrace} opened */
     print(opened) {
-      const plan = makeLoom(opened, { room: 1180, scrolls: false });
+      const plan = makeLoom(opened, { room: 1180 });
       const landscape = plan.width > LANDSCAPE_FROM;
       const tallest = plan.width * (landscape ? PAGE_RATIO.landscape : PAGE_RATIO.portrait) - HEAD;
       const slices = [];

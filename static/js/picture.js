@@ -19,11 +19,8 @@ import { outcomeSentence, loomLabels, sentences, stageLabels, openingStep, stepH
 
 /** A graph that is wider is folded. */
 const ROOM = 1900;
-/** Of a run with more storages, or in a wider loom, nothing could be made out; its step is drawn instead. */
-const STORAGES = 150;
-const WIDEST = 12000;
-/** Height of a loom's row, where there is a tallest. */
-const ROW = 40;
+/** A loom is no higher, or it could be neither drawn as a PNG nor read. */
+const TALLEST = 16000;
 const CSS = stageCss + loomCss + paperCss;
 
 /**
@@ -77,19 +74,8 @@ export function pictureAs(plan, opened, i, options) {
 export function loomAs(opened, i, options) {
   const { say } = locale(options.language);
   if (!opened.count) return pictureAs(null, opened, i, options);
-  const bounded = options.tallest !== undefined;
   const described = caption(opened, i, say);
-  const instead = () =>
-    svgDocument(
-      "stage",
-      stagePicture(null, opened, i, say, options.tallest),
-      withNote(described, say("cut_wide")),
-      stylesheets(options),
-    );
-  if (bounded && storageCount(opened.trace) > STORAGES) return instead();
-  const words = loomLabels(say);
-  const picture = loomPicture(opened, i, words, bounded ? { rows: Math.floor((options.tallest ?? 0) / ROW) } : {});
-  if (bounded && picture.width > WIDEST) return instead();
+  const picture = loomPicture(opened, i, loomLabels(say), { tallest: options.tallest ?? TALLEST });
   return svgDocument(
     "loom",
     picture,
@@ -111,15 +97,6 @@ function stagePicture(plan, opened, i, say, tallest) {
 /** @param {import("./marks/svg_document.js").Caption} described @param {string} text */
 function withNote(described, text) {
   return { ...described, sentences: [...described.sentences, { text, tone: "cut" }] };
-}
-
-/** How many a run has. @param {any} trace */
-function storageCount(trace) {
-  const uids = new Set();
-  for (const step of trace.steps)
-    for (const [uid, entity] of Object.entries(step.set))
-      if (/** @type {any} */ (entity).kind === "storage") uids.add(uid);
-  return uids.size;
 }
 
 /** @param {PictureOptions} options */

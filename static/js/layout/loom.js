@@ -1,15 +1,18 @@
-/** The loom's plan: columns for the cells of every storage, a row for every statement, lanes for the graph. Nothing moves between steps. */
+/** The loom's plan: columns for the cells of storages, a row for every statement, lanes for the graph. Nothing moves between steps. */
 
-import { bumpWidths, layoutColumns, pinCounts } from "./loom_columns.js";
-import { layoutGraph, layoutPins } from "./loom_graph.js";
+import { lasting, marginsOf, ownColumns } from "./loom_columns.js";
+import { graphWidth, layoutGraph } from "./loom_graph.js";
+import { homesOf, homeWidth } from "./loom_homes.js";
+import { othersOf } from "./loom_others.js";
+import { layoutPins } from "./loom_pins.js";
 import { layoutRow } from "./loom_rows.js";
-import { DENSEST, HEAD, ROOMY, SMALLEST_SCALE, STACKED } from "./loom_sizes.js";
+import { HEAD, OTHERS, ROOMY, SMALLEST_SCALE, STACKED } from "./loom_sizes.js";
+import { shareThatFits, touchesOf, windowColumns } from "./loom_windows.js";
 import { textWidth } from "./metrics.js";
 import { runStory } from "./run_story.js";
 
+/** @typedef {import("./loom_columns.js").Column} Column */
 /**
- * @typedef {{uid: string, x: number, w: number, cell: number, least: number, heat: boolean, rails: Map<string, number>,
- *   right: number}} Column   cell: the width of one element of the smallest dtype, of `least` bytes; right: where the next may begin
  * @typedef {{cells: {index: string, x: number, w: number, cell: number}[], more: number, y: number}} ReadLine
  * @typedef {{reader: import("./run_story.js").Reader, column: Column, y: number, cy: number, lines: ReadLine[], bar: [number, number] | null}} HandleBox
  * @typedef {{write: import("./run_story.js").Write, column: Column, y: number, cy: number}} WriteBox
@@ -17,48 +20,85 @@ import { runStory } from "./run_story.js";
  * @typedef {{uid: string, name: string, leaf: boolean, group: string, x: number, y: number,
  *   slots: Map<string, number>, row: number, label: string}} Dot   group: nodes of the same one are one dot
  * @typedef {{key: string, from: string, to: string, x0: number, y0: number, x1: number, y1: number, row: number}} Edge
- * @typedef {{pin: import("./run_story.js").Pin, x: number, rail: number, y: number, slotX: number, to: number, at: number | null}} PinLine
- *   rail: where the counter stands; to: where it lets go; at: the height where it broke or its bytes changed
- * @typedef {{story: import("./run_story.js").RunStory, rows: RowBox[], columns: Map<string, Column>, handles: HandleBox[][], writes: WriteBox[][],
+ * @typedef {{pin: import("./run_story.js").Pin, x: number, rail: number, y: number, slotX: number, headed: boolean,
+ *   holds: {x: number, from: number, to: number}[], hit: {x: number, y: number} | null}} PinLine
+ *   rail: where the counter stands; headed: whether it stands in the row of its node; holds: a stretch for every column of
+ *   its storage; hit: where it broke or its bytes changed
+ * @typedef {{story: import("./run_story.js").RunStory, rows: RowBox[], columns: import("./loom_columns.js").Columns, others: import("./loom_others.js").Others | null, handles: HandleBox[][], writes: WriteBox[][],
  *   handleRows: Map<string, {row: number, cy: number, name: string}>, dots: Map<string, Dot>, rowDots: Dot[][], edges: Edge[], trunks: {x: number, y0: number, y1: number}[], pinLines: PinLine[],
- *   head: number, code: number, memory: {x: number, w: number}, graph: {x: number, w: number, names: number},
+ *   head: number, code: number, memory: {x: number, w: number}, graph: {x: number, w: number, names: number, short: boolean},
  *   stacked: boolean, cell: number, width: number, height: number}} Loom
  */
 
+/** @typedef {{columns: import("./loom_columns.js").Columns, others: import("./loom_others.js").Others | null, code: number,
+ *   cell: number, room: number, stacked: boolean, bounded: boolean}} Arrangement
+ *   bounded: no wider than the room, names cut where they must be */
+
+/** The least cell in which a number is read. */
+const READABLE = 24;
+/** Of the rows, as many have room for all that they touch; or cells get smaller. */
+const ENOUGH = 0.98;
+
 /**
  * @param {import("../state.js").OpenTrace} opened
- * @param {{room?: number, stacked?: boolean, scrolls?: boolean}} [options] room: the width that there is; stacked: code above
- *   its row, not beside; scrolls: what is wider need not be as narrow as can be
+ * @param {{room?: number, stacked?: boolean}} [options] room: the width that there is; stacked: code above its row, not beside
  * @returns {Loom}
  */
-export function loomLayout(opened, { room = 1180, stacked = false, scrolls = true } = {}) {
+export function loomLayout(opened, { room = 1180, stacked = false } = {}) {
   const run = runStory(opened);
   const code = stacked ? 8 : codeWidth(run, room);
-  const margins = { pins: pinCounts(run), bumps: bumpWidths(run) };
-  /** @type {Loom | null} */
-  let plan = null;
-  const tries = stacked ? STACKED : ROOMY;
-  for (const [cell, most] of scrolls ? tries : [...tries, DENSEST]) {
-    if (cell === DENSEST[0] && plan && plan.width * SMALLEST_SCALE <= room) break;
-    const columns = layoutColumns(run, margins, code, cell, most);
-    if (columns.right * SMALLEST_SCALE > room && cell !== DENSEST[0]) continue;
-    plan = buildPlan(run, columns, { code, cell, room, stacked });
-    if (plan.width <= room) return plan;
+  const margins = marginsOf(run);
+  const lives = lasting(run);
+  const sizes = stacked ? STACKED : ROOMY;
+  const most = room / SMALLEST_SCALE;
+  for (const [cell, many] of sizes) {
+    if (cell < READABLE || many < READABLE) continue;
+    if (lives.length > sizes.length * 8) break;
+    const columns = ownColumns(lives, margins, code + 14, { cell, most: many });
+    if (columns.right > most) continue;
+    const plan = buildPlan(run, { columns, others: null, code, cell, room, stacked, bounded: false });
+    if (plan.width <= (cell === sizes[0][0] ? room : most)) return plan;
   }
-  if (plan && (!scrolls || plan.width * SMALLEST_SCALE <= room)) return plan;
-  // What has to scroll anyway need not be small as well.
-  const [cell, most] = stacked ? [30, 8] : [34, 8];
-  return buildPlan(run, layoutColumns(run, margins, code, cell, most), { code, cell, room, stacked });
+  return buildPlan(run, boundedColumns(run, lives, margins, { code, room, stacked }));
 }
 
-/** The plan with these columns. @param {import("./run_story.js").RunStory} run @param {{columns: Map<string, Column>, right: number}} arrangement
- * @param {{code: number, cell: number, room: number, stacked: boolean}} sizes @returns {Loom} */
-function buildPlan(run, { columns, right }, { code, cell, room, stacked }) {
+/** Columns of bounded width: homes that give way to each other, and one column for all that never had a name.
+ * @param {import("./run_story.js").RunStory} run @param {import("./run_story.js").StorageLife[]} lives
+ * @param {import("./loom_columns.js").Margins} margins @param {{code: number, room: number, stacked: boolean}} sizes
+ * @returns {Arrangement} */
+function boundedColumns(run, lives, margins, { code, room, stacked }) {
+  const named = lives.filter(({ uid }) => run.storageNames.has(uid));
+  const others = othersOf(
+    run,
+    lives.filter(({ uid }) => !run.storageNames.has(uid)),
+  );
+  const touches = touchesOf(run);
+  const memory = room - code - 14 - (others ? OTHERS : 0) - 10 - graphWidth(run, room, stacked);
+  const best = { share: -1, cell: 0, /** @type {import("./loom_homes.js").Home[]} */ homes: [] };
+  for (const [cell, most] of stacked ? STACKED : ROOMY) {
+    const homes = homesOf(named, run.storageNames, margins, { cell, most, widest: memory * 0.4 });
+    const share = shareThatFits(homes, touches, memory);
+    if (share > best.share) Object.assign(best, { share, cell, homes });
+    if (share >= ENOUGH) break;
+  }
+  const widest = Math.max(memory, ...best.homes.map(homeWidth));
+  const columns = windowColumns(best.homes, touches, code + 14, widest);
+  if (others) {
+    others.x = columns.right;
+    columns.right += OTHERS;
+  }
+  return { columns, others, code, cell: best.cell, room, stacked, bounded: true };
+}
+
+/** The plan with these columns. @param {import("./run_story.js").RunStory} run @param {Arrangement} arrangement @returns {Loom} */
+function buildPlan(run, { columns, others, code, cell, room, stacked, bounded }) {
+  const { right } = columns;
   /** @type {Loom} */
   const plan = {
     story: run,
     rows: [],
     columns,
+    others,
     handles: [],
     writes: [],
     handleRows: new Map(),
@@ -70,7 +110,7 @@ function buildPlan(run, { columns, right }, { code, cell, room, stacked }) {
     head: HEAD,
     code,
     memory: { x: code, w: right - code },
-    graph: { x: right + 10, w: 16, names: 0 },
+    graph: { x: right + 10, w: 16, names: 0, short: stacked || bounded },
     stacked,
     cell,
     width: 0,
@@ -81,16 +121,16 @@ function buildPlan(run, { columns, right }, { code, cell, room, stacked }) {
     y = layoutRow(plan, row, r, y, room);
   });
   plan.height = y;
-  layoutGraph(plan);
+  layoutGraph(plan, bounded ? room : null);
   layoutPins(plan);
   return plan;
 }
 
 /** @param {import("./run_story.js").RunStory} run @param {number} room */
 function codeWidth(run, room) {
-  const longest = Math.max(
-    0,
-    ...run.rows.flatMap((row) => row.code.map((line) => textWidth(line, 12.5) + row.inset * 10 + row.turn.length * 7)),
-  );
+  let longest = 0;
+  for (const row of run.rows)
+    for (const line of row.code)
+      longest = Math.max(longest, textWidth(line, 12.5) + row.inset * 10 + row.turn.length * 7);
   return Math.round(Math.min(330, Math.max(200, room * 0.26), Math.max(190, longest + 62)));
 }

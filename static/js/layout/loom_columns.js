@@ -1,14 +1,86 @@
-/** The loom's columns: a place across for the cells of every storage, with a rail for each of its counters. */
+/** The loom's columns: places across for the cells of storages, each with a rail for each of its counters. */
 
-import { MOST_KEPT, PIN_PITCH, RAIL } from "./loom_sizes.js";
+import { MOST_PINS, PIN_PITCH, RAIL } from "./loom_sizes.js";
 import { textWidth } from "./metrics.js";
 import { Packer } from "./packing.js";
 import { itemsize } from "./reads.js";
 
-/** @typedef {import("./loom.js").Column} Column */
+/** @typedef {import("./run_story.js").RunStory} RunStory */
+/** @typedef {import("./run_story.js").StorageLife} StorageLife */
+/**
+ * @typedef {{w: number, cell: number, least: number, heat: boolean}} Shape   cell: the width of one element of the
+ *   smallest dtype, of `least` bytes
+ * @typedef {Shape & {uid: string, from: number, to: number, x: number, rails: Map<string, number>, right: number}} Column
+ *   from, to: its rows; right: where the next may begin
+ * @typedef {{pins: Map<string, number>, bumps: Map<string, number>}} Margins   the room that pins and ticks need
+ * @typedef {{cell: number, most: number, widest?: number}} Scale   widths of a cell, and the most elements of a storage
+ *   that is drawn cell by cell; widest: of a column's cells
+ */
 
-/** How many pins hold a rail at once. @param {import("./run_story.js").RunStory} run @returns {Map<string, number>} */
-export function pinCounts(run) {
+/** All columns of a loom: where a storage stands in a row, if it stands there at all. */
+export class Columns {
+  /** @param {number} left where the first may begin */
+  constructor(left) {
+    /** @type {Column[]} */
+    this.list = [];
+    /** @type {Map<string, Column[]>} */
+    this.byStorage = new Map();
+    /** @type {Map<string, Column[]>} */
+    this.byCounter = new Map();
+    /** @type {Map<number, string[]>} by row, storages that it touched for which there was no room */
+    this.hidden = new Map();
+    this.left = left;
+    this.right = left;
+  }
+
+  /** @param {Column} column */
+  add(column) {
+    this.list.push(column);
+    addTo(this.byStorage, column.uid, column);
+    for (const counter of column.rails.keys()) addTo(this.byCounter, counter, column);
+    this.right = Math.max(this.right, column.right);
+  }
+
+  /** Where a storage stands in a row. @param {string | null | undefined} uid @param {number} row */
+  at(uid, row) {
+    return this.byStorage.get(uid ?? "")?.find(({ from, to }) => from <= row && row <= to);
+  }
+
+  /** Where a storage stands, from row to row. @param {string} uid */
+  of(uid) {
+    return this.byStorage.get(uid) ?? [];
+  }
+
+  /** Where a storage stands first. @param {string | null | undefined} uid */
+  get(uid) {
+    return this.byStorage.get(uid ?? "")?.[0];
+  }
+
+  /** @param {string | null | undefined} uid */
+  has(uid) {
+    return this.byStorage.has(uid ?? "");
+  }
+
+  /** Columns of what wears a counter, in a row. @param {string} counter @param {number} row */
+  wearing(counter, row) {
+    return (this.byCounter.get(counter) ?? []).filter(({ from, to }) => from <= row && row <= to);
+  }
+}
+
+/** @param {Map<string, Column[]>} map @param {string} key @param {Column} column */
+function addTo(map, key, column) {
+  const list = map.get(key);
+  if (list) list.push(column);
+  else map.set(key, [column]);
+}
+
+/** The room that pins and ticks of counters need beside their rails. @param {RunStory} run @returns {Margins} */
+export function marginsOf(run) {
+  return { pins: pinCounts(run), bumps: bumpWidths(run) };
+}
+
+/** How many pins hold a rail at once. @param {RunStory} run @returns {Map<string, number>} */
+function pinCounts(run) {
   /** @type {Map<string, number>} */
   const most = new Map();
   /** @type {Map<string, Packer>} */
@@ -17,14 +89,14 @@ export function pinCounts(run) {
     const key = `${pin.storage}|${pin.counter ?? ""}`;
     const lane = slots.get(key) ?? new Packer();
     slots.set(key, lane);
-    lane.allocate(pin.birth, pin.death, 1);
+    if (lane.height < MOST_PINS) lane.allocate(pin.birth, pin.death, 1);
     most.set(key, lane.height);
   }
   return most;
 }
 
-/** How wide the ticks of a counter are written. @param {import("./run_story.js").RunStory} run @returns {Map<string, number>} */
-export function bumpWidths(run) {
+/** How wide the ticks of a counter are written. @param {RunStory} run @returns {Map<string, number>} */
+function bumpWidths(run) {
   /** @type {Map<string, number>} */
   const most = new Map();
   for (const { bumps } of run.rows)
@@ -33,77 +105,73 @@ export function bumpWidths(run) {
   return most;
 }
 
-/** @param {import("./run_story.js").RunStory} run @param {{pins: Map<string, number>, bumps: Map<string, number>}} margins @param {number} left @param {number} cell
- * @param {number} most @returns {{columns: Map<string, Column>, right: number}} */
-export function layoutColumns(run, margins, left, cell, most) {
-  const lives = [...run.storages.values()].filter((life) => life.death > life.birth || !life.freed);
-  /** @type {Map<string, Column>} */
-  const columns = new Map();
-  const reuses = lives.length > MOST_KEPT;
-  const track = new Packer();
-  const order = reuses ? lives : ownersFirst(lives);
-  let x = left + 14;
-  let right = x;
-  for (const life of order) {
-    const shape = columnShape(life, cell, most);
-    let railX = 7;
-    /** @type {[string, number][]} */
-    const rails = [];
-    for (const counter of life.counters.length ? life.counters : [""]) {
-      rails.push([counter, shape.w + railX + 13]);
-      railX +=
-        RAIL +
-        4 +
-        Math.max(
-          0,
-          ((margins.pins.get(`${life.uid}|${counter}`) ?? 0) - 1) * PIN_PITCH,
-          (margins.bumps.get(counter) ?? 0) - 38,
-        );
-    }
-    const width = Math.ceil(shape.w + railX + 9);
-    const owner = life.owner ? columns.get(life.owner) : undefined;
-    const at = reuses
-      ? left + 14 + track.allocateNear(life.birth, life.death, width, owner ? owner.right - left - 14 : 0)
-      : x;
-    columns.set(life.uid, {
-      uid: life.uid,
-      x: at,
-      ...shape,
-      rails: new Map(rails.map(([counter, by]) => [counter, at + by])),
-      right: at + width,
-    });
-    x = at + width;
-    right = Math.max(right, x);
-  }
-  return { columns, right };
+/** The storages that outlive the row that made them. @param {RunStory} run @returns {StorageLife[]} */
+export function lasting(run) {
+  return [...run.storages.values()].filter((life) => life.death > life.birth || !life.freed);
 }
 
-/** By birth, with a .grad right of its owner. @param {import("./run_story.js").StorageLife[]} lives */
+/** A column for every one of these storages, which nothing else ever has. @param {StorageLife[]} lives
+ * @param {Margins} margins @param {number} left @param {Scale} scale @returns {Columns} */
+export function ownColumns(lives, margins, left, scale) {
+  const columns = new Columns(left);
+  for (const life of ownersFirst(lives)) columns.add(columnAt(life, margins, scale, columns.right));
+  return columns;
+}
+
+/** By birth, with a .grad right of its owner. @param {StorageLife[]} lives */
 function ownersFirst(lives) {
   const known = new Set(lives.map((life) => life.uid));
-  const first = lives.filter((life) => !life.owner || !known.has(life.owner));
-  const gradsOf = (/** @type {string} */ uid) => lives.filter((life) => life.owner === uid && life.uid !== uid);
-  /** @type {Set<import("./run_story.js").StorageLife>} */
+  /** @type {Map<string, StorageLife[]>} */
+  const gradsOf = new Map();
+  for (const life of lives)
+    if (life.owner && life.owner !== life.uid) gradsOf.set(life.owner, [...(gradsOf.get(life.owner) ?? []), life]);
+  /** @type {Set<StorageLife>} */
   const out = new Set();
-  const add = (/** @type {import("./run_story.js").StorageLife} */ life) => {
+  const add = (/** @type {StorageLife} */ life) => {
     if (out.has(life)) return;
     out.add(life);
-    gradsOf(life.uid).forEach(add);
+    gradsOf.get(life.uid)?.forEach(add);
   };
-  first.forEach(add);
+  for (const life of lives) if (!life.owner || !known.has(life.owner)) add(life);
   lives.forEach(add);
   return [...out];
 }
 
-/** @param {import("./run_story.js").StorageLife} life @param {number} cell @param {number} most */
-function columnShape(life, cell, most) {
-  if (life.summary) return { w: 150, cell: 150 / Math.max(1, life.nbytes), least: 1, heat: true };
+/** A storage's column for all its life. @param {StorageLife} life @param {Margins} margins @param {Scale} scale
+ * @param {number} x @returns {Column} */
+export function columnAt(life, margins, scale, x) {
+  const shape = columnShape(life, scale);
+  let railX = 7;
+  /** @type {[string, number][]} */
+  const rails = [];
+  for (const counter of life.counters.length ? life.counters : [""]) {
+    rails.push([counter, x + shape.w + railX + 13]);
+    railX +=
+      RAIL +
+      4 +
+      Math.max(
+        0,
+        ((margins.pins.get(`${life.uid}|${counter}`) ?? 0) - 1) * PIN_PITCH,
+        (margins.bumps.get(counter) ?? 0) - 38,
+      );
+  }
+  const right = x + Math.ceil(shape.w + railX + 9);
+  return { uid: life.uid, from: life.birth, to: life.death, x, ...shape, rails: new Map(rails), right };
+}
+
+/** @param {StorageLife} life @param {Scale} scale @returns {Shape} */
+function columnShape(life, { cell, most, widest = Infinity }) {
+  if (life.summary) {
+    const w = Math.min(150, widest);
+    return { w, cell: w / Math.max(1, life.nbytes), least: 1, heat: true };
+  }
   if (!life.cells.size) return { w: 56, cell: 0, least: 1, heat: false };
   const sizes = [...life.cells].map(([dtype, n]) => ({ n, size: itemsize(dtype) }));
   const least = Math.min(...sizes.map((s) => s.size));
   const n = Math.max(1, ...sizes.map((s) => Math.ceil((s.n * s.size) / least)));
-  if (n <= most) return { w: Math.max(n * cell, 26), cell: n === 1 ? Math.max(cell, 26) : cell, least, heat: false };
-  const each = Math.max(0.3, Math.min(most < 24 ? 7 : 10, (most < 24 ? 200 : 300) / n));
+  if (n <= most && n * cell <= widest)
+    return { w: Math.max(n * cell, 26), cell: n === 1 ? Math.max(cell, 26) : cell, least, heat: false };
+  const each = Math.min(most < 24 ? 7 : 10, Math.max(0.3, Math.min(most < 24 ? 200 : 300, widest) / n), widest / n);
   return { w: n * each, cell: each, least, heat: true };
 }
 

@@ -1,10 +1,9 @@
-/** The loom's graph: lanes for the nodes, the way of every edge, and the pins of saved slots. */
+/** The loom's graph: lanes for the nodes, and the way of every edge. */
 
 import { nodeLabel } from "./graph.js";
 import { Lanes } from "./lanes.js";
-import { BOLD, NODE, PIN_PITCH, SLOT } from "./loom_sizes.js";
+import { BOLD, GRAPH_SHARE, LANE, LANES, LANES_STACKED, NODE, SLOT } from "./loom_sizes.js";
 import { textWidth, truncate } from "./metrics.js";
-import { Packer } from "./packing.js";
 
 /** @typedef {import("./loom.js").Dot} Dot */
 /** @typedef {import("./loom.js").Loom} Loom */
@@ -23,7 +22,7 @@ export function nodeDot(plan, node, y, r) {
     y,
     slots,
     row: r,
-    label: plan.stacked ? short : name,
+    label: plan.graph.short ? short : name,
   };
   plan.dots.set(node.uid, dot);
   return dot;
@@ -41,8 +40,35 @@ export function leafDot(plan, node, r, rowDots) {
   return true;
 }
 
-/** Lanes for the nodes, the way of every edge. @param {Loom} plan */
-export function layoutGraph(plan) {
+/** About the width that the graph needs, at most its share of the room. @param {import("./run_story.js").RunStory} run
+ * @param {number} room @param {boolean} stacked */
+export function graphWidth(run, room, stacked) {
+  if (!run.nodes.size) return 16;
+  const lanes = new Lanes();
+  const order = [...run.nodes.keys()];
+  const rank = new Map(order.map((uid, k) => [uid, k]));
+  const last = new Map(rank);
+  for (const [uid, node] of run.nodes)
+    for (const edge of node.next) if (edge && rank.has(edge[0])) last.set(edge[0], rank.get(uid) ?? 0);
+  let names = 0;
+  for (const [k, uid] of order.entries()) {
+    const node = /** @type {import("./run_story.js").GraphNode} */ (run.nodes.get(uid));
+    lanes.allocate(k, Math.max(k, last.get(uid) ?? k));
+    names = Math.max(names, textWidth(nodeLabel(node.name), 11.5) * BOLD);
+    for (const slot of node.slots) names = Math.max(names, textWidth(`${slot} = name @ v0`, 10.5));
+  }
+  const pitch = lanePitch(lanes.count, stacked);
+  return Math.min(room * GRAPH_SHARE, 12 + Math.min(lanes.count * pitch, stacked ? LANES_STACKED : LANES) + names + 20);
+}
+
+/** @param {number} count @param {boolean} stacked */
+function lanePitch(count, stacked) {
+  return Math.max(LANE, Math.min(stacked ? 11 : 17, (stacked ? LANES_STACKED : LANES) / Math.max(1, count)));
+}
+
+/** Lanes for the nodes, the way of every edge. @param {Loom} plan @param {number | null} room the width of it all, where it
+ * is bounded */
+export function layoutGraph(plan, room) {
   const lanes = new Lanes();
   const { dots, story: run } = plan;
   /** @type {Map<string, number>} */
@@ -68,9 +94,11 @@ export function layoutGraph(plan) {
       .find((lane) => lane >= 0);
     at.set(key, lanes.allocate(dot.y, Math.max(dot.y, last.get(key) ?? 0), straight));
   }
-  const pitch = Math.max(6, Math.min(plan.stacked ? 11 : 17, (plan.stacked ? 60 : 180) / Math.max(1, lanes.count)));
-  for (const dot of dots.values()) dot.x = plan.graph.x + 12 + (at.get(dot.group) ?? 0) * pitch;
-  plan.graph.names = Math.ceil(plan.graph.x + 12 + lanes.count * pitch + 4);
+  const pitch = lanePitch(lanes.count, plan.stacked);
+  const across = Math.min(lanes.count * pitch, plan.stacked ? LANES_STACKED : LANES);
+  for (const dot of dots.values())
+    dot.x = plan.graph.x + 12 + Math.min((at.get(dot.group) ?? 0) * pitch, across - pitch);
+  plan.graph.names = Math.ceil(plan.graph.x + 12 + across + 4);
   let widest = 0;
   for (const dot of dots.values())
     widest = Math.max(
@@ -79,6 +107,7 @@ export function layoutGraph(plan) {
       ...[...dot.slots.keys()].map((slot) => slotWidth(plan, dot, slot)),
     );
   plan.graph.w = dots.size ? Math.ceil(plan.graph.names - plan.graph.x + widest + 14) : 16;
+  if (room !== null) plan.graph.w = Math.max(16, Math.min(plan.graph.w, room - plan.graph.x));
   plan.width = plan.graph.x + plan.graph.w;
   /** @type {Set<string>} */
   const trunks = new Set();
@@ -120,34 +149,4 @@ function slotWidth(plan, dot, slot) {
     pin && !plan.stacked ? `${slot} = ${plan.story.storageNames.get(pin.storage) ?? pin.storage} @ v0` : slot;
   const more = pin?.broken !== null && pin ? 66 : pin?.silent !== null && pin ? 92 : plan.stacked ? 0 : 58;
   return textWidth(text, 10.5) + 12 + more;
-}
-
-/** From a node's slot to the rail whose version it expects, and down until backward lets go. @param {Loom} plan */
-export function layoutPins(plan) {
-  /** @type {Map<string, Packer>} */
-  const slots = new Map();
-  for (const pin of plan.story.pins.values()) {
-    const column = plan.columns.get(pin.storage);
-    const dot = plan.dots.get(pin.node);
-    const y = dot?.slots.get(pin.slot);
-    if (!column || !dot || y === undefined) continue;
-    const rail = column.rails.get(pin.counter ?? "") ?? [...column.rails.values()][0];
-    const key = `${pin.storage}|${rail}`;
-    const lane = slots.get(key) ?? new Packer();
-    slots.set(key, lane);
-    const x = rail + lane.allocate(pin.birth, pin.death, 1) * PIN_PITCH;
-    const hit = pin.broken ?? pin.silent;
-    const write = hit === null ? null : plan.writes[hit].find((box) => box.write.storage === pin.storage);
-    const box = plan.rows[pin.death];
-    const to = pin.death > pin.birth || !pin.released ? (pin.released ? box.y + box.h / 2 : box.y + box.h) : y + 7;
-    plan.pinLines.push({
-      pin: pin,
-      x,
-      rail,
-      y,
-      slotX: plan.graph.names,
-      to: Math.max(to, y),
-      at: hit === null ? null : (write?.cy ?? plan.rows[hit].cy),
-    });
-  }
 }

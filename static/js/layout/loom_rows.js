@@ -37,7 +37,7 @@ export function layoutRow(plan, row, r, top, room) {
     ({ entity }) => entity.storage,
     y,
     (reader, at) => {
-      const box = handleBox(reader, columns, at);
+      const box = handleBox(reader, columns.at(reader.entity.storage, r), at);
       if (box) handles.push(box);
       if (box && !reader.alias)
         plan.handleRows.set(reader.uid, { row: r, cy: box.cy, name: reader.title.split(" ")[0] });
@@ -51,7 +51,7 @@ export function layoutRow(plan, row, r, top, room) {
     let tall = NODE + node.slots.length * SLOT;
     let cy = y + NODE / 2;
     for (const reader of own) {
-      const block = handleBox(reader, columns, y);
+      const block = handleBox(reader, columns.at(reader.entity.storage, r), y);
       if (!block) continue;
       handles.push(block);
       cy = block.cy;
@@ -66,7 +66,7 @@ export function layoutRow(plan, row, r, top, room) {
     ({ storage }) => storage,
     y,
     (write, at) => {
-      const column = columns.get(write.storage);
+      const column = columns.at(write.storage, r);
       if (!column) return null;
       writes.push({ write, column, y: at, cy: at + WRITE + LINE / 2 });
       return { column, h: WRITE + LINE + (column.heat ? 6 : 17) };
@@ -144,10 +144,9 @@ function inputsFirst(nodes, run) {
 }
 
 /** The windows of a handle, a line for each of its logical rows. @param {import("./run_story.js").Reader} reader
- * @param {Map<string, Column>} columns @param {number} y @returns {HandleBox | null} */
-function handleBox(reader, columns, y) {
+ * @param {Column | undefined} column @param {number} y @returns {HandleBox | null} */
+function handleBox(reader, column, y) {
   const { entity } = reader;
-  const column = columns.get(entity.storage ?? "");
   if (!column) return null;
   const dtype = plainDtype(entity.dtype);
   const list = column.heat || !column.cell ? [] : reads(entity);

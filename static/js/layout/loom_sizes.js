@@ -40,9 +40,8 @@ export const ROOMY = [
   [28, 24],
   [28, 8],
   [24, 4],
+  [20, 2],
 ];
-
-export const DENSEST = [20, 2];
 
 export const STACKED = [
   [40, 24],
@@ -51,5 +50,16 @@ export const STACKED = [
   [24, 4],
 ];
 
-/** With more storages than this, the columns of a freed one are let again. */
-export const MOST_KEPT = 12;
+/** Pins beside each other on one rail; more stand on the last. */
+export const MOST_PINS = 4;
+
+/** Width of the column of what never had a name. */
+export const OTHERS = 62;
+
+/** Of the room the graph takes no more, where not everything fits. */
+export const GRAPH_SHARE = 0.34;
+
+/** Lanes are no narrower, and all of them together no wider. */
+export const LANE = 6;
+export const LANES = 180;
+export const LANES_STACKED = 60;

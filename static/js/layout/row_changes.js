@@ -65,8 +65,7 @@ function recordBump(row, uid, old, now) {
 function recordHandle(row, uid, now, state, naming) {
   const old = state.old.get(uid);
   if (isHandle(old) && handleKey(uid, old) === handleKey(uid, now)) return;
-  const grad =
-    isGradient(uid, state) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
+  const grad = isGradient(uid, state) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
   row.readers.push(newReader(uid, now, naming, { alias: false, grad, step: state.touched.get(uid) ?? row.last }));
 }
 

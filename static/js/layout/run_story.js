@@ -24,8 +24,9 @@ import { RowState } from "./row_state.js";
  *   birth, death: rows; cells: the most under each dtype; owner: the storage of whose tensor it is the .grad
  * @typedef {import("../trace_index.js").NodeFacts & {row: number}} GraphNode   row: of the statement that made it
  * @typedef {{key: string, node: string, slot: string, storage: string, counter: string | null, expected: number | null,
- *   tensor: string | null, birth: number, death: number, broken: number | null, silent: number | null, released: boolean}} Pin
- *   a saved slot; birth, death, broken, silent: rows
+ *   tensor: string | null, birth: number, death: number, broken: number | null, silent: number | null, released: boolean,
+ *   steps: {broken: number, silent: number, released: number}}} Pin
+ *   a saved slot; birth, death, broken, silent: rows; steps: when each came to be so, Infinity where it never did
  * @typedef {{rows: Row[], rowOfStep: number[], storages: Map<string, StorageLife>, nodes: Map<string, GraphNode>,
  *   pins: Map<string, Pin>, visits: Map<string, number[]>, gradWidths: Map<number, number>, storageNames: Map<string, string>}} RunStory
  *   rowOfStep: the row of each step; visits: the steps at which each node ran; gradWidths: by the step of a visit, how wide
@@ -97,7 +98,16 @@ function addPins(story, index) {
       broken: row(stale),
       silent: row(changed),
       released: released !== null,
+      steps: { broken: stale ?? Infinity, silent: changed ?? Infinity, released: released ?? Infinity },
     });
+}
+
+/** What a saved slot is at a step, as the trace says it. @param {Pin} pin @param {number} i
+ * @returns {"held" | "broken" | "silent" | "released"} */
+export function pinState({ steps }, i) {
+  if (steps.broken <= i) return "broken";
+  if (steps.silent <= i) return "silent";
+  return steps.released <= i ? "released" : "held";
 }
 
 /** The last step of a row: what the engine visits belongs to the statement that called it. @param {Step[]} steps @param {number} first */

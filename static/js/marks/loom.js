@@ -1,5 +1,6 @@
 /** The whole run in one picture: cells across, statements down, counters and pins as durations. Pure: plan in, marks out. */
 
+import { bytesText } from "../layout/format.js";
 import { HEAD } from "../layout/loom_sizes.js";
 import { loomLayout } from "../layout/loom.js";
 import { ALL, inBand } from "../layout/view.js";
@@ -20,46 +21,71 @@ import { bumpMarks, writeMark } from "./loom_write.js";
 /** @typedef {import("./loom_scene.js").LoomScene} LoomScene */
 
 /**
- * The picture of the whole run, as at step i.
+ * The picture of the whole run, as at step i; of a long one the rows around the step.
  * @param {import("../state.js").OpenTrace} opened @param {number} i
  * @param {Partial<LoomLabels>} [labels]
- * @param {{room?: number, rows?: number}} [options] room: the width to fill; rows: no more rows than this
+ * @param {{room?: number, rows?: number, tallest?: number}} [options] room: the width to fill; rows, tallest: no more rows, and no
+ *   higher than this
  * @returns {import("./svg_document.js").Picture}
  */
-export function loomPicture(opened, i, labels = {}, { room = 1180, rows } = {}) {
-  const plan = loomLayout(opened, { room, scrolls: false });
-  const last = plan.rows[Math.min(rows ?? Infinity, plan.rows.length) - 1];
-  const height = last ? last.y + last.h : HEAD;
-  const { head, code, body } = loomMarks(
-    plan,
-    opened,
-    i,
-    labels,
-    rows && rows < plan.rows.length ? { top: -Infinity, bottom: height - 1 } : ALL,
-  );
+export function loomPicture(opened, i, labels = {}, { room = 1180, rows = Infinity, tallest = Infinity } = {}) {
+  const plan = loomLayout(opened, { room });
+  const now = plan.story.rowOfStep[i] ?? plan.rows.length - 1;
+  const { from, to } = rowsAround(plan, now, rows, tallest - HEAD);
+  const top = plan.rows[from]?.foldY ?? HEAD;
+  const bottom = plan.rows[to] ? plan.rows[to].y + plan.rows[to].h : HEAD;
+  const cut = from > 0 || to < plan.rows.length - 1;
+  const { head, code, body } = loomMarks(plan, opened, i, labels, cut ? { top, bottom: bottom - 1 } : ALL);
+  const size = { y: HEAD, width: plan.width, height: bottom - top, viewBox: `0 ${top} ${plan.width} ${bottom - top}` };
   return {
     width: plan.width,
-    height,
-    cut: rows !== undefined && rows < plan.rows.length,
+    height: HEAD + bottom - top,
+    cut,
     nodes: [
-      h("g", {}, body),
-      h("g", {}, code),
+      cut ? h("svg", size, body, code) : h("g", {}, body, code),
       h("g", {}, head),
       h("g", {}, cornerMarks(plan, { ...LOOM_LABELS, ...labels })),
     ],
   };
 }
 
+/** As many rows around one as there is room for, more of them above it than below. @param {Loom} plan @param {number} now
+ * @param {number} most @param {number} tallest @returns {{from: number, to: number}} */
+function rowsAround({ rows }, now, most, tallest) {
+  const fits = (/** @type {number} */ from, /** @type {number} */ to) =>
+    to - from < most && rows[to].y + rows[to].h - rows[from].foldY <= tallest;
+  let from = now;
+  let to = now;
+  for (let grows = true; grows; ) {
+    grows = false;
+    for (let k = 0; k < 2; k++)
+      if (from > 0 && fits(from - 1, to)) {
+        from -= 1;
+        grows = true;
+      }
+    if (to + 1 < rows.length && fits(from, to + 1)) {
+      to += 1;
+      grows = true;
+    }
+  }
+  return { from, to };
+}
+
 /**
  * At step i; beyond the last one, the whole run with no row lit.
  * @param {Loom} plan @param {import("../state.js").OpenTrace} opened @param {number} i @param {Partial<LoomLabels>} [labels] @param {Band} [band]
+ * @param {number} [under] the row whose columns the head names, the step's where none is given
  * @returns {{head: VNode[], code: VNode[], body: VNode[]}}
  */
-export function loomMarks(plan, opened, i, labels = {}, band = ALL) {
+export function loomMarks(plan, opened, i, labels = {}, band = ALL, under) {
   const allLabels = { ...LOOM_LABELS, ...labels };
   const now = plan.story.rowOfStep[i] ?? plan.rows.length;
   const scene = { plan, opened, i, now, labels: allLabels, band };
-  return { head: headMarks(plan, opened.at(i), allLabels), code: codeMarks(scene), body: bodyMarks(scene) };
+  return {
+    head: headMarks(scene, under ?? Math.min(now, plan.rows.length - 1)),
+    code: codeMarks(scene),
+    body: bodyMarks(scene),
+  };
 }
 
 /** What stands where the two heads meet. @param {Loom} plan @param {LoomLabels} labels @returns {VNode[]} */
@@ -111,7 +137,8 @@ function bodyMarks(scene) {
         }),
       );
   }
-  for (const column of plan.columns.values()) out.push(...columnMarks(scene, column));
+  for (const column of plan.columns.list) out.push(...columnMarks(scene, column));
+  out.push(...othersMarks(scene, rows));
   out.push(...edgeMarks(scene));
   for (const r of rows) {
     for (const handle of plan.handles[r]) out.push(handleMark(scene, handle, r));
@@ -128,46 +155,68 @@ function bodyMarks(scene) {
   return /** @type {VNode[]} */ (out.filter(Boolean));
 }
 
-/** Its cells from the row that made it to the row that freed it, its counters as rails.
+/** Its cells from the row that made it, or where it is touched again, to the row that freed it, its counters as rails.
  * @param {LoomScene} scene @param {import("../layout/loom.js").Column} column */
 function columnMarks({ plan, band, labels }, column) {
   const life = /** @type {import("../layout/run_story.js").StorageLife} */ (plan.story.storages.get(column.uid));
-  const from = plan.rows[life.birth].y + 1;
-  const death = plan.rows[life.death];
-  const to = life.freed ? death.y + Math.min(death.h - 12, death.h / 2) : death.y + death.h;
+  const from = plan.rows[column.from].y + 1;
+  const last = plan.rows[column.to];
+  const freed = life.freed && column.to === life.death;
+  const to = freed ? last.y + Math.min(last.h - 12, last.h / 2) : last.y + last.h;
   if (!inBand(band, from, to + 14)) return [];
   const y0 = clip(band, from);
   const y1 = clip(band, to);
-  const parts = [
-    h("rect", {
-      key: "band",
-      class: cls("loom-band", life.owner && "grad"),
-      x: column.x,
-      y: y0,
-      width: column.w,
-      height: y1 - y0,
-    }),
-  ];
+  const { x, w } = column;
+  const grad = life.owner && "grad";
+  const parts = [h("rect", { key: "band", class: cls("loom-band", grad), x, y: y0, width: w, height: y1 - y0 })];
   if (column.cell && !column.heat) {
     let d = "";
-    for (let x = column.x + column.cell; x < column.x + column.w - 1; x += column.cell) d += `M${x} ${y0}V${y1}`;
+    for (let at = x + column.cell; at < x + w - 1; at += column.cell) d += `M${at} ${y0}V${y1}`;
     if (d) parts.push(h("path", { key: "cells", class: "loom-rule", d }));
   }
-  for (const [counter, x] of column.rails)
+  for (const [counter, at] of column.rails)
     if (counter)
       parts.push(
         h("path", {
           key: `rail ${counter}`,
           class: cls("loom-rail", counter !== life.counters[0] && "second"),
-          d: `M${x} ${y0}V${y1}`,
+          d: `M${at} ${y0}V${y1}`,
           "data-loom-rail": counter,
         }),
       );
-  if (y0 === from) parts.push(h("path", { key: "cap", class: "loom-cap", d: `M${column.x} ${from}h${column.w}` }));
-  if (life.freed && y1 === to)
+  if (y0 === from)
     parts.push(
-      h("path", { key: "end", class: "loom-end", d: `M${column.x} ${to}h${column.w}` }),
-      h("text", { key: "freed", class: "loom-note mid", x: column.x + column.w / 2, y: to + 11 }, labels.freed),
+      h("path", { key: "cap", class: cls("loom-cap", column.from > life.birth && "again"), d: `M${x} ${from}h${w}` }),
     );
-  return [h("g", { key: `column ${column.uid}`, class: "loom-column", "data-loom-column": column.uid }, parts)];
+  if (freed && y1 === to)
+    parts.push(
+      h("path", { key: "end", class: "loom-end", d: `M${x} ${to}h${w}` }),
+      h("text", { key: "freed", class: "loom-note mid", x: x + w / 2, y: to + 11 }, labels.freed),
+    );
+  return [
+    h("g", { key: `column ${column.uid} ${column.from}`, class: "loom-column", "data-loom-column": column.uid }, parts),
+  ];
+}
+
+/** How many temporaries there are after each row, as a bar with the number where it changes. @param {LoomScene} scene
+ * @param {number[]} rows */
+function othersMarks({ plan }, rows) {
+  const { others } = plan;
+  if (!others) return [];
+  return rows.flatMap((r) => {
+    const n = others.counts[r];
+    const changed = n !== (others.counts[r - 1] ?? 0);
+    if (!n && !changed) return [];
+    const { y, h: height } = plan.rows[r];
+    const width = n ? 4 + ((others.w - 14) * others.bytes[r]) / Math.max(1, others.most) : 0;
+    return [
+      h(
+        "g",
+        { key: `others ${r}`, class: "loom-others", "data-loom-others": n },
+        n > 0 && h("rect", { key: "bar", class: "loom-band", x: others.x, y, width, height }),
+        changed && h("text", { key: "count", class: "loom-note", x: others.x + 4, y: y + 14 }, String(n)),
+        h("title", { key: "title" }, `${n} · ${bytesText(others.bytes[r])}`),
+      ),
+    ];
+  });
 }

@@ -4,6 +4,7 @@ import { chip } from "../layout/chip.js";
 import { wireText } from "../layout/format.js";
 import { BOLD } from "../layout/loom_sizes.js";
 import { textWidth, truncate } from "../layout/metrics.js";
+import { pinState } from "../layout/run_story.js";
 import { inBand } from "../layout/view.js";
 import { cls, h } from "../svg.js";
 import { clip } from "./loom_scene.js";
@@ -28,6 +29,7 @@ export function edgeMarks({ plan, opened, band, now, i }) {
       );
   for (const edge of plan.edges) {
     const { x0, y0, x1, y1 } = edge;
+    if (!inBand(band, y0, y1)) continue;
     const ran = (plan.story.visits.get(edge.from) ?? []).findLast((k) => k <= i);
     const passed = ran !== undefined && opened.trace.steps[ran].visit?.grad_inputs?.[Number(edge.key.split(":")[1])];
     const flows = passed && plan.story.rowOfStep[ran] === now;
@@ -123,31 +125,25 @@ export function nodeMarks(scene, r) {
 }
 
 /** @param {LoomScene} scene @param {import("../layout/loom.js").Dot} dot @param {string} slot @param {number} y @param {LoomLabels} labels */
-function slotMarks({ plan, now }, dot, slot, y, labels) {
+function slotMarks({ plan, i }, dot, slot, y, labels) {
   const pin = plan.story.pins.get(`${dot.uid}:${slot}`);
   const x = plan.graph.names;
-  const broken = pin?.broken !== undefined && pin?.broken !== null && pin.broken <= now;
-  const silent = !broken && pin?.silent !== undefined && pin?.silent !== null && pin.silent <= now;
-  const released = Boolean(pin?.released && pin.death <= now);
+  const state = pin && pinState(pin, i);
   const name = pin
     ? plan.handleRows.get(pin.tensor ?? "")?.name || plan.story.storageNames.get(pin.storage) || pin.storage
     : "";
   const short = plan.stacked || !pin ? slot : `${slot} = ${truncate(name, 14)} @ v${pin.expected ?? "?"}`;
-  const text = `${short}${broken ? ` ✕ ${labels.broken}` : silent ? ` ⚠ ${labels.bytes}` : released && !plan.stacked ? `, ${labels.released}` : ""}`;
+  const text = `${short}${state === "broken" ? ` ✕ ${labels.broken}` : state === "silent" ? ` ⚠ ${labels.bytes}` : state === "released" && !plan.stacked ? `, ${labels.released}` : ""}`;
   return [
     h("rect", {
       key: `square ${slot}`,
-      class: cls("loom-slot", broken && "broken", silent && "silent", released && "released"),
+      class: cls("loom-slot", state),
       x: x - 1,
       y: y - 3,
       width: 6,
       height: 6,
     }),
-    h(
-      "text",
-      { key: `slot ${slot}`, class: cls("loom-saved", broken && "broken", silent && "silent"), x: x + 9, y: y + 3.5 },
-      text,
-    ),
+    h("text", { key: `slot ${slot}`, class: cls("loom-saved", state), x: x + 9, y: y + 3.5 }, text),
   ];
 }
 

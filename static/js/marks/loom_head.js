@@ -11,6 +11,9 @@ import { cls, h } from "../svg.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {import("../layout/loom.js").Loom} Loom */
+/** @typedef {import("../layout/loom.js").Column} Column */
+/** @typedef {import("./loom_labels.js").LoomLabels} LoomLabels */
+/** @typedef {import("./loom_scene.js").LoomScene} LoomScene */
 
 const BOX = 44;
 const BOX_H = 32;
@@ -71,8 +74,10 @@ export function stripeMarks(values, at) {
   return out;
 }
 
-/** @param {Loom} plan @param {import("../state.js").Snapshot} snap @param {Record<string, string>} labels @returns {VNode[]} */
-export function headMarks(plan, snap, labels) {
+/** The storages that have columns in a row, with their values at the step. @param {LoomScene} scene @param {number} row
+ * @returns {VNode[]} */
+export function headMarks({ plan, opened, i, labels }, row) {
+  const snap = opened.at(i);
   const out = [
     h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.width, height: HEAD }),
     h("path", { key: "rule", class: "loom-rule", d: `M0 ${HEAD - 0.5}H${plan.width}` }),
@@ -82,33 +87,68 @@ export function headMarks(plan, snap, labels) {
       h("text", { key: "graph", class: "loom-axis", x: plan.graph.x + 6, y: 58 }, labels.graph),
       h("text", { key: "grows", class: "loom-note", x: plan.graph.x + 6, y: 73 }, plan.stacked ? "" : labels.grows),
     );
-  for (const [uid, column] of plan.columns) {
+  const { tags } = opened.names(i);
+  for (const column of plan.columns.list) {
+    if (column.from > row || column.to < row) continue;
+    const { uid } = column;
     const storage = find(snap.entities, uid, "storage") ?? snap.freed.get(uid);
-    if (!storage) continue;
-    out.push(storageMark(plan, snap, uid, storage, column, snap.freed.has(uid), labels));
+    const handles = opened.index.handlesOf(uid, snap.index).flatMap((handle) => tags.get(handle) ?? []);
+    const name = handles.length ? handles.map((tag) => tag.text).join(" ") : (plan.story.storageNames.get(uid) ?? "");
+    if (storage) out.push(storageMark(plan, snap, name, storage, column, snap.freed.has(uid), labels));
+    else out.push(absentMark(name, column));
   }
+  if (plan.others) out.push(othersMark(plan, snap.index, labels));
   return out;
 }
 
-/** @param {Loom} plan @param {import("../state.js").Snapshot} snap @param {string} uid @param {import("../entities.js").Storage} storage
- * @param {import("../layout/loom.js").Column} column @param {boolean} ghost @param {Record<string, string>} labels */
-function storageMark(plan, snap, uid, storage, column, ghost, labels) {
+/** A storage that is not there at the step, over the rows in which it is. @param {string} name @param {Column} column */
+function absentMark(name, column) {
+  const { x, w, uid } = column;
+  return h(
+    "g",
+    { key: `head ${uid}`, class: "loom-storage absent", "data-loom-absent": uid },
+    h(
+      "text",
+      { key: "name", class: "loom-uid", x, y: 22 },
+      truncate(name || uid, Math.floor((column.right - x) / 7.3)),
+    ),
+    h("rect", { key: "frame", class: "loom-frame ghost", x, y: BOX, width: w, height: BOX_H, rx: 4 }),
+  );
+}
+
+/** How many temporaries there are at the step's row. @param {Loom} plan @param {number} i @param {LoomLabels} labels */
+function othersMark(plan, i, labels) {
+  const others = /** @type {import("../layout/loom_others.js").Others} */ (plan.others);
+  const row = plan.story.rowOfStep[i] ?? plan.rows.length - 1;
+  return h(
+    "g",
+    { key: "others", class: "loom-storage" },
+    h("text", { key: "name", class: "loom-note", x: others.x, y: 22 }, labels.others),
+    h("text", { key: "count", class: "loom-axis", x: others.x + 4, y: 58 }, String(others.counts[row])),
+    h("text", { key: "bytes", class: "loom-note", x: others.x + 4, y: 73 }, bytesText(others.bytes[row])),
+    h("title", { key: "title" }, labels.others_title),
+  );
+}
+
+/** @param {Loom} plan @param {import("../state.js").Snapshot} snap @param {string} name @param {import("../entities.js").Storage} storage
+ * @param {Column} column @param {boolean} ghost @param {LoomLabels} labels */
+function storageMark(plan, snap, name, storage, column, ghost, labels) {
+  const { uid } = column;
   const written = snap.written.get(uid);
   const life = plan.story.storages.get(uid);
   const [dtype, values] = /** @type {[string, Cell[]]} */ (Object.entries(storage.cells ?? {})[0] ?? ["", []]);
   const facts = [...new Set(Object.keys(storage.cells ?? storage.summary ?? {}).map(dtypeText))].join(" ");
   const label = ghost ? labels.freed : `${facts} · ${bytesText(storage.nbytes ?? 0)}`;
-  const room = column.right - column.x - 18 - textWidth(uid, 12);
+  const room = Math.floor((column.right - column.x - 8) / (12 * EM));
+  const named = name ? truncate(name, Math.max(3, room)) : uid;
+  const left = column.x + textWidth(named, 12) + 8;
+  const about = name ? `${uid} ${label}` : label;
+  const chars = Math.floor((column.right - left - 6) / 6);
   /** @type {(VNode | false | null)[]} */
   const parts = [
-    h("text", { key: "name", class: "loom-uid", x: column.x, y: 22 }, uid),
-    room > 40 &&
-      h(
-        "text",
-        { key: "facts", class: "loom-note", x: column.x + textWidth(uid, 12) + 8, y: 22 },
-        truncate(label, Math.floor(room / 6)),
-      ),
-    h("title", { key: "title" }, `${uid} · ${label}`),
+    h("text", { key: "name", class: "loom-uid", x: column.x, y: 22 }, named),
+    chars > 2 && h("text", { key: "facts", class: "loom-note", x: left, y: 22 }, truncate(about, chars)),
+    h("title", { key: "title" }, `${name} ${uid} · ${label}`.trim()),
   ];
   const box = { x: column.x, y: BOX, w: column.w, h: BOX_H };
   const silent = written && plan.story.rows[plan.story.rowOfStep[snap.index]]?.writes.get(uid)?.silent;

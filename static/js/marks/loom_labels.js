@@ -21,6 +21,9 @@ export const LOOM_LABELS = {
   visit: "visit {k} of {n}",
   more: "lines more: {n}",
   end: "the end",
+  others: "temporaries",
+  others_title: "Memory that no name leads to: results on their way, and what the engine keeps",
+  hidden: "and {n} more",
 };
 
 /** @typedef {Record<keyof typeof LOOM_LABELS, string>} LoomLabels */

@@ -1,56 +1,40 @@
 /** A saved value in the loom: a pin held on its counter's rail until backward lets go or a write breaks it. */
 
+import { pinState } from "../layout/run_story.js";
 import { inBand } from "../layout/view.js";
 import { cls, h } from "../svg.js";
 import { clip } from "./loom_scene.js";
 
 /** @typedef {import("./loom_scene.js").LoomScene} LoomScene */
 
-/** A saved value: a pin from the node's row to the rail, held until backward lets go. @param {LoomScene} scene @param {import("../layout/loom.js").PinLine} hold */
-export function pinMark({ plan, now, band }, { pin, x, rail, y, slotX, to, at }) {
-  if (!inBand(band, y - 10, to + 10)) return null;
-  const state =
-    pin.broken !== null && pin.broken <= now
-      ? "broken"
-      : pin.silent !== null && pin.silent <= now
-        ? "silent"
-        : pin.released && pin.death <= now
-          ? "released"
-          : "held";
-  const broken = pin.broken !== null && at !== null;
-  const snap = broken ? at : to;
-  const parts = [h("path", { key: "line", class: "loom-pin-line", d: `M${x + 8} ${y}H${slotX - 3}` })];
-  parts.push(
-    h("path", {
-      key: "hold",
-      class: "loom-hold",
-      d: `M${x} ${clip(band, y)}V${clip(band, Math.max(y, Math.min(snap, to)) - (broken ? 12 : 0))}`,
-    }),
-  );
-  if (broken)
+/** A saved value: a pin from the node's row to the rail, held until backward lets go. @param {LoomScene} scene
+ * @param {import("../layout/loom.js").PinLine} line */
+export function pinMark({ plan, i, band }, line) {
+  const { pin, x, rail, y, slotX, headed, holds, hit } = line;
+  const seen = holds.filter(({ from, to }) => inBand(band, from - 10, to + 10));
+  if (!seen.length) return null;
+  const state = pinState(pin, i);
+  const parts = [];
+  if (headed && x !== rail) parts.push(h("path", { key: "to", class: "loom-stub", d: `M${rail} ${y}H${x}` }));
+  if (headed && inBand(band, y, y))
+    parts.push(h("path", { key: "line", class: "loom-pin-line", d: `M${x + 8} ${y}H${slotX - 3}` }));
+  for (const hold of seen) parts.push(...holdMarks(line, hold, band));
+  if (hit && pin.broken !== null)
+    parts.push(h("path", { key: "snap", class: "loom-snap", d: `M${hit.x - 6} ${hit.y - 23}l12 12m0 -12l-12 12` }));
+  else if (hit && pin.silent !== null)
     parts.push(
-      h("path", {
-        key: "after",
-        class: "loom-after",
-        d: `M${x} ${clip(band, snap + 12)}V${clip(band, Math.max(to, snap + 12))}`,
-      }),
-      h("path", { key: "snap", class: "loom-snap", d: `M${x - 6} ${snap - 23}l12 12m0 -12l-12 12` }),
+      h("path", { key: "warn", class: "loom-warn", d: `M${hit.x} ${hit.y - 13}l11 20h-22z` }),
+      h("path", { key: "mark", class: "loom-warn-mark", d: `M${hit.x} ${hit.y - 6}v6m0 2.500v1.500` }),
     );
-  else if (pin.silent !== null && at !== null)
+  if (headed)
     parts.push(
-      h("path", { key: "warn", class: "loom-warn", d: `M${x} ${at - 13}l11 20h-22z` }),
-      h("path", { key: "mark", class: "loom-warn-mark", d: `M${x} ${at - 6}v6m0 2.500v1.500` }),
+      h("circle", { key: "head", class: "loom-pin-head", cx: x, cy: y, r: 7.5 }),
+      h(
+        "text",
+        { key: "expected", class: "loom-pin-text mid", x, y: y + 3.5 },
+        pin.expected === null ? "?" : String(pin.expected),
+      ),
     );
-  if (pin.released && !broken) parts.push(h("path", { key: "cap", class: "loom-hold-cap", d: `M${x - 6} ${to}h12` }));
-  parts.push(
-    h("circle", { key: "head", class: "loom-pin-head", cx: x, cy: y, r: 7.5 }),
-    h(
-      "text",
-      { key: "expected", class: "loom-pin-text mid", x, y: y + 3.5 },
-      pin.expected === null ? "?" : String(pin.expected),
-    ),
-  );
-  if (x !== rail) parts.unshift(h("path", { key: "to", class: "loom-stub", d: `M${rail} ${y}H${x}` }));
   return h(
     "g",
     {
@@ -68,4 +52,22 @@ export function pinMark({ plan, now, band }, { pin, x, rail, y, slotX, to, at })
       `${plan.dots.get(pin.node)?.name ?? pin.node}.${pin.slot}: ${pin.storage} v${pin.expected ?? "?"} · ${state}`,
     ),
   );
+}
+
+/** One stretch of a hold, dashed from where a write broke it. @param {import("../layout/loom.js").PinLine} line
+ * @param {{x: number, from: number, to: number}} hold @param {import("../layout/view.js").Band} band */
+function holdMarks({ pin, holds, hit }, { x, from, to }, band) {
+  const snap = pin.broken !== null && hit ? hit.y : Infinity;
+  const out = [];
+  const end = Math.max(from, Math.min(to, snap - 12));
+  if (snap - 12 > from)
+    out.push(h("path", { key: `hold ${from}`, class: "loom-hold", d: `M${x} ${clip(band, from)}V${clip(band, end)}` }));
+  const again = Math.max(from, snap + 12);
+  if (again < to)
+    out.push(
+      h("path", { key: `after ${from}`, class: "loom-after", d: `M${x} ${clip(band, again)}V${clip(band, to)}` }),
+    );
+  if (pin.released && pin.broken === null && to === holds[holds.length - 1].to)
+    out.push(h("path", { key: "cap", class: "loom-hold-cap", d: `M${x - 6} ${to}h12` }));
+  return out;
 }

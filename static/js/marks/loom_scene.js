@@ -1,7 +1,5 @@
 /** What every mark of the loom is given, and which of its rows are in sight. */
 
-import { inBand } from "../layout/view.js";
-
 /** @typedef {import("../layout/loom.js").Loom} Loom */
 /** @typedef {import("../layout/view.js").Band} Band */
 /** @typedef {import("./loom_labels.js").LoomLabels} LoomLabels */
@@ -15,5 +13,20 @@ export function clip(band, y) {
 
 /** @param {LoomScene} scene @returns {number[]} the rows in sight */
 export function visibleRows({ plan, band }) {
-  return plan.rows.flatMap((box, r) => (inBand(band, box.foldY, box.y + box.h) ? [r] : []));
+  const out = [];
+  for (let r = Math.max(0, rowAt(plan, band.top)); r < plan.rows.length && plan.rows[r].foldY <= band.bottom; r++)
+    out.push(r);
+  return out;
+}
+
+/** The last row that begins above a height; -1 above the first. @param {Loom} plan @param {number} y */
+export function rowAt({ rows }, y) {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle].foldY <= y) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }

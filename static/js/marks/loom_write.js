@@ -152,25 +152,20 @@ export function bumpMarks({ plan, i, now }, r) {
   const { bumps } = plan.story.rows[r];
   if (!bumps.size) return [];
   const out = [];
-  for (const column of plan.columns.values()) {
-    const life = plan.story.storages.get(column.uid);
-    if (!life || life.birth > r || life.death < r) continue;
-    for (const [counter, x] of column.rails) {
-      const bump = bumps.get(counter);
-      if (!bump) continue;
+  for (const [counter, bump] of bumps)
+    for (const column of plan.columns.wearing(counter, r)) {
+      const x = /** @type {number} */ (column.rails.get(counter));
       const text = `${bump[0]}→${bump[1]}`;
       const w = textWidth(text, 10.5) + 10;
       const left = x - Math.min(w / 2, 17);
-      const y = (plan.writes[r].find((write) => write.column === column)?.cy ?? plan.rows[r].cy) - 2;
+      const written = plan.writes[r].find((box) => box.column === column);
+      const y = (written?.cy ?? plan.rows[r].cy) - 2;
       out.push(
         h(
           "g",
           {
             key: `bump ${r} ${column.uid} ${counter}`,
-            class: cls(
-              "loom-bump",
-              r === now && (plan.writes[r].find((box) => box.column === column)?.write.step ?? 0) > i && "coming",
-            ),
+            class: cls("loom-bump", r === now && (written?.write.step ?? 0) > i && "coming"),
             "data-loom-bump": counter,
             "data-from": bump[0],
             "data-to": bump[1],
@@ -180,6 +175,5 @@ export function bumpMarks({ plan, i, now }, r) {
         ),
       );
     }
-  }
   return out;
 }

@@ -1,6 +1,7 @@
 /** The loom tells the whole trace: every storage, handle, write, tick, pin, node and gradient, each in its row. */
 
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { wireText } from "../layout/format.js";
 import { Lanes } from "../layout/lanes.js";
@@ -14,6 +15,10 @@ import { ALL, backward, crowd, saved, sharing, views } from "./traces.js";
 import { storage, tensor, trace } from "./entities.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
+
+const goldens = readdirSync("tests/golden")
+  .filter((name) => name.endsWith(".json"))
+  .map((name) => [name, JSON.parse(readFileSync(`tests/golden/${name}`, "utf8"))]);
 
 /** @param {VNode[]} nodes @returns {VNode[]} */
 function flat(nodes) {
@@ -43,7 +48,7 @@ for (const [name, make] of Object.entries(ALL))
       for (let i = 0; i < opened.count; i++) {
         const { head, body } = drawn(document, i, options);
         for (const [uid, e] of opened.state(i)) {
-          if (e.kind !== "storage" || !plan.columns.has(uid)) continue;
+          if (e.kind !== "storage" || !plan.columns.at(uid, plan.story.rowOfStep[i])) continue;
           assert.equal(having(head, "data-loom-storage", uid).length, 1);
           const [row] = /** @type {any[][]} */ (Object.values(e.cells ?? {}));
           if (!plan.columns.get(uid)?.heat)
@@ -58,13 +63,19 @@ for (const [name, make] of Object.entries(ALL))
       }
       const { body } = drawn(document, undefined, options);
       for (const [uid, life] of plan.story.storages)
-        if (life.death > life.birth || !life.freed) assert.equal(having(body, "data-loom-column", uid).length, 1);
+        if ((life.death > life.birth || !life.freed) && plan.story.storageNames.has(uid))
+          assert.equal(having(body, "data-loom-column", uid).length, plan.columns.of(uid).length);
       for (const key of plan.story.pins.keys())
         if (plan.columns.has(plan.story.pins.get(key)?.storage ?? ""))
           assert.equal(having(body, "data-loom-pin", key).length, 1);
-      for (const row of plan.story.rows)
+      plan.story.rows.forEach((row, r) => {
         for (const { uid, entity } of row.readers)
-          if (plan.columns.has(entity.storage)) assert.ok(having(body, "data-loom-handle", uid).length);
+          if (plan.columns.at(entity.storage, r)) assert.ok(having(body, "data-loom-handle", uid).length);
+          else
+            assert.ok(
+              !plan.story.storageNames.has(entity.storage) || plan.columns.hidden.get(r)?.includes(entity.storage),
+            );
+      });
     });
 
 test("a row is a statement, with the visits of its backward", () => {
@@ -149,6 +160,24 @@ test("a pin holds its rail until its write, and tells apart what raises from wha
   assert.equal(plan.pinLines[0].rail, plan.columns.get("s2")?.rails.get("c2"));
 });
 
+test("a slot is released at the step at which the trace releases it, not with the row", () => {
+  for (const [name, document] of [...Object.entries(ALL).map(([name, make]) => [name, make()]), ...goldens]) {
+    const { opened } = drawn(document, 0);
+    for (let i = 0; i < opened.count; i++) {
+      const { body } = drawn(document, i);
+      for (const mark of having(body, "data-loom-pin")) {
+        const [uid, slot] = mark.attrs["data-loom-pin"].split(/:(.*)/);
+        const node = opened.state(i).get(uid);
+        const saved = node?.kind === "node" && !node.released ? node.saved?.[slot] : undefined;
+        const kept = Boolean(saved?.storage) && saved?.state !== "freed";
+        const born = (opened.index.slots.get(`${uid}:${slot}`)?.birth ?? 0) <= i;
+        if (!born || /broken|silent/.test(mark.attrs["data-state"])) continue;
+        assert.equal(mark.attrs["data-state"], kept ? "held" : "released", `${name} ${i} ${uid}:${slot}`);
+      }
+    }
+  }
+});
+
 test("gradients stand at the nodes that they reached, and the edges that carry them are lit", () => {
   const { body, plan } = drawn(backward(), 6);
   assert.deepEqual(
@@ -195,15 +224,39 @@ test("of a tall picture only the rows in sight are drawn", () => {
   assert.ok(having(code, "data-loom-row").length < 20);
 });
 
-test("columns of freed storages are let again where there are many, never to two at once", () => {
-  const { plan } = drawn(crowd(30));
-  const columns = [...plan.columns.values()];
-  for (const a of columns)
-    for (const b of columns) {
-      const [x, y] = [plan.story.storages.get(a.uid), plan.story.storages.get(b.uid)];
-      if (a === b || !x || !y || x.death < y.birth || y.death < x.birth) continue;
-      assert.ok(a.right <= b.x + 0.01 || b.right <= a.x + 0.01, `${a.uid} ${b.uid}`);
-    }
+/** Straight lines `xN = x * N`, each with memory of its own that stays. @param {number} count */
+const straight = (count) =>
+  trace(
+    Array.from({ length: count }, (_, k) => `x${k} = x * ${k}`).join("\n"),
+    Array.from({ length: count }, (_, k) => ({
+      set: {
+        f1: k
+          ? { vars: { [`x${k}`]: { ref: `t${k}` } } }
+          : { kind: "frame", name: "<module>", line: 1, state: "running", vars: { x0: { ref: "t0" } } },
+        [`s${k}`]: storage([k, k + 1, k + 2]),
+        [`c${k}`]: { kind: "counter", value: 0 },
+        [`t${k}`]: tensor({ storage: `s${k}`, counter: `c${k}` }),
+      },
+    })),
+  );
+
+for (const [name, document] of /** @type {[string, any][]} */ ([
+  ["crowd", crowd(30)],
+  ["straight", straight(100)],
+]))
+  test(`${name}: columns never stand in each other's way, nor wider than the room`, () => {
+    const { plan } = drawn(document, undefined, { room: 1040 });
+    for (const a of plan.columns.list)
+      for (const b of plan.columns.list) {
+        if (a === b || a.to < b.from || b.to < a.from) continue;
+        assert.ok(a.right <= b.x + 0.01 || b.right <= a.x + 0.01, `${a.uid} ${b.uid}`);
+      }
+    assert.ok(plan.width <= 1040, String(plan.width));
+  });
+
+test("what a row makes has a column in that row, however many there are", () => {
+  const { plan } = drawn(straight(100), undefined, { room: 1040 });
+  plan.story.rows.forEach((_, r) => assert.ok(plan.columns.at(`s${r}`, r)));
 });
 
 test("a lane is free again below its last edge, and goes on where it was asked for", () => {
@@ -214,12 +267,17 @@ test("a lane is free again below its last edge, and goes on where it was asked f
   );
 });
 
-test("the whole picture is one list of marks, cut to the first rows where that is asked", () => {
+test("the whole picture is one list of marks, cut to the rows around the step where that is asked", () => {
   const opened = openTrace(backward());
   const complete = loomPicture(opened, opened.count - 1);
   const part = loomPicture(opened, opened.count - 1, {}, { rows: 2 });
   assert.ok(complete.height > part.height && complete.width === part.width);
-  assert.equal(having(flat(part.nodes), "data-loom-row").length, 2);
+  const rows = having(flat(part.nodes), "data-loom-row");
+  assert.deepEqual(
+    rows.map((row) => row.attrs["data-loom-row"]),
+    ["3", "4"],
+  );
+  assert.ok(loomPicture(opened, 0, {}, { tallest: 300 }).height <= 300);
 });
 
 test("what a row is still to do stands back until its step", () => {

@@ -1,0 +1,87 @@
+/** The loom's homes: storages that have the same name one after the other share a place across, with their `.grad` beside it. */
+
+import { columnAt } from "./loom_columns.js";
+
+/** @typedef {import("./loom_columns.js").Column} Column */
+/** @typedef {import("./loom_columns.js").Margins} Margins */
+/** @typedef {import("./loom_columns.js").Scale} Scale */
+/** @typedef {import("./run_story.js").StorageLife} StorageLife */
+/**
+ * @typedef {{until: number, w: number, columns: Column[]}} Track   columns: one after the other; x from the track's left
+ * @typedef {{values: Track, grads: Track | null, name: string}} Home
+ */
+
+/** How many homes of a name are looked through for one that is free. */
+const TRIED = 4;
+
+/**
+ * Homes in the order in which their first storage was made, each with the columns of all its storages.
+ * @param {StorageLife[]} lives by birth @param {Map<string, string>} names by storage @param {Margins} margins @param {Scale} scale
+ * @returns {Home[]}
+ */
+export function homesOf(lives, names, margins, scale) {
+  /** @type {Home[]} */
+  const homes = [];
+  /** @type {Map<string, Home[]>} */
+  const named = new Map();
+  /** @type {Map<string, Home>} */
+  const homeOf = new Map();
+  for (const life of lives) {
+    const column = columnAt(life, margins, scale, 0);
+    const owner = homeOf.get(life.owner ?? "");
+    if (owner && (!owner.grads || owner.grads.until < life.birth)) {
+      owner.grads = moveIn(owner.grads, column);
+      homeOf.set(life.uid, owner);
+      continue;
+    }
+    const name = names.get(life.uid) ?? life.uid;
+    const list = named.get(name) ?? [];
+    named.set(name, list);
+    const free = list.slice(-TRIED).find(({ values }) => values.until < life.birth);
+    const home = free ?? { values: moveIn(null, column), grads: null, name };
+    if (free) moveIn(free.values, column);
+    else {
+      list.push(home);
+      homes.push(home);
+    }
+    homeOf.set(life.uid, home);
+  }
+  return homes;
+}
+
+/** @param {Track | null} track @param {Column} column @returns {Track} */
+function moveIn(track, column) {
+  const to = track ?? { until: -1, w: 0, columns: [] };
+  to.columns.push(column);
+  to.until = column.to;
+  to.w = Math.max(to.w, column.right);
+  return to;
+}
+
+/** How wide a home is, with the place of its gradients. @param {Home} home */
+export function homeWidth({ values, grads }) {
+  return values.w + (grads?.w ?? 0);
+}
+
+/** The columns of a home that stands at x, cut to some rows. @param {Home} home @param {number} x @param {number} from
+ * @param {number} to @returns {Column[]} */
+export function homeColumns({ values, grads }, x, from, to) {
+  const out = [];
+  for (const [track, left] of /** @type {[Track | null, number][]} */ ([
+    [values, x],
+    [grads, x + values.w],
+  ]))
+    for (const column of track?.columns ?? []) {
+      if (column.to < from || column.from > to) continue;
+      const rails = new Map([...column.rails].map(([counter, at]) => [counter, at + left]));
+      out.push({
+        ...column,
+        x: left,
+        rails,
+        right: left + column.right,
+        from: Math.max(column.from, from),
+        to: Math.min(column.to, to),
+      });
+    }
+  return out;
+}

@@ -1,0 +1,61 @@
+/** The loom's pins: from a node's slot to the rail whose version it expects, and down until backward lets go. */
+
+import { MOST_PINS, PIN_PITCH } from "./loom_sizes.js";
+import { Packer } from "./packing.js";
+
+/** @typedef {import("./loom_columns.js").Column} Column */
+/** @typedef {import("./loom.js").Loom} Loom */
+/** @typedef {import("./loom.js").PinLine} PinLine */
+/** @typedef {import("./run_story.js").Pin} Pin */
+
+/** @param {Loom} plan */
+export function layoutPins(plan) {
+  /** @type {Map<string, Packer>} */
+  const lanes = new Map();
+  for (const pin of plan.story.pins.values()) {
+    const y = plan.dots.get(pin.node)?.slots.get(pin.slot);
+    const columns = plan.columns.of(pin.storage).filter(({ from, to }) => from <= pin.death && to >= pin.birth);
+    if (!columns.length || y === undefined) continue;
+    const key = `${pin.storage}|${pin.counter ?? ""}`;
+    const lane = lanes.get(key) ?? new Packer();
+    lanes.set(key, lane);
+    const by = Math.min(lane.allocate(pin.birth, pin.death, 1), MOST_PINS - 1) * PIN_PITCH;
+    plan.pinLines.push(pinLine(plan, pin, columns, y, by));
+  }
+}
+
+/** @param {Loom} plan @param {Pin} pin @param {Column[]} columns those in which its storage stands while it is kept
+ * @param {number} y of the slot @param {number} by how far right of the rail @returns {PinLine} */
+function pinLine(plan, pin, columns, y, by) {
+  const [first] = columns;
+  const rail = railOf(first, pin);
+  const headed = first.from <= pin.birth;
+  const hit = pin.broken ?? pin.silent;
+  const struck = hit === null ? undefined : columns.find(({ from, to }) => from <= hit && hit <= to);
+  const write = struck && plan.writes[hit ?? 0].find((box) => box.column === struck);
+  return {
+    pin,
+    rail,
+    x: rail + by,
+    y,
+    slotX: plan.graph.names,
+    headed,
+    holds: columns.map((column, k) => {
+      const top = k || !headed ? plan.rows[column.from].y : y;
+      return { x: railOf(column, pin) + by, from: top, to: Math.max(top, holdEnd(plan, pin, column, y)) };
+    }),
+    hit: struck ? { x: railOf(struck, pin) + by, y: write?.cy ?? plan.rows[hit ?? 0].cy } : null,
+  };
+}
+
+/** @param {Column} column @param {Pin} pin */
+function railOf(column, pin) {
+  return column.rails.get(pin.counter ?? "") ?? [...column.rails.values()][0];
+}
+
+/** @param {Loom} plan @param {Pin} pin @param {Column} column @param {number} y */
+function holdEnd(plan, pin, column, y) {
+  const last = plan.rows[Math.min(pin.death, column.to)];
+  if (!pin.released || column.to < pin.death) return last.y + last.h;
+  return pin.death > pin.birth ? last.y + last.h / 2 : y + 7;
+}
