@@ -1,6 +1,7 @@
 /** A step's picture, or the whole run's, as an SVG file, from the trace alone: it runs where there is no document. */
 
 import loomCss from "../css/loom.css";
+import memoryPaneCss from "../css/memory_pane.css";
 import paperCss from "../css/paper.css";
 import stageCss from "../css/stage.css";
 import tokens from "../css/tokens.css";
@@ -21,7 +22,7 @@ import { outcomeSentence, loomLabels, sentences, stageLabels, openingStep, stepH
 const ROOM = 1900;
 /** A loom is no higher, or it could be neither drawn as a PNG nor read. */
 const TALLEST = 16000;
-const CSS = stageCss + loomCss + paperCss;
+const CSS = stageCss + memoryPaneCss + loomCss + paperCss;
 
 /**
  * @param {any} trace @param {number | null} step null: the one to begin with

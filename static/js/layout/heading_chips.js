@@ -1,0 +1,149 @@
+/** What a heading of the memory pane says of its frame or object: plain values, items, and where they lead. */
+
+import { find, isHandle, sameValue } from "../entities.js";
+import { objectEntries, typeText } from "./card_texts.js";
+import { bytesText, tuple, valueText } from "./format.js";
+import { optimizerSettings, stateKind } from "./memory_outline.js";
+import { textWidth, truncate } from "./metrics.js";
+import { pairsOf, refOf } from "./names.js";
+
+/** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
+/** @typedef {import("./memory_items.js").HeadingItem} HeadingItem */
+/** @typedef {import("../entities.js").Value} Value */
+/**
+ * @typedef {{key: string, label: string, text: string, value: Value, kind: "value" | "here" | "tensor" | "object" | "note",
+ *   changed: boolean}} Chip
+ *   here: what it leads to has its place below; tensor, object: it has a name of its own
+ * @typedef {Chip & {x: number, line: number, w: number}} PlacedChip
+ * @typedef {{chips: PlacedChip[], before: number, after: number, beforeX: number, afterX: number, afterLine: number, lines: number}} ChipFlow
+ *   before, after: how many there is no room for
+ */
+
+export const CHIP_FONT = 10.5;
+const GAP = 12;
+const MORE = 30;
+
+/** Python's own things that say nothing of what a program does. */
+const SILENT = new Set(["module", "type", "function", "builtin_function_or_method", "method"]);
+
+/** Whether a name's value is told in its frame's line. @param {string} name @param {Value} value */
+export function isPlain(name, value) {
+  if (refOf(value) || (name.startsWith("__") && name.endsWith("__"))) return false;
+  return !(value && typeof value === "object" && "py" in value && SILENT.has(value.py));
+}
+
+/** The plain values of a frame. @param {MemoryStep} at @param {string} uid @returns {Chip[]} */
+export function frameChips(at, uid) {
+  const frame = find(at.entities, uid, "frame");
+  return [...(frame?.vars ?? [])].flatMap(([name, value]) => {
+    if (!isPlain(name, value)) return [];
+    const changed = at.snap.changed.has(`${uid}/${name}`);
+    return [{ key: name, label: `${name} =`, text: valueText(value, 14, at.entities), value, kind: "value", changed }];
+  });
+}
+
+/** @param {MemoryStep} at @param {HeadingItem} item @returns {Chip[]} */
+export function headingChips(at, item) {
+  if (item.type === "frame") return frameChips(at, item.uid);
+  if (item.type === "optimizer") return optimizerChips(at, item);
+  return objectChips(at, item.uid);
+}
+
+/** @param {MemoryStep} at @param {HeadingItem} item @returns {Chip[]} */
+function optimizerChips(at, { uid, state }) {
+  const settings = optimizerSettings(at, uid).map(
+    ([key, value]) =>
+      /** @type {Chip} */ ({ key, label: key, text: settingText(at, value), value, kind: "note", changed: false }),
+  );
+  if (!state.length) return settings;
+  const kinds = [...new Set(state.map(stateKind))].filter(Boolean);
+  const bytes = state.reduce((sum, { storage }) => sum + (find(at.entities, storage, "storage")?.nbytes ?? 0), 0);
+  const text = `${state.length} × ${kinds.join(", ")} · ${bytesText(bytes)}`;
+  return [...settings, { key: "state", label: "", text, value: null, kind: "note", changed: false }];
+}
+
+/** @param {MemoryStep} at @param {Value} value */
+function settingText(at, value) {
+  const items = find(at.entities, refOf(value), "object")?.items;
+  return items ? tuple(items.map((item) => valueText(/** @type {Value} */ (item), 8))) : valueText(value, 12);
+}
+
+/** @param {MemoryStep} at @param {string} uid @returns {Chip[]} */
+function objectChips(at, uid) {
+  const object = find(at.entities, uid, "object");
+  if (!object) return [];
+  const before = find(at.previous, uid, "object");
+  const old = new Map(before ? objectEntries(before, at.previous).map(({ key, value }) => [key, value]) : []);
+  const listed = (object.items ?? []).length ? Math.min(16, (object.items ?? []).length) : 0;
+  const pairs = pairsOf(object) !== null;
+  return objectEntries(object, at.entities).flatMap(({ key, value, text }, k) => {
+    const attribute = k >= listed && key !== "…";
+    const label = key === "…" ? "" : attribute ? key : pairs ? `[${key}]` : `[${k}]`;
+    const changed = at.touched.uids.has(uid) && (!old.has(key) || !sameValue(old.get(key), value));
+    const chip = objectChip(at, uid, value, text, attribute);
+    return chip ? [{ key, label, value, changed, ...chip }] : [];
+  });
+}
+
+/** @param {MemoryStep} at @param {string} uid @param {Value} value @param {string} text @param {boolean} attribute
+ * @returns {Pick<Chip, "text" | "kind"> | null} */
+function objectChip(at, uid, value, text, attribute) {
+  const ref = refOf(value);
+  const to = at.entities.get(ref ?? "");
+  if (!ref || !to) return { text, kind: "value" };
+  const home = at.homes.of.get(ref);
+  const own = at.homes.of.get(uid);
+  const here = home && own && home.path.startsWith(own.path) && home.path.length > own.path.length;
+  if (isHandle(to)) {
+    if (here && attribute) return null;
+    if (here) return { text: tuple(to.shape ?? []), kind: "here" };
+    return { text: at.names.paths.get(ref) ?? home?.path ?? ref, kind: "tensor" };
+  }
+  if (to.kind !== "object") return { text, kind: "value" };
+  if (here) return { text: to.items ? typeText(to) : (to.type ?? "object"), kind: "here" };
+  return { text: at.names.paths.get(ref) ?? home?.path ?? ref, kind: "object" };
+}
+
+/** @param {Chip} chip */
+function chipWidth({ label, text, kind }) {
+  const extra = kind === "tensor" || kind === "object" ? 20 : kind === "here" ? 10 : 0;
+  return textWidth(label, CHIP_FONT) + (label ? 5 : 0) + textWidth(text, CHIP_FONT) + extra;
+}
+
+/** Chips in lines between two edges: in one line those that fit, of which the changed come before all others.
+ * @param {Chip[]} list @param {number} from @param {number} to @param {number} left of further lines
+ * @param {boolean} open @returns {ChipFlow} */
+export function flowChips(list, from, to, left, open) {
+  const full = Math.max(40, to - left);
+  const cut = list.map((chip) => (chipWidth(chip) > full ? { ...chip, text: truncate(chip.text, 12) } : chip));
+  const fits = (/** @type {number} */ start) => {
+    let x = from + (start ? MORE : 0);
+    let k = start;
+    for (; k < cut.length; k++) {
+      const w = chipWidth(cut[k]);
+      if (x + w + (k < cut.length - 1 ? MORE : 0) > to) break;
+      x += w + GAP;
+    }
+    return k;
+  };
+  let start = 0;
+  if (!open) {
+    const news = cut.findIndex((chip, k) => chip.changed && k >= fits(0));
+    if (news >= 0 && !cut.slice(0, fits(0)).some((chip) => chip.changed)) start = news;
+    // from the end backwards as many as there is room for
+    while (start > 0 && fits(start - 1) > news && fits(start - 1) === cut.length) start -= 1;
+  }
+  /** @type {PlacedChip[]} */
+  const chips = [];
+  let x = from + (start ? MORE : 0);
+  let line = 0;
+  const end = open ? cut.length : fits(start);
+  for (let k = start; k < end; k++) {
+    const w = chipWidth(cut[k]);
+    if (open && x > left && x + w > to) [x, line] = [left, line + 1];
+    chips.push({ ...cut[k], x, line, w });
+    x += w + GAP;
+  }
+  const after = cut.length - end;
+  return { chips, before: start, after, beforeX: from, afterX: x, afterLine: line, lines: line + 1 };
+}

@@ -1,0 +1,233 @@
+/** Where things stand in the memory pane: at the place of the first name that ever meant them, for the whole run. */
+
+import { walk } from "../state.js";
+import { textWidth } from "./metrics.js";
+import { leadsToNames, names, refOf } from "./names.js";
+
+/** @typedef {import("./names.js").Tag} Tag */
+/** @typedef {import("../state.js").Entities} Entities */
+/**
+ * @typedef {{key: string, rank: number, section: string, main: boolean, path: string, root: string}} Home
+ *   key: the name, with its function's where it is not the module's; rank: by the names' first appearance in the run;
+ *   section: the key of the object or the function under whose line it stands, empty for a name of the module; main:
+ *   whether the module's names reach it; path: as the program writes it; root: the name with which that begins
+ * @typedef {{rank: number, kind: "object" | "frame" | "name"}} Section
+ */
+
+const ROOT = /^[^.[]+/;
+
+/** The name with which a path begins. @param {string} path */
+export function rootOf(path) {
+  return path.match(ROOT)?.[0] ?? path;
+}
+
+/** Whether an object is an optimizer. @param {import("../entities.js").Entity | undefined} entity */
+export function isOptimizer(entity) {
+  return entity?.kind === "object" && Boolean(entity.attrs?.param_groups);
+}
+
+/** The paths of the optimizers, each with what goes on from it. @param {Iterable<string>} optimizers
+ * @param {Map<string, string>} paths */
+export function optimizerPaths(optimizers, paths) {
+  const out = [];
+  for (const uid of optimizers) {
+    const path = paths.get(uid);
+    if (path !== undefined) out.push(`${path}.`);
+  }
+  return out;
+}
+
+/** The names of a thing that a row wears: those by way of an optimizer only where there are no others, and never that
+ * of a `.grad`. @param {Tag[] | undefined} tags @param {string[]} through optimizers' paths
+ * @returns {{list: Tag[], state: Tag | null}} state: the name in an optimizer of what has no other */
+export function wornNames(tags, through) {
+  const known = (tags ?? []).filter((tag) => tag.kind !== "grad");
+  const list = known.filter((tag) => tag.kind === "var" || !through.some((path) => tag.text.startsWith(path)));
+  return { list, state: list.length ? null : (known[0] ?? null) };
+}
+
+/** The homes of a run. */
+export class Homes {
+  constructor() {
+    /** @type {Map<string, Home>} of tensors, arrays and objects */
+    this.of = new Map();
+    /** @type {Map<string, string[]>} by storage, its handles that had names, in that order */
+    this.named = new Map();
+    /** @type {Map<string, number>} by key */
+    this.ranks = new Map();
+    /** @type {Map<string, Section>} */
+    this.sections = new Map();
+    /** @type {Map<string, string>} by frame, the key of its section */
+    this.frames = new Map();
+    /** @type {Set<string>} */
+    this.optimizers = new Set();
+    /** whether any tensor ever has a gradient */
+    this.hasGrads = false;
+    /** the widest name */
+    this.widest = 0;
+  }
+
+  /** Where a storage stands: at the home of the handle that was named first, one of the module's before the others'.
+   * @param {string} storage @returns {Home | undefined} */
+  ofStorage(storage) {
+    const homes = (this.named.get(storage) ?? []).map((uid) => this.of.get(uid));
+    return homes.find((home) => home?.main) ?? homes[0];
+  }
+
+  /** The rank of a section. @param {string} key */
+  sectionRank(key) {
+    return this.sections.get(key)?.rank ?? Infinity;
+  }
+}
+
+/** @param {import("../state.js").OpenTrace} opened @returns {Homes} */
+export function homes(opened) {
+  const builder = new Builder();
+  let i = -1;
+  for (const entities of walk(opened.trace)) builder.add(opened.trace.steps[++i], entities);
+  return builder.homes;
+}
+
+/** Follows the names step by step. */
+class Builder {
+  constructor() {
+    this.homes = new Homes();
+    /** @type {Entities} what names go out from */
+    this.sources = new Map();
+    this.main = "";
+    /** frames of functions that are there */
+    this.live = /** @type {Set<string>} */ (new Set());
+  }
+
+  /** @param {import("../trace.js").Step} step @param {Entities} entities after it */
+  add(step, entities) {
+    const set = Object.entries(step.set ?? {});
+    let all = false;
+    for (const [uid, fields] of set) {
+      const entity = entities.get(uid);
+      if (!entity) continue;
+      if (leadsToNames(entity)) this.sources.set(uid, entity);
+      else this.sources.delete(uid);
+      if (entity.kind === "frame") all = this.frame(uid, entity, fields, entities) || all;
+      else if (entity.kind === "object") {
+        all = true;
+        if (isOptimizer(entity)) this.homes.optimizers.add(uid);
+      } else if (entity.kind === "tensor") {
+        if (fields.grad) this.homes.hasGrads = true;
+        if (fields.storage && this.homes.of.has(uid)) this.own(uid, entity);
+        all ||= Boolean(fields.parts || fields.tangent || fields.wraps);
+      }
+    }
+    for (const uid of step.gone ?? []) {
+      this.sources.delete(uid);
+      this.live.delete(uid);
+    }
+    if (all) this.everything(entities);
+    else
+      for (const [uid, { vars }] of set)
+        for (const [name, value] of Object.entries(vars ?? {})) this.bound(uid, name, refOf(value), entities);
+  }
+
+  /** @param {string} uid @param {import("../entities.js").Frame} frame @param {import("../trace.js").Delta} fields
+   * @param {Entities} entities @returns {boolean} whether it names an object anew */
+  frame(uid, frame, fields, entities) {
+    const { frames, sections } = this.homes;
+    if (!frame.caller) this.main ||= uid;
+    else if (!frames.has(uid)) {
+      this.live.add(uid);
+      const same = [...this.live].filter((other) => nameOf(entities, other) === frame.name).length;
+      const key = `${frame.name}()${same > 1 ? ` ${same}` : ""}`;
+      frames.set(uid, key);
+      if (!sections.has(key)) sections.set(key, { rank: this.rank(key), kind: "frame" });
+    }
+    return Object.values(fields.vars ?? {}).some((value) => refOf(value)?.[0] === "o");
+  }
+
+  /** A name that means a tensor or an array. @param {string} frame @param {string} name @param {string | null} uid
+   * @param {Entities} entities */
+  bound(frame, name, uid, entities) {
+    const owner = entities.get(frame);
+    if (!uid || !entities.has(uid) || owner?.kind !== "frame") return;
+    this.settle(uid, { kind: "var", text: name, frame, name, scope: owner.caller ? `${owner.name}` : "" }, entities);
+  }
+
+  /** @param {Entities} entities */
+  everything(entities) {
+    const { tags, paths } = names(entities, this.sources);
+    const through = optimizerPaths(this.homes.optimizers, paths);
+    for (const [uid, list] of tags) {
+      if (!"tao".includes(uid[0])) continue;
+      const worn = wornNames(list, through);
+      const tag = worn.list.find((name) => this.isMain(name, entities)) ?? worn.list[0];
+      if (tag) this.settle(uid, tag, entities);
+      for (const name of worn.list) this.measure(name, uid);
+    }
+  }
+
+  /** @param {Tag} tag @param {Entities} entities */
+  isMain(tag, entities) {
+    if (tag.kind === "var") return tag.frame === this.main;
+    const main = entities.get(this.main);
+    return main?.kind === "frame" && main.vars.has(rootOf(tag.text));
+  }
+
+  /** Gives a thing its home, unless it has one. @param {string} uid @param {Tag} tag @param {Entities} entities */
+  settle(uid, tag, entities) {
+    this.measure(tag, uid);
+    const main = this.isMain(tag, entities);
+    const old = this.homes.of.get(uid);
+    if (!old || (main && !old.main)) {
+      const root = rootOf(tag.text);
+      const scope = main ? "" : this.scopeOf(tag, root, entities);
+      const key = scope ? `${scope}/${tag.text}` : tag.text;
+      const section = scope || (tag.kind === "var" && uid[0] !== "o" ? "" : root);
+      this.homes.of.set(uid, { key, rank: this.rank(key), section, main, path: tag.text, root });
+      if (section && !this.homes.sections.has(section))
+        this.homes.sections.set(section, { rank: this.rank(section), kind: "object" });
+    }
+    this.own(uid, entities.get(uid));
+  }
+
+  /** The section of the function whose name begins a path. @param {Tag} tag @param {string} root @param {Entities} entities */
+  scopeOf(tag, root, entities) {
+    if (tag.frame) return this.homes.frames.get(tag.frame) ?? "";
+    for (const uid of this.live) {
+      const frame = entities.get(uid);
+      if (frame?.kind === "frame" && frame.vars.has(root)) return this.homes.frames.get(uid) ?? "";
+    }
+    return "";
+  }
+
+  /** @param {string} uid @param {import("../entities.js").Entity | undefined} handle */
+  own(uid, handle) {
+    if (handle?.kind !== "tensor" && handle?.kind !== "array") return;
+    const storage = handle.storage ?? `none ${uid}`;
+    const list = this.homes.named.get(storage);
+    if (!list) this.homes.named.set(storage, [uid]);
+    else if (!list.includes(uid)) list.push(uid);
+  }
+
+  /** @param {string} key */
+  rank(key) {
+    const { ranks } = this.homes;
+    const rank = ranks.get(key) ?? ranks.size;
+    ranks.set(key, rank);
+    return rank;
+  }
+
+  /** @param {Tag} tag @param {string} uid */
+  measure(tag, uid) {
+    if (uid[0] === "o") return;
+    const section = this.homes.of.get(uid)?.section ?? "";
+    const text =
+      tag.kind === "item" && tag.text.startsWith(`${section}.`) ? tag.text.slice(section.length + 1) : tag.text;
+    const scope = tag.scope ? textWidth(tag.scope, 8) + 5 : 0;
+    this.homes.widest = Math.max(this.homes.widest, textWidth(text, 12) + scope + 18);
+  }
+}
+
+/** @param {Entities} entities @param {string} uid of a frame */
+function nameOf(entities, uid) {
+  const frame = entities.get(uid);
+  return frame?.kind === "frame" ? frame.name : undefined;
+}

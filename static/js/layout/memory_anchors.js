@@ -1,0 +1,86 @@
+/** Where each entity stands in the memory pane: what links lead to, what is folded, and what the step touched. */
+
+import { SIZE } from "./row_lines.js";
+
+/** @typedef {import("./pane.js").Rect} Rect */
+/** @typedef {import("./memory_placed.js").PlacedItem} PlacedItem */
+/** @typedef {import("./memory_columns.js").Columns} Columns */
+/** @typedef {import("./row_lines.js").RowLayout} RowLayout */
+
+/** @param {PlacedItem[]} placed @param {Columns} columns
+ * @returns {{anchors: Map<string, Rect>, folds: Map<string, string>}} */
+export function memoryAnchors(placed, columns) {
+  const anchors = /** @type {Map<string, Rect>} */ (new Map());
+  const folds = /** @type {Map<string, string>} */ (new Map());
+  for (const place of placed) {
+    const { item, y } = place;
+    const line = { x: columns.names, y: y + 2, w: columns.w - 2 * columns.names, h: place.h - 4 };
+    if (item.kind === "heading") {
+      anchors.set(item.uid, line);
+      const key = item.type === "optimizer" ? `state ${item.uid}` : `rows ${item.section}`;
+      for (const { item: row } of place.folded) if (row.kind === "row") foldAll(folds, row.block, key);
+      for (const block of item.state) if (!anchors.has(block.key)) foldAll(folds, block, key);
+    } else if (item.kind === "fold") for (const block of item.blocks) foldAll(folds, block, item.key);
+    else if (item.kind === "ghosts") for (const { uid } of item.freed) anchors.set(uid, line);
+    else if (item.kind === "row" && place.layout) rowAnchors(anchors, place, place.layout, columns);
+  }
+  for (const uid of anchors.keys()) folds.delete(uid);
+  return { anchors, folds };
+}
+
+/** @param {Map<string, string>} folds @param {import("./memory_blocks.js").Block} block @param {string} key */
+function foldAll(folds, block, key) {
+  for (const uid of block.uids) folds.set(uid, key);
+  for (const { node, slot } of block.pins) folds.set(`pin ${node}:${slot}`, key);
+  for (const grad of block.grads.values()) foldAll(folds, grad, key);
+}
+
+/** @param {Map<string, Rect>} anchors @param {PlacedItem} place @param {RowLayout} layout @param {Columns} columns */
+function rowAnchors(anchors, { item, y, pins }, layout, columns) {
+  if (item.kind !== "row") return;
+  const { block } = item;
+  const slim = layout.level === "slim";
+  const top = y + SIZE.inset;
+  const strip = { x: columns.strip, y: top + layout.top, w: layout.strip.w, h: layout.strip.h };
+  if (block.storage) anchors.set(block.storage, strip);
+  for (const group of layout.groups)
+    if (group.counter) anchors.set(group.counter, { x: columns.rail, y: top + group.y, w: columns.railW, h: group.h });
+  const cardH = slim || layout.low ? 16 : SIZE.card;
+  for (const line of layout.lines) {
+    anchors.set(line.uid, { x: columns.card, y: top + line.y, w: columns.cardW, h: cardH });
+    if (line.grad) gradAnchors(anchors, line, top + line.y, columns);
+  }
+  for (const line of layout.quiet)
+    for (const uid of line.uids) anchors.set(uid, { x: columns.card, y: top + line.y, w: columns.cardW, h: 15 });
+  for (const uid of block.others)
+    if (!anchors.has(uid)) anchors.set(uid, { x: columns.card, y: top + layout.top, w: columns.cardW, h: cardH });
+  for (const { pin, x, y: at, w, h } of pins?.pins ?? [])
+    anchors.set(`pin ${pin.node}:${pin.slot}`, { x, y: top + at, w, h });
+  for (const pin of pins?.more ?? [])
+    anchors.set(`pin ${pin.node}:${pin.slot}`, { x: pins?.moreX ?? 0, y: top + layout.top - 14, w: 20, h: 13 });
+}
+
+/** @param {Map<string, Rect>} anchors @param {import("./row_lines.js").HandleLine} line @param {number} y
+ * @param {Columns} columns */
+function gradAnchors(anchors, line, y, columns) {
+  const { grad } = line;
+  if (!grad) return;
+  const rect = { x: grad.x, y: y + grad.y, w: grad.strip?.w ?? Math.min(42, columns.gradW), h: grad.strip?.h ?? 16 };
+  anchors.set(`grad ${line.uid}`, rect);
+  for (const uid of grad.block?.uids ?? [])
+    if (uid[0] === "c") anchors.set(uid, { x: grad.x - 23, y: rect.y, w: 19, h: 14 });
+    else anchors.set(uid, rect);
+}
+
+/** What the step touched and is drawn, what matters most first. @param {PlacedItem[]} placed @param {Columns} columns
+ * @returns {Rect[]} */
+export function memoryFocus(placed, columns) {
+  const out = /** @type {{rect: Rect, weight: number}[]} */ ([]);
+  for (const { item, y, h, hidden } of placed) {
+    if (hidden) continue;
+    const rect = { x: 0, y, w: columns.w, h };
+    if (item.kind === "row" && item.block.hot) out.push({ rect, weight: (item.small ? 1 : 3) + item.block.heat });
+    else if (item.kind === "heading" && item.hot) out.push({ rect, weight: 2.5 });
+  }
+  return out.sort((a, b) => b.weight - a.weight).map(({ rect }) => rect);
+}

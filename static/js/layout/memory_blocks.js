@@ -1,0 +1,143 @@
+/** The storages of a step as rows to draw: with the handles that read them, their names, gradients and pins. */
+
+import { isHandle } from "../entities.js";
+import { purposes } from "./nameless.js";
+import { shownNames, uidNumber } from "./pane_names.js";
+
+/** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
+/** @typedef {import("./pane_names.js").ShownName} ShownName */
+/**
+ * @typedef {{storage: string | null, key: string, handles: string[], others: string[], uids: string[],
+ *   names: Map<string, ShownName[]>, grads: Map<string, Block>, lost: Map<string, string>,
+ *   pins: import("./memory_step.js").Pin[], hot: boolean, heat: number, broken: boolean, seen: number, kept: boolean,
+ *   label: string, purpose: import("./nameless.js").Purpose | null, state: import("./names.js").Tag | null}} Block
+ *   what one row shows: a storage with the handles that have names, the others, and all their uids, counters too. grads:
+ *   by handle, the gradient beside it; lost: by handle, the storage of a gradient that the step took away. hot: the step
+ *   touched it; heat: how much; seen: the last step that touched it; kept: whether a node ever saves it
+ */
+
+/** Those with names, those that an optimizer keeps, and those without.
+ * @param {MemoryStep} at @returns {{named: Block[], states: Block[], nameless: Block[]}} */
+export function memoryBlocks(at) {
+  const purposeOf = purposes(at);
+  const named = /** @type {Block[]} */ ([]);
+  const states = /** @type {Block[]} */ ([]);
+  const nameless = /** @type {Block[]} */ ([]);
+  const gradients = /** @type {Map<string, Block>} */ (new Map());
+  const byHandle = /** @type {Map<string, Block>} */ (new Map());
+  for (const [key, uids] of at.readers) {
+    const block = makeBlock(at, key, uids);
+    const owned = block.handles.length ? undefined : uids.find((uid) => at.owners.has(uid));
+    if (block.handles.length) {
+      named.push(block);
+      for (const uid of block.handles) byHandle.set(uid, block);
+    } else if (owned) gradients.set(owned, block);
+    else if (block.state) states.push(block);
+    else nameless.push(block);
+  }
+  for (const [uid, entity] of at.entities)
+    if (entity.kind === "storage" && !at.readers.has(uid)) nameless.push(makeBlock(at, uid, []));
+  for (const [uid, block] of gradients) {
+    const owner = at.owners.get(uid) ?? "";
+    const row = byHandle.get(owner);
+    front(block, uid);
+    if (row) attachGradient(row, owner, block);
+    else nameless.push(block);
+  }
+  for (const block of named) findLost(at, block);
+  const number = (/** @type {Block} */ block) => uidNumber(block.key);
+  for (const list of [states, nameless]) list.sort((a, b) => number(a) - number(b));
+  for (const block of [...states, ...nameless])
+    if (block.others.length && !block.handles.length) front(block, block.others[0]);
+  for (const block of nameless) {
+    block.purpose = purposeOf(block);
+    block.label = block.purpose.label;
+  }
+  return { named, states, nameless };
+}
+
+/** Puts a handle without a name in front. @param {Block} block @param {string} uid */
+function front(block, uid) {
+  block.handles = [uid];
+  block.others = block.others.filter((other) => other !== uid);
+}
+
+/** @param {Block} row @param {string} owner @param {Block} block */
+function attachGradient(row, owner, block) {
+  row.grads.set(owner, block);
+  row.seen = Math.max(row.seen, block.seen);
+  row.hot ||= block.hot;
+  row.heat = Math.max(row.heat, block.heat);
+}
+
+/** @param {MemoryStep} at @param {string} key @param {string[]} uids @returns {Block} */
+function makeBlock(at, key, uids) {
+  const storage = key.startsWith("none ") ? null : key;
+  const names = /** @type {Map<string, ShownName[]>} */ (new Map());
+  let state = null;
+  const section = at.homes.ofStorage(key)?.section ?? "";
+  for (const uid of uids) {
+    const worn = at.worn(uid);
+    state ??= worn.state;
+    if (worn.list.length) names.set(uid, shownNames(at, uid, worn.list, section));
+  }
+  const all = [...(storage ? [storage] : []), ...uids];
+  for (const uid of uids) {
+    const handle = at.entities.get(uid);
+    if (isHandle(handle) && handle.counter && !all.includes(handle.counter)) all.push(handle.counter);
+  }
+  const { fresh, written } = at.snap;
+  const moved = [...names.values()].some((list) => list.some((name) => name.moved));
+  const hot = moved || all.some((uid) => at.touched.uids.has(uid));
+  const strong = moved || written.has(key) || fresh.has(key) || uids.some((uid) => fresh.has(uid));
+  const pins = at.pins.get(key) ?? [];
+  return {
+    storage,
+    key,
+    handles: sortHandles(
+      at,
+      uids.filter((uid) => names.has(uid)),
+    ),
+    others: uids.filter((uid) => !names.has(uid)),
+    uids: all,
+    names,
+    grads: new Map(),
+    lost: new Map(),
+    pins,
+    hot,
+    heat: hot ? (strong ? 2 : 1) : 0,
+    broken: pins.some((pin) => pin.broken),
+    seen: Math.max(-1, ...all.map((uid) => at.model.history.last(uid, at.index))),
+    kept: at.model.kept.has(key),
+    label: "",
+    purpose: null,
+    state,
+  };
+}
+
+/** Handles of one counter stand together, then by their names. @param {MemoryStep} at @param {string[]} uids */
+function sortHandles(at, uids) {
+  if (uids.length < 2) return uids;
+  const counterOf = (/** @type {string} */ uid) => {
+    const handle = at.entities.get(uid);
+    return (isHandle(handle) && handle.counter) || uid;
+  };
+  const first = /** @type {Map<string, number>} */ (new Map());
+  for (const uid of uids) first.set(counterOf(uid), Math.min(first.get(counterOf(uid)) ?? Infinity, at.rank(uid)));
+  const group = (/** @type {string} */ uid) => first.get(counterOf(uid)) ?? 0;
+  return uids.sort((a, b) => group(a) - group(b) || at.rank(a) - at.rank(b) || uidNumber(a) - uidNumber(b));
+}
+
+/** A gradient that the step took away leaves its place for this step. @param {MemoryStep} at @param {Block} block */
+function findLost(at, block) {
+  for (const uid of block.handles) {
+    const before = at.previous.get(uid);
+    const now = at.entities.get(uid);
+    if (before?.kind !== "tensor" || !before.grad || now?.kind !== "tensor" || now.grad) continue;
+    const grad = at.previous.get(before.grad);
+    const storage = isHandle(grad) ? grad.storage : undefined;
+    if (!storage || at.entities.has(storage)) continue;
+    block.lost.set(uid, storage);
+    [block.hot, block.heat, block.seen] = [true, 2, at.index];
+  }
+}

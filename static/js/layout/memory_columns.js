@@ -1,0 +1,46 @@
+/** The columns of the memory pane: names, handles, counters, storages and, where a run has gradients, theirs. */
+
+/**
+ * @typedef {{w: number, phone: boolean, names: number, namesW: number, card: number, cardW: number, rail: number,
+ *   railW: number, strip: number, stripW: number, grad: number, gradW: number, fullStripW: number, fullGradW: number,
+ *   indent: number}} Columns
+ *   stripW, gradW: of closed rows; gradW is 0 without gradients. fullStripW, fullGradW: of open ones, which have the
+ *   gradient below the value on a phone. indent: of names under a heading
+ */
+
+/** A narrower pane has the layout of a phone. */
+const PHONE = 500;
+const LEFT = 10;
+
+/** @param {import("./homes.js").Homes} homes @param {number} w @returns {Columns} */
+export function memoryColumns(homes, w) {
+  const phone = w < PHONE;
+  const [least, most] = phone ? [62, 104] : [84, Math.max(132, Math.min(160, w * 0.2))];
+  const longest = homes.widest + (homes.sections.size && !phone ? 12 : 0);
+  const namesW = Math.round(Math.min(most, Math.max(least, longest)));
+  const cardW = phone ? 50 : 104;
+  const railW = phone ? 24 : 30;
+  const card = LEFT + namesW + 8;
+  const rail = card + cardW + 3;
+  const strip = rail + railW + 12;
+  const rest = w - strip - 14;
+  const stripW = homes.hasGrads ? Math.floor((rest - 34) * 0.52) : rest;
+  const gradW = homes.hasGrads ? rest - 30 - stripW : 0;
+  return {
+    w,
+    phone,
+    names: LEFT,
+    namesW,
+    card,
+    cardW,
+    rail,
+    railW,
+    strip,
+    stripW,
+    grad: strip + stripW + 30,
+    gradW,
+    fullStripW: phone ? rest : stripW,
+    fullGradW: phone ? rest : gradW,
+    indent: phone ? 0 : 12,
+  };
+}

@@ -1,0 +1,104 @@
+/** What there is to draw in the memory pane at a step, in the order that never changes: headings, rows, folds. */
+
+import { memoryBlocks } from "./memory_blocks.js";
+import { objectLines } from "./memory_outline.js";
+import { uidNumber } from "./pane_names.js";
+
+/** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
+/** @typedef {import("./memory_blocks.js").Block} Block */
+/** @typedef {import("./pane_names.js").ShownName} ShownName */
+/**
+ * @typedef {{kind: "row", key: string, block: Block, indent: number, section: string, small: boolean,
+ *   place?: string}} RowItem   small: without cards, its numbers alone. place: by the names' order, of all but the foot
+ * @typedef {{kind: "heading", key: string, section: string, uid: string, type: "frame" | "object" | "optimizer" | "inner",
+ *   names: ShownName[], state: Block[], open: boolean, indent: number, hot: boolean, place?: string}} HeadingItem
+ *   type: inner for an object under another's heading. state: of an optimizer, the storages that only it
+ *   keeps; open: whether the reader wants them drawn
+ * @typedef {{kind: "rule", key: string}} RuleItem
+ * @typedef {{kind: "fold", key: string, blocks: Block[], what: "flight" | "kept" | "temporary" | "rows"}} FoldItem
+ * @typedef {{kind: "ghosts", key: string, freed: {uid: string, name: string, nbytes: number | undefined}[]}} GhostItem
+ * @typedef {{rank: number, inner: number, number: number, items: MemoryItem[]}} Entry   items with their place in the order
+ * @typedef {RowItem | HeadingItem | RuleItem | FoldItem | GhostItem} MemoryItem
+ */
+
+/** @param {MemoryStep} at @returns {MemoryItem[]} */
+export function memoryItems(at) {
+  const { named, states, nameless } = memoryBlocks(at);
+  const items = sectionItems(at, named, states);
+  return [...items, ...footItems(at, nameless)];
+}
+
+/** Headings with the rows under them. @param {MemoryStep} at @param {Block[]} named @param {Block[]} states
+ * @returns {MemoryItem[]} */
+function sectionItems(at, named, states) {
+  const entries = /** @type {Entry[]} */ ([]);
+  for (const block of named) {
+    const home = at.homes.ofStorage(block.key) ?? at.homes.of.get(block.handles[0]);
+    const section = home?.section ?? "";
+    const rank = section ? at.homes.sectionRank(section) : (home?.rank ?? Infinity);
+    block.label = block.names.get(block.handles[0])?.[0].text ?? block.key;
+    const indent = section ? 1 : 0;
+    const item = /** @type {RowItem} */ ({ kind: "row", key: block.key, block, indent, section, small: false });
+    entries.push({ rank, inner: home?.rank ?? Infinity, number: uidNumber(block.key), items: [item] });
+  }
+  for (const [uid, key] of at.homes.frames)
+    if (at.entities.has(uid))
+      entries.push({ rank: at.homes.sectionRank(key), inner: -1, number: 0, items: [frameHeading(at, uid, key)] });
+  entries.push(...objectLines(at, states));
+  entries.sort((a, b) => a.rank - b.rank || a.inner - b.inner || a.number - b.number);
+  return entries.flatMap(({ rank, inner, items }) => items.map((item) => ({ ...item, place: `${rank}:${inner}` })));
+}
+
+/** @param {MemoryStep} at @param {string} uid @param {string} key @returns {HeadingItem} */
+function frameHeading(at, uid, key) {
+  const hot = at.snap.fresh.has(uid) || [...at.snap.changed].some((name) => name.startsWith(`${uid}/`));
+  return {
+    kind: "heading",
+    key: `frame ${uid}`,
+    section: key,
+    uid,
+    type: "frame",
+    names: [],
+    state: [],
+    open: false,
+    indent: 0,
+    hot,
+  };
+}
+
+/** At the foot: what has no name, and what the step freed. @param {MemoryStep} at @param {Block[]} nameless
+ * @returns {MemoryItem[]} */
+function footItems(at, nameless) {
+  const folds = /** @type {Map<string, FoldItem>} */ (new Map());
+  const rows = /** @type {RowItem[]} */ ([]);
+  for (const block of nameless) {
+    const what = block.purpose?.what ?? "temporary";
+    const key = `nameless ${what}`;
+    if (!block.hot && !at.options.toggled.has(key) && !block.uids.includes(at.options.selected ?? "")) {
+      const fold = folds.get(key) ?? { kind: "fold", key, blocks: [], what };
+      fold.blocks.push(block);
+      folds.set(key, fold);
+    } else rows.push({ kind: "row", key: block.key, block, indent: 0, section: key, small: true });
+  }
+  const freed = [...at.snap.freed].map(([uid, storage]) => ({ uid, name: lastName(at, uid), nbytes: storage.nbytes }));
+  /** @type {MemoryItem[]} */
+  const out = [];
+  if (rows.length || folds.size || freed.length) out.push({ kind: "rule", key: "rule" });
+  out.push(...rows);
+  for (const what of ["flight", "kept", "temporary"]) {
+    const fold = folds.get(`nameless ${what}`);
+    if (fold) out.push(fold);
+  }
+  if (freed.length) out.push({ kind: "ghosts", key: "ghosts", freed });
+  return out;
+}
+
+/** What a freed storage was called. @param {MemoryStep} at @param {string} storage */
+function lastName(at, storage) {
+  const { paths } = at.model.opened.names(at.index - 1);
+  for (const uid of at.model.opened.index.handlesOf(storage, at.index - 1)) {
+    const path = paths.get(uid);
+    if (path) return path;
+  }
+  return "";
+}

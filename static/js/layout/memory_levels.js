@@ -1,0 +1,145 @@
+/** Which rows of the memory pane are open: first what the step touched, then what is broken, then what was touched last. */
+
+import { rowLayout } from "./row_lines.js";
+
+/** @typedef {import("./memory_placed.js").PlacedItem} PlacedItem */
+/** @typedef {import("./memory_items.js").RowItem} RowItem */
+/** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
+/** @typedef {import("./memory_columns.js").Columns} Columns */
+/** @typedef {{placed: PlacedItem, item: RowItem, slim: import("./row_lines.js").RowLayout, hot: boolean, at: number}} Candidate */
+
+/** Untouched rows beyond which what was touched gets its open rows before they get their closed ones. */
+const CROWD = 14;
+
+/** Heights and levels of all rows, so that they fit into the room where that is possible.
+ * @param {MemoryStep} step @param {PlacedItem[]} placed @param {Columns} columns @param {number} room */
+export function fitLevels(step, placed, columns, room) {
+  const { selected } = step.options;
+  const rows = /** @type {Candidate[]} */ ([]);
+  placed.forEach((place, at) => {
+    const { item } = place;
+    if (item.kind !== "row") return;
+    const slim = rowLayout(step, item, columns, "slim");
+    const { block } = item;
+    const grads = [...block.grads.values()];
+    const chosen = selected !== null && [block, ...grads].some(({ uids }) => uids.includes(selected));
+    rows.push({ placed: place, item, slim, hot: block.hot || chosen, at });
+  });
+  const fixed = placed.reduce((sum, place) => sum + place.h, 0);
+  const order = [...rows].sort(byClaim);
+  const free = room - fixed - foldRows(step, placed, rows, order, room - fixed, columns);
+  openRows(step, order, columns, free);
+}
+
+/** @param {Candidate} a @param {Candidate} b */
+function byClaim(a, b) {
+  const [one, other] = [a.item.block, b.item.block];
+  return (
+    Number(b.hot) - Number(a.hot) ||
+    other.heat - one.heat ||
+    Number(other.broken) - Number(one.broken) ||
+    Number(a.item.small) - Number(b.item.small) ||
+    other.seen - one.seen ||
+    a.at - b.at
+  );
+}
+
+/** Folds the rows that were left alone longest, while not even closed ones fit, and those that the reader folded.
+ * @param {MemoryStep} step @param {PlacedItem[]} placed @param {Candidate[]} rows @param {Candidate[]} order by claim
+ * @param {number} room @param {Columns} columns @returns {number} what the closed rows take */
+function foldRows(step, placed, rows, order, room, columns) {
+  let used = rows.reduce((sum, row) => sum + row.slim.h, 0);
+  const cold = rows.filter((row) => !row.hot).length;
+  const wants = cold > CROWD ? Math.min(room / 2, wantedByHot(step, rows, columns)) : 0;
+  const folding = used > room;
+  const hidden = /** @type {Map<string, Candidate[]>} */ (new Map());
+  const headings = headingsOf(placed);
+  let rest = 0;
+  const last = [...order].reverse();
+  for (const row of [...last.filter(({ hot }) => !hot), ...last.filter(({ hot }) => hot)]) {
+    if (!folding || used + (row.hot ? 0 : wants) <= room) continue;
+    used -= row.slim.h;
+    const { section } = row.item;
+    if (!headings.has(section) && !rest) used += rest = 20;
+    hidden.set(section, [...(hidden.get(section) ?? []), row]);
+  }
+  for (const key of step.options.toggled) {
+    if (!key.startsWith("rows ")) continue;
+    const section = key.slice(5);
+    if (hidden.has(section)) {
+      used += (hidden.get(section) ?? []).reduce((sum, row) => sum + row.slim.h, 0);
+      hidden.delete(section);
+    } else {
+      const closing = rows.filter((row) => row.item.section === section && !row.hot && !row.item.small);
+      if (closing.length) hidden.set(section, closing);
+      used -= closing.reduce((sum, row) => sum + row.slim.h, 0);
+    }
+  }
+  for (const list of hidden.values()) for (const row of list) row.placed.hidden = true;
+  tellFolds(placed);
+  return used;
+}
+
+/** What the rows that the step touched take more when they are open. @param {MemoryStep} step @param {Candidate[]} rows
+ * @param {Columns} columns */
+function wantedByHot(step, rows, columns) {
+  let sum = 0;
+  for (const { hot, item, slim } of rows) if (hot) sum += rowLayout(step, item, columns, "full").h - slim.h;
+  return sum;
+}
+
+/** The headings that count what they hide, by section. @param {PlacedItem[]} placed @returns {Map<string, PlacedItem>} */
+function headingsOf(placed) {
+  const out = /** @type {Map<string, PlacedItem>} */ (new Map());
+  for (const place of placed)
+    if (place.item.kind === "heading" && place.item.type !== "inner" && !out.has(place.item.section))
+      out.set(place.item.section, place);
+  return out;
+}
+
+/** Headings count the rows that they hide; those without a heading have a line at the end of the named ones.
+ * @param {PlacedItem[]} placed */
+function tellFolds(placed) {
+  const headings = headingsOf(placed);
+  const rest = /** @type {PlacedItem[]} */ ([]);
+  for (const place of placed) {
+    if (!place.hidden || place.item.kind !== "row") continue;
+    const heading = headings.get(place.item.section);
+    if (heading) heading.folded.push(place);
+    else rest.push(place);
+  }
+  if (!rest.length) return;
+  const foot = placed.findIndex(({ item }) => item.kind === "rule");
+  const blocks = rest.flatMap(({ item }) => (item.kind === "row" ? [item.block] : []));
+  placed.splice(foot < 0 ? placed.length : foot, 0, {
+    item: { kind: "fold", key: "rows ", blocks, what: "rows" },
+    y: 0,
+    h: 20,
+    layout: null,
+    hidden: false,
+    chips: null,
+    chipX: 0,
+    folded: rest,
+    pins: null,
+  });
+}
+
+/** Open what there is room for, by claim; the others are closed. @param {MemoryStep} step @param {Candidate[]} order
+ * @param {Columns} columns @param {number} free */
+function openRows(step, order, columns, free) {
+  let left = free;
+  for (const { placed, item, slim, hot } of order) {
+    if (placed.hidden) continue;
+    placed.layout = slim;
+    if (hot || !item.small)
+      for (const level of /** @type {const} */ (["full", "tight"])) {
+        if (left <= 0) break;
+        const layout = rowLayout(step, item, columns, level);
+        if (layout.h - slim.h > left) continue;
+        placed.layout = layout;
+        left -= layout.h - slim.h;
+        break;
+      }
+    placed.h = placed.layout.h;
+  }
+}

@@ -1,0 +1,122 @@
+/** Python's side of the memory pane: a line for each object that the program names, and for what it holds. */
+
+import { find } from "../entities.js";
+import { isOptimizer } from "./homes.js";
+import { shownNames } from "./pane_names.js";
+import { refOf } from "./names.js";
+
+/** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
+/** @typedef {import("./memory_items.js").HeadingItem} HeadingItem */
+/** @typedef {import("./memory_items.js").MemoryItem} MemoryItem */
+/** @typedef {import("./memory_blocks.js").Block} Block */
+/** @typedef {import("./memory_items.js").Entry} Entry */
+
+/** Lines of one object for what it holds; those that the step left alone are counted beyond. */
+const LINES = 8;
+
+/** @param {MemoryStep} at @param {Block[]} states storages that only optimizers keep @returns {Entry[]} */
+export function objectLines(at, states) {
+  /** @type {Entry[]} */
+  const out = [];
+  const shown = /** @type {Map<string, number>} */ (new Map());
+  for (const [uid, object] of at.entities) {
+    const home = at.homes.of.get(uid);
+    if (object.kind !== "object" || !home) continue;
+    const worn = at.worn(uid);
+    const heads = home.key === home.section;
+    const optimizer = isOptimizer(object);
+    if (!worn.list.length && !optimizer) continue;
+    const hot = at.touched.uids.has(uid);
+    const named = worn.list.some((tag) => tag.kind === "var");
+    if (!heads && !named && !optimizer) {
+      if (!hasValues(object)) continue;
+      const lines = shown.get(home.section) ?? 0;
+      if (!hot && lines >= LINES) continue;
+      shown.set(home.section, lines + 1);
+    }
+    const own = optimizer ? states.filter((block) => keeps(at, uid, block)) : [];
+    const heading = objectHeading(at, uid, heads ? "object" : "inner", hot);
+    if (optimizer) [heading.type, heading.state] = ["optimizer", own];
+    out.push({
+      rank: at.homes.sectionRank(home.section),
+      inner: heads ? -0.5 : home.rank,
+      number: 0,
+      items: [heading, ...stateRows(at, heading)],
+    });
+  }
+  return out;
+}
+
+/** @param {MemoryStep} at @param {string} uid @param {"object" | "inner"} type @param {boolean} hot @returns {HeadingItem} */
+function objectHeading(at, uid, type, hot) {
+  const { section = "" } = at.homes.of.get(uid) ?? {};
+  const tags = at.worn(uid).list;
+  const names = shownNames(at, uid, tags, type === "object" ? "" : section);
+  const list = type === "object" ? names.filter((name) => !name.short) : names;
+  const moved = list.some((name) => name.moved);
+  const indent = type === "object" ? 0 : 1;
+  return {
+    kind: "heading",
+    key: `object ${uid}`,
+    section,
+    uid,
+    type,
+    names: list,
+    state: [],
+    open: false,
+    indent,
+    hot: hot || moved,
+  };
+}
+
+/** Whether an object holds more than tensors and modules, which have places of their own.
+ * @param {import("../entities.js").Container} object */
+function hasValues(object) {
+  if (object.items || object.len !== undefined) return true;
+  return Object.values(object.attrs ?? {}).some((value) => !refOf(value));
+}
+
+/** @param {MemoryStep} at @param {string} optimizer @param {Block} block */
+function keeps(at, optimizer, block) {
+  const path = at.names.paths.get(optimizer);
+  return path !== undefined && block.state !== null && block.state.text.startsWith(`${path}.`);
+}
+
+/** What an optimizer keeps for its parameters: in its line, unless the step touched it or the reader opened it.
+ * @param {MemoryStep} at @param {HeadingItem} heading @returns {MemoryItem[]} */
+function stateRows(at, heading) {
+  heading.open = at.options.toggled.has(`state ${heading.uid}`);
+  const kinds = new Set(heading.state.map(stateKind));
+  return heading.state.flatMap((block) => {
+    block.label = stateLabel(block, kinds.size > 1);
+    if (!heading.open && !block.hot && !block.uids.includes(at.options.selected ?? "")) return [];
+    const { section } = heading;
+    return [/** @type {const} */ ({ kind: "row", key: block.key, block, indent: 1, section, small: true })];
+  });
+}
+
+/** What an optimizer keeps, like `exp_avg`. @param {Block} block */
+export function stateKind(block) {
+  return block.state?.text.match(/\['(\w+)'\]$/)?.[1] ?? "";
+}
+
+/** `exp_avg net.0.weight` for what an optimizer keeps of a parameter, without what where that is the same for all.
+ * @param {Block} block @param {boolean} several */
+function stateLabel(block, several) {
+  const text = block.state?.text ?? block.key;
+  const owner = text.match(/\.state\[(.+)\]\['\w+'\]$/)?.[1];
+  return owner ? `${several ? `${stateKind(block)} ` : ""}${owner}` : text;
+}
+
+/** What an optimizer's line says: its settings, and what it keeps.
+ * @param {MemoryStep} at @param {string} uid @returns {[string, import("../entities.js").Value][]} */
+export function optimizerSettings(at, uid) {
+  const optimizer = find(at.entities, uid, "object");
+  const groups = find(at.entities, refOf(optimizer?.attrs?.param_groups), "object");
+  const first = find(at.entities, refOf(/** @type {import("../entities.js").Value} */ (groups?.items?.[0])), "object");
+  const pairs = /** @type {[string, import("../entities.js").Value][]} */ (
+    (first?.items ?? []).filter((item) => Array.isArray(item))
+  );
+  const told = ["lr", "momentum", "betas", "weight_decay"];
+  return pairs.filter(([key, value]) => told.includes(key) && value !== 0 && value !== null);
+}

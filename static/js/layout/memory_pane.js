@@ -1,0 +1,67 @@
+/** The memory pane at a step: which rows are open, which closed, which folded, and where everything stands. */
+
+import { frameChips } from "./heading_chips.js";
+import { homes } from "./homes.js";
+import { memoryAnchors, memoryFocus } from "./memory_anchors.js";
+import { memoryColumns } from "./memory_columns.js";
+import { HEIGHT, placeItems } from "./memory_placed.js";
+import { MemoryStep } from "./memory_step.js";
+import { findStill, stillPlaces } from "./memory_still.js";
+import { PLAIN } from "./pane.js";
+import { flowPins } from "./row_pins.js";
+import { TouchHistory } from "./touched.js";
+
+/** @typedef {import("./memory_step.js").MemoryModel} MemoryModel */
+/** @typedef {import("./memory_placed.js").PlacedItem} PlacedItem */
+/** @typedef {import("./memory_columns.js").Columns} Columns */
+/**
+ * @typedef {import("./pane.js").Pane & {columns: Columns, placed: PlacedItem[], values: import("./heading_chips.js").Chip[],
+ *   main: string | null, step: MemoryStep}} MemoryPane
+ *   placed: from top to bottom. values: the plain values of the module, main its frame
+ */
+
+/** @param {import("../state.js").OpenTrace} opened @returns {MemoryModel} */
+export function memoryModel(opened) {
+  const kept = new Set([...opened.index.pins.values()].map((pin) => pin.storage));
+  return {
+    opened,
+    homes: homes(opened),
+    history: new TouchHistory(opened),
+    kept,
+    stills: new Map(),
+    causes: new Map(),
+  };
+}
+
+/** @param {MemoryModel} model @param {number} i @param {import("./pane.js").Room} room
+ * @param {import("./pane.js").PaneOptions} [options] @returns {MemoryPane} */
+export function memoryPane(model, i, room, options = PLAIN) {
+  const step = new MemoryStep(model, i, options);
+  const columns = memoryColumns(model.homes, room.w);
+  const still = Number.isFinite(room.h) ? findStill(model, room.w) : null;
+  const places = still && still.h <= room.h ? still : null;
+  const placed = placeItems(step, columns, places ? Infinity : room.h);
+  const height = places ? stillPlaces(places, placed, i) : stack(placed);
+  for (const place of placed)
+    if (place.item.kind === "row" && place.layout) place.pins = flowPins(step, place.item.block, place.layout, columns);
+  const main = [...step.entities].find(([, entity]) => entity.kind === "frame" && !entity.caller)?.[0] ?? null;
+  const values = main ? frameChips(step, main) : [];
+  const anchors = memoryAnchors(placed, columns);
+  return { height, ...anchors, focus: memoryFocus(placed, columns), columns, placed, values, main, step };
+}
+
+/** The height at which every row of the run is open at a place of its own; Infinity where there is none.
+ * @param {MemoryModel} model @param {number} w */
+export function memoryStill(model, w) {
+  return findStill(model, w)?.h ?? Infinity;
+}
+
+/** One below the other. @param {PlacedItem[]} placed @returns {number} the height of all */
+function stack(placed) {
+  let y = HEIGHT.top;
+  for (const item of placed) {
+    item.y = y;
+    y += item.h;
+  }
+  return y + HEIGHT.top;
+}

@@ -1,0 +1,68 @@
+/** What the memory pane is made from at a step: the run's model, the state, its names, and who reads and saves what. */
+
+import { isHandle } from "../entities.js";
+import { push } from "../multimap.js";
+import { ALARMS } from "../trace_index.js";
+import { optimizerPaths, wornNames } from "./homes.js";
+import { touched } from "./touched.js";
+
+/**
+ * @typedef {{opened: import("../state.js").OpenTrace, homes: import("./homes.js").Homes,
+ *   history: import("./touched.js").TouchHistory, kept: Set<string>,
+ *   stills: Map<number, import("./memory_still.js").Still | null>,
+ *   causes: Map<string, import("./row_pins.js").Cause | null>}} MemoryModel
+ *   what is known of a run before any step is drawn. kept: the storages that a node saves at some step; stills: by width,
+ *   the places at which nothing has to move; causes: by `node:slot`, what broke it
+ * @typedef {{node: string, slot: string, saved: import("../entities.js").Slot, broken: boolean}} Pin
+ */
+
+/** What of a step the items are made from. */
+export class MemoryStep {
+  /** @param {MemoryModel} model @param {number} i @param {import("./pane.js").PaneOptions} options */
+  constructor(model, i, options) {
+    const { opened, homes } = model;
+    this.model = model;
+    this.homes = homes;
+    this.index = i;
+    this.options = options;
+    this.snap = opened.at(i);
+    this.entities = this.snap.entities;
+    this.previous = opened.state(i - 1);
+    this.names = opened.names(i);
+    this.through = optimizerPaths(homes.optimizers, this.names.paths);
+    this.touched = touched(this.snap.step, this.entities);
+    /** @type {Map<string, string[]>} by storage, or `none` and the handle where it has none */
+    this.readers = new Map();
+    /** @type {Map<string, string>} by gradient, the first tensor that has it */
+    this.owners = new Map();
+    /** @type {Map<string, Pin[]>} by storage */
+    this.pins = new Map();
+    this.collect();
+  }
+
+  collect() {
+    for (const [uid, entity] of this.entities) {
+      if (isHandle(entity)) {
+        push(this.readers, entity.storage ?? `none ${uid}`, uid);
+        if (entity.grad && !this.owners.has(entity.grad)) this.owners.set(entity.grad, uid);
+      } else if (entity.kind === "node" && !entity.released) this.collectPins(uid, entity);
+    }
+  }
+
+  /** @param {string} node @param {import("../entities.js").Node} entity */
+  collectPins(node, entity) {
+    for (const [slot, saved] of Object.entries(entity.saved ?? {}))
+      if (saved.storage && saved.state !== "freed")
+        push(this.pins, saved.storage, { node, slot, saved, broken: ALARMS.has(saved.state) });
+  }
+
+  /** @param {string} uid */
+  worn(uid) {
+    return wornNames(this.names.tags.get(uid), this.through);
+  }
+
+  /** @param {string} uid */
+  rank(uid) {
+    return this.homes.of.get(uid)?.rank ?? Infinity;
+  }
+}

@@ -1,0 +1,61 @@
+/** What storages without a name are for: a gradient on its way, kept for backward, or left over from an expression. */
+
+import { isHandle } from "../entities.js";
+import { opName } from "./fold_names.js";
+
+/** @typedef {{what: "flight" | "kept" | "temporary", label: string}} Purpose */
+/** @typedef {import("./memory_blocks.js").Block} Block */
+
+/** @param {import("./memory_step.js").MemoryStep} at @returns {(block: Block) => Purpose} */
+export function purposes(at) {
+  const onTheWay = gradientsOnTheWay(at);
+  return (block) => {
+    const gradient = onTheWay.get(block.key);
+    if (gradient) return { what: "flight", label: gradient };
+    const owner = block.uids.map((uid) => at.owners.get(uid)).find((uid) => uid !== undefined);
+    if (owner) return { what: "flight", label: `${at.names.paths.get(owner) ?? owner}.grad` };
+    const [pin] = block.pins;
+    if (pin) return { what: "kept", label: `${nodeName(at, pin.node)}.${pin.slot}` };
+    for (const uid of block.uids) {
+      const handle = at.entities.get(uid);
+      if (isHandle(handle) && handle.grad_fn)
+        return { what: "temporary", label: `${nodeName(at, handle.grad_fn)} result` };
+    }
+    return { what: "temporary", label: block.uids[1] ?? block.key };
+  };
+}
+
+/** @param {import("./memory_step.js").MemoryStep} at @param {string} uid */
+function nodeName(at, uid) {
+  const node = at.entities.get(uid);
+  return opName((node?.kind === "node" && node.name) || uid);
+}
+
+/** Storages that the backwards under way hand from node to node, with where each goes.
+ * @param {import("./memory_step.js").MemoryStep} at @returns {Map<string, string>} */
+function gradientsOnTheWay(at) {
+  const out = /** @type {Map<string, string>} */ (new Map());
+  const { trace, index } = at.model.opened;
+  for (const [uid, entity] of at.entities) {
+    if (entity.kind !== "backward") continue;
+    for (const { node, step } of index.visits.get(uid) ?? []) {
+      if (step > at.index) break;
+      const visit = trace.steps[step].visit;
+      for (const grad of visit?.grad_outputs ?? [])
+        if (grad?.storage && !out.has(grad.storage)) out.set(grad.storage, "∇");
+      const from = at.entities.get(node);
+      (visit?.grad_inputs ?? []).forEach((grad, k) => {
+        const to = from?.kind === "node" ? from.next?.[k]?.[0] : undefined;
+        if (grad?.storage && to) out.set(grad.storage, `∇ → ${target(at, to)}`);
+      });
+    }
+  }
+  return out;
+}
+
+/** @param {import("./memory_step.js").MemoryStep} at @param {string} uid of a node */
+function target(at, uid) {
+  const node = at.entities.get(uid);
+  const leaf = node?.kind === "node" ? node.variable : undefined;
+  return (leaf && at.names.paths.get(leaf)) || nodeName(at, uid);
+}

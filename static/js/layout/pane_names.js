@@ -1,0 +1,72 @@
+/** How a name is written beside its row: short under the heading that it begins with, with its function's otherwise. */
+
+import { rootOf } from "./homes.js";
+import { EM, textWidth } from "./metrics.js";
+
+/** @typedef {import("./names.js").Tag} Tag */
+/**
+ * @typedef {{tag: Tag, text: string, scope: string, short: boolean, moved: boolean}} ShownName
+ *   short: without what the heading says; scope: the function's name, where the heading does not say it; moved: the step
+ *   gave the name
+ * @typedef {ShownName & {x: number, line: number, w: number, font: number}} PlacedName
+ */
+
+/** @param {import("./memory_step.js").MemoryStep} at @param {Tag} tag
+ * @param {string} section of the row @returns {ShownName} */
+export function shownName(at, tag, section) {
+  const moved = tag.kind === "var" && at.touched.names.has(`${tag.frame}/${tag.name}`);
+  if (tag.kind === "var") {
+    const here = tag.scope !== "" && at.homes.frames.get(tag.frame ?? "") === section;
+    return { tag, text: tag.text, scope: here ? "" : tag.scope, short: false, moved };
+  }
+  const inner = section !== "" && at.homes.sections.get(section)?.kind === "object";
+  const short = inner && rootOf(tag.text) === section && tag.text[section.length] === ".";
+  return { tag, text: short ? tag.text.slice(section.length + 1) : tag.text, scope: "", short, moved };
+}
+
+/** @param {ShownName} name @param {number} font */
+function nameWidth(name, font) {
+  return Math.ceil(textWidth(name.text, font) + (name.scope ? textWidth(name.scope, font - 3) + 5 : 0) + 17);
+}
+
+/** The names of a handle in lines as wide as their column; one that is too long is written smaller.
+ * @param {ShownName[]} list @param {number} width @param {boolean} full @returns {{names: PlacedName[], lines: number}} */
+export function flowNames(list, width, full) {
+  /** @type {PlacedName[]} */
+  const out = [];
+  let x = 0;
+  let line = 0;
+  for (const name of list) {
+    let font = full && !out.length ? 12 : 11;
+    while (font > 9 && nameWidth(name, font) > width) font -= 0.5;
+    const w = Math.min(width, nameWidth(name, font));
+    if (x && x + w > width) {
+      line += 1;
+      x = 0;
+    }
+    out.push({ ...name, x, line, w, font });
+    x += w + 4;
+  }
+  return { names: out, lines: out.length ? line + 1 : 0 };
+}
+
+/** A name cut to its room, at its beginning, for a path says most at its end. @param {string} text @param {number} room
+ * @param {number} font */
+export function cutPath(text, room, font) {
+  const most = Math.max(2, Math.floor(room / (EM * font) + 0.02));
+  const letters = Array.from(text);
+  return letters.length <= most ? text : `…${letters.slice(letters.length - most + 1).join("")}`;
+}
+
+/** The names of a handle, that of its home first. @param {import("./memory_step.js").MemoryStep} at @param {string} uid
+ * @param {Tag[]} tags @param {string} section */
+export function shownNames(at, uid, tags, section) {
+  const home = at.homes.of.get(uid);
+  const list = tags.map((tag) => shownName(at, tag, section));
+  return list.sort((a, b) => Number(b.tag.text === home?.path) - Number(a.tag.text === home?.path));
+}
+
+/** @param {string} uid */
+export function uidNumber(uid) {
+  return Number(uid.replace(/^\D+/, ""));
+}

@@ -1,0 +1,118 @@
+/** The pins of a row: which saved values are told above its strip, which at its end, and what broke them. */
+
+import { find, sameValue } from "../entities.js";
+import { opName } from "./fold_names.js";
+import { textWidth } from "./metrics.js";
+import { extent } from "./reads.js";
+
+/** @typedef {import("./memory_step.js").Pin} Pin */
+/** @typedef {import("./memory_blocks.js").Block} Block */
+/** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
+/**
+ * @typedef {{pin: Pin, text: string, x: number, y: number, w: number, h: number, dot: boolean}} PlacedPin   from the row's corner
+ * @typedef {{pins: PlacedPin[], more: Pin[], moreX: number, end: number, cause: Cause | null}} PinFlow
+ *   more: those that there is no room for; end: from where on the line is free; cause: of a broken one
+ * @typedef {{line: number, text: string, was: import("../entities.js").Cell | undefined, cell: number}} Cause
+ *   the statement that wrote, and the value that a cell had before
+ */
+
+const FONT = 9.5;
+const DOTS = 3;
+
+/** @param {MemoryStep} step @param {Block} block @param {import("./row_lines.js").RowLayout} layout
+ * @param {import("./memory_columns.js").Columns} columns @returns {PinFlow | null} */
+export function flowPins(step, block, layout, columns) {
+  const list = [...block.pins].sort((a, b) => Number(b.broken) - Number(a.broken));
+  if (!list.length) return null;
+  const broken = list.find((pin) => pin.broken);
+  const cause = broken ? causeOf(step, broken) : null;
+  return layout.top ? headPins(step, list, layout, columns, cause) : dotPins(step, list, layout, columns, cause);
+}
+
+/** @param {MemoryStep} step @param {Pin[]} list @param {import("./row_lines.js").RowLayout} layout
+ * @param {import("./memory_columns.js").Columns} columns @param {Cause | null} cause @returns {PinFlow} */
+function headPins(step, list, layout, columns, cause) {
+  /** @type {PinFlow} */
+  const out = { pins: [], more: [], moreX: 0, end: columns.strip, cause };
+  const y = layout.top - 14;
+  const right = columns.w - 30;
+  let short = false;
+  const wide = list.reduce((sum, pin) => sum + pinWidth(pinText(step, pin, false)) + 4, 0);
+  if (columns.strip + wide > right) short = true;
+  for (const pin of list) {
+    const text = pinText(step, pin, short && !pin.broken);
+    const w = pinWidth(text);
+    if (out.end + w > right) {
+      out.more.push(pin);
+      continue;
+    }
+    out.pins.push({ pin, text, x: out.end, y, w, h: 13, dot: false });
+    out.end += w + 4;
+  }
+  out.moreX = out.end;
+  if (out.more.length) out.end += 22;
+  return out;
+}
+
+/** At the end of a closed row's strip. @param {MemoryStep} step @param {Pin[]} list
+ * @param {import("./row_lines.js").RowLayout} layout @param {import("./memory_columns.js").Columns} columns
+ * @param {Cause | null} cause @returns {PinFlow} */
+function dotPins(step, list, layout, columns, cause) {
+  const end = columns.gradW ? columns.grad - 24 : columns.w - 4;
+  let x = columns.strip + layout.strip.w + 4;
+  /** @type {PinFlow} */
+  const out = { pins: [], more: [], moreX: 0, end: x, cause };
+  for (const pin of list) {
+    if (out.pins.length && (out.pins.length >= DOTS || x + 9 > end)) {
+      out.more.push(pin);
+      continue;
+    }
+    out.pins.push({ pin, text: pinText(step, pin, true), x, y: layout.top + 3, w: 9, h: 9, dot: true });
+    x += 11;
+  }
+  out.moreX = x;
+  out.end = x + (out.more.length ? 18 : 0);
+  return out;
+}
+
+/** @param {string} text */
+function pinWidth(text) {
+  return Math.ceil(textWidth(text, FONT)) + 10;
+}
+
+/** `v0 Addmm · mat1`: the version that a node expects, the node and its slot. @param {MemoryStep} step @param {Pin} pin
+ * @param {boolean} short without the slot */
+function pinText(step, { node, slot, saved }, short) {
+  const version = saved.expected === null || saved.expected === undefined ? "v?" : `v${saved.expected}`;
+  const name = opName(find(step.entities, node, "node")?.name ?? node);
+  return `${version}${saved.state === "changed" ? " ≠" : ""} ${name}${short ? "" : ` · ${slot}`}`;
+}
+
+/** What broke a saved value. @param {MemoryStep} step @param {Pin} pin @returns {Cause | null} */
+function causeOf(step, { node, slot, saved }) {
+  const { opened, causes } = step.model;
+  const key = `${node}:${slot}`;
+  const known = causes.get(key);
+  if (known !== undefined) return known;
+  const entry = opened.index.slots.get(key);
+  const at = Math.min(entry?.stale ?? Infinity, entry?.changed ?? Infinity);
+  const cause = Number.isFinite(at) ? writeAt(opened, at, saved) : null;
+  causes.set(key, cause);
+  return cause;
+}
+
+/** @param {import("../state.js").OpenTrace} opened @param {number} at @param {import("../entities.js").Slot} saved
+ * @returns {Cause | null} */
+function writeAt({ trace, state }, at, saved) {
+  const { line } = trace.steps[at];
+  const text = (trace.program.source.split("\n")[line - 1] ?? "").trim();
+  const before = find(state(at - 1), saved.storage, "storage");
+  const after = find(state(at), saved.storage, "storage");
+  const span = extent({ kind: "tensor", ...saved });
+  for (const [dtype, cells] of Object.entries(before?.cells ?? {})) {
+    const now = after?.cells?.[dtype] ?? [];
+    const cell = cells.findIndex((value, k) => span && k >= span[0] && k <= span[1] && !sameValue(value, now[k]));
+    if (cell >= 0) return { line, text, was: cells[cell], cell };
+  }
+  return { line, text, was: undefined, cell: -1 };
+}

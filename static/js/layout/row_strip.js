@@ -1,0 +1,144 @@
+/** The strip of a row: the cells of a storage in the room that there is, wrapped or as colours where numbers don't fit. */
+
+import { itemsize, plainDtype } from "./reads.js";
+import { elementCount } from "./strip.js";
+
+/** @typedef {import("../entities.js").Storage} Storage */
+/**
+ * @typedef {{dtype: string, n: number, y: number, columns: number, lines: number, cw: number, ch: number,
+ *   mode: "numbers" | "heat" | "summary" | "bare"}} CellBand   the cells of a storage under one dtype; y from the strip's top
+ * @typedef {{bands: CellBand[], w: number, h: number}} RowStrip
+ */
+
+/** The widest cell, the narrowest with a number in it, and the narrowest where beads need all cells in one line. */
+const CELL = { most: 42, least: 25, tight: 22 };
+const COMPLEX = { most: 78, least: 52, tight: 46 };
+
+/** How tall cells as colours may get together. */
+const HEAT_HEIGHT = 64;
+
+/** Cells of a closed row beyond which it shows the means of equal stretches. */
+export const MOST_SLIM = 96;
+
+/** Height of a summary: with its numbers and a window onto its cells, and as colours alone. */
+export const SUMMARY = { full: 58, slim: 15, heat: 16, cells: 22, cellH: 18, numbers: 52 };
+
+/**
+ * @param {Storage | undefined} storage
+ * @param {{width: number, full: boolean, beads: boolean, low: boolean, last: number}} room
+ *   beads: whether several handles read it, each with a line of its own; low: numbers alone matter; last: the length of
+ *   the last dimension of the handle
+ * @returns {RowStrip}
+ */
+export function rowStrip(storage, room) {
+  const rows = Object.entries(storage?.cells ?? {});
+  if (!storage?.cells && (storage?.summary || storage?.windows)) return summaryStrip(storage, room);
+  if (!rows.length) return { bands: [bareBand(room)], w: Math.min(56, room.width), h: room.full ? 22 : 14 };
+  if (rows.length === 1) {
+    const band = cellBand(rows[0][0], rows[0][1].length, room);
+    return { bands: [band], w: Math.max(14, Math.min(band.n || 1, band.columns) * band.cw), h: band.lines * band.ch };
+  }
+  return severalStrips(rows, room);
+}
+
+/** The same bytes under several dtypes: strips of one width below each other, so that cells of the same bytes line up.
+ * @param {[string, unknown[]][]} rows @param {Parameters<typeof rowStrip>[1]} room @returns {RowStrip} */
+function severalStrips(rows, room) {
+  const natural = Math.max(...rows.map(([dtype, cells]) => cells.length * sizes(dtype).most));
+  const width = Math.min(room.width - 34, natural);
+  /** @type {CellBand[]} */
+  const bands = [];
+  let y = 0;
+  for (const [dtype, cells] of rows) {
+    const n = cells.length;
+    const fits = n > 0 && width / n >= sizes(dtype).tight;
+    const ch = room.full ? (room.low ? 16 : 21) : 13;
+    /** @type {CellBand} */
+    const band = fits
+      ? { dtype, n, y, columns: n, lines: 1, cw: width / n, ch, mode: "numbers" }
+      : { ...cellBand(dtype, n, { ...room, width }), y };
+    if (!room.full && !fits) [band.columns, band.lines, band.cw] = [Math.max(1, n), 1, width / Math.max(1, n)];
+    bands.push(band);
+    y += band.lines * band.ch + 3;
+  }
+  return { bands, w: Math.max(14, width), h: y - 3 };
+}
+
+/** @param {string} dtype */
+function sizes(dtype) {
+  return plainDtype(dtype).startsWith("complex") ? COMPLEX : CELL;
+}
+
+/** @param {{full: boolean, width: number}} room @returns {CellBand} */
+function bareBand({ full, width }) {
+  return { dtype: "", n: 0, y: 0, columns: 1, lines: 1, cw: Math.min(56, width), ch: full ? 22 : 14, mode: "bare" };
+}
+
+/** @param {Storage} storage @param {{width: number, full: boolean}} room @returns {RowStrip} */
+function summaryStrip(storage, { width, full }) {
+  const dtype = Object.keys(storage.summary ?? storage.windows ?? {})[0] ?? "";
+  const n = elementCount(storage, dtype);
+  const h = full ? SUMMARY.full : SUMMARY.slim;
+  const w = full ? width : Math.min(width, 200);
+  return { bands: [{ dtype, n, y: 0, columns: n, lines: 1, cw: w / Math.max(1, n), ch: h, mode: "summary" }], w, h };
+}
+
+/** @param {string} dtype @param {number} n @param {Parameters<typeof rowStrip>[1]} room @returns {CellBand} */
+function cellBand(dtype, n, room) {
+  const { most, least, tight } = sizes(dtype);
+  const { width, full, low, last } = room;
+  const made = (
+    /** @type {number} */ columns,
+    /** @type {number} */ lines,
+    /** @type {number} */ cw,
+    /** @type {number} */ ch,
+  ) => /** @type {CellBand} */ ({ dtype, n, y: 0, columns, lines, cw, ch, mode: "numbers" });
+  const tall = (/** @type {number} */ lines) => {
+    if (!full) return 15;
+    if (low) return lines === 1 ? 20 : 16;
+    return lines === 1 ? 30 : lines === 2 ? 21 : 18;
+  };
+  if (!n) return { ...made(1, 1, 30, full ? (low ? 20 : 30) : 14), mode: "bare" };
+  if (!full) {
+    const cw = Math.min(36, width / n);
+    return { ...made(n, 1, cw, 15), mode: cw >= least ? "numbers" : "heat" };
+  }
+  if (room.beads && width / n >= tight) return made(n, 1, Math.min(most, width / n), tall(1));
+  const deepest = n > 40 ? 6 : 4;
+  for (let lines = 1; lines <= deepest; lines++) {
+    let columns = Math.ceil(n / lines);
+    if (last > 1 && last <= n) columns = Math.ceil(columns / last) * last;
+    const cw = Math.min(most, width / columns);
+    if (cw < least || (n % columns && lines < deepest)) continue;
+    const rows = Math.ceil(n / columns);
+    return made(columns, rows, cw, tall(rows));
+  }
+  const size = Math.min(8, Math.max(3, Math.sqrt((width * HEAT_HEIGHT) / n)));
+  const columns = heatColumns(n, Math.floor(width / size), last);
+  const rows = Math.ceil(n / columns);
+  const cw = Math.min(16, width / columns);
+  return { ...made(columns, rows, cw, rows === 1 ? 24 : Math.min(12, Math.max(3, HEAT_HEIGHT / rows))), mode: "heat" };
+}
+
+/** Whole rows of the handle, where that is possible. @param {number} n @param {number} most @param {number} last */
+function heatColumns(n, most, last) {
+  if (n <= most) return n;
+  return last > 1 && last <= most ? Math.floor(most / last) * last : most;
+}
+
+/** Where cell i of a band is, from the strip's corner. @param {CellBand} band @param {number} i */
+export function bandCell(band, i) {
+  const x = (i % band.columns) * band.cw;
+  return { x, y: band.y + Math.floor(i / band.columns) * band.ch, w: band.cw, h: band.ch };
+}
+
+/** The cells that a handle of this dtype reads. @param {RowStrip} strip @param {string | null | undefined} dtype */
+export function bandOf(strip, dtype) {
+  const plain = plainDtype(dtype);
+  return strip.bands.find((band) => plainDtype(band.dtype) === plain) ?? strip.bands[0];
+}
+
+/** Bytes of a cell. @param {CellBand} band */
+export function bandSize(band) {
+  return itemsize(band.dtype);
+}

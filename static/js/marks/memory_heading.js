@@ -1,0 +1,294 @@
+/** The lines between the rows of the memory pane: frames and objects with what they hold, folds, and what was freed. */
+
+import { find } from "../entities.js";
+import { typeText } from "../layout/card_texts.js";
+import { bytesText, valueText, wireText } from "../layout/format.js";
+import { CHIP_FONT } from "../layout/heading_chips.js";
+import { HEIGHT, headingNameWidth, headingType } from "../layout/memory_placed.js";
+import { EM, textWidth, truncate } from "../layout/metrics.js";
+import { refOf } from "../layout/names.js";
+import { cls, h } from "../svg.js";
+import { rowTagMark } from "./row_tags.js";
+
+/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("./step_facts.js").StepFacts} StepFacts */
+/** @typedef {import("../layout/memory_placed.js").PlacedItem} PlacedItem */
+/** @typedef {import("../layout/memory_items.js").HeadingItem} HeadingItem */
+/** @typedef {import("../layout/memory_columns.js").Columns} Columns */
+/** @typedef {import("../layout/heading_chips.js").PlacedChip} PlacedChip */
+
+const UI = 0.56;
+
+/** @param {StepFacts} facts @param {PlacedItem} place @param {HeadingItem} item @param {Columns} columns @returns {VNode} */
+export function headingMark(facts, place, item, columns) {
+  const box = { x: 6, y: 2, width: columns.w - 12, height: place.h - 4, rx: 4 };
+  return item.type === "frame" ? frameMark(facts, place, item, box) : objectMark(facts, place, item, columns, box);
+}
+
+/** @param {StepFacts} facts @param {PlacedItem} place @param {HeadingItem} item
+ * @param {Record<string, number>} box */
+function frameMark(facts, place, item, box) {
+  const frame = find(facts.snap.entities, item.uid, "frame");
+  const here = facts.snap.step?.frame === item.uid;
+  const suspended = frame?.state === "suspended";
+  const name = item.section;
+  const at = 14 + textWidth(name, 12) + 10;
+  return h(
+    "g",
+    {
+      key: item.key,
+      class: cls(
+        "moves heading frame inner",
+        here && "here",
+        suspended && "suspended",
+        facts.snap.fresh.has(item.uid) && "fresh",
+      ),
+      transform: `translate(0 ${place.y})`,
+      "data-frame-card": item.uid,
+      role: "group",
+      "aria-label": `${name}${suspended ? ` ${facts.labels.suspended}` : ""}`,
+    },
+    h("rect", { key: "box", class: "frame-box", ...box }),
+    item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
+    h("text", { key: "name", class: "frame-name", x: 14, y: 15.5, "font-size": 12 }, name),
+    h(
+      "text",
+      { key: "line", class: "meta", x: at, y: 15.5, "font-size": 10 },
+      `${facts.labels.line} ${frame?.line ?? "?"}`,
+    ),
+    chipMarks(facts, place, item.uid),
+    foldedMark(facts, place, item),
+    h("title", {}, `${frame?.name ?? ""}() ${item.uid}`),
+  );
+}
+
+/** @param {StepFacts} facts @param {PlacedItem} place @param {HeadingItem} item @param {Columns} columns
+ * @param {Record<string, number>} box */
+function objectMark(facts, place, item, columns, box) {
+  const object = find(facts.snap.entities, item.uid, "object");
+  const inner = item.type === "inner";
+  const left = columns.names + 14 + item.indent * 12;
+  let x = left;
+  const tags = item.names.map((name) => {
+    const w = headingNameWidth(name);
+    const mark = rowTagMark(item.uid, name, { x, y: 3, w, h: 16, font: 11.5 });
+    x += w + 5;
+    return mark;
+  });
+  const changed = facts.snap.changed.has(item.uid);
+  return h(
+    "g",
+    {
+      key: item.key,
+      class: cls(
+        "moves heading object",
+        inner && "inner",
+        facts.snap.fresh.has(item.uid) && "fresh",
+        changed && "moved",
+      ),
+      transform: `translate(0 ${place.y})`,
+      "data-object": item.uid,
+      tabindex: "0",
+      role: "group",
+      "aria-label": `${item.uid} ${object ? typeText(object) : ""}`,
+    },
+    h("rect", { key: "box", class: "object-box", ...box }),
+    item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
+    inner && h("path", { key: "branch", class: "branch", d: `M${left - 12} 0V11h7` }),
+    tags,
+    h("text", { key: "type", class: "meta", x: x + 2, y: 15.5, "font-size": 10.5 }, headingType(object)),
+    chipMarks(facts, place, item.uid),
+    item.type === "optimizer" ? stateSign(item) : foldedMark(facts, place, item),
+  );
+}
+
+/** @param {StepFacts} facts @param {PlacedItem} place @param {string} uid of the frame or object */
+function chipMarks(facts, place, uid) {
+  const { chips } = place;
+  if (!chips) return [];
+  const out = chips.chips.map((chip) => chipMark(facts, uid, chip));
+  const [before, after] = [chips.before, chips.after];
+  const open = chips.lines > 1;
+  if (before || after || open) {
+    const x = before && !after ? chips.beforeX : chips.afterX;
+    const text = open ? "−" : `+${before + after}`;
+    out.push(foldButton(`items ${uid}`, open, { x, y: chips.afterLine * HEIGHT.line, text }));
+  }
+  return out;
+}
+
+/** @param {StepFacts} facts @param {string} uid @param {PlacedChip} chip */
+export function chipMark(facts, uid, chip) {
+  const { key, label, text, value, kind, changed, x, line, w } = chip;
+  const y = line * HEIGHT.line;
+  const frame = uid[0] === "f";
+  const ref = refOf(value);
+  const start = x + textWidth(label, CHIP_FONT) + (label ? 5 : 0);
+  const attrs = frame
+    ? { "data-chip": wireText(value), "data-name": key, "data-frame": uid, "data-value": wireText(value) }
+    : kind === "note"
+      ? {}
+      : { "data-item": `${uid}:${key}`, "data-to": ref, "data-value": wireText(value) };
+  const leads = kind === "tensor" || kind === "object";
+  const wide = textWidth(text, CHIP_FONT) + 10;
+  return h(
+    "g",
+    { key: `chip ${key}`, class: cls(frame ? "chip" : "item", kind, changed && "moved"), ...attrs },
+    h("rect", { key: "box", class: "chip-ground", x: x - 4, y: y + 2.5, width: w + 8, height: 17, rx: 4 }),
+    label && h("text", { key: "name", class: "chip-name", x, y: y + 15, "font-size": CHIP_FONT }, label),
+    leads && h("path", { key: "leads", class: "leads", d: `M${start} ${y + 11}h6m-3 -3l3 3l-3 3` }),
+    leads && h("rect", { key: "to", class: "chip-to", x: start + 9, y: y + 4, width: wide, height: 14, rx: 4 }),
+    h(
+      "text",
+      { key: "value", class: "chip-value", x: leads ? start + 14 : start, y: y + 15, "font-size": CHIP_FONT },
+      kind === "here" ? `${text} ↓` : text,
+    ),
+    h("title", { key: "title" }, `${key} = ${valueText(value, 400, facts.snap.entities)}`),
+  );
+}
+
+/** What opens or closes. @param {string} key @param {boolean} open @param {{x: number, y: number, text: string}} at */
+function foldButton(key, open, at) {
+  const w = textWidth(at.text, 10) + 8;
+  return h(
+    "g",
+    {
+      key: `fold ${key}`,
+      class: "fold more",
+      "data-fold": key,
+      role: "button",
+      tabindex: "0",
+      "aria-expanded": `${open}`,
+      "aria-label": at.text,
+    },
+    h("rect", { key: "ground", class: "fold-ground", x: at.x - 4, y: at.y + 3, width: w, height: 16, rx: 4 }),
+    h("text", { key: "text", class: "meta", x: at.x, y: at.y + 15, "font-size": 10 }, at.text),
+  );
+}
+
+/** The rows that a heading hides, and what brings them back. @param {StepFacts} facts @param {PlacedItem} place
+ * @param {HeadingItem} item */
+function foldedMark(facts, place, item) {
+  if (item.type === "inner") return null;
+  const key = `rows ${item.section}`;
+  const count = place.folded.length;
+  const x = item.type === "frame" ? 0 : 12;
+  const button = { "data-fold": key, role: "button", tabindex: "0", "aria-expanded": `${count === 0}` };
+  const names = place.folded.map(({ item: row }) => (row.kind === "row" ? row.block.label : "")).join(", ");
+  const text = `${count} ${facts.labels.folded}`;
+  const w = text.length * UI * 11 + 14;
+  const right = (place.chips?.afterX ?? place.chipX) + (place.chips?.after ? 26 : 0);
+  return h(
+    "g",
+    {
+      key: "rows",
+      class: cls("fold rows", count > 0 && "closed"),
+      ...button,
+      "aria-label": count ? `${text}: ${names}` : item.section,
+    },
+    h("rect", { key: "ground", class: "fold-ground", x: x - 4, y: 2, width: 16, height: 18, rx: 4 }),
+    item.type === "frame"
+      ? null
+      : h("text", { key: "sign", class: "fold-sign", x, y: 15, "font-size": 10 }, count ? "▸" : "▾"),
+    count > 0 && h("rect", { key: "told", class: "fold-told", x: right, y: 3.5, width: w, height: 15, rx: 7 }),
+    count > 0 && h("text", { key: "text", class: "fold-text", x: right + 7, y: 15, "font-size": 11 }, text),
+    h("title", {}, names || item.section),
+  );
+}
+
+/** What opens the storages that an optimizer keeps. @param {HeadingItem} item */
+function stateSign(item) {
+  if (!item.state.length) return null;
+  const open = item.open || item.state.some((block) => block.hot);
+  return h(
+    "g",
+    {
+      key: "state",
+      class: "fold rows",
+      "data-fold": `state ${item.uid}`,
+      role: "button",
+      tabindex: "0",
+      "aria-expanded": `${open}`,
+      "aria-label": `${item.state.length}`,
+    },
+    h("rect", { key: "ground", class: "fold-ground", x: 8, y: 2, width: 16, height: 18, rx: 4 }),
+    h("text", { key: "sign", class: "fold-sign", x: 12, y: 15, "font-size": 10 }, open ? "▾" : "▸"),
+    h("title", {}, item.state.map((block) => block.label).join(", ")),
+  );
+}
+
+/** Storages in one line. @param {StepFacts} facts @param {PlacedItem} place
+ * @param {import("../layout/memory_items.js").FoldItem} item @param {Columns} columns */
+export function foldLineMark(facts, place, item, columns) {
+  const { labels, snap } = facts;
+  const n = item.blocks.length;
+  const bytes = item.blocks.reduce(
+    (sum, { storage }) => sum + (find(snap.entities, storage, "storage")?.nbytes ?? 0),
+    0,
+  );
+  const words = {
+    flight: n > 1 ? labels.flight : labels.flightOne,
+    kept: labels.keptUnnamed,
+    temporary: n > 1 ? labels.temporary : labels.temporaryOne,
+    rows: labels.moreRows,
+  };
+  const text = `${n} ${words[item.what]} · ${bytesText(bytes)}`;
+  const names = item.blocks.map((block) => block.label).join(", ");
+  const at = columns.names + 18 + uiWidth(text, 11.5) + 12;
+  const room = Math.floor((columns.w - at - 12) / (EM * 10));
+  return h(
+    "g",
+    {
+      key: `fold ${item.key}`,
+      class: "moves fold line",
+      transform: `translate(0 ${place.y})`,
+      "data-fold": item.key,
+      role: "button",
+      tabindex: "0",
+      "aria-expanded": "false",
+      "aria-label": `${text}: ${names}`,
+    },
+    h("rect", { key: "ground", class: "fold-ground", x: 6, y: 1, width: columns.w - 12, height: 18, rx: 4 }),
+    h("text", { key: "sign", class: "fold-sign", x: columns.names + 4, y: 14, "font-size": 11 }, "▸"),
+    h("text", { key: "text", class: "fold-text", x: columns.names + 18, y: 14, "font-size": 11.5 }, text),
+    room > 3 && h("text", { key: "names", class: "fold-names", x: at, y: 14, "font-size": 10 }, truncate(names, room)),
+    h("title", {}, `${text}: ${names}`),
+  );
+}
+
+/** @param {string} text in the face of the page @param {number} size */
+function uiWidth(text, size) {
+  return (textWidth(text, size) / EM) * UI;
+}
+
+/** What the step freed. @param {StepFacts} facts @param {PlacedItem} place
+ * @param {import("../layout/memory_items.js").GhostItem} item @param {Columns} columns */
+export function ghostsMark(facts, place, item, columns) {
+  const bytes = item.freed.reduce((sum, { nbytes }) => sum + (nbytes ?? 0), 0);
+  const text = `${facts.labels.freedNow}: ${item.freed.length} · ${bytesText(bytes)}`;
+  let x = columns.names + 18 + uiWidth(text, 11.5) + 12;
+  const end = columns.w - 40;
+  let hidden = 0;
+  const marks = item.freed.map(({ uid, name }) => {
+    const said = name ? `${name} ${uid}` : uid;
+    const w = textWidth(said, 10);
+    const shown = x + w <= end;
+    if (!shown) hidden += 1;
+    const mark = h(
+      "g",
+      { key: `ghost ${uid}`, class: "ghost", "data-ghost": uid },
+      shown && h("text", { class: "struck", x, y: 14, "font-size": 10 }, said),
+    );
+    if (shown) x += w + 12;
+    return mark;
+  });
+  return h(
+    "g",
+    { key: "ghosts", class: "moves ghosts", transform: `translate(0 ${place.y})` },
+    h("rect", { key: "box", class: "ghost-box", x: 8, y: 2, width: columns.w - 16, height: 16, rx: 4 }),
+    h("text", { key: "text", class: "fold-text", x: columns.names + 18, y: 14, "font-size": 11.5 }, text),
+    marks,
+    hidden > 0 && h("text", { key: "more", class: "meta", x, y: 14, "font-size": 10 }, `+${hidden}`),
+    h("title", {}, item.freed.map(({ uid, name }) => `${name} ${uid}`.trim()).join(", ")),
+  );
+}

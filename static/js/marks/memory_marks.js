@@ -1,0 +1,96 @@
+/** The memory pane of a step as descriptions: the heading with the columns' names, and the lines that are in sight. */
+
+import { flowChips } from "../layout/heading_chips.js";
+import { inBand } from "../layout/view.js";
+import { EM, textWidth } from "../layout/metrics.js";
+import { h } from "../svg.js";
+import { chipMark, foldLineMark, ghostsMark, headingMark } from "./memory_heading.js";
+import { rowMark } from "./memory_row.js";
+
+/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("./step_facts.js").StepFacts} StepFacts */
+/** @typedef {import("../layout/memory_pane.js").MemoryPane} MemoryPane */
+
+const MARGIN = 40;
+
+/** @param {StepFacts} facts @param {MemoryPane} pane @param {import("../layout/view.js").Band} band
+ * @returns {{heading: VNode[], body: VNode[]}} */
+export function memoryMarks(facts, pane, band) {
+  const body = /** @type {VNode[]} */ ([]);
+  for (const place of pane.placed) {
+    if (place.hidden || !inBand(band, place.y - MARGIN, place.y + place.h + MARGIN)) continue;
+    const mark = lineMark(facts, pane, place);
+    if (mark) body.push(mark);
+  }
+  return { heading: headingMarks(facts, pane), body };
+}
+
+/** @param {StepFacts} facts @param {MemoryPane} pane @param {import("../layout/memory_placed.js").PlacedItem} place */
+function lineMark(facts, { columns, step }, place) {
+  const { item, y } = place;
+  if (item.kind === "row") return rowMark(facts, place, item, columns, step.options.selected);
+  if (item.kind === "heading") return headingMark(facts, place, item, columns);
+  if (item.kind === "fold") return foldLineMark(facts, place, item, columns);
+  if (item.kind === "ghosts") return ghostsMark(facts, place, item, columns);
+  const d = `M${columns.names} 3.5H${columns.w - columns.names}`;
+  return h("path", { key: item.key, class: "moves rule", transform: `translate(0 ${y})`, d });
+}
+
+/** @param {StepFacts} facts @param {MemoryPane} pane @returns {VNode[]} */
+function headingMarks(facts, pane) {
+  const { columns, main } = pane;
+  const { labels } = facts;
+  const lanes = /** @type {[string, string, number][]} */ ([
+    ["names", labels.names, columns.names],
+    ["handles", columns.phone ? "" : labels.handles, columns.card],
+    ["storages", labels.storages, columns.strip],
+    ["grad", columns.gradW && !columns.phone ? ".grad" : "", columns.grad],
+  ]);
+  const out = lanes.map(([key, text, x]) => h("text", { key: `head ${key}`, class: "lane-head", x, y: 16 }, text));
+  if (!main) return out;
+  const here = facts.snap.step?.frame === main;
+  const x = columns.names + textWidth(labels.names, 12) + 12;
+  const w = textWidth(labels.module, 9.5) + 10;
+  const fits = x + w < columns.card - 2;
+  const box = h("rect", { key: "box", class: "frame-box", x, y: 4, width: w, height: 16, rx: 4 });
+  const name = h("text", { key: "name", class: "frame-name", x: x + 5, y: 15.5, "font-size": 9.5 }, labels.module);
+  out.push(
+    h(
+      "g",
+      {
+        key: `frame ${main}`,
+        class: here ? "frame main here" : "frame main",
+        "data-frame-card": main,
+        role: "group",
+        "aria-label": labels.module,
+      },
+      fits && [box, name],
+      valueMarks(facts, pane, main),
+    ),
+  );
+  return out;
+}
+
+/** The plain values of the module, those that the step gave first. @param {StepFacts} facts @param {MemoryPane} pane
+ * @param {string} main */
+function valueMarks(facts, { columns, values }, main) {
+  const last = columns.gradW && !columns.phone ? columns.grad + EM * 12 * 5 + 14 : columns.strip + EM * 12 * 8 + 16;
+  const flow = flowChips(values, last, columns.w - 8, last, false);
+  const shift = columns.w - 12 - Math.max(flow.afterX - 12, last) - (flow.after ? 24 : 0);
+  const chips = flow.chips.map((chip) => chipMark(facts, main, { ...chip, x: chip.x + Math.max(0, shift) }));
+  const hidden = flow.before + flow.after;
+  if (hidden) {
+    const x = flow.before && !flow.after ? flow.beforeX : flow.afterX;
+    const shown = new Set(flow.chips.map(({ key }) => key));
+    const rest = values.filter(({ key }) => !shown.has(key)).map(({ label, text }) => `${label} ${text}`);
+    chips.push(
+      h(
+        "text",
+        { key: "more values", class: "meta", x: x + Math.max(0, shift), y: 15, "font-size": 10 },
+        `+${hidden}`,
+        h("title", {}, rest.join("\n")),
+      ),
+    );
+  }
+  return chips;
+}

@@ -1,0 +1,226 @@
+/** A row of the memory pane: its handles with names, counters and readings, the strip of its storage, gradient and pins. */
+
+import { find, findHandle } from "../entities.js";
+import { bytesText } from "../layout/format.js";
+import { EM, textWidth, truncate } from "../layout/metrics.js";
+import { SIZE } from "../layout/row_lines.js";
+import { cls, h } from "../svg.js";
+import { readingMark } from "./row_beads.js";
+import { quietMarks, rowCardMark, slimCardMark } from "./row_card.js";
+import { stripMark } from "./row_cells.js";
+import { counterMark } from "./row_counter.js";
+import { gradPlaceMark } from "./row_grad.js";
+import { pinMarks } from "./row_pin.js";
+import { rowTagMark } from "./row_tags.js";
+
+/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("./step_facts.js").StepFacts} StepFacts */
+/** @typedef {import("../layout/memory_placed.js").PlacedItem} PlacedItem */
+/** @typedef {import("../layout/memory_items.js").RowItem} RowItem */
+/** @typedef {import("../layout/row_lines.js").RowLayout} RowLayout */
+/** @typedef {import("../layout/row_lines.js").HandleLine} HandleLine */
+/** @typedef {import("../layout/memory_columns.js").Columns} Columns */
+/** @typedef {{facts: StepFacts, item: RowItem, layout: RowLayout, columns: Columns, open: boolean}} Row   open: with cards */
+
+/** @param {StepFacts} facts @param {PlacedItem} place @param {RowItem} item @param {Columns} columns
+ * @param {string | null} selected @returns {VNode | null} */
+export function rowMark(facts, place, item, columns, selected) {
+  const { layout } = place;
+  if (!layout) return null;
+  const { block } = item;
+  const row = { facts, item, layout, columns, open: layout.level !== "slim" && !layout.low };
+  const chosen = selected !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(selected));
+  const ground = { x: 4, y: 1, width: columns.w - 8, height: place.h - 2, rx: 6 };
+  return h(
+    "g",
+    {
+      key: `row ${block.key}`,
+      class: cls("moves row", layout.level === "slim" ? "slim" : "open", item.small && "small"),
+      transform: `translate(0 ${place.y})`,
+      "data-row": block.key,
+    },
+    block.hot && layout.level !== "slim" && h("rect", { key: "hot", class: "row-hot", ...ground }),
+    chosen && h("rect", { key: "chosen", class: "row-chosen", ...ground }),
+    guideMarks(row),
+    storageMarks(row),
+    layout.lines.flatMap((line) => lineMarks(row, line)),
+    layout.lines.length || block.names.size ? null : labelMark(row, SIZE.inset + layout.top),
+    quietRows(row),
+    counterMarks(row),
+    place.pins && pinMarks(facts, place.pins, layout, columns, SIZE.inset),
+  );
+}
+
+/** @param {Row} row */
+function storageMarks({ facts, item, layout, columns }) {
+  const { storage } = item.block;
+  if (!storage) return [];
+  const at = {
+    x: columns.strip,
+    y: SIZE.inset + layout.top,
+    full: layout.level !== "slim",
+    grad: facts.grads.has(storage),
+  };
+  return [stripMark(facts, storage, layout.strip, at), titleMark({ facts, item, layout, columns }, storage)];
+}
+
+/** A storage's name and what is unusual about it, at the end of its strip. @param {Omit<Row, "open">} row
+ * @param {string} uid */
+function titleMark({ facts, item, layout, columns }, uid) {
+  const storage = find(facts.snap.entities, uid, "storage");
+  const several = layout.strip.bands.length > 1 ? 30 : 0;
+  const x = columns.strip + layout.strip.w + 7 + several;
+  const end = columns.gradW && !columns.phone ? columns.grad - 28 : columns.w - 6;
+  if (!storage || layout.level === "slim") return null;
+  const inside = storage.within ? `${facts.labels.inside} ${storage.within.storage} +${storage.within.at} B` : "";
+  const device = storage.device && storage.device !== "cpu" ? storage.device : "";
+  const big = storage.cells ? "" : storage.nbytes === undefined ? "" : bytesText(storage.nbytes);
+  const notes = [inside, device, big].filter(Boolean);
+  const y = SIZE.inset + layout.top + Math.min(layout.strip.h, 30) / 2 + 3;
+  const text = [uid, ...notes].join(" · ");
+  const whole = x + textWidth(text, 9.5) <= end;
+  const said = h(
+    "title",
+    {},
+    `${uid} · ${storage.nbytes === undefined ? "?" : bytesText(storage.nbytes)} ${notes.join(" · ")}`,
+  );
+  if (whole) return h("text", { key: "storage", class: "storage-name", x, y, "font-size": 9.5 }, text, said);
+  const low = SIZE.inset + layout.top + layout.strip.h + 10;
+  const room = Math.floor((end - columns.strip) / (EM * 8.5));
+  if (notes.length && !item.small)
+    return h(
+      "text",
+      { key: "storage", class: "storage-name end", x: end, y: low, "font-size": 8.5 },
+      truncate(text, room),
+      said,
+    );
+  if (x + textWidth(uid, 9.5) <= end)
+    return h("text", { key: "storage", class: "storage-name", x, y, "font-size": 9.5 }, uid, said);
+  return null;
+}
+
+/** @param {Row} row @param {HandleLine} line @returns {(VNode | null | VNode[])[]} */
+function lineMarks(row, line) {
+  const { facts, item, layout, columns, open } = row;
+  const { uid } = line;
+  const handle = findHandle(facts.snap.entities, uid);
+  if (!handle) return [];
+  const y = SIZE.inset + line.y;
+  const at = { x: columns.card, y, w: columns.cardW };
+  const named = line.names.length > 0;
+  return [
+    handle.storage ? readingMark(facts, line, handle, { columns, layout, inset: SIZE.inset }) : null,
+    named ? nameMarks(row, line, y) : labelMark(row, y),
+    open ? rowCardMark(facts, uid, at) : slimCardMark(facts, uid, { ...at, w: slimWidth(row, line) }, named),
+    line.first && !open && item.block.others.length ? othersMarks(row, y) : null,
+    gradPlaceMark(facts, item.block, line, columns, y, open),
+  ];
+}
+
+/** A closed row leaves room for its handles without a name. @param {Row} row @param {HandleLine} line */
+function slimWidth({ facts, item, columns }, line) {
+  if (!line.first || !item.block.others.length) return columns.cardW;
+  const shape = findHandle(facts.snap.entities, line.uid)?.shape ?? [];
+  return Math.min(columns.cardW - 22, textWidth(`(${shape.join(", ")}${shape.length === 1 ? "," : ""})`, 10.5) + 15);
+}
+
+/** @param {Row} row @param {number} y */
+function othersMarks(row, y) {
+  const { facts, item, layout, columns } = row;
+  const used = slimWidth(row, layout.lines[0]) + 4;
+  const at = { x: columns.card + used, room: columns.cardW - used, say: false };
+  return /** @type {VNode[]} */ (quietMarks(facts, item.block.others, columns, y + 0.5, at));
+}
+
+/** What a row without names is for. @param {Row} row @param {number} y */
+function labelMark({ item, columns, open, layout }, y) {
+  const { block } = item;
+  if (block.names.size && !block.label) return null;
+  const room = columns.namesW + (layout.lines.length ? 0 : columns.cardW);
+  const text = block.label || block.key;
+  const size = Math.max(8.5, Math.min(10.5, Math.floor((room / (EM * text.length)) * 10) / 10));
+  const shown = truncate(text, Math.max(4, Math.floor(room / (EM * size))));
+  const at = { x: columns.names + 4, y: y + (open ? 18 : 12), "font-size": size };
+  return h("text", { key: "label", class: "no-name", ...at }, shown, h("title", {}, text));
+}
+
+/** The names of a handle, and a line from them to its card. @param {Row} row @param {HandleLine} line @param {number} y */
+function nameMarks({ item, layout, columns }, line, y) {
+  const full = layout.level !== "slim";
+  const left = columns.names + item.indent * columns.indent;
+  const lines = line.names[line.names.length - 1].line;
+  const out = line.names.map((name) => {
+    const tall = full ? (name.line ? 16 : 20) : 16;
+    const first = full ? (lines ? 0 : layout.low ? -2 : 5) : 0;
+    const top = y + first + (name.line ? (full ? 21 : 18) + (name.line - 1) * 18 : 0);
+    return { name, at: { x: left + name.x, y: top, w: name.w, h: tall, font: name.font } };
+  });
+  const { at } = out[0];
+  const right = Math.max(...out.filter(({ name }) => name.line === 0).map((placed) => placed.at.x + placed.name.w));
+  const middle = at.y + at.h / 2;
+  const more = line.hidden ? 16 : 0;
+  const tie = right + more + 4 < columns.card;
+  return h("g", { key: `tags ${line.uid}`, class: "tags" }, [
+    tie && h("path", { key: "stem", class: "stem", d: `M${right + more} ${middle}H${columns.card}` }),
+    ...out.map((placed) => rowTagMark(line.uid, placed.name, placed.at)),
+    line.hidden > 0 &&
+      h(
+        "text",
+        { key: "more", class: "meta", x: Math.min(right + 2, columns.card - 14), y: middle + 3.5, "font-size": 9 },
+        `+${line.hidden}`,
+        h("title", {}, hiddenNames(item, line)),
+      ),
+  ]);
+}
+
+/** @param {RowItem} item @param {HandleLine} line */
+function hiddenNames({ block }, line) {
+  return (block.names.get(line.uid) ?? [])
+    .slice(line.names.length)
+    .map(({ tag }) => tag.text)
+    .join(", ");
+}
+
+/** @param {Row} row */
+function quietRows({ facts, layout, columns }) {
+  return layout.quiet.map(({ uids, y }) =>
+    quietMarks(facts, uids, columns, SIZE.inset + y, { x: columns.card, room: columns.cardW, say: true }),
+  );
+}
+
+/** @param {Row} row */
+function counterMarks({ facts, layout, columns, open }) {
+  const real = layout.groups.filter((group) => group.counter && facts.snap.entities.has(group.counter));
+  const several = real.length > 1 || real.some((group) => group.uids.length > 1);
+  return real.map((group) =>
+    counterMark(
+      facts,
+      group.counter ?? "",
+      {
+        y: SIZE.inset + group.y,
+        h: group.h,
+        wearers: group.uids.length,
+        open,
+        several: real.length > 1 || (several && group.h > 40),
+      },
+      columns,
+    ),
+  );
+}
+
+/** Thin lines from the strip down to each handle that reads a part of it. @param {Row} row */
+function guideMarks({ layout, columns, open }) {
+  const [band] = layout.strip.bands;
+  if (!open || layout.strip.bands.length > 1 || band?.lines !== 1) return [];
+  const down = /** @type {Map<number, number>} */ (new Map());
+  for (const { reading, first, y, h: tall } of layout.lines) {
+    if (reading.kind !== "beads" || first) continue;
+    const to = SIZE.inset + y + Math.min(tall, SIZE.handle) / 2;
+    for (const cell of [reading.low, reading.high + 1]) down.set(cell, Math.max(down.get(cell) ?? 0, to));
+  }
+  const foot = SIZE.inset + layout.top + layout.strip.h + 1;
+  return [...down].map(([cell, to]) => {
+    const x = columns.strip + cell * band.cw + (cell === 0 ? 1 : cell === band.n ? -1 : 0);
+    return h("path", { key: `guide ${cell}`, class: "arm", d: `M${x} ${foot}V${to}` });
+  });
+}

@@ -1,0 +1,224 @@
+/** How a handle of a row reads the strip: beads with their index, an underline, a map, or bars in a closed row. */
+
+import { extent, reads } from "../layout/reads.js";
+import { mapHeight, SIZE } from "../layout/row_lines.js";
+import { EM } from "../layout/metrics.js";
+import { bandOf } from "../layout/row_strip.js";
+import { cls, h } from "../svg.js";
+
+/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("./step_facts.js").StepFacts} StepFacts */
+/** @typedef {import("../entities.js").Handle} Handle */
+/** @typedef {import("../layout/row_lines.js").HandleLine} HandleLine */
+/** @typedef {import("../layout/row_strip.js").CellBand} CellBand */
+/** @typedef {import("../layout/row_reading.js").Bead} Bead */
+/**
+ * @typedef {{handle: Handle, line: HandleLine, band: CellBand, start: number, x: number, top: number, strip: import("../layout/row_strip.js").RowStrip,
+ *   y: number, middle: number, open: boolean}} Place
+ *   start: where its wire begins; x and top: of the strip; y: of its line; middle: of its card
+ */
+
+const BEAD = 14;
+
+/** @param {StepFacts} facts @param {HandleLine} line @param {Handle} handle
+ * @param {{columns: import("../layout/memory_columns.js").Columns, layout: import("../layout/row_lines.js").RowLayout, inset: number}} row
+ * @returns {VNode | null} */
+export function readingMark(facts, line, handle, { columns, layout, inset }) {
+  const band = bandOf(layout.strip, handle.dtype);
+  if (!band) return null;
+  const open = layout.level !== "slim";
+  const y = inset + line.y;
+  /** @type {Place} */
+  const place = {
+    handle,
+    line,
+    band,
+    start: columns.rail + columns.railW,
+    x: columns.strip,
+    top: inset + layout.top,
+    strip: layout.strip,
+    y,
+    middle: y + (open && !layout.low ? 15 : 8),
+    open,
+  };
+  const tape = handle.requires_grad ? "tape" : "free";
+  return h(
+    "g",
+    {
+      key: `beads ${line.uid}`,
+      class: cls("wire-set", tape, handle.kind === "array" && "array", facts.snap.fresh.has(line.uid) && "fresh"),
+      "data-wire": line.uid,
+    },
+    open ? openMarks(facts, place) : slimMarks(place),
+  );
+}
+
+/** @param {string} d @param {string} [key] */
+function wire(d, key = "wire") {
+  return h("path", { key, class: "wire", d });
+}
+
+/** @param {StepFacts} facts @param {Place} place */
+function openMarks(facts, place) {
+  const { line, band, start, x, top, strip } = place;
+  const { reading } = line;
+  const lead = line.first ? [wire(`M${start} ${place.middle}H${x}`, "lead")] : [];
+  if (reading.kind === "none") return lead;
+  if (reading.kind === "under") {
+    const whole = band.lines > 1;
+    const from = whole ? 0 : reading.low * band.cw;
+    const to = whole ? Math.min(band.n, band.columns) * band.cw : (reading.high + 1) * band.cw;
+    const y = top + band.y + band.lines * band.ch + 3;
+    const own =
+      strip.bands.length > 1
+        ? []
+        : [h("path", { key: "under", class: "bead-line", d: `M${x + from + 2} ${y}H${x + to - 2}` })];
+    return [...lead, ...own];
+  }
+  if (reading.kind === "map") return [...lead, ...mapMarks(place, reading)];
+  return [...lead, ...beadMarks(facts, place, reading)];
+}
+
+/** Which cells of a wrapped strip are read. @param {Place} place
+ * @param {Extract<import("../layout/row_reading.js").RowReading, {kind: "map"}>} reading */
+function mapMarks({ line, band, start, x, top, strip, y, middle }, { cells, low, high }) {
+  const tall = mapHeight(strip);
+  const at = line.first ? top + strip.h + 4 : y + Math.max(2, (30 - tall) / 2);
+  const rows = band.mode === "summary" ? 1 : band.lines;
+  const each = tall / rows;
+  const width = band.mode === "summary" ? strip.w : Math.min(band.n, band.columns) * band.cw;
+  const runs = band.mode === "summary" || !cells ? spanRuns(low, high, band, rows) : cellRuns(cells, band.columns);
+  return [
+    line.first ? null : h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x}` }),
+    h("rect", { key: "map", class: "map-ground", x, y: at, width, height: tall, rx: 2 }),
+    ...runs.map(([row, from, to]) =>
+      h("rect", {
+        key: `run ${row} ${from}`,
+        class: "map-run",
+        x: x + from * band.cw + 0.4,
+        y: at + row * each + 0.4,
+        width: Math.max(1.2, (to - from + 1) * band.cw - 0.8),
+        height: Math.max(1, each - 0.8),
+        rx: 1,
+      }),
+    ),
+  ];
+}
+
+/** From one cell to another, line by line. @param {number} low @param {number} high @param {CellBand} band
+ * @param {number} rows @returns {[number, number, number][]} */
+function spanRuns(low, high, band, rows) {
+  const columns = rows === 1 ? band.n : band.columns;
+  /** @type {[number, number, number][]} */
+  const out = [];
+  for (let row = Math.floor(low / columns); row <= Math.floor(high / columns); row++)
+    out.push([row, Math.max(low - row * columns, 0), Math.min(high - row * columns, columns - 1)]);
+  return out;
+}
+
+/** @param {number[]} cells @param {number} columns @returns {[number, number, number][]} */
+function cellRuns(cells, columns) {
+  /** @type {[number, number, number][]} */
+  const out = [];
+  for (const cell of [...cells].sort((a, b) => a - b)) {
+    const [row, column] = [Math.floor(cell / columns), cell % columns];
+    const last = out[out.length - 1];
+    if (last && last[0] === row && last[2] === column - 1) last[2] = column;
+    else out.push([row, column, column]);
+  }
+  return out;
+}
+
+/** @param {StepFacts} facts @param {Place} place
+ * @param {Extract<import("../layout/row_reading.js").RowReading, {kind: "beads"}>} reading */
+function beadMarks(facts, place, reading) {
+  const { line, band, start, x, top, strip, y, middle } = place;
+  const n = reading.lines.length;
+  const y0 = line.first ? top + strip.h + 5 : y + Math.max(15 - (n * SIZE.bead - 3) / 2, n > 1 ? 1 : 0);
+  const lane = x - 6;
+  const centre = (/** @type {number} */ k) => y0 + k * SIZE.bead + BEAD / 2;
+  const out = [];
+  if (line.first) out.push(wire(`M${lane} ${middle}V${centre(n - 1)}`, "trunk"));
+  else if (n > 1 || Math.abs(centre(0) - middle) > 1)
+    out.push(
+      wire(
+        `M${start} ${middle}H${lane}M${lane} ${Math.min(middle, centre(0))}V${Math.max(middle, centre(n - 1))}`,
+        "trunk",
+      ),
+    );
+  else out.push(wire(`M${start} ${middle}H${lane}`, "trunk"));
+  reading.lines.forEach((beads, k) => {
+    const cells = beads.map((bead) => bead.cell).sort((a, b) => a - b);
+    const from = x + cells[0] * band.cw + 2;
+    const to = x + (cells[cells.length - 1] + 1) * band.cw - 2;
+    out.push(wire(`M${lane} ${centre(k)}H${cells.length > 1 ? to : from}`, `wire ${k}`));
+    for (const bead of beads) out.push(...beadMark(facts, place, bead, centre(k)));
+  });
+  return out;
+}
+
+/** One bead for all reads of a cell in a line, the others under it. @param {StepFacts} facts @param {Place} place
+ * @param {Bead} bead @param {number} cy */
+function beadMark(facts, { line, band, x, handle }, bead, cy) {
+  const of = bead.reads.length;
+  const w = band.cw - 4 - (of > 1 ? 3 : 0);
+  const left = x + bead.cell * band.cw + 2;
+  const written = facts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
+  const wrote = facts.writers.has(line.uid);
+  const size = Math.min(9, Math.floor(((w - 4) / (EM * bead.text.length)) * 10) / 10);
+  const marks = bead.reads.map((read, depth) => {
+    const top = depth === of - 1;
+    const under = top ? 0 : 3;
+    const box = { x: left + under, y: cy - BEAD / 2 + under, width: w, height: BEAD, rx: 7 };
+    return h(
+      "g",
+      {
+        key: `bead ${read.k}`,
+        class: cls("bead", written && (wrote ? "writer" : "sees"), !top && "under"),
+        "data-bead": `${line.uid}:${read.k}`,
+        "data-reads": `${handle.storage}:${read.cell}`,
+        "data-index": read.index.join(","),
+        "data-dtype": band.dtype,
+      },
+      h("rect", { key: "box", ...box }),
+      top && w > 9
+        ? h("text", { key: "text", x: left + w / 2, y: cy + size * 0.36, "font-size": size }, bead.text)
+        : null,
+      h("title", { key: "title" }, `[${read.index.join(", ")}] → ${handle.storage}[${read.cell}]`),
+    );
+  });
+  if (of > 1)
+    marks.push(
+      h(
+        "text",
+        { key: `times ${bead.cell}`, class: "times", x: left + w + 3.5, y: cy - 4.5, "font-size": 7.5 },
+        `×${of}`,
+      ),
+    );
+  return marks;
+}
+
+/** Bars under the cells that are read. @param {Place} place */
+function slimMarks({ handle, line, band, start, x, middle, top, strip }) {
+  const span = extent(handle);
+  if (line.first)
+    return [h("path", { key: "wire", class: "wire", d: `M${start} ${top + Math.min(8, strip.h / 2)}H${x}` })];
+  if (!span || band.lines > 1 || span[0] < 0) return [];
+  const list = reads(handle);
+  const cells = list.length ? [...new Set(list.map((read) => read.cell))] : null;
+  const runs = cells ? cellRuns(cells, band.n) : spanRuns(span[0], span[1], band, 1);
+  return [
+    h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x + (runs[0]?.[1] ?? 0) * band.cw}` }),
+    ...runs.map(([, from, to]) =>
+      h("rect", {
+        key: `run ${from}`,
+        class: "map-run",
+        x: x + from * band.cw + 0.5,
+        y: middle - 3,
+        width: Math.max(1, (to - from + 1) * band.cw - 1),
+        height: 6,
+        rx: 3,
+      }),
+    ),
+  ];
+}

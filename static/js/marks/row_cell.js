@@ -1,0 +1,87 @@
+/** A cell of a row: its value, coloured by sign and size, and what a step wrote over. */
+
+import { dtypeText, fullNumber, shortNumber, wireText } from "../layout/format.js";
+import { EM } from "../layout/metrics.js";
+import { cls, h } from "../svg.js";
+import { signTint } from "./cell.js";
+
+/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("../layout/row_strip.js").CellBand} CellBand */
+/** @typedef {import("../entities.js").Cell} Cell */
+
+/** @param {string} uid @param {CellBand} band @param {number} i @param {Cell} value
+ * @param {{x: number, y: number, w: number, h: number, most: number, now: boolean, was: Cell | undefined, outline: boolean,
+ * full: boolean, first: boolean}} at @returns {VNode} */
+export function cellMark(uid, band, i, value, at) {
+  const tint = signTint(value, at.most);
+  const numbers = band.mode !== "heat";
+  const box = { x: at.x, y: at.y, width: at.w, height: at.h };
+  const said = `${uid}[${i}] = ${fullNumber(value)} · ${dtypeText(band.dtype)}`;
+  const strike = !numbers && value !== null && typeof value === "object" && "$f" in value;
+  return h(
+    "g",
+    {
+      key: `${band.dtype} ${i}`,
+      class: cls("cell", at.now && "written", !numbers && "heat"),
+      "data-cell": `${uid}:${i}`,
+      "data-dtype": band.dtype,
+      "data-value": wireText(value),
+      tabindex: numbers && at.full ? "-1" : null,
+      role: "img",
+      "aria-label": `${uid}[${i}] ${fullNumber(value)}`,
+    },
+    h("rect", { key: "box", class: "cell-box", ...box }),
+    tint && h("rect", { key: "wash", class: `wash ${tint.sign}`, ...box, "fill-opacity": tint.opacity }),
+    at.outline &&
+      h("rect", {
+        key: "written",
+        class: "cell-written",
+        x: at.x + 1,
+        y: at.y + 1,
+        width: Math.max(1, at.w - 2),
+        height: Math.max(1, at.h - 2),
+        rx: 2,
+      }),
+    strike &&
+      h("path", { key: "nonfinite", class: "nonfinite", d: `M${at.x + 2} ${at.y + 2}l${at.w - 4} ${at.h - 4}` }),
+    numbers && numberMarks(value, at),
+    h("title", { key: "title" }, at.was === undefined ? said : `${said} (← ${fullNumber(at.was)})`),
+  );
+}
+
+/** A cell's number, and below it the one that the step wrote over. @param {Cell} value
+ * @param {{x: number, y: number, w: number, h: number, was: Cell | undefined, full: boolean}} at */
+function numberMarks(value, at) {
+  const usual = at.full && at.h >= 28 && at.w >= 33 ? 11.5 : 9.8;
+  const text = shortNumber(value, Math.max(3, Math.floor((at.w - 3) / (EM * usual))));
+  const size = Math.min(usual, Math.floor(((at.w - 3) / (EM * text.length)) * 10) / 10);
+  const cx = at.x + at.w / 2;
+  const roomy = at.was !== undefined && at.full && at.h >= 28;
+  const y = at.y + at.h / 2 + size * 0.36 - (roomy ? 4 : 0);
+  const was = roomy ? shortNumber(at.was, Math.max(3, Math.floor((at.w - 3) / 5.2))) : "";
+  const small = Math.min(8.5, Math.floor(((at.w - 3) / (EM * Math.max(1, was.length))) * 10) / 10);
+  return [
+    h("text", { key: "val", class: "val", x: cx, y, "font-size": size }, text),
+    roomy && h("text", { key: "was", class: "was", x: cx, y: at.y + at.h - 3.5, "font-size": small }, was),
+  ];
+}
+
+/** @param {string} key @param {number} x @param {number} y @param {number} w @param {number} tall @param {boolean} pulse */
+export function haloMark(key, x, y, w, tall, pulse) {
+  return h("rect", {
+    key,
+    class: cls("halo", pulse && "pulse"),
+    x: x - 3,
+    y: y - 3,
+    width: w + 6,
+    height: tall + 6,
+    rx: 5,
+  });
+}
+
+/** `float32` as `f32`. @param {string | null | undefined} dtype */
+export function shortDtype(dtype) {
+  const name = dtypeText(dtype ?? "");
+  const [, kind, bits] = name.match(/^(bfloat|float|uint|int|complex)(\d+)$/) ?? [];
+  return kind ? `${{ bfloat: "bf", float: "f", uint: "u", int: "i", complex: "c" }[kind]}${bits}` : name;
+}

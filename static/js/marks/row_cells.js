@@ -1,0 +1,121 @@
+/** The strip of a row: the cells of a storage with their values, what a step wrote over, and its frame. */
+
+import { bandCell, MOST_SLIM } from "../layout/row_strip.js";
+import { cls, h } from "../svg.js";
+import { largest, signTint } from "./cell.js";
+import { cellMark, haloMark, shortDtype } from "./row_cell.js";
+import { rowSummaryMarks } from "./row_summary.js";
+
+/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {import("./step_facts.js").StepFacts} StepFacts */
+/** @typedef {import("../layout/row_strip.js").RowStrip} RowStrip */
+/** @typedef {import("../layout/row_strip.js").CellBand} CellBand */
+/** @typedef {import("../entities.js").Cell} Cell */
+/** @typedef {{x: number, y: number, full: boolean, grad: boolean}} StripPlace */
+
+/** @param {StepFacts} facts @param {string} uid @param {RowStrip} strip @param {StripPlace} at @returns {VNode} */
+export function stripMark(facts, uid, strip, at) {
+  const storage = facts.snap.entities.get(uid);
+  const fresh = facts.snap.fresh.has(uid);
+  const written = facts.snap.written.get(uid);
+  const several = strip.bands.length > 1;
+  const bands = strip.bands.map((band) => {
+    if (storage?.kind !== "storage" || band.mode === "bare") return bareMark(band, at);
+    if (band.mode === "summary") return rowSummaryMarks(facts, uid, storage, band, strip, at);
+    const values = storage.cells?.[band.dtype] ?? [];
+    const now = [...(written ?? [])].filter((key) => key.startsWith(`${band.dtype}:`)).length;
+    const whole = fresh || (now > 0 && now === values.length);
+    const w = Math.max(1, Math.min(values.length, band.columns)) * band.cw;
+    const tall = band.lines * band.ch;
+    return [
+      whole && haloMark(`halo ${band.dtype}`, at.x, at.y + band.y, w, tall, Boolean(written)),
+      h("rect", {
+        key: `ground ${band.dtype}`,
+        class: "strip-ground",
+        x: at.x,
+        y: at.y + band.y,
+        width: w,
+        height: tall,
+        rx: 3,
+      }),
+      ...cellMarks(facts, uid, band, values, at, whole),
+      frameMark(band.dtype, at, band.y, w, tall),
+      several && dtypeMark(band, at, w),
+    ];
+  });
+  return h("g", { key: `strip ${uid}`, class: cls("shelf", fresh && "fresh"), "data-storage-strip": uid }, bands);
+}
+
+/** @param {string} dtype @param {StripPlace} at @param {number} y @param {number} w @param {number} tall */
+function frameMark(dtype, at, y, w, tall) {
+  return h("rect", {
+    key: `frame ${dtype}`,
+    class: cls("strip-frame", at.grad && "grad"),
+    x: at.x,
+    y: at.y + y,
+    width: w,
+    height: tall,
+    rx: 3,
+  });
+}
+
+/** @param {CellBand} band @param {StripPlace} at @param {number} w */
+function dtypeMark(band, at, w) {
+  const y = at.y + band.y + Math.min(band.ch, 20) / 2 + 3.5;
+  return h("text", { key: `dtype ${band.dtype}`, class: "dtype", x: at.x + w + 5, y }, shortDtype(band.dtype));
+}
+
+/** Memory without cells to show. @param {CellBand} band @param {StripPlace} at */
+function bareMark(band, at) {
+  const box = { x: at.x, y: at.y + band.y, width: band.cw, height: band.ch, rx: 3 };
+  return [
+    h("rect", { key: `void ${band.dtype}`, class: "void", ...box }),
+    h(
+      "text",
+      { key: `empty ${band.dtype}`, class: "void-text", x: at.x + band.cw / 2, y: box.y + band.ch / 2 + 3.5 },
+      "∅",
+    ),
+  ];
+}
+
+/** @param {StepFacts} facts @param {string} uid @param {CellBand} band @param {Cell[]} values @param {StripPlace} at
+ * @param {boolean} whole all of it was written, and the halo says so @returns {(VNode | null)[]} */
+function cellMarks(facts, uid, band, values, at, whole) {
+  if (!at.full && values.length > MOST_SLIM) return stretchMarks(band, values, at);
+  const most = largest(values);
+  const written = facts.snap.written.get(uid);
+  return values.map((value, i) => {
+    const box = bandCell(band, i);
+    const now = Boolean(written?.has(`${band.dtype}:${i}`));
+    const was = now ? facts.snap.oldValues.get(`${uid}:${band.dtype}:${i}`) : undefined;
+    const place = { x: at.x + box.x, y: at.y + box.y, w: box.w, h: box.h };
+    return cellMark(uid, band, i, value, {
+      ...place,
+      most,
+      now,
+      was,
+      outline: now && !whole,
+      full: at.full,
+      first: i % band.columns === 0,
+    });
+  });
+}
+
+/** Of many cells in a closed row, the means of equal stretches. @param {CellBand} band @param {Cell[]} values @param {StripPlace} at @returns {VNode[]} */
+function stretchMarks(band, values, at) {
+  const count = Math.min(MOST_SLIM, Math.floor((band.cw * values.length) / 3));
+  const means = Array.from({ length: count }, (_, k) => {
+    const part = values.slice(Math.floor((k * values.length) / count), Math.floor(((k + 1) * values.length) / count));
+    const numbers = part.filter((value) => typeof value === "number" || typeof value === "boolean").map(Number);
+    return numbers.length ? numbers.reduce((sum, value) => sum + value, 0) / numbers.length : 0;
+  });
+  const most = largest(means);
+  const w = (band.cw * values.length) / count;
+  return means.flatMap((mean, k) => {
+    const tint = signTint(mean, most);
+    const box = { x: at.x + k * w, y: at.y + band.y, width: w, height: band.ch };
+    const wash =
+      tint && h("rect", { key: `stretch ${k}`, class: `wash ${tint.sign}`, ...box, "fill-opacity": tint.opacity });
+    return wash ? [wash] : [];
+  });
+}

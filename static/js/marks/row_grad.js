@@ -1,0 +1,129 @@
+/** The place of a `.grad` beside its tensor: its own strip with its version and name, None, or where else it stands. */
+
+import { findHandle } from "../entities.js";
+import { tuple } from "../layout/format.js";
+import { EM, truncate } from "../layout/metrics.js";
+import { numel, reads } from "../layout/reads.js";
+import { cls, h } from "../svg.js";
+import { stripMark } from "./row_cells.js";
+import { smallCounterMark } from "./row_counter.js";
+
+/** @typedef {import("./step_facts.js").StepFacts} StepFacts */
+/** @typedef {import("../layout/row_lines.js").HandleLine} HandleLine */
+/** @typedef {import("../layout/memory_columns.js").Columns} Columns */
+/** @typedef {import("../layout/memory_blocks.js").Block} Block */
+
+/** @param {StepFacts} facts @param {Block} block @param {HandleLine} line @param {Columns} columns @param {number} y of the line
+ * @param {boolean} open */
+export function gradPlaceMark(facts, block, line, columns, y, open) {
+  const { grad, uid } = line;
+  const handle = findHandle(facts.snap.entities, uid);
+  if (!grad || !handle) return null;
+  const at = { x: grad.x, y: y + grad.y };
+  if (grad.block && grad.strip) return gradMark(facts, uid, grad.block, grad.strip, at, columns, open);
+  if (handle.grad && facts.snap.entities.has(handle.grad))
+    return elsewhereMark(facts, uid, handle.grad, at, columns, open);
+  return noneMark(facts, uid, block.lost.get(uid), at, columns, open);
+}
+
+/** @param {StepFacts} facts @param {string} owner @param {Block} block
+ * @param {import("../layout/row_strip.js").RowStrip} strip @param {{x: number, y: number}} at @param {Columns} columns
+ * @param {boolean} open */
+function gradMark(facts, owner, block, strip, at, columns, open) {
+  const [uid] = block.handles;
+  const handle = findHandle(facts.snap.entities, uid);
+  const counter = handle?.counter;
+  const path = `${facts.names.paths.get(owner) ?? ""}.grad`;
+  const fresh = facts.snap.fresh.has(uid);
+  const below = at.y + strip.h + 9;
+  const note = gradNote(facts, block, handle);
+  const room = columns.w - 6 - at.x;
+  const text = `${path}${note ? `  ${note}` : ""}`;
+  const size = Math.max(7, Math.min(8.5, Math.floor((room / (EM * text.length)) * 10) / 10));
+  const caption = truncate(text, Math.max(4, Math.floor(room / (EM * size))));
+  return h(
+    "g",
+    {
+      key: `grad ${owner}`,
+      class: cls("grad-place", fresh && "fresh"),
+      "data-handle": uid,
+      "data-counter": counter ?? null,
+      "data-on": handle?.storage ?? null,
+      "data-grad-of": owner,
+      tabindex: "0",
+      role: "group",
+      "aria-label": `${path} ${tuple(handle?.shape ?? [])}`,
+    },
+    block.storage
+      ? stripMark(facts, block.storage, strip, { x: at.x, y: at.y, full: open, grad: true })
+      : h(
+          "text",
+          { key: "layout", class: "meta", x: at.x + 2, y: at.y + 14, "font-size": 9 },
+          `${handle?.layout ?? ""} ${tuple(handle?.shape ?? [])}`,
+        ),
+    fresh &&
+      block.storage &&
+      !facts.snap.fresh.has(block.storage) &&
+      h("rect", {
+        key: "halo",
+        class: "halo",
+        x: at.x - 3,
+        y: at.y - 3,
+        width: strip.w + 6,
+        height: strip.h + 6,
+        rx: 5,
+      }),
+    counter && smallCounterMark(facts, counter, at.x - 23, at.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
+    open &&
+      h(
+        "g",
+        { key: "name", class: "grad-name", "data-ref": uid, "data-path": path },
+        h("text", { x: at.x + 1, y: below, "font-size": size }, caption),
+        h("title", {}, `${path} ${tuple(handle?.shape ?? [])} → ${uid}`),
+      ),
+  );
+}
+
+/** What is odd about a gradient's memory: that one cell is read more than once, or that others read it too.
+ * @param {StepFacts} facts @param {Block} block @param {import("../entities.js").Handle | undefined} handle */
+function gradNote({ labels }, block, handle) {
+  if (!handle) return "";
+  const list = reads(handle);
+  const cells = new Set(list.map(({ cell }) => cell)).size;
+  if (list.length > cells) return labels.readTimes.replace("{times}", `${numel(handle.shape) / cells}`);
+  return block.others.length ? `+${block.others.length} ${labels.moreHandles}` : "";
+}
+
+/** A gradient with a row of its own. @param {StepFacts} facts @param {string} owner @param {string} uid
+ * @param {{x: number, y: number}} at @param {Columns} columns @param {boolean} open */
+function elsewhereMark(facts, owner, uid, at, columns, open) {
+  const name = facts.names.tags.get(uid)?.find((tag) => tag.kind !== "grad")?.text ?? facts.names.paths.get(uid) ?? uid;
+  const text = `${facts.labels.is} ${name}`;
+  const room = columns.w - 6 - at.x;
+  return h(
+    "g",
+    { key: `grad ${owner}`, class: "grad-elsewhere", "data-grad-of": owner, "data-to": uid },
+    h(
+      "text",
+      { class: "meta", x: at.x, y: at.y + (open ? 19 : 12), "font-size": 10 },
+      truncate(text, Math.max(4, Math.floor(room / (EM * 10)))),
+    ),
+    h("title", {}, `${facts.names.paths.get(owner) ?? ""}.grad → ${uid}`),
+  );
+}
+
+/** No gradient yet, or none any more. @param {StepFacts} facts @param {string} owner @param {string | undefined} lost
+ * @param {{x: number, y: number}} at @param {Columns} columns @param {boolean} open */
+function noneMark(facts, owner, lost, at, columns, open) {
+  const path = `${facts.names.paths.get(owner) ?? ""}.grad`;
+  const text = lost ? `${lost} ${facts.labels.freed}` : facts.labels.none;
+  const w = Math.min(columns.gradW, Math.max(42, text.length * EM * 9.5 + 14));
+  const box = { x: at.x, y: at.y + (open ? 4 : 1), width: w, height: open ? 22 : 14, rx: 3 };
+  return h(
+    "g",
+    { key: `grad ${owner}`, class: cls("placeholder", lost && "lost"), "data-grad-of": owner },
+    h("rect", box),
+    h("text", { class: "meta", x: at.x + 8, y: at.y + (open ? 18.5 : 11.5), "font-size": 9.5 }, text),
+    h("title", {}, `${path} ${facts.labels.is} None`),
+  );
+}

@@ -1,0 +1,119 @@
+/** The pins of a row: what nodes saved of its storage, the versions that they expect, and what broke them. */
+
+import { find } from "../entities.js";
+import { fullNumber } from "../layout/format.js";
+import { EM, textWidth, truncate } from "../layout/metrics.js";
+import { extent } from "../layout/reads.js";
+import { bandCell, bandOf } from "../layout/row_strip.js";
+import { cls, h } from "../svg.js";
+
+/** @typedef {import("./step_facts.js").StepFacts} StepFacts */
+/** @typedef {import("../layout/row_pins.js").PinFlow} PinFlow */
+/** @typedef {import("../layout/row_pins.js").PlacedPin} PlacedPin */
+/** @typedef {import("../layout/row_lines.js").RowLayout} RowLayout */
+/** @typedef {import("../layout/memory_columns.js").Columns} Columns */
+
+const FONT = 9.5;
+
+/** @param {StepFacts} facts @param {PinFlow} flow @param {RowLayout} layout @param {Columns} columns
+ * @param {number} inset from the row's top to its content */
+export function pinMarks(facts, flow, layout, columns, inset) {
+  const out = flow.pins.map((placed) => pinMark(facts, placed, layout, columns, inset));
+  const worst = flow.pins.find(({ pin }) => pin.broken);
+  if (flow.more.length) {
+    const y = inset + (worst?.dot || flow.pins[0]?.dot ? layout.top + 11 : layout.top - 4.5);
+    const rest = flow.more.map(({ node, slot }) => `${facts.nodeName(node)}.${slot}`).join(", ");
+    out.push(
+      h(
+        "text",
+        { key: "more pins", class: "pin-more", x: flow.moreX + 1, y, "font-size": 9 },
+        `+${flow.more.length}`,
+        h("title", {}, rest),
+      ),
+    );
+  }
+  if (worst && !worst.dot) out.push(...alarmMarks(facts, flow, worst, layout, columns, inset));
+  return out;
+}
+
+/** @param {StepFacts} facts @param {PlacedPin} placed @param {RowLayout} layout @param {Columns} columns
+ * @param {number} inset */
+function pinMark(facts, { pin, text, x, y, w, h: tall, dot }, layout, columns, inset) {
+  const { node, slot, saved } = pin;
+  const key = `${node}:${slot}`;
+  const top = inset + y;
+  const expected = saved.expected ?? null;
+  const span = dot ? null : savedSpan(layout, saved, columns);
+  const foot = inset + layout.top;
+  const said = `${facts.nodeName(node)}.${slot}: ${saved.storage} v${expected ?? "?"} · ${saved.state}`;
+  return h(
+    "g",
+    {
+      key: `pin ${key}`,
+      class: cls("pin", saved.state, dot && "dot", facts.events.has(key) && "news"),
+      "data-pin": key,
+      "data-state": saved.state,
+      "data-expected": expected,
+      "data-storage": saved.storage,
+      tabindex: "0",
+      role: "img",
+      "aria-label": said,
+    },
+    span &&
+      h("path", {
+        key: "bracket",
+        class: "pin-line",
+        d: `M${span[0]} ${foot - 0.5}v${pin.broken ? -1.5 : -1.5}H${span[1]}v1.5`,
+      }),
+    h(
+      "g",
+      { key: "head", class: "pin-head" },
+      h("rect", { x, y: top, width: w, height: tall, rx: saved.state === "changed" ? 2 : tall / 2 }),
+      !dot && h("text", { x: x + w / 2, y: top + 9.8, "font-size": FONT }, text),
+    ),
+    h("title", {}, said),
+  );
+}
+
+/** From where to where the saved cells lie. @param {RowLayout} layout @param {import("../entities.js").Slot} saved
+ * @param {Columns} columns @returns {[number, number] | null} */
+function savedSpan(layout, saved, columns) {
+  const band = bandOf(layout.strip, saved.dtype);
+  const span = extent({ kind: "tensor", ...saved });
+  if (!band || !span) return null;
+  if (band.lines > 1 || band.mode !== "numbers" || span[1] >= band.n)
+    return [columns.strip + 1, columns.strip + layout.strip.w - 1];
+  const [from, to] = [bandCell(band, span[0]), bandCell(band, span[1])];
+  return [columns.strip + from.x + 1, columns.strip + to.x + to.w - 1];
+}
+
+/** What the most alarming pin has to say, and what wrote the value that it lost. @param {StepFacts} facts
+ * @param {PinFlow} flow @param {PlacedPin} worst @param {RowLayout} layout @param {Columns} columns @param {number} inset */
+function alarmMarks(facts, flow, { pin: { saved } }, layout, columns, inset) {
+  const { labels } = facts;
+  const now = find(facts.snap.entities, saved.counter, "counter")?.value;
+  const text =
+    saved.state === "changed"
+      ? `${labels.still} v${saved.expected} · ${labels.otherBytes}`
+      : `${labels.expects} v${saved.expected}${now === undefined ? "" : ` · ${labels.now} v${now}`}`;
+  const y = inset + layout.top - 4;
+  const size = Math.min(10, Math.floor(((columns.strip - 14) / textWidth(text, 1)) * 10) / 10);
+  const out = [h("text", { key: "alarm", class: "alarm end", x: columns.strip - 7, y, "font-size": size }, text)];
+  if (!flow.cause) return out;
+  const { line, text: statement, was, cell } = flow.cause;
+  const value = was === undefined ? "" : ` · ${labels.was} ${fullNumber(was)}`;
+  const room = columns.w - 8 - flow.end;
+  const most = Math.floor(room / (EM * 9)) - value.length;
+  const lead = `${labels.line} ${line}: `;
+  const shown = most > lead.length + 4 ? `${lead}${truncate(statement, most - lead.length)}${value}` : value.slice(3);
+  if (shown && textWidth(shown, 9) <= room)
+    out.push(
+      h(
+        "text",
+        { key: "cause", class: "cause", x: flow.end + 2, y, "font-size": 9 },
+        shown,
+        h("title", {}, `${lead}${statement}${cell < 0 ? "" : ` · [${cell}]${value}`}`),
+      ),
+    );
+  return out;
+}

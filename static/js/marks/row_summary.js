@@ -1,0 +1,178 @@
+/** A storage too big to list, in a row: its means as colours, its numbers, and a window onto some of its cells. */
+
+import { findHandle } from "../entities.js";
+import { fullNumber, shortNumber, wireText } from "../layout/format.js";
+import { EM } from "../layout/metrics.js";
+import { extent } from "../layout/reads.js";
+import { SUMMARY } from "../layout/row_strip.js";
+import { elementCount, knownCells } from "../layout/strip.js";
+import { cls, h } from "../svg.js";
+import { largest, signTint } from "./cell.js";
+import { cellMark, haloMark } from "./row_cell.js";
+
+/** @typedef {import("./step_facts.js").StepFacts} StepFacts */
+/** @typedef {import("../entities.js").Storage} Storage */
+/** @typedef {import("../entities.js").Cell} Cell */
+/** @typedef {import("../layout/row_strip.js").CellBand} CellBand */
+/** @typedef {import("./row_cells.js").StripPlace} StripPlace */
+/** @typedef {{uid: string, dtype: string, n: number, x: number, y: number, w: number, ch: number}} Heat   where the colours are */
+
+/** @param {StepFacts} facts @param {string} uid @param {Storage} storage @param {CellBand} band
+ * @param {import("../layout/row_strip.js").RowStrip} strip @param {StripPlace} at */
+export function rowSummaryMarks(facts, uid, storage, band, strip, at) {
+  const { dtype } = band;
+  const numbers = storage.summary?.[dtype] ?? {};
+  const n = elementCount(storage, dtype);
+  const heat = { uid, dtype, n, x: at.x, y: at.y, w: strip.w, ch: at.full ? SUMMARY.heat : SUMMARY.slim };
+  const frame = { x: heat.x, y: heat.y, width: heat.w, height: heat.ch, rx: 3 };
+  const cells = at.full ? knownCells(storage.windows?.[dtype] ?? []) : [];
+  return [
+    facts.snap.fresh.has(uid) && haloMark("halo", heat.x, heat.y, heat.w, heat.ch, false),
+    h("rect", { key: "ground", class: "strip-ground", ...frame }),
+    ...heatMarks(heat, numbers),
+    ...writeMarks(facts, heat),
+    h("rect", { key: "frame", class: cls("strip-frame", at.grad && "grad"), ...frame }),
+    ...windowMarks(facts, heat, cells, strip.w),
+    at.full && summaryText(heat, numbers),
+  ];
+}
+
+/** @param {Heat} heat @param {number} i */
+function across({ x, w, n }, i) {
+  return x + (i / Math.max(1, n)) * w;
+}
+
+/** The means of equal stretches as colours. @param {Heat} heat @param {import("../trace.js").Summary} numbers */
+function heatMarks(heat, numbers) {
+  const { uid, dtype, n, y, ch } = heat;
+  /** @type {(Cell | null)[]} */
+  const means = numbers.heat ?? Array(32).fill(null);
+  const most = largest(means);
+  return means.map((mean, k) => {
+    const from = Math.floor((k * n) / means.length);
+    const to = Math.floor(((k + 1) * n) / means.length);
+    const tint = signTint(mean, most);
+    const box = { x: across(heat, from), y, width: across(heat, to) - across(heat, from), height: ch };
+    return h(
+      "g",
+      {
+        key: `stretch ${k}`,
+        class: "stretch",
+        "data-open": `${uid}:${from}`,
+        "data-span": String(to - from),
+        "data-dtype": dtype,
+        "data-mean": mean === null ? null : wireText(mean),
+      },
+      h("rect", { key: "ground", class: "stretch-ground", ...box }),
+      tint && h("rect", { key: "wash", class: `wash ${tint.sign}`, ...box, "fill-opacity": tint.opacity * 2 }),
+      h("title", { key: "title" }, `${uid}[${from} … ${to - 1}]${mean === null ? "" : `  mean ${fullNumber(mean)}`}`),
+    );
+  });
+}
+
+/** What this step wrote of it. @param {StepFacts} facts @param {Heat} heat */
+function writeMarks({ snap }, heat) {
+  const { uid, n, y, ch } = heat;
+  return (snap.step?.log ?? []).flatMap((entry, k) => {
+    if (entry.kind !== "event" || entry.event !== "written" || entry.storage !== uid) return [];
+    const by = findHandle(snap.entities, entry.by);
+    const region = entry.region ? { kind: "tensor", ...entry.region, storage: uid } : by;
+    const span = (entry.changed ?? 0) >= n ? [0, n - 1] : region?.shape ? extent(region) : null;
+    if (!span) return [];
+    const width = Math.max(4, across(heat, span[1] + 1) - across(heat, span[0]));
+    const x = Math.min(across(heat, span[0]), across(heat, n) - width);
+    const wrote = `${span[0]}:${span[1]}`;
+    return [
+      h("rect", {
+        key: `wrote ${k}`,
+        class: "cell-written",
+        "data-wrote": wrote,
+        x,
+        y: y - 2,
+        width,
+        height: ch + 4,
+        rx: 2,
+      }),
+    ];
+  });
+}
+
+/** The least, the mean and the greatest of the values. @param {Heat} heat @param {import("../trace.js").Summary} numbers */
+function summaryText({ uid, n, x, y, w }, numbers) {
+  const told = /** @type {const} */ (["min", "mean", "max"]).map(
+    (name) => `${name} ${numbers[name] == null ? "–" : shortNumber(numbers[name], 7)}`,
+  );
+  const all = `${told.join("  ")}  n ${n}`;
+  const size = Math.min(9, Math.floor((w / (EM * all.length)) * 10) / 10);
+  return h(
+    "text",
+    { key: "numbers", class: "meta", x, y: y + SUMMARY.numbers + 4, "font-size": size },
+    all,
+    h("title", {}, `${uid} ${all}`),
+  );
+}
+
+/** Some of the known cells: from where the reader opened it, else from what this step wrote.
+ * @param {StepFacts} facts @param {Heat} heat @param {{i: number, value: Cell}[]} cells @param {number} width */
+function windowMarks(facts, heat, cells, width) {
+  if (!cells.length) return [];
+  const { uid, dtype, n, x, y } = heat;
+  const written = facts.snap.written.get(uid);
+  const news = cells.find(({ i }) => written?.has(`${dtype}:${i}`));
+  const cw = 34;
+  const room = Math.max(1, Math.floor((width - 32) / cw));
+  const shown = windowFrom(cells, facts.peeks.get(uid) ?? news?.i ?? 0, room);
+  const most = largest(shown.map(({ value }) => value));
+  const top = y + SUMMARY.cells;
+  const [low, high] = [shown[0].i, shown[shown.length - 1].i];
+  /** @type {CellBand} */
+  const band = { dtype, n, y: 0, columns: n, lines: 1, cw, ch: SUMMARY.cellH, mode: "numbers" };
+  const place = { y: top, w: cw, h: SUMMARY.cellH, most, full: true };
+  return [
+    h("rect", {
+      key: "window",
+      class: "window-place",
+      x: Math.min(across(heat, low), across(heat, n) - 5),
+      y: y - 1,
+      width: Math.max(5, across(heat, high + 1) - across(heat, low)),
+      height: heat.ch + 2,
+      rx: 1.5,
+    }),
+    low > 0 && turnMark(heat, "before", Math.max(0, low - room), x, `M${x + 8} ${top + 4}v10l-5 -5z`),
+    ...shown.map(({ i, value }, k) => {
+      const now = Boolean(written?.has(`${dtype}:${i}`));
+      const was = facts.snap.oldValues.get(`${uid}:${dtype}:${i}`);
+      return cellMark(uid, band, i, value, { ...place, x: x + 15 + k * cw, now, was, outline: now, first: k === 0 });
+    }),
+    high < n - 1 &&
+      turnMark(
+        heat,
+        "after",
+        high + 1,
+        x + 17 + shown.length * cw,
+        `M${x + 21 + shown.length * cw} ${top + 4}v10l5 -5z`,
+      ),
+    h("text", { key: "from", class: "index end", x: x + heat.w, y: top + 12 }, `[${low}…]`),
+  ];
+}
+
+/** Neighbouring cells from `start` on. @param {{i: number, value: Cell}[]} cells @param {number} start @param {number} room */
+function windowFrom(cells, start, room) {
+  let from = cells.findIndex(({ i }) => i >= start);
+  if (from < 0) from = cells.length - 1;
+  while (from > 0 && cells.length - from < room && cells[from - 1].i === cells[from].i - 1) from -= 1;
+  let to = from + 1;
+  while (to < cells.length && to - from < room && cells[to].i === cells[to - 1].i + 1) to += 1;
+  return cells.slice(from, to);
+}
+
+/** @param {Heat} heat @param {string} key @param {number} to @param {number} left @param {string} d */
+function turnMark({ uid, dtype, y }, key, to, left, d) {
+  const button = { tabindex: "0", role: "button", "aria-label": `${uid}[${to}]` };
+  return h(
+    "g",
+    { key, class: "turn", "data-open": `${uid}:${to}`, "data-dtype": dtype, ...button },
+    h("rect", { key: "ground", x: left, y: y + SUMMARY.cells, width: 12, height: SUMMARY.cellH, rx: 2 }),
+    h("path", { key: "arrow", class: "tick", d }),
+  );
+}

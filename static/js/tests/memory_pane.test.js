@@ -1,0 +1,236 @@
+/** The memory pane: order never changes, what a step touched is in sight, nothing overlaps, and what is drawn is true. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { isHandle } from "../entities.js";
+import { wireText } from "../layout/format.js";
+import { memoryModel, memoryPane, memoryStill } from "../layout/memory_pane.js";
+import { reads } from "../layout/reads.js";
+import { ALL as WHOLE } from "../layout/view.js";
+import { LABELS } from "../marks/labels.js";
+import { memoryMarks } from "../marks/memory_marks.js";
+import { stepFacts } from "../marks/step_facts.js";
+import { openTrace } from "../state.js";
+import { ALL } from "./traces.js";
+
+/** @typedef {import("../svg.js").VNode} VNode */
+
+const goldens = readdirSync("tests/golden")
+  .filter((name) => name.endsWith(".json"))
+  .map((name) => /** @type {const} */ ([name, JSON.parse(readFileSync(`tests/golden/${name}`, "utf8"))]));
+const made = Object.entries(ALL).map(([name, make]) => /** @type {const} */ ([name, make()]));
+const ROOMS = [
+  { w: 640, h: 660 },
+  { w: 560, h: 500 },
+  { w: 430, h: 550 },
+  { w: 390, h: 540 },
+];
+
+/** @param {any} document */
+function open(document) {
+  const opened = openTrace(document);
+  return { opened, model: memoryModel(opened) };
+}
+
+/** @param {import("../state.js").OpenTrace} opened @param {import("../layout/memory_pane.js").MemoryPane} pane @param {number} i
+ * @returns {VNode[]} every mark, with those around it before it */
+function marks(opened, pane, i) {
+  const { heading, body } = memoryMarks(stepFacts(opened, opened.at(i), LABELS), pane, WHOLE);
+  const all = /** @type {VNode[]} */ ([]);
+  const walk = (/** @type {VNode} */ node) => {
+    all.push(node);
+    node.children.forEach(walk);
+  };
+  [...heading, ...body].forEach(walk);
+  return all;
+}
+
+/** @param {VNode[]} list @param {string} name @param {string} [value] */
+const having = (list, name, value) =>
+  list.filter(({ attrs }) => name in attrs && (value === undefined || attrs[name] === value));
+
+for (const [name, document] of [...goldens, ...made]) {
+  test(`${name}: what is above what never changes, and nothing overlaps`, () => {
+    const { opened, model } = open(document);
+    for (const room of ROOMS) {
+      const above = /** @type {Set<string>} */ (new Set());
+      for (let i = 0; i < opened.count; i++) {
+        const { placed } = memoryPane(model, i, room);
+        const shown = placed.filter((place) => place.h > 0 && !place.hidden).sort((a, b) => a.y - b.y);
+        for (let k = 1; k < shown.length; k++)
+          assert.ok(shown[k].y >= shown[k - 1].y + shown[k - 1].h - 0.01, `step ${i}: ${shown[k].item.key}`);
+        const rows = shown.flatMap(({ item }) => (item.kind === "row" && !item.small ? [item.key] : []));
+        rows.forEach((upper, k) => {
+          for (const lower of rows.slice(k + 1)) {
+            assert.ok(!above.has(`${lower}<${upper}`), `step ${i}: ${upper} over ${lower}`);
+            above.add(`${upper}<${lower}`);
+          }
+        });
+      }
+    }
+  });
+
+  test(`${name}: what a step touched has a row, with all names, and where it all fits in sight`, () => {
+    const { opened, model } = open(document);
+    for (const room of ROOMS)
+      for (let i = 0; i < opened.count; i++) {
+        const pane = memoryPane(model, i, room);
+        const list = marks(opened, pane, i);
+        for (const uid of pane.step.touched.uids) {
+          if (!isHandle(opened.state(i).get(uid))) continue;
+          const own = pane.step.worn(uid).list;
+          if (!own.some((tag) => tag.kind === "var")) continue;
+          const anchor = pane.anchors.get(uid);
+          assert.ok(anchor, `step ${i}: ${uid}`);
+          assert.equal(having(list, "data-handle", uid).length, 1, `step ${i}: ${uid}`);
+          assert.equal(having(list, "data-ref", uid).length, own.length, `step ${i}: names of ${uid}`);
+          if (pane.height <= room.h) assert.ok(anchor.y + anchor.h <= room.h, `step ${i}: ${uid} at ${anchor.y}`);
+        }
+      }
+  });
+
+  test(`${name}: at the height where everything is open nothing moves`, () => {
+    const { opened, model } = open(document);
+    const h = memoryStill(model, 640);
+    if (!Number.isFinite(h)) return;
+    const places = /** @type {Map<string, number>} */ (new Map());
+    for (let i = 0; i < opened.count; i++) {
+      const pane = memoryPane(model, i, { w: 640, h });
+      assert.ok(pane.height <= h, `step ${i}`);
+      for (const { item, y, layout } of pane.placed) {
+        if (item.kind !== "row" || item.small) continue;
+        assert.equal(layout?.level, "full", `step ${i}: ${item.key}`);
+        assert.equal(places.get(item.key) ?? y, y, `step ${i}: ${item.key}`);
+        places.set(item.key, y);
+      }
+    }
+  });
+
+  test(`${name}: what the marks say is what the state says`, () => {
+    const { opened, model } = open(document);
+    for (let i = 0; i < opened.count; i++) {
+      const pane = memoryPane(model, i, { w: 640, h: Infinity });
+      const list = marks(opened, pane, i);
+      const { entities } = opened.at(i);
+      for (const { attrs } of having(list, "data-cell")) {
+        const [uid, k] = attrs["data-cell"].split(":");
+        const storage = entities.get(uid);
+        assert.ok(storage?.kind === "storage");
+        const cells = storage.cells?.[attrs["data-dtype"]];
+        if (cells) assert.equal(attrs["data-value"], wireText(cells[Number(k)]), `step ${i}: ${attrs["data-cell"]}`);
+      }
+      for (const { attrs } of having(list, "data-bead")) {
+        const [uid, k] = attrs["data-bead"].split(":");
+        const handle = entities.get(uid);
+        assert.ok(isHandle(handle));
+        const read = reads(handle)[Number(k)];
+        assert.equal(attrs["data-reads"], `${handle.storage}:${read.cell}`);
+        assert.equal(attrs["data-index"], read.index.join(","));
+      }
+      for (const { attrs } of having(list, "data-counter-badge")) {
+        const counter = entities.get(attrs["data-counter-badge"]);
+        assert.equal(attrs["data-version"], String(counter?.kind === "counter" ? counter.value : null));
+      }
+      for (const { attrs } of having(list, "data-pin")) {
+        const [uid, slot] = [
+          attrs["data-pin"].split(":")[0],
+          attrs["data-pin"].slice(attrs["data-pin"].indexOf(":") + 1),
+        ];
+        const node = entities.get(uid);
+        const saved = node?.kind === "node" ? node.saved?.[slot] : undefined;
+        assert.equal(attrs["data-state"], saved?.state);
+        assert.equal(attrs["data-storage"], saved?.storage);
+      }
+      for (const { attrs } of having(list, "data-ref"))
+        if (attrs["data-name"]) {
+          const frame = entities.get(attrs["data-frame"]);
+          assert.ok(frame?.kind === "frame");
+          assert.deepEqual(frame.vars.get(attrs["data-name"]), { ref: attrs["data-ref"] });
+        }
+    }
+  });
+
+  test(`${name}: with room for all, every cell, counter and pin is drawn or counted by a fold`, () => {
+    const { opened, model } = open(document);
+    for (let i = 0; i < opened.count; i++) {
+      const pane = memoryPane(model, i, { w: 640, h: Infinity });
+      const list = marks(opened, pane, i);
+      for (const [uid, entity] of opened.state(i)) {
+        if (pane.folds.has(uid)) continue;
+        if (entity.kind === "storage") {
+          assert.equal(having(list, "data-storage-strip", uid).length, 1, `step ${i}: ${uid}`);
+          for (const [dtype, cells] of Object.entries(entity.cells ?? {})) {
+            const drawn = list.filter(
+              ({ attrs }) => attrs["data-cell"]?.startsWith(`${uid}:`) && attrs["data-dtype"] === dtype,
+            );
+            assert.equal(drawn.length, cells.length, `step ${i}: ${uid} ${dtype}`);
+          }
+        }
+        if (entity.kind === "counter" && opened.index.sharersOf(uid, i).length)
+          assert.ok(having(list, "data-counter-badge", uid).length >= 1, `step ${i}: ${uid}`);
+        if (isHandle(entity)) assert.equal(having(list, "data-handle", uid).length, 1, `step ${i}: ${uid}`);
+      }
+      for (const key of new Set(pane.folds.values()))
+        assert.ok(having(list, "data-fold", key).length, `step ${i}: ${key}`);
+    }
+  });
+}
+
+test("a view of one cell read over and over is one bead upon another", () => {
+  const { opened, model } = open(ALL.views());
+  const last = opened.count - 1;
+  const pane = memoryPane(model, last, { w: 640, h: Infinity });
+  const beads = having(marks(opened, pane, last), "data-bead");
+  assert.ok(beads.length > 0);
+  for (const [uid, handle] of opened.state(last)) {
+    if (!isHandle(handle) || !reads(handle).length) continue;
+    const own = beads.filter(({ attrs }) => attrs["data-bead"].startsWith(`${uid}:`));
+    if (own.length) assert.equal(own.length, reads(handle).length, uid);
+  }
+});
+
+test("a broken pin says what it expects, what there is now, and which statement wrote it", () => {
+  const { opened, model } = open(ALL.stale());
+  const broken = [...Array(opened.count).keys()].filter((i) =>
+    [...opened.state(i).values()].some(
+      (entity) => entity.kind === "node" && Object.values(entity.saved ?? {}).some((slot) => slot.state === "stale"),
+    ),
+  );
+  assert.ok(broken.length);
+  for (const i of broken) {
+    const pane = memoryPane(model, i, { w: 640, h: 600 });
+    const list = marks(opened, pane, i);
+    const alarm = list.find(({ attrs }) => attrs.class?.startsWith("alarm"));
+    assert.match(alarm?.text ?? "", /expects v\d+ · now v\d+/);
+    assert.match(list.find(({ attrs }) => attrs.class === "cause")?.text ?? "", /line \d+/);
+  }
+});
+
+test("folds open and close by the reader's hand", () => {
+  const { opened, model } = open(ALL.crowd());
+  const last = opened.count - 1;
+  const room = { w: 640, h: 300 };
+  const closed = memoryPane(model, last, room);
+  const keys = [...new Set(closed.folds.values())].filter((key) => key.startsWith("rows "));
+  assert.ok(keys.length);
+  const opened2 = memoryPane(model, last, room, { selected: null, toggled: new Set(keys) });
+  assert.ok(![...opened2.folds.values()].some((key) => keys.includes(key)));
+  assert.ok(opened2.height > closed.height);
+  const wide = memoryPane(model, last, { w: 640, h: Infinity }, { selected: null, toggled: new Set(keys) });
+  assert.ok([...wide.folds.values()].some((key) => keys.includes(key)));
+});
+
+test("a selected thing has an open row", () => {
+  const { opened, model } = open(ALL.crowd());
+  const last = opened.count - 1;
+  const closed = memoryPane(model, last, { w: 640, h: 500 });
+  const slim = closed.placed.find(
+    ({ item, layout, hidden }) => item.kind === "row" && (hidden || layout?.level === "slim"),
+  );
+  assert.ok(slim?.item.kind === "row");
+  const { storage } = slim.item.block;
+  const pane = memoryPane(model, last, { w: 640, h: 500 }, { selected: storage, toggled: new Set() });
+  const row = pane.placed.find(({ item }) => item.key === storage);
+  assert.ok(row && !row.hidden && row.layout?.level !== "slim");
+});
