@@ -281,13 +281,27 @@ def test_every_import_in_a_function_finds_its_module(warm: Ask) -> None:
     assert {wanted: users for wanted, users in late.items() if exists(wanted)} == {}
 
 
+INDENTED_IMPORT = re.compile(r"(?:^[ \t]+|[:;][ \t]*)(?:import|from)\b", re.MULTILINE)
+"""What a text has whose functions import something."""
+
+
+def outermost_functions(node: ast.AST) -> Iterator[ast.AST]:
+    """The functions below a node that stand in no other function below it."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield child
+        else:
+            yield from outermost_functions(child)
+
+
 def within(name: str, path: Path) -> set[str]:
     """What functions of a module import, with the names that may be modules of a package."""
     modules: set[str] = set()
     text = path.read_text() if path.is_file() else ""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    bodies = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    for node in (inner for body in bodies for inner in ast.walk(body)):
+    if not INDENTED_IMPORT.search(text):
+        return modules
+    for node in (inner for function in outermost_functions(ast.parse(text)) for inner in ast.walk(function)):
         if isinstance(node, ast.Import):
             modules.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

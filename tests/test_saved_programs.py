@@ -3,8 +3,6 @@
 import gzip
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from server.wire.saved_programs import Rerun, SavedProgramReply
 from server.wire.trace import Trace
 from tests import chaos
 from tests.databases import DatabaseConfig, DatabaseFactory
+from tests.plain_python import run_plain
 
 pytestmark = pytest.mark.slow
 
@@ -94,8 +93,8 @@ def test_the_program_runs_whatever_its_title(client: TestClient, title: str, tmp
     assert lines[first] == "" and not any(line.startswith("#") for line in lines[first:])
     assert f"# /s/{program.id}" in lines[:first]
     (tmp_path / "program.py").write_bytes(answer.content)
-    done = subprocess.run([sys.executable, tmp_path / "program.py"], capture_output=True, text=True, timeout=60)
-    assert (done.stdout, done.returncode) == ("tensor([2., 2.])\n", 0), done.stderr
+    truth = run_plain(f"import runpy\nrunpy.run_path({str(tmp_path / 'program.py')!r}, run_name='__main__')\n")
+    assert (truth["printed"], truth["error"]) == ("tensor([2., 2.])\n", None)
 
 
 def test_the_page_holds_the_stored_trace_and_every_text_is_text(client: TestClient) -> None:

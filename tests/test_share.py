@@ -58,6 +58,14 @@ def made(page: Any, site: str, program: str = PROGRAM, title: str = "Squares", d
     return saved(page, title, description).split("#")[0].split("?")[0]
 
 
+def posted(page: Any, site: str) -> str:
+    """The permalink of the same program, saved without the page; for what begins where it is open."""
+    response = page.request.post(f"{site}/api/scenarios", data={"source": PROGRAM, "title": "Squares"})
+    assert response.ok, response.text()
+    address: str = response.json()["url"]
+    return address
+
+
 def clipboard(page: Any) -> str:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.locator("#copy").click()
@@ -182,7 +190,7 @@ def test_a_step_without_a_view_is_one_of_the_stage(page: Any, public: str) -> No
 
 
 def test_a_frame_keeps_what_is_selected(page: Any, public: str) -> None:
-    address = made(page, public)
+    address = posted(page, public)
     page.goto(f"{address.replace('/s/', '/embed/')}#i=2&at=handle%3At1")
     page.wait_for_selector("#workbench[data-step='2']")
     assert page.locator("#stage .origin").get_attribute("data-handle") == "t1"
@@ -316,7 +324,7 @@ def test_a_saved_one_is_run_once_more_on_a_button(page: Any, public: str) -> Non
 
 
 def test_a_frame_in_another_sites_page_shows_and_steps_and_runs_nothing(page: Any, public: str) -> None:
-    address = made(page, public)
+    address = posted(page, public)
     oembed = page.request.get(f"{public}/oembed", params={"url": f"{address}#i=1"}).json()
     asked: list[str] = []
     with elsewhere(f"<!doctype html><title>An article</title>{oembed['html']}") as article:
@@ -373,7 +381,7 @@ def test_the_menu_gives_what_another_page_needs(page: Any, public: str) -> None:
 
 @pytest.mark.parametrize("sandbox", ["allow-scripts", "allow-scripts allow-popups", "allow-scripts allow-same-origin"])
 def test_a_frame_works_in_whatever_sandbox_lets_it_run(page: Any, public: str, sandbox: str) -> None:
-    address = made(page, public).replace("/s/", "/embed/")
+    address = posted(page, public).replace("/s/", "/embed/")
     with elsewhere(
         f"<!doctype html><iframe src='{address}#i=1' width=700 height=500 sandbox='{sandbox}'></iframe>"
     ) as at:
@@ -411,7 +419,7 @@ def test_long_words_stay_in_the_page(page: Any, public: str) -> None:
 
 
 def test_the_page_itself_lets_nobody_frame_it(page: Any, public: str) -> None:
-    address = made(page, public)
+    address = posted(page, public)
     with elsewhere(f"<!doctype html><iframe src='{address}'></iframe>") as article:
         other = page.context.browser.new_context().new_page()  # its console tells of it
         other.goto(article)
