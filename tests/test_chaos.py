@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from benchmarks.measured_server import MeasuredServer
-from tests import chaos
+from tests.chaos import crowds, hostile, kills, termination
+from tests.chaos.server_state import log_errors
+from tests.chaos.settings import FREE
 
 pytestmark = pytest.mark.slow
 
@@ -13,33 +15,31 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def server() -> Iterator[MeasuredServer]:
     """One whose listeners may be away for a second, not fifteen."""
-    with MeasuredServer(
-        before="import server.pool.executions as executions; executions.GRACE = 1.0", **chaos.FREE
-    ) as server:
+    with MeasuredServer(before="import server.pool.executions as executions; executions.GRACE = 1.0", **FREE) as server:
         yield server
 
 
 CHECKS = (
-    chaos.many_runs,
-    chaos.flood,
-    chaos.vanished_clients,
-    chaos.drop_event_stream,
-    chaos.slow_readers,
-    chaos.hostile_programs,
-    chaos.kill_child,
-    chaos.stop_zygote,
-    chaos.kill_zygote,
-    chaos.kill_server,
-    chaos.terminate_server,
+    crowds.many_runs,
+    crowds.flood,
+    crowds.vanished_clients,
+    crowds.drop_event_stream,
+    crowds.slow_readers,
+    hostile.hostile_programs,
+    kills.kill_child,
+    kills.stop_zygote,
+    kills.kill_zygote,
+    kills.kill_server,
+    termination.terminate_server,
 )
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_the_next_one_notices_nothing(check: Callable[[MeasuredServer], str], server: MeasuredServer) -> None:
-    before = chaos.log_errors(server.log())
+    before = log_errors(server.log())
     try:
         check(server)
-        assert chaos.log_errors(server.log()) == before
+        assert log_errors(server.log()) == before
     except BaseException:  # the next one is to find a server
         server.stop()
         server.start()

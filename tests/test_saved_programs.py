@@ -17,7 +17,8 @@ from server.settings import Settings
 from server.store.tables import saved_programs
 from server.wire.saved_programs import Rerun, SavedProgramReply
 from server.wire.trace import Trace
-from tests import chaos
+from tests.chaos.saving import kill_while_saving
+from tests.chaos.settings import SAVING
 from tests.databases import DatabaseConfig, DatabaseFactory
 from tests.plain_python import run_plain
 
@@ -283,5 +284,5 @@ def test_a_killed_server_has_every_save_that_it_answered(
 ) -> None:
     database = new_database(kind)
     monkeypatch.setenv("DATABASE_URL", database.url)
-    with MeasuredServer(**{**chaos.SAVING, "data": database.folder}) as site:
-        chaos.kill_while_saving(site, saves=100, at_once=50, kills=1)
+    with MeasuredServer(**{**SAVING, "data": database.folder}) as site:
+        kill_while_saving(site, saves=100, at_once=50, kills=1)

@@ -1,0 +1,52 @@
+"""Programs that do their worst beside honest ones."""
+
+import os
+import signal
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+from benchmarks.measured_server import MeasuredServer
+from tests.chaos.clients import post_program, run_honest_programs
+from tests.chaos.programs import HOSTILE
+from tests.chaos.server_state import assert_same_usage, busy_workers
+
+
+def hostile_programs(server: MeasuredServer, rounds: int = 1) -> str:
+    """Every program that does its worst gets its ending, and every honest one beside it is right."""
+    over = threading.Event()
+
+    def reap() -> None:
+        """As the kernel would where memory runs out."""
+        while not over.wait(0.1):
+            for pid in busy_workers(server, 500):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+    server.wait_until_idle()
+    before, served, endings = server.usage(), 0, Counter[str]()
+    reaper = threading.Thread(target=reap)
+    reaper.start()
+    try:
+        with ThreadPoolExecutor(6) as threads:
+            for turn in range(rounds):
+                worst = {
+                    name: threads.submit(post_program, server, source.replace("{n}", str(turn)), k)
+                    for k, (name, (source, _)) in enumerate(HOSTILE.items())
+                    for _ in range(2)
+                }
+                good = [threads.submit(run_honest_programs, server, range(n, n + 3)) for n in range(8)]
+                for name, future in worst.items():
+                    answer = future.result(120)
+                    assert answer.ending == HOSTILE[name][1], f"a program that {name}: {answer.body['outcome']}"
+                    endings[answer.ending] += 1
+                for done in good:
+                    done.result(120)
+                    served += 3
+    finally:
+        over.set()
+        reaper.join()
+    server.wait_until_idle()
+    assert_same_usage(before, server.usage())
+    return f"{served} honest ones right beside {dict(endings)}"

@@ -1,0 +1,23 @@
+"""Programs that the checks ask for; `{n}` in one stands for a number, so that no two are the same."""
+
+SPIN, SLEEP = "x = {n}\nwhile True: pass\n", "import time\nx = {n}\ntime.sleep(50)\n"
+BIG = "import torch\nx = torch.ones(1000) * {n}\n" + "x = x + 1\n" * 1500
+"""Fills its trace: 8 MB of it."""
+
+HOSTILE = {
+    "crashes": (
+        "import numpy as np\nx = np.lib.stride_tricks.as_strided(np.zeros(1), shape=(10**7,), strides=(4096,)).sum() + {n}\n",
+        "crashed",
+    ),
+    "is killed as if memory had run out": (SPIN, "crashed"),
+    "takes all memory": ("import torch\nx = torch.ones(10**10 + {n})\n", "stopped"),
+    "fills its trace": (BIG, "stopped"),
+    "prints without end": ("while True: print('x' * 1000, {n})\n", "stopped"),
+    "calls itself without end": (
+        "import sys\nsys.setrecursionlimit(10**9)\ndef f(n): return f(n + 1)\nf({n})\n",
+        "stopped",
+    ),
+    "raises": ("raise ValueError({n})\n", "raised"),
+    "is no Python": ("x = {n} (\n", "refused"),
+}
+"""What programs do, how, and how that ends."""
