@@ -11,13 +11,13 @@ from pathlib import Path
 
 import uvicorn
 
-from server import __version__, saved_programs, settings_docs
+from server import PROJECT_FOLDER, __version__, saved_programs, settings_docs
 from server.app import create_app
 from server.doctor import report
 from server.http_protocol import DeadlineProtocol
 from server.pool.local import Pool
 from server.pool.recorded_trace import RecordedTrace
-from server.pool.zygote import ROOT, WorkersUnavailable
+from server.pool.zygote import WorkersUnavailable
 from server.pretty import pretty
 from server.settings import SettingError, Settings
 from server.wire.api import Job
@@ -26,8 +26,9 @@ from server.wire.schema import document
 TRACE_TIMEOUT = 60
 """Seconds that `trace` allows a program where GRADBOX_WALL or GRADBOX_CPU is not set."""
 
-PROBE = (
-    "import json; from server.worker.confine import missing_layers, probe; print(json.dumps(missing_layers(probe())))"
+PRINT_MISSING_LAYERS = (
+    "import json; from server.worker.confine import missing_layers, try_layers;"
+    " print(json.dumps(missing_layers(try_layers())))"
 )
 """Run in a process of its own: this one has threads and imports nothing from the workers."""
 
@@ -106,7 +107,9 @@ def missing_layers(settings: Settings) -> str:
     """The layers that GRADBOX_SANDBOX requires and this host lacks, each with its reason; "" where none is missing."""
     if settings.sandbox != "require":
         return ""
-    result = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, cwd=ROOT, timeout=60)
+    result = subprocess.run(
+        [sys.executable, "-c", PRINT_MISSING_LAYERS], capture_output=True, cwd=PROJECT_FOLDER, timeout=60
+    )
     if result.returncode:
         return f"all, as the check itself failed ({result.stderr.decode(errors='replace').strip()[-200:]})"
     return "; ".join(f"{name} ({why})" for name, why in json.loads(result.stdout).items())

@@ -2,14 +2,13 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Response
 from fastapi.staticfiles import StaticFiles
 
-from server import __version__, errors, log, settings_checks
+from server import PROJECT_FOLDER, __version__, errors, log, settings_checks
 from server.authentication import AuthenticationMiddleware
 from server.pool.zygote import PREPARE
 from server.routes import api, embeds, exports, health, pages, saved_programs, session, status
@@ -17,7 +16,6 @@ from server.security import SecurityMiddleware
 from server.services import create_services, get_services
 from server.settings import Settings
 
-ROOT = Path(__file__).parent.parent
 JSON_EXPANSION = 6
 """Bytes that JSON may need for one byte of a program: `\\u0000`."""
 
@@ -62,7 +60,7 @@ def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> Fast
         app.include_router(router)
     app.state.routes = [route for router in routers for route in router.routes]
     errors.install(app, app.state.routes)
-    app.mount("/static/dist", StaticAssets(directory=ROOT / "static/dist", check_dir=False), name="static")
+    app.mount("/static/dist", StaticAssets(directory=PROJECT_FOLDER / "static/dist", check_dir=False), name="static")
     if services.authenticator.enabled:
         app.add_middleware(AuthenticationMiddleware, authenticator=services.authenticator)
     app.add_middleware(

@@ -24,32 +24,32 @@ class DeadlineProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._watch()
+        self._start_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._unwatch()
+        self._cancel_deadline()
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
         super().handle_events()
         if self.conn.their_state is h11.SEND_BODY or (self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]):
-            self._watch()
+            self._start_deadline()
         else:
-            self._unwatch()
+            self._cancel_deadline()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002
         self._refuse(ProblemError(400, "bad_request", MALFORMED))
 
-    def _watch(self) -> None:
+    def _start_deadline(self) -> None:
         if self._deadline is None:
-            self._deadline = self.loop.call_later(self.request_timeout, self._late)
+            self._deadline = self.loop.call_later(self.request_timeout, self._time_out)
 
-    def _unwatch(self) -> None:
+    def _cancel_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
-    def _late(self) -> None:
+    def _time_out(self) -> None:
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()

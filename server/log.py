@@ -18,7 +18,7 @@ MAX_ENTRIES, MAX_LENGTH = 20, 300
 
 SETTING_WARNING = "setting warning"
 
-events: Any = structlog.get_logger("gradbox")
+event_log: Any = structlog.get_logger("gradbox")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class RecentEntries(logging.Handler):
         self.entries.append(Entry(at, record.levelname.lower(), format_record(record)[:MAX_LENGTH]))
 
 
-recent = RecentEntries()
+recent_entries = RecentEntries()
 
 
 def format_record(record: logging.LogRecord) -> str:
@@ -79,18 +79,18 @@ def configure() -> None:
     last = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, structlog.processors.format_exc_info, renderer]
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=last))
     logger = logging.getLogger("gradbox")
-    logger.handlers, logger.propagate = [handler, recent], False
+    logger.handlers, logger.propagate = [handler, recent_entries], False
     logger.setLevel(logging.INFO)
 
 
 def setting_warning(setting: str, why: str) -> None:
     """Log a setting whose value is probably not intended."""
-    events.warning(SETTING_WARNING, setting=setting, why=why)
+    event_log.warning(SETTING_WARNING, setting=setting, why=why)
 
 
 def capture_uvicorn_errors() -> None:
     """Keep uvicorn's errors as well. Call it once uvicorn has configured its loggers."""
-    logging.getLogger("uvicorn.error").addHandler(recent)
+    logging.getLogger("uvicorn.error").addHandler(recent_entries)
 
 
 def run_finished(job: Job, result: Result, text: bool) -> None:
@@ -98,4 +98,4 @@ def run_finished(job: Job, result: Result, text: bool) -> None:
     facts: dict[str, Any] = {"status": result.status, "seconds": round(result.seconds, 4), "bytes": len(result.body)}
     if result.limit is not None:
         facts["limit"] = result.limit
-    events.info("run", device=job.device, size=len(job.source), **facts, **({"program": job.source} if text else {}))
+    event_log.info("run", device=job.device, size=len(job.source), **facts, **({"program": job.source} if text else {}))

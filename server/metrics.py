@@ -9,7 +9,7 @@ from server.store.health import StoreHealth
 from server.store.repository import StoreTotals
 from server.wire.api import Job
 
-SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+DURATION_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
 class Metrics:
@@ -23,7 +23,9 @@ class Metrics:
 
         self._runs = Counter("gradbox_runs", "Runs, by outcome.", ("status", "device"), registry=registry)
         self._limits = Counter("gradbox_limits", "Runs that were stopped by a limit.", ("limit",), registry=registry)
-        self._seconds = Histogram("gradbox_run_seconds", "Duration of runs.", buckets=SECONDS, registry=registry)
+        self._seconds = Histogram(
+            "gradbox_run_seconds", "Duration of runs.", buckets=DURATION_BUCKETS, registry=registry
+        )
         self._refused = Counter("gradbox_refused", "Requests for a run that were refused.", ("why",), registry=registry)
         self._saves = Counter("gradbox_saves", "Programs saved.", registry=registry)
         self._saves_refused = Counter(

@@ -6,7 +6,7 @@ from typing import Any
 from server.wire.events import EVENTS
 from server.wire.trace import Step, Trace
 
-MOST = 8
+MAX_CELLS = 8
 """Elements of a storage that are shown."""
 
 
@@ -24,7 +24,7 @@ def _lines(trace: Trace) -> Iterator[str]:
         turn = f" [{', '.join(map(str, step.iter))}]" if step.iter else ""
         kind = "" if step.kind == "statement" else f"{step.kind} "
         yield f"{step.i:4}  {step.line:4}  {'  ' * step.depth}{kind}{text}{turn}"
-        for line in _changes(step):
+        for line in _change_lines(step):
             yield f"              {line}"
     outcome = trace.outcome
     if outcome.error is not None:
@@ -39,32 +39,32 @@ def _lines(trace: Trace) -> Iterator[str]:
         yield outcome.status
 
 
-def _changes(step: Step) -> Iterator[str]:
+def _change_lines(step: Step) -> Iterator[str]:
     if step.value is not None:
-        yield f"= {value(step.value if isinstance(step.value, str | int | float) else plain(step.value))}"
+        yield f"= {value_text(step.value if isinstance(step.value, str | int | float) else json_value(step.value))}"
     for uid, fields in step.set.items():
-        yield from _entity(uid, fields)
+        yield from _entity_lines(uid, fields)
     if step.visit is not None:
         grads = ", ".join(
-            "none" if grad is None else short(plain(grad).get("cells")) for grad in step.visit["grad_inputs"]
+            "none" if grad is None else cells_text(json_value(grad).get("cells")) for grad in step.visit["grad_inputs"]
         )
         yield f"{step.visit['node']} ran; gradients onwards: {grads or 'into .grad'}"
     for entry in step.log:
-        item = plain(entry)
+        item = json_value(entry)
         if item["kind"] == "out":
             yield from (f"| {line}" for line in item["text"].rstrip("\n").split("\n"))
         elif item["kind"] == "event" and not EVENTS[item["event"]].implied:
-            rest = " ".join(f"{key}={value(item[key])}" for key in item if key not in ("kind", "event", "op"))
+            rest = " ".join(f"{key}={value_text(item[key])}" for key in item if key not in ("kind", "event", "op"))
             yield f"! {item['event']} {rest}"
     if step.gone:
         yield f"gone: {' '.join(step.gone)}"
 
 
-def _entity(uid: str, fields: dict[str, Any]) -> Iterator[str]:
+def _entity_lines(uid: str, fields: dict[str, Any]) -> Iterator[str]:
     letter = uid[0]
     if letter == "f":
         for name, bound in (fields.get("vars") or {}).items():
-            yield f"{name} -> {value(bound)}"
+            yield f"{name} -> {value_text(bound)}"
         for name in fields.get("unset") or ():
             yield f"{name} unbound"
     elif letter == "t" and "shape" in fields:
@@ -77,9 +77,9 @@ def _entity(uid: str, fields: dict[str, Any]) -> Iterator[str]:
         yield f"{uid}: {', '.join(words)}"
     elif letter == "s":
         for dtype, cells in (fields.get("cells") or {}).items():
-            yield f"{uid}: {dtype} {short(cells)}"
+            yield f"{uid}: {dtype} {cells_text(cells)}"
         for dtype, patch in (fields.get("cells_at") or {}).items():
-            yield f"{uid}: {dtype} {short([f'[{at}]={value(cell)}' for at, cell in patch.items()])}"
+            yield f"{uid}: {dtype} {cells_text([f'[{at}]={value_text(cell)}' for at, cell in patch.items()])}"
     elif letter == "n" and "name" in fields:
         onwards = ", ".join("none" if edge is None else f"{edge[0]}" for edge in fields.get("next") or ())
         yield f"{uid}: {fields['name']}" + (f" -> {onwards}" if onwards else "")
@@ -87,18 +87,18 @@ def _entity(uid: str, fields: dict[str, Any]) -> Iterator[str]:
         yield f"{uid}: version {fields['value']}"
 
 
-def plain(item: Any) -> Any:
+def json_value(item: Any) -> Any:
     return item.model_dump(mode="json", by_alias=True, exclude_unset=True) if hasattr(item, "model_dump") else item
 
 
-def short(cells: Any) -> str:
+def cells_text(cells: Any) -> str:
     if cells is None:
         return "…"
-    more = f" … {len(cells)} in all" if len(cells) > MOST else ""
-    return " ".join(value(cell) for cell in cells[:MOST]) + more
+    more = f" … {len(cells)} in all" if len(cells) > MAX_CELLS else ""
+    return " ".join(value_text(cell) for cell in cells[:MAX_CELLS]) + more
 
 
-def value(item: Any) -> str:
+def value_text(item: Any) -> str:
     """A wire value in a few characters."""
     if isinstance(item, dict):
         return str(item.get("ref") or item.get("text") or item.get("py") or next(iter(item.values()), ""))

@@ -57,7 +57,7 @@ class ProgramService:
         with self._counting_refusals():
             id_, new = await self._store.save(text, trace, versions)
             program = await self.find(id_)
-        log.events.info("save", id=id_, bytes=len(text) + len(trace), new=new)
+        log.event_log.info("save", id=id_, bytes=len(text) + len(trace), new=new)
         if new:
             self._metrics.program_saved()
         return program, new

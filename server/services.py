@@ -9,7 +9,7 @@ from pathlib import Path
 
 from starlette.types import Scope
 
-from server import clients, log, settings_checks
+from server import PROJECT_FOLDER, clients, log, settings_checks
 from server.authenticator import Authenticator
 from server.clients import Network
 from server.language.scenarios import Scenario, load_scenarios
@@ -29,7 +29,7 @@ from server.store.health import StoreHealth
 from server.store.repository import Repository
 from server.wire.api import Job
 
-SCENARIOS = Path(__file__).parent.parent / "scenarios"
+SCENARIOS = PROJECT_FOLDER / "scenarios"
 CLASSROOM_LIMIT = "3000/minute"
 """Runs, and saves, of a class behind one address."""
 
@@ -75,7 +75,7 @@ class Services:
         for name, why in settings_checks.warnings(self.settings):
             log.setting_warning(name, why)
         await self.pool.start()
-        self._starting = [asyncio.create_task(self._trace_scenarios()), asyncio.create_task(self._open_store())]
+        self._starting = [asyncio.create_task(self._record_scenario_traces()), asyncio.create_task(self._open_store())]
 
     async def close(self) -> None:
         for task in self._starting:
@@ -87,7 +87,7 @@ class Services:
         await self.store_health.close()
         await self.store.database.close()
 
-    async def _trace_scenarios(self) -> None:
+    async def _record_scenario_traces(self) -> None:
         """Run every scenario once, so that its page opens with its picture."""
         for scenario in self.scenarios:
             try:

@@ -1,20 +1,20 @@
 """Renders the templates, in the reader's language; gives each new visitor a cookie."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 from fastapi import Request, Response
 from fastapi.templating import Jinja2Templates
 
+from server import PROJECT_FOLDER
 from server.clients import new_cookie
 from server.language.scenarios import LANGUAGES
 from server.services import get_services
 
-ROOT = Path(__file__).parent.parent
-templates = Jinja2Templates(directory=ROOT / "templates")
+templates = Jinja2Templates(directory=PROJECT_FOLDER / "templates")
 MESSAGES = {
-    language: json.loads((ROOT / "static/locales" / f"{language}.json").read_text("utf-8")) for language in LANGUAGES
+    language: json.loads((PROJECT_FOLDER / "static/locales" / f"{language}.json").read_text("utf-8"))
+    for language in LANGUAGES
 }
 
 

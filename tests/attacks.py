@@ -589,7 +589,7 @@ def main(uid: int, confined: bool) -> dict[str, dict[str, str]]:
         become(uid)
     folder = Path(tempfile.mkdtemp())
     names = world(folder)
-    layers = confine.probe()
+    layers = confine.try_layers()
     short, long = (confine.Confinement(layers, 1 << 30, cpu, 61_000) if confined else None for cpu in (1, 20))
     names["NEIGHBOUR"] = Runner(names, long).neighbour()
     runner, patient = Runner(names, short), Runner(names, long)

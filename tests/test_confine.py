@@ -42,7 +42,7 @@ def outcomes(user: int, how: str) -> dict[str, dict[str, str]]:
 
 @pytest.fixture
 def host() -> None:
-    lacking = confine.missing_layers(confine.probe())
+    lacking = confine.missing_layers(confine.try_layers())
     if lacking:
         pytest.skip(f"this host cannot confine: {lacking}")
 
@@ -96,7 +96,7 @@ def test_programs_work(user: int) -> None:
 
 
 def test_each_layer_that_the_kernel_has_works_here() -> None:
-    layers = confine.probe()
+    layers = confine.try_layers()
     assert list(layers) == NAMES
     expected = dict.fromkeys(NAMES, "")
     if os.geteuid() != 0:
@@ -110,7 +110,7 @@ def test_each_layer_that_the_kernel_has_works_here() -> None:
 def test_an_ordinary_user_has_no_user_to_change_from() -> None:
     def act() -> str:
         become(NOBODY)
-        layers = confine.probe()
+        layers = confine.try_layers()
         return json.dumps([layers["uid"], confine.missing_layers(layers)])
 
     assert json.loads(in_a_child(act)) == ["the server does not run as root", {}]
@@ -185,7 +185,7 @@ def test_a_child_dies_with_its_parent(user: int) -> None:
         try:
             if user != os.geteuid():
                 become(user)
-            confinement = confine.Confinement(confine.probe(), 1 << 30, 5, 61_000)
+            confinement = confine.Confinement(confine.try_layers(), 1 << 30, 5, 61_000)
             if os.fork() == 0:
                 confine.prctl(1, signal.SIGKILL)
                 confinement.apply((writer,), 0)
@@ -242,7 +242,7 @@ def verdict(machine: str, number: int, *arguments: int, arch: int | None = None)
     """The error that a call gets from the filter, None where it is allowed."""
     arguments = tuple(argument % (1 << 64) for argument in (*arguments, *[0] * 6)[:6])
     data = struct.pack("=IIQ6Q", number, seccomp.MACHINES[machine][1] if arch is None else arch, 0, *arguments)
-    code = list(struct.iter_unpack("=HBBI", seccomp.program(PID, machine)))
+    code = list(struct.iter_unpack("=HBBI", seccomp.filter_program(PID, machine)))
     loaded, at = 0, 0
     while True:
         operation, then, otherwise, value = code[at]
@@ -332,7 +332,7 @@ def test_what_arguments_may_be(machine: str, name: str, arguments: tuple[int, ..
 
 def test_a_machine_without_a_list_says_so() -> None:
     with pytest.raises(OSError, match="there is no list of system calls for riscv64"):
-        seccomp.program(PID, "riscv64")
+        seccomp.filter_program(PID, "riscv64")
 
 
 def test_a_filter_covers_the_threads_that_are_there() -> None:
@@ -347,7 +347,7 @@ def act():
 thread = threading.Thread(target=act)
 thread.start()
 confine.prctl(38, 1)
-seccomp.load(seccomp.program(os.getpid()))
+seccomp.install_filter(seccomp.filter_program(os.getpid()))
 go.set()
 thread.join()
 os._exit(seen != [True])

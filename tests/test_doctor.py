@@ -107,7 +107,7 @@ def test_pictures_that_are_not_drawn_are_told(monkeypatch: pytest.MonkeyPatch) -
         "none",
         "pictures can't be drawn here now",
     )
-    monkeypatch.setattr("server.pictures.renderer_client.ROOT", Path("/nowhere"))
+    monkeypatch.setattr("server.pictures.renderer_client.PROJECT_FOLDER", Path("/nowhere"))
     assert asyncio.run(doctor.check_pictures(recorded, Settings({})))[2].startswith("the page is not built")
 
 
@@ -121,10 +121,12 @@ def test_require_refuses_to_start_without_a_layer(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("GRADBOX_SANDBOX", "require")
-    monkeypatch.setattr(commands, "PROBE", 'import json; print(json.dumps({"seccomp": "the kernel has none"}))')
+    monkeypatch.setattr(
+        commands, "PRINT_MISSING_LAYERS", 'import json; print(json.dumps({"seccomp": "the kernel has none"}))'
+    )
     assert commands.main(["serve"]) == 2
     assert "seccomp (the kernel has none)" in capsys.readouterr().err
-    monkeypatch.setattr(commands, "PROBE", "raise SystemExit('broken')")
+    monkeypatch.setattr(commands, "PRINT_MISSING_LAYERS", "raise SystemExit('broken')")
     assert commands.main(["serve"]) == 2
 
 

@@ -28,7 +28,7 @@ def served(work: Work, **settings: Any) -> None:
         results: list[Result] = []
         executions = Executions(pool, Cache(10_000_000), 10_000_000, lambda _, result: results.append(result))
         await pool.start()
-        await pool.zygote.booted()
+        await pool.zygote.wait_until_booted()
         try:
             await work(executions, results)
         finally:

@@ -292,7 +292,7 @@ def test_a_version_is_of_all_that_is_shown(tmp_path: Path, monkeypatch: pytest.M
     """Else a reader would have the old frame for good: it is told that nothing changed."""
     shutil.copytree(ROOT / "templates", tmp_path / "templates")
     (tmp_path / "static/dist").mkdir(parents=True)
-    monkeypatch.setattr(renderer_client, "ROOT", tmp_path)
+    monkeypatch.setattr(renderer_client, "PROJECT_FOLDER", tmp_path)
     versions = [Renderer(1).version]
     for name in ("exports.js", "offline.js", "embed.js", "style.css"):
         shutil.copy(ROOT / "static/dist" / name, tmp_path / "static/dist")

@@ -416,7 +416,7 @@ class World:
         os.chmod(f"{self.folder}.socket", 0o777)
         self.open = [server, datagrams, *streams]
         await self.pool.start()
-        await self.pool.zygote.booted()
+        await self.pool.zygote.wait_until_booted()
 
     def close(self) -> None:
         for closing in self.open:
@@ -541,7 +541,7 @@ def opened(sandbox: str) -> Iterator[World]:
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
     """Nothing is missing in its confinement, or the tests skip and say what is."""
-    lacking = confine.missing_layers(confine.probe())
+    lacking = confine.missing_layers(confine.try_layers())
     if lacking:
         pytest.skip(f"this host cannot confine: {lacking}")
     yield from opened("require")

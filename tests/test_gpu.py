@@ -39,7 +39,7 @@ def driver():
 
 reading, writing = os.pipe()
 told = os.dup2(writing, 40)
-confine.Confinement(confine.probe(), 1 << 30, 5, 61_500, driver).apply((told,), 0)
+confine.Confinement(confine.try_layers(), 1 << 30, 5, 61_500, driver).apply((told,), 0)
 attempt("a library", lambda: open("/usr/lib/os-release").read())
 attempt("a secret", lambda: open("/etc/passwd").read())
 attempt("the project", lambda: open(sys.argv[1]).read())
@@ -80,7 +80,7 @@ def ran() -> Iterator[Any]:
 
     async def up() -> None:
         await pool.start()
-        await pool.zygote.booted()
+        await pool.zygote.wait_until_booted()
         while "cuda" not in pool.devices:
             await asyncio.sleep(0.1)
 
@@ -153,7 +153,7 @@ def test_without_a_gpu_none_is_offered() -> None:
     async def check() -> None:
         pool = Pool(Settings({}))
         await pool.start()
-        await pool.zygote.booted()
+        await pool.zygote.wait_until_booted()
         assert pool.devices == ("cpu",) and pool.zygote.gpus == 0
         await pool.close()
 

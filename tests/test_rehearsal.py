@@ -80,7 +80,7 @@ async def runs(source: str, rest: list[float]) -> list[list[dict[str, Any]]]:
     try:
         traces = []
         for seconds in rest:
-            await zygote.booted()
+            await zygote.wait_until_booted()
             while not zygote.spares:
                 await asyncio.sleep(0.001)
             await asyncio.sleep(seconds)

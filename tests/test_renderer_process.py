@@ -94,7 +94,7 @@ import asyncio
 from server.pictures.renderer_client import Renderer
 
 async def whole():
-    print((await Renderer(1)._ready()).pid, flush=True)
+    print((await Renderer(1)._running_process()).pid, flush=True)
     await asyncio.sleep(60)
 
 asyncio.run(whole())

@@ -172,11 +172,12 @@ def test_the_disk_of_a_folder_that_is_not_made_yet(tmp_path: Path) -> None:
 
 
 def test_memory_that_nobody_tells(tmp_path: Path) -> None:
-    assert machine.resident_memory(2**22 + 1) is None and machine.entry(tmp_path / "none", "x") is None
+    assert machine.resident_memory(2**22 + 1) is None and machine.kernel_value(tmp_path / "none", "x") is None
     (tmp_path / "file").write_text("MemFree: 3 kB\nMemFreeish 9\ninactive_file 12\n")
-    assert machine.entry(tmp_path / "file", "MemFree:") == 3072
+    assert machine.kernel_value(tmp_path / "file", "MemFree:") == 3072
     assert (
-        machine.entry(tmp_path / "file", "inactive_file") == 12 and machine.entry(tmp_path / "file", "MemFree") is None
+        machine.kernel_value(tmp_path / "file", "inactive_file") == 12
+        and machine.kernel_value(tmp_path / "file", "MemFree") is None
     )
 
 

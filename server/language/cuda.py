@@ -4,17 +4,17 @@ import ast
 import re
 
 from server.language.edits import Edits
-from server.language.names import Modules
+from server.language.names import ImportedModules
 from server.language.tree import walk
 
 _DEVICE = re.compile(r"cuda(:\d+)?$")
-_STAYS = ("is_available", "manual_seed", "manual_seed_all", "device_count", "empty_cache")
+_HARMLESS_CALLS = ("is_available", "manual_seed", "manual_seed_all", "device_count", "empty_cache")
 
 
 class CudaEdits(Edits):
     """Every place where a program asks for CUDA."""
 
-    def __init__(self, source: str, tree: ast.Module, modules: Modules) -> None:
+    def __init__(self, source: str, tree: ast.Module, modules: ImportedModules) -> None:
         super().__init__(source, tree)
         self._modules = modules
         for node in walk(tree):
@@ -24,7 +24,7 @@ class CudaEdits(Edits):
     def _visit(self, node: ast.AST) -> None:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             path = self._modules.path(node.value.func) or ""
-            if path.startswith("torch.cuda.") and path.rsplit(".", 1)[1] not in _STAYS:
+            if path.startswith("torch.cuda.") and path.rsplit(".", 1)[1] not in _HARMLESS_CALLS:
                 self.comment_out(node)
         elif isinstance(node, ast.Attribute):
             path = self._modules.path(node) or ""
@@ -36,11 +36,11 @@ class CudaEdits(Edits):
                 self.replace(node, '"cpu"')
             self.removed.update(walk(node))
         elif isinstance(node, ast.Constant):
-            if isinstance(node.value, str) and _DEVICE.match(node.value) and not self._guarded(node):
+            if isinstance(node.value, str) and _DEVICE.match(node.value) and not self._is_conditional_on_cuda(node):
                 self.replace(node, '"cpu"')
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr in ("cuda", "pin_memory"):
-                self.keep_start(node.func.value, node)
+                self.delete_after(node.func.value, node)
             elif (
                 node.func.attr == "to"
                 and len(node.args) == 1
@@ -56,7 +56,7 @@ class CudaEdits(Edits):
         ):
             self.replace(node.value, '"cpu"')
 
-    def _guarded(self, node: ast.AST) -> bool:
+    def _is_conditional_on_cuda(self, node: ast.AST) -> bool:
         """In `"cuda" if torch.cuda.is_available() else "cpu"`."""
         parent = self.parent(node)
         return isinstance(parent, ast.IfExp) and any(

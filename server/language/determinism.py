@@ -8,33 +8,33 @@ import ast
 import re
 from collections.abc import Iterator
 
-_CHANGING = """
+_NONDETERMINISTIC_ATTRIBUTES = """
 _inst _rand _urandom asctime benchmark BitGenerator clock_getres clock_gettime ctime elapsed_time Event get_count
 get_ident get_native_id get_stats getallocatedblocks getloadavg getpid getppid getrandom getrusage gettid gmtime
 localtime logging mem_get_info monotonic monotonic_ns now perf_counter perf_counter_ns process_time process_time_ns
 randbits secrets seed_all strftime SystemRandom thread_time thread_time_ns time time_ns timeit Timer times today measure
 urandom utcnow
 """
-_CHANGING_PREFIXES = ("clock", "datetime", "profile", "uuid")
-_SEEDED = "default_rng MT19937 PCG64 PCG64DXSM Philox Random RandomState seed SeedSequence SFC64"
-_INDIRECT = """
+_NONDETERMINISTIC_PREFIXES = ("clock", "datetime", "profile", "uuid")
+_SEEDED_BY_SYSTEM = "default_rng MT19937 PCG64 PCG64DXSM Philox Random RandomState seed SeedSequence SFC64"
+_DYNAMIC_ACCESS = """
 _C __builtins__ __code__ __dict__ __getattr__ __getattribute__ __import__ __self__ attrgetter builtins CompilationUnit
 eval_str exec ForwardRef get_annotations get_field get_referents get_type_hints getattr_static getclosurevars getmembers
 getmembers_static globals importlib locals methodcaller rundocs runstring vars
 """
-_NAMES = "__builtins__ __import__ datetime eval exec getattr globals locals logging timeit vars"
+_NONDETERMINISTIC_GLOBALS = "__builtins__ __import__ datetime eval exec getattr globals locals logging timeit vars"
 
-CHANGING = frozenset(_CHANGING.split())
+NONDETERMINISTIC_ATTRIBUTES = frozenset(_NONDETERMINISTIC_ATTRIBUTES.split())
 """Attributes and imports that read a clock, the system's chance, or what the system or the collector knows of this process,
 or that hold a generator, whose type makes others with a seed from the system."""
 
-SEEDED = frozenset(_SEEDED.split())
+SEEDED_BY_SYSTEM = frozenset(_SEEDED_BY_SYSTEM.split())
 """Attributes that draw a seed from the system unless they are called with a number."""
 
-INDIRECT = frozenset(_INDIRECT.split())
+DYNAMIC_ACCESS = frozenset(_DYNAMIC_ACCESS.split())
 """Attributes and imports that lead to any other by a text."""
 
-NAMES = frozenset(_NAMES.split())
+NONDETERMINISTIC_GLOBALS = frozenset(_NONDETERMINISTIC_GLOBALS.split())
 """Builtins that do, and modules; `getattr` with a constant name is judged by that name."""
 
 DATE_TYPE = re.compile(r"datetime|\bM8\b|(?:^|[<>=|,])M(?:,|$)")
@@ -50,7 +50,9 @@ def nondeterministic_names(tree: ast.AST) -> list[str]:
     names: set[str] = set()
     for node in nodes:
         fixed = id(node) in seeded
-        names.update(name for name in used_names(node, id(node) in looked_up) if not (fixed and name in SEEDED))
+        names.update(
+            name for name in used_names(node, id(node) in looked_up) if not (fixed and name in SEEDED_BY_SYSTEM)
+        )
     return sorted(names)
 
 
@@ -58,29 +60,35 @@ def used_names(node: ast.AST, constant_lookup: bool) -> Iterator[str]:
     """The names that this node uses and that may change a result. constant_lookup: `getattr` with a constant name."""
     match node:
         case ast.Name(id=name):
-            if name in NAMES and not (name == "getattr" and constant_lookup):
+            if name in NONDETERMINISTIC_GLOBALS and not (name == "getattr" and constant_lookup):
                 yield name
         case ast.Attribute(attr=name):
-            yield from changing(name)
+            yield from if_nondeterministic(name)
         case ast.Import(names=aliases):
             for alias in aliases:
                 for part in alias.name.split("."):
-                    yield from changing(part)
+                    yield from if_nondeterministic(part)
         case ast.ImportFrom(module=module, names=aliases):
             for part in [*(module or "").split("."), *(alias.name for alias in aliases)]:
-                yield from changing(part)
+                yield from if_nondeterministic(part)
         case ast.MatchClass(kwd_attrs=attributes):
             for name in attributes:
-                yield from changing(name)
+                yield from if_nondeterministic(name)
         case ast.Call(args=[_, ast.Constant(value=str(name)), *_]) if has_constant_name(node):
-            yield from changing(name)
+            yield from if_nondeterministic(name)
         case ast.Constant(value=str(text)) if DATE_TYPE.search(text):
             yield text[:40]
 
 
-def changing(name: str) -> Iterator[str]:
+def if_nondeterministic(name: str) -> Iterator[str]:
     """The name, where an attribute or an import of that name may change a result."""
-    if name in CHANGING or name in SEEDED or name in INDIRECT or name == "*" or name.startswith(_CHANGING_PREFIXES):
+    if (
+        name in NONDETERMINISTIC_ATTRIBUTES
+        or name in SEEDED_BY_SYSTEM
+        or name in DYNAMIC_ACCESS
+        or name == "*"
+        or name.startswith(_NONDETERMINISTIC_PREFIXES)
+    ):
         yield name
 
 

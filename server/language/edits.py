@@ -42,7 +42,7 @@ class Edits:
         self._add(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, text)
         self._mark_removed(node)
 
-    def keep_start(self, start: Any, node: Any) -> None:
+    def delete_after(self, start: Any, node: Any) -> None:
         """Delete the end of a node, behind `start`, which is its first part."""
         self._add(start.end_lineno, start.end_col_offset, node.end_lineno, node.end_col_offset, "")
         self.removed.update({*walk(node)} - {*walk(start)})
@@ -63,7 +63,7 @@ class Edits:
             self._add(line, col, line, col, "pass  # " if first and self._leaves_block_empty(node) else "# ", first)
         self._mark_removed(node)
 
-    def collected(self) -> list[Edit]:
+    def sorted_edits(self) -> list[Edit]:
         """The edits, in order of their positions."""
         return self._edits
 

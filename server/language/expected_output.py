@@ -27,15 +27,36 @@ _TYPE_NAME = re.compile(
     r"torch\.(?:b?float\d*|u?int\d+|bool|complex\d+|strided)(?!\w)"
     r"|<\w*(?:Backward\d*|AccumulateGrad)(?: object at 0x[0-9a-fA-F]+)?>|<class '[\w.]+'>"
 )
-_OPEN = re.compile(r"(?:Parameter containing:\s*)?(?:tensor|torch\.Size|array|device)?\s?[(\[{]")
-_BETWEEN = re.compile(r"\s*,?\s*")
-_END = re.compile(r"\s*(?:$|[.,;:!?#(，。；：！？、（—–]|<-)")
-_PROSE = re.compile(r"\s*[\u3000-\u9fff]")
+_CONTAINER_START = re.compile(r"(?:Parameter containing:\s*)?(?:tensor|torch\.Size|array|device)?\s?[(\[{]")
+_ITEM_SEPARATOR = re.compile(r"\s*,?\s*")
+_LITERAL_END = re.compile(r"\s*(?:$|[.,;:!?#(，。；：！？、（—–]|<-)")
+_CHINESE_PROSE = re.compile(r"\s*[\u3000-\u9fff]")
 _ERROR = re.compile(r"\s*([A-Za-z_]\w*(?:Error|Exception))\b(?:\s*[:：]\s*(.*))?\s*$")
-_ANGLED = re.compile(r"<[\w.: ]+>")
-_LITERAL: tuple[type, ...] = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.UnaryOp, ast.USub, ast.Load)
-_LITERAL += (ast.Call, ast.keyword, ast.Name, ast.Attribute)
-_NAMES = {"tensor", "array", "device", "torch", "inf", "nan", "OrderedDict", "float32", "float64", "int32", "int64"}
+_ANGLE_BRACKETS = re.compile(r"<[\w.: ]+>")
+_LITERAL_NODES: tuple[type, ...] = (
+    ast.Constant,
+    ast.List,
+    ast.Tuple,
+    ast.Dict,
+    ast.Set,
+    ast.UnaryOp,
+    ast.USub,
+    ast.Load,
+)
+_LITERAL_NODES += (ast.Call, ast.keyword, ast.Name, ast.Attribute)
+_LITERAL_NAMES = {
+    "tensor",
+    "array",
+    "device",
+    "torch",
+    "inf",
+    "nan",
+    "OrderedDict",
+    "float32",
+    "float64",
+    "int32",
+    "int64",
+}
 
 MAX_LENGTH = 4_000
 """Characters of a comment that is searched for output."""
@@ -93,7 +114,7 @@ def _stated_output(text: str, node: ast.stmt) -> str | None:
     items, end = _items(text, begin, alone=False)
     if items and (len(items) == 1 or is_print_call(node)):
         rest = text[end:].split("\n", 1)[0]
-        if _END.match(rest) or (marked and _PROSE.match(rest)):
+        if _LITERAL_END.match(rest) or (marked and _CHINESE_PROSE.match(rest)):
             return " ".join(items)
     alone = (
         (_NUMBER.match(text, begin) if marked else None) or _NUMBER.match(first.strip()) or _DEVICE.match(first.strip())
@@ -108,7 +129,7 @@ def _items(text: str, at: int, alone: bool = True) -> tuple[list[str], int]:
     items: list[str] = []
     end = at
     while True:
-        at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]
+        at = _ITEM_SEPARATOR.match(text, at).end()  # type: ignore[union-attr]
         match = _WORD.match(text, at) or _TYPE_NAME.match(text, at) or (_NUMBER.match(text, at) if alone else None)
         to = match.end() if match else _bracketed(text, at)
         if to is None:
@@ -119,7 +140,7 @@ def _items(text: str, at: int, alone: bool = True) -> tuple[list[str], int]:
 
 def _bracketed(text: str, at: int) -> int | None:
     """The end of a tensor, list or tuple that begins here and consists of literals only; else None."""
-    match = _OPEN.match(text, at)
+    match = _CONTAINER_START.match(text, at)
     if match is None:
         return None
     depth, quote = 0, ""
@@ -139,15 +160,15 @@ def _bracketed(text: str, at: int) -> int | None:
 
 
 def _literal(text: str) -> bool:
-    text = _ANGLED.sub("None", text.removeprefix("Parameter containing:")).strip()
+    text = _ANGLE_BRACKETS.sub("None", text.removeprefix("Parameter containing:")).strip()
     tree = try_parse([Line(text, None)])
     value = tree.body[0].value if tree and isinstance(tree.body[0], ast.Expr) else None
     if value is None or (text.startswith("(") and not isinstance(value, ast.Tuple)):
         return False  # prose in brackets
     for node in ast.walk(value):
-        if not isinstance(node, _LITERAL) or (isinstance(node, ast.Constant) and node.value is Ellipsis):
+        if not isinstance(node, _LITERAL_NODES) or (isinstance(node, ast.Constant) and node.value is Ellipsis):
             return False
-        if isinstance(node, ast.Name) and node.id not in _NAMES:
+        if isinstance(node, ast.Name) and node.id not in _LITERAL_NAMES:
             return False
     return True
 
@@ -199,7 +220,7 @@ def _text_block_output(node: ast.stmt) -> Iterator[Notice]:
     while text[at:].strip():
         items, end = _items(text, at)
         line = text[end:].split("\n", 1)[0]
-        if not items or not _END.match(line):
+        if not items or not _LITERAL_END.match(line):
             return
         rows.append(text[at:end].strip())
         at = end + len(line)

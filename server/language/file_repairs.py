@@ -3,7 +3,7 @@
 import ast
 
 from server.language.edits import Edits
-from server.language.names import Modules
+from server.language.names import ImportedModules
 from server.language.tree import walk
 
 SENTENCE = "the quick brown fox jumps over the lazy dog. "
@@ -13,7 +13,7 @@ _TIMES = 20
 class OpenCalls:
     """Replaces each call of `open`. uses_random, uses_text: what was put in the place of file contents."""
 
-    def __init__(self, work: Edits, modules: Modules) -> None:
+    def __init__(self, work: Edits, modules: ImportedModules) -> None:
         self._work, self._modules = work, modules
         self.uses_random = self.uses_text = False
 

@@ -39,7 +39,7 @@ def bound_names(nodes: Iterable[ast.AST]) -> set[str]:
     return names
 
 
-class Modules:
+class ImportedModules:
     """What the imported names of a program stand for: dotted paths of modules and of their members."""
 
     def __init__(self, nodes: Iterable[ast.AST]) -> None:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from server.language.names import Modules, bound_names
+from server.language.names import ImportedModules, bound_names
 from server.language.text import parse
 from server.language.tree import levels
 from server.wire.trace import Refusal
@@ -18,7 +18,7 @@ torch numpy __future__ abc argparse array bisect cmath collections contextlib co
 enum fractions functools gc hashlib heapq inspect itertools json logging math numbers operator pprint random re
 statistics string struct sys textwrap time timeit traceback types typing typing_extensions warnings weakref
 """
-_ELSEWHERE = {
+_UNAVAILABLE = {
     "missing": """
 IPython PIL accelerate cv2 d2l datasets einops fastai graphviz gym gymnasium ipywidgets jax keras lightning
 matplotlib nltk pandas plotly pytorch_lightning requests scipy seaborn sklearn spacy tensorboard tensorboardX
@@ -54,7 +54,7 @@ gi_frame cr_frame ag_frame tb_frame
 ALLOWED_MODULES = frozenset(_ALLOWED.split())
 """Top-level modules that may be imported, with what is below them."""
 
-UNAVAILABLE_MODULES = {name: why for why, names in _ELSEWHERE.items() for name in names.split()}
+UNAVAILABLE_MODULES = {name: why for why, names in _UNAVAILABLE.items() for name in names.split()}
 """Modules that programs like to import, and why they are not here."""
 
 CLOSED_MEMBERS = {name: why for why, names in _CLOSED.items() for name in names.split()}
@@ -100,20 +100,20 @@ MAX_REFUSALS = 200
 """Refusals of one program."""
 
 
-DEEP = "this is nested too deeply"
-NUL = "source code cannot contain null bytes"
+TOO_DEEP = "this is nested too deeply"
+HAS_NULL_BYTE = "source code cannot contain null bytes"
 
 
 def check(source: str) -> tuple[ast.Module | None, list[Refusal]]:
     """The program's tree, and every reason not to run it, in order of lines. Columns count characters."""
     if "\0" in source:
         line = source.count("\n", 0, source.index("\0")) + 1
-        return None, [Refusal(line=line, message=NUL, key="syntax", args={"text": NUL})]
+        return None, [Refusal(line=line, message=HAS_NULL_BYTE, key="syntax", args={"text": HAS_NULL_BYTE})]
     try:
         tree = parse(source)
         depths = levels(tree)
         if len(depths) > MAX_DEPTH:
-            return None, [Refusal(line=first_line_too_deep(depths), message=DEEP, key="deep")]
+            return None, [Refusal(line=first_line_too_deep(depths), message=TOO_DEEP, key="deep")]
         error = compile_error(tree)
         if error is not None:
             return None, [syntax_refusal(error, source, encoded=True)]
@@ -125,7 +125,7 @@ def check(source: str) -> tuple[ast.Module | None, list[Refusal]]:
         return None, [Refusal(line=1, message=str(error), key="syntax", args={"text": str(error)})]
     lines = source.split("\n")
     checker = _Checker([node for level in depths for node in level])
-    refusals = [_refusal(lines, node, what, why) for node, what, why in checker.refused()]
+    refusals = [_refusal(lines, node, what, why) for node, what, why in checker.refused_nodes()]
     refusals.sort(key=lambda refusal: (refusal.line, refusal.col))
     return tree, refusals[:MAX_REFUSALS]
 
@@ -151,23 +151,23 @@ class _Checker:
     def __init__(self, nodes: list[ast.AST]) -> None:
         self._nodes = nodes
         self._bound = bound_names(nodes)
-        self._modules = Modules(nodes)
+        self._modules = ImportedModules(nodes)
 
-    def refused(self) -> Iterator[tuple[ast.AST, str, str]]:
+    def refused_nodes(self) -> Iterator[tuple[ast.AST, str, str]]:
         """(node, what, key of the reason)"""
         for node in self._nodes:
             if isinstance(node, ast.Import):
                 for alias in node.names:
-                    yield from self._module(alias, alias.name)
+                    yield from self._check_module(alias, alias.name)
             elif isinstance(node, ast.ImportFrom):
                 if node.level:
                     yield node, f"import of '{'.' * node.level}{node.module or ''}'", "relative"
                 elif node.module is not None:
-                    refused = list(self._module(node, node.module))
+                    refused = list(self._check_module(node, node.module))
                     yield from refused
                     if not refused:
                         for alias in node.names:
-                            yield from self._member(alias, f"{node.module}.{alias.name}")
+                            yield from self._check_member(alias, f"{node.module}.{alias.name}")
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 if node.id in CLOSED_BUILTINS and node.id not in self._bound:
                     yield node, f"'{node.id}'", CLOSED_BUILTINS[node.id]
@@ -177,18 +177,18 @@ class _Checker:
                 else:
                     path = self._modules.path(node)
                     if path is not None:
-                        yield from self._member(node, path)
+                        yield from self._check_member(node, path)
 
-    def _module(self, node: ast.AST, name: str) -> Iterator[tuple[ast.AST, str, str]]:
+    def _check_module(self, node: ast.AST, name: str) -> Iterator[tuple[ast.AST, str, str]]:
         top = name.split(".")[0]
         if top in UNAVAILABLE_MODULES:
             yield node, f"import of '{name}'", UNAVAILABLE_MODULES[top]
         elif top not in ALLOWED_MODULES:
             yield node, f"import of '{name}'", "import"
         else:
-            yield from self._member(node, name, f"import of '{name}'")
+            yield from self._check_member(node, name, f"import of '{name}'")
 
-    def _member(self, node: ast.AST, path: str, what: str | None = None) -> Iterator[tuple[ast.AST, str, str]]:
+    def _check_member(self, node: ast.AST, path: str, what: str | None = None) -> Iterator[tuple[ast.AST, str, str]]:
         """Exactly the closed thing: what lies below it is refused there already."""
         parts = path.split(".")
         for k in range(1, len(parts) + 1):
@@ -236,7 +236,7 @@ def too_deep_refusal(source: str) -> Refusal:
                 most, where = depth, line
         elif character in ")]}":
             depth -= 1
-    return Refusal(line=where, message=DEEP, key="deep")
+    return Refusal(line=where, message=TOO_DEEP, key="deep")
 
 
 def character_column(line: str, offset: int) -> int:

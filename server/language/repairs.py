@@ -11,7 +11,7 @@ from collections.abc import Callable
 from server.language.cuda import CudaEdits
 from server.language.edits import Edits, apply_edits, map_to_pasted
 from server.language.file_repairs import OpenCalls
-from server.language.names import Modules, bound_names
+from server.language.names import ImportedModules, bound_names
 from server.language.paste import Pasted
 from server.language.policy import CLOSED_MEMBERS, UNAVAILABLE_MODULES, check
 from server.language.text import parse
@@ -49,7 +49,7 @@ def cpu_repairs(pasted: Pasted, text: str, message: str) -> list[Repair]:
     if not _CUDA.search(message):
         return []
     tree = parse(pasted.source)
-    edits = CudaEdits(pasted.source, tree, Modules(walk(tree))).collected()
+    edits = CudaEdits(pasted.source, tree, ImportedModules(walk(tree))).sorted_edits()
     return [_with_pasted_edits(Repair(key="cuda", edits=edits), pasted, text)] if 0 < len(edits) <= MAX_EDITS else []
 
 
@@ -68,7 +68,7 @@ def _first_settled(source: str, repair: Repair, refusals: list[Refusal]) -> int 
     return next((k for k, refusal in enumerate(refusals) if refusal.line in lines), None)
 
 
-def calls_of(tree: ast.AST, modules: Modules, path: Callable[[str], bool]) -> list[ast.Call]:
+def calls_of(tree: ast.AST, modules: ImportedModules, path: Callable[[str], bool]) -> list[ast.Call]:
     """The calls of functions whose dotted path matches; none if they are more than MAX_EDITS."""
     nodes = [node for node in walk(tree) if isinstance(node, ast.Call)]
     matching = [node for node in nodes if path(modules.path(node.func) or "")]
@@ -100,16 +100,16 @@ def drop_unused_imports(work: Edits, tree: ast.Module, also: str) -> None:
 
 
 def _make_repair(key: str, work: Edits, tree: ast.Module, shape: str | None = SHAPE, also: str = "") -> Repair | None:
-    if not 0 < len(work.collected()) <= MAX_EDITS:
+    if not 0 < len(work.sorted_edits()) <= MAX_EDITS:
         return None
     drop_unused_imports(work, tree, also)
-    repair = Repair(key=key, edits=work.collected())
+    repair = Repair(key=key, edits=work.sorted_edits())
     return repair if shape is None else repair.model_copy(update={"shape": shape})
 
 
 def _repair_weights(source: str, tree: ast.Module) -> Repair | None:
     """`torch.load`: a random tensor; weights for `load_state_dict` are left out, the layers keep the ones they have."""
-    modules, work = Modules(walk(tree)), Edits(source, tree)
+    modules, work = ImportedModules(walk(tree)), Edits(source, tree)
     drawn = False
     for call in calls_of(tree, modules, "torch.load".__eq__):
         statement = work.statement(call)
@@ -162,7 +162,7 @@ def _is_tensor_use(node: ast.AST | None) -> bool:
 
 
 def _repair_saves(source: str, tree: ast.Module) -> Repair | None:
-    modules, work = Modules(walk(tree)), Edits(source, tree)
+    modules, work = ImportedModules(walk(tree)), Edits(source, tree)
     for call in calls_of(tree, modules, _SAVES.__contains__):
         statement = work.statement(call)
         if isinstance(statement, ast.Expr) and statement.value is call:
@@ -171,7 +171,7 @@ def _repair_saves(source: str, tree: ast.Module) -> Repair | None:
 
 
 def _repair_arrays(source: str, tree: ast.Module) -> Repair | None:
-    modules, work = Modules(walk(tree)), Edits(source, tree)
+    modules, work = ImportedModules(walk(tree)), Edits(source, tree)
     for call in calls_of(tree, modules, _ARRAYS.__contains__):
         name = assigned_name(work.statement(call), call)
         if name and any(
@@ -186,7 +186,7 @@ def _repair_arrays(source: str, tree: ast.Module) -> Repair | None:
 
 def _repair_tables(source: str, tree: ast.Module) -> Repair | None:
     """A table that is only asked for its numbers: `.values`, `.to_numpy()`, `.iloc[…]`."""
-    modules, work = Modules(walk(tree)), Edits(source, tree)
+    modules, work = ImportedModules(walk(tree)), Edits(source, tree)
     for call in calls_of(tree, modules, _TABLES.__contains__):
         name = assigned_name(work.statement(call), call)
         for table in [*work.uses(name), call]:
@@ -205,18 +205,18 @@ def _unwrap_numbers(work: Edits, table: ast.AST) -> bool:
     if access.attr == "shape":
         return True
     if access.attr == "iloc" and isinstance(outer, ast.Subscript):
-        work.keep_start(table, access)
+        work.delete_after(table, access)
         return isinstance(work.parent(outer), ast.Attribute) and _unwrap_numbers(work, outer)
     if access.attr == "values":
-        work.keep_start(table, access)
+        work.delete_after(table, access)
     elif access.attr == "to_numpy" and isinstance(outer, ast.Call) and outer.func is access:
-        work.keep_start(table, outer)
+        work.delete_after(table, outer)
     return access.attr in ("values", "to_numpy")
 
 
 def _repair_datasets(source: str, tree: ast.Module) -> Repair | None:
     """Data sets of torchvision: random pictures and classes, without the transforms that nobody needs then."""
-    modules, work = Modules(walk(tree)), Edits(source, tree)
+    modules, work = ImportedModules(walk(tree)), Edits(source, tree)
     torch = modules.name_of("torch", "torch")
     grey = False
     for call in calls_of(tree, modules, lambda path: path.startswith("torchvision.datasets.")):
@@ -227,7 +227,7 @@ def _repair_datasets(source: str, tree: ast.Module) -> Repair | None:
         work.replace(
             call, f"{torch}.utils.data.TensorDataset({torch}.randn({{shape}}), {torch}.randint(0, 10, ({{n}},)))"
         )
-    if not work.collected():
+    if not work.sorted_edits():
         return None
     for node in walk(tree):
         if isinstance(node, ast.Assign) and (modules.path(getattr(node.value, "func", node)) or "").startswith(
@@ -243,7 +243,7 @@ def _repair_open_calls(source: str, tree: ast.Module) -> Repair | None:
     """`open`: a sentence for what is read as text, random numbers for what is unpacked, nothing for what is written."""
     if "open" in bound_names(walk(tree)):
         return None
-    modules, work = Modules(walk(tree)), Edits(source, tree)
+    modules, work = ImportedModules(walk(tree)), Edits(source, tree)
     opened = OpenCalls(work, modules)
     if not opened.replace_all(tree):
         return None

@@ -8,7 +8,7 @@ from server.wire.trace import Edit, Notice, Repair
 
 _PROMPT = re.compile(r"\s*(?:(>>>)[ \t]*|(\.\.\.)(?: |\t|$))")
 _CELL = re.compile(r"\s*In ?\[[\d* ]*\]: ?")
-_MORE = re.compile(r"\s*\.\.\.+: ?")
+_CONTINUATION = re.compile(r"\s*\.\.\.+: ?")
 _RESULT = re.compile(r"\s*Out ?\[[\d* ]*\]:")
 _FRAME = re.compile(r'\s*File ".*", line \d+')
 
@@ -139,7 +139,7 @@ def strip_cell_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
     session = TranscriptBuilder(notices, cell=True)
     after_code = after_empty_prompt = False
     for line in lines:
-        cell, more = _CELL.match(line.text), _MORE.match(line.text)
+        cell, more = _CELL.match(line.text), _CONTINUATION.match(line.text)
         if cell is not None:
             text = line.text[cell.end() :]
             after_code, after_empty_prompt = bool(text.strip()), not text.strip()

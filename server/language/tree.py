@@ -2,9 +2,9 @@
 
 import ast
 
-_PLAIN = frozenset(("ctx", "op", "ops", "id", "attr", "kind", "type_comment", "type_ignores"))
-_PARTS: dict[type, tuple[str, ...]] = {
-    kind: tuple(name for name in kind._fields if name not in _PLAIN)
+_FIELDS_WITHOUT_NODES = frozenset(("ctx", "op", "ops", "id", "attr", "kind", "type_comment", "type_ignores"))
+_FIELDS_WITH_NODES: dict[type, tuple[str, ...]] = {
+    kind: tuple(name for name in kind._fields if name not in _FIELDS_WITHOUT_NODES)
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
@@ -14,7 +14,7 @@ count."""
 
 def children(node: ast.AST) -> list[ast.AST]:
     out: list[ast.AST] = []
-    for name in _PARTS[type(node)]:
+    for name in _FIELDS_WITH_NODES[type(node)]:
         value = getattr(node, name, None)
         out += [part for part in (value if type(value) is list else (value,)) if isinstance(part, ast.AST)]
     return out

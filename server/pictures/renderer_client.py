@@ -9,13 +9,12 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 
+from server import PROJECT_FOLDER
 from server.pool.cache import Cache
 from server.wire.pictures import DrawReply, DrawRequest
 from server.wire.problems import ProblemError
 
-ROOT = Path(__file__).parent.parent.parent
 COMMAND = (sys.executable, "-m", "server.pictures.renderer_process")
 TIMEOUT = 20.0
 """Seconds for a drawing, including the start of a new process."""
@@ -31,10 +30,13 @@ log = logging.getLogger("gradbox.pictures")
 
 def assets_version() -> str:
     """A hash of all files that pictures, offline files and frames are made of; "" where the page is not built."""
-    parts = [ROOT / "static/dist" / name for name in ("exports.js", "offline.js", "embed.js", "style.css")]
+    parts = [PROJECT_FOLDER / "static/dist" / name for name in ("exports.js", "offline.js", "embed.js", "style.css")]
     if not all(part.exists() for part in parts):
         return ""
-    parts += [ROOT / "templates" / name for name in ("embed.html", "partials/_offline.html", "partials/_controls.html")]
+    parts += [
+        PROJECT_FOLDER / "templates" / name
+        for name in ("embed.html", "partials/_offline.html", "partials/_controls.html")
+    ]
     return hashlib.sha256(b"".join(part.read_bytes() for part in parts)).hexdigest()[:8]
 
 
@@ -93,7 +95,7 @@ class Renderer:
 
     async def close(self) -> None:
         async with self._drawing:
-            await self._end()
+            await self._kill_process()
 
     async def _draw(self, draw: DrawRequest, trace: bytes) -> bytes:
         try:
@@ -102,14 +104,14 @@ class Renderer:
         except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError) as error:
             self.failures += 1
             log.error("drawing: %s", type(error).__name__)
-            await self._end()
+            await self._kill_process()
             raise RenderingFailed("pictures can't be drawn here now") from error
         except asyncio.CancelledError:  # else the next request would read its reply
-            await self._end()
+            await self._kill_process()
             raise
         if reply.failed is not None:
             self.failures += 1
-            await self._end()
+            await self._kill_process()
             raise RenderingFailed(reply.failed, temporary=False)
         if reply.steps is not None:
             assert draw.step is not None
@@ -117,7 +119,7 @@ class Renderer:
         return body
 
     async def _exchange(self, draw: DrawRequest, trace: bytes) -> tuple[DrawReply, bytes]:
-        process = await self._ready()
+        process = await self._running_process()
         assert process.stdin is not None
         process.stdin.write(json.dumps(draw.model_dump()).encode() + b"\n" + trace)
         await process.stdin.drain()
@@ -125,7 +127,7 @@ class Renderer:
         assert process.stdout is not None
         return reply, await process.stdout.readexactly(reply.size)
 
-    async def _ready(self) -> asyncio.subprocess.Process:
+    async def _running_process(self) -> asyncio.subprocess.Process:
         if self._process is not None and self._process.returncode is None:
             return self._process
         self.starts += 1
@@ -133,8 +135,8 @@ class Renderer:
             *COMMAND,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            cwd=ROOT,
-            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
+            cwd=PROJECT_FOLDER,
+            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(PROJECT_FOLDER)},
             limit=MAX_LINE,
         )
         await self._read_reply(self._process)
@@ -144,7 +146,7 @@ class Renderer:
         assert process.stdout is not None
         return DrawReply.model_validate_json(await process.stdout.readuntil(b"\n"))
 
-    async def _end(self) -> None:
+    async def _kill_process(self) -> None:
         process, self._process = self._process, None
         if process is not None and process.returncode is None:
             with contextlib.suppress(ProcessLookupError):

@@ -21,9 +21,10 @@ from typing import Any, BinaryIO
 import resvg_py
 from py_mini_racer import JSEvalException, JSOOMException, JSTimeoutException, MiniRacer
 
+from server import PROJECT_FOLDER
 from server.wire.pictures import DrawReply, DrawRequest
 
-DIST = Path(__file__).parent.parent.parent / "static/dist"
+DIST = PROJECT_FOLDER / "static/dist"
 PR_SET_PDEATHSIG = 1
 TIMEOUT = 8.0
 MAX_HEAP = 512 << 20
@@ -34,7 +35,7 @@ MAX_AREA = 12e6
 MAX_SIDE = 16_000
 """Maximum number of pixels of a PNG, and of one side."""
 
-LIGHT, SHARE = 250_000, 4
+QUICK_SVG_LENGTH, MAX_AREA_DIVISOR = 250_000, 4
 """Up to this many characters an SVG is painted quickly at any size; longer ones get fewer pixels, down to a fourth."""
 
 MAX_HEIGHT = {"svg": 16_000, "png": 4_000, "card": 700}
@@ -111,7 +112,7 @@ def to_png(svg: str, fonts: Fonts) -> bytes:
     match = SIZE.search(svg)
     width, height = (float(side) for side in match.groups()) if match else (1.0, 1.0)
     scale = 1.0 if 'class="card"' in svg[:1000] else PNG_SCALE
-    area = MAX_AREA / min(SHARE, max(1, len(svg) / LIGHT))
+    area = MAX_AREA / min(MAX_AREA_DIVISOR, max(1, len(svg) / QUICK_SVG_LENGTH))
     zoom = min(scale, MAX_SIDE / max(width, height), math.sqrt(area / (width * height)))
     return bytes(
         resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, sans_serif_family=fonts.sans, monospace_family=fonts.mono)

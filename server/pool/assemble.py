@@ -30,15 +30,15 @@ from server.wire.trace import (
     Step,
 )
 
-LOGGED = 4000
+MAX_LOGGED = 4000
 """Most bytes of a child's line that are logged."""
 
-FAILED = "the recorder failed; this is our fault, not the program's"
+RECORDER_FAILED = "the recorder failed; this is our fault, not the program's"
 
 CHILD_STATUSES = ("finished", "raised", "refused", "stopped")
 """Statuses that only the child can know."""
 
-STEP = b'{"step":'
+STEP_PREFIX = b'{"step":'
 
 log = logging.getLogger("gradbox.pool")
 
@@ -90,17 +90,17 @@ class ChildOutput:
     rejected: bytes | None = None
     reason: str = ""
 
-    def take(self, line: bytes) -> None:
+    def add_line(self, line: bytes) -> None:
         """Add a line. Raises ValueError (ValidationError is one) where it is not valid there."""
         if self.header is None:
             first = HeaderLine.model_validate_json(line)
             self.header, self.deterministic = first.header, first.deterministic
-        elif not line.startswith(STEP):
+        elif not line.startswith(STEP_PREFIX):
             self.end = OutcomeLine.model_validate_json(line)
         else:
             if not line.endswith(b"}"):
                 raise ValueError("a step without its end")
-            text = line[len(STEP) : -1]
+            text = line[len(STEP_PREFIX) : -1]
             step = decode_step(text)
             if step.i != len(self.steps):
                 raise ValueError("steps out of order")
@@ -128,7 +128,7 @@ def read_output(data: bytes) -> ChildOutput:
             continue
         try:
             with gc_pause:
-                output.take(line)
+                output.add_line(line)
         except ValueError as error:  # not kept: it holds on to all that was decoded
             wrong = f"{error.error_count()} errors" if isinstance(error, ValidationError) else type(error).__name__
             output.rejected, output.reason = line, wrong
@@ -153,7 +153,9 @@ def assemble(
     output = read_output(data)
     if output.rejected is not None and outcome is None:
         log_rejected(output, log_text)
-    header = output.header or Header(schema=1, program=Program(source=job.source), runtime=runtime(job, versions))
+    header = output.header or Header(
+        schema=1, program=Program(source=job.source), runtime=runtime_without_header(job, versions)
+    )
     focus: Focus | None = None
     end = output.end
     if outcome is None and end is not None and end.outcome.status in CHILD_STATUSES:
@@ -172,7 +174,7 @@ def crash_message(output: ChildOutput) -> str:
     """Why a child's output has no outcome."""
     if output.rejected is None:
         return "the program's process ended without a word"
-    return FAILED if is_fault(output.rejected) else "the worker wrote what is no trace"
+    return RECORDER_FAILED if is_fault(output.rejected) else "the worker wrote what is no trace"
 
 
 def is_fault(line: bytes) -> bool:
@@ -182,7 +184,7 @@ def is_fault(line: bytes) -> bool:
 
 def log_rejected(output: ChildOutput, log_text: bool) -> None:
     line = output.rejected or b""
-    text = ascii(line[:LOGGED]) if log_text else "(its text with GRADBOX_LOG_PROGRAMS)"
+    text = ascii(line[:MAX_LOGGED]) if log_text else "(its text with GRADBOX_LOG_PROGRAMS)"
     kind = "word of a failure" if is_fault(line) else f"unreadable line, {output.reason},"
     log.error("%s from a worker, %d bytes: %s", kind, len(line), text)
 
@@ -208,7 +210,7 @@ def measured_cost(usage: Usage, end: OutcomeLine | None) -> Cost:
     )
 
 
-def runtime(job: Job, versions: dict[str, str]) -> Runtime:
+def runtime_without_header(job: Job, versions: dict[str, str]) -> Runtime:
     return Runtime(
         **{name: versions.get(name, "") for name in ("torch", "numpy", "python")},
         tracer=__version__,

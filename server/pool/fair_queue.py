@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from server.wire.problems import ProblemError
 
-AVERAGED = 8
+AVERAGED_RUNS = 8
 """Runs that the moving average of their duration reaches back to, about."""
 
-REMEMBERED = 1000
+MAX_FINISH_TAGS = 1000
 """Flows whose latest finish tags are remembered; with more of them, the virtual time moves on."""
 
 log = logging.getLogger("gradbox.pool")
@@ -67,7 +67,7 @@ class FairScheduler:
         """
         tag = self._served[flow] = self.start_tag(flow) + 1
         now = min([tag - 1, *map(self.start_tag, waiting)])
-        if len(self._served) > REMEMBERED:
+        if len(self._served) > MAX_FINISH_TAGS:
             now = max(now, self._virtual_time + 1)
         if now > self._virtual_time:
             self._virtual_time = now
@@ -160,7 +160,7 @@ class FairQueue:
     def release(self, seconds: float) -> None:
         """Give back a worker that was used for so long."""
         self._completed += 1
-        self._average += (seconds - self._average) / min(self._completed, AVERAGED)
+        self._average += (seconds - self._average) / min(self._completed, AVERAGED_RUNS)
         self._running -= 1
         self._dispatch()
 

@@ -20,16 +20,16 @@ from server.wire.api import Job
 from server.wire.link import WorkerOptions
 from server.wire.trace import Error, Focus, Outcome, Stopped
 
-REPORT_TIME = 0.05
+TRACEBACK_TIME = 0.05
 """Seconds that a child has to report its current line before it is killed."""
 
 log = logging.getLogger("gradbox.pool")
 
-SERVER = Client("", "")
+SERVER_CLIENT = Client("", "")
 """The client of the programs that the server runs of its own accord."""
 
 CANCELLED = Outcome(status="cancelled")
-_LINE = re.compile(rb'File "<program>", line (\d{1,7})')
+_TRACEBACK_LINE = re.compile(rb'File "<program>", line (\d{1,7})')
 
 
 class Pool:
@@ -56,7 +56,7 @@ class Pool:
 
     async def _start_gpu(self) -> None:
         with contextlib.suppress(WorkersUnavailable):
-            await self.zygote.booted()
+            await self.zygote.wait_until_booted()
             if self.zygote.gpus:
                 self._gpu[0].start()
 
@@ -81,7 +81,7 @@ class Pool:
     async def run(
         self,
         job: Job,
-        client: Client = SERVER,
+        client: Client = SERVER_CLIENT,
         on_position: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
     ) -> RecordedTrace:
@@ -138,7 +138,7 @@ class Pool:
             return False
         if not stop.is_set():
             zygote.request_traceback(child)
-            await asyncio.sleep(REPORT_TIME)
+            await asyncio.sleep(TRACEBACK_TIME)
             child.limit = Stopped(limit="wall", value=self._settings.wall)
         return stop.is_set()
 
@@ -156,7 +156,7 @@ async def first_set(*events: asyncio.Event) -> None:
 def observed_outcome(child: Child, settings: Settings) -> Outcome | None:
     """How the program ended, as its parent saw it; None where only the child's last line says it."""
     exit_ = child.exit or Exit()
-    match = _LINE.search(child.data, max(len(child.data) - 20_000, 0))
+    match = _TRACEBACK_LINE.search(child.data, max(len(child.data) - 20_000, 0))
     line = int(match[1]) if match else None
     if child.limit is not None:
         return Outcome(status="stopped", stopped=child.limit.model_copy(update={"line": line}))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from server.wire.base import Model
 from server.wire.trace import Cost, Focus, Header, Outcome, Trace
 
-GZIP = 31
+GZIP_WINDOW_BITS = 31
 """zlib's window bits for a stream with a gzip header."""
 
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
@@ -38,7 +38,7 @@ class RecordedTrace:
     def compressed(self) -> bytes:
         """The JSON, gzipped; the same bytes for the same trace. Slow: call it outside of the event loop."""
         # in one call, for each one gives up the interpreter's lock and may wait 5 ms for it; level 6 takes five times as long
-        return zlib.compress(self.json(), 1, GZIP)
+        return zlib.compress(self.json(), 1, GZIP_WINDOW_BITS)
 
     def decoded(self) -> Trace:
         """The trace as a model, every step validated once more."""

@@ -10,13 +10,12 @@ import subprocess
 import sys
 from collections import deque
 from dataclasses import asdict
-from pathlib import Path
 
+from server import PROJECT_FOLDER
 from server.pool.child import Child, Exit
 from server.wire.link import ServerMessage, WorkerOptions, ZygoteMessage
 from server.wire.problems import ProblemError
 
-ROOT = Path(__file__).parent.parent.parent
 MAX_MESSAGE = 1 << 16
 """Bytes of a message of the zygote."""
 
@@ -45,7 +44,7 @@ def boot(link: int, options: WorkerOptions, module: str = "server.worker.zygote"
     }
     return subprocess.Popen(
         [sys.executable, "-m", module, str(link), json.dumps(asdict(options))],
-        cwd=ROOT,
+        cwd=PROJECT_FOLDER,
         env={**inherited, **single_threaded, "PYTHONHASHSEED": "0", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -61,13 +60,13 @@ class Zygote:
         self._options, self._boot_timeout = options, boot
         self._process: subprocess.Popen[bytes] | None = None
         self._link: socket.socket | None = None
-        self._ready: asyncio.Future[None] | None = None
+        self._booted: asyncio.Future[None] | None = None
         self._closed = False
         self._restart: asyncio.TimerHandle | None = None
         self._deaths = 0
         self.boots = 0
-        self._idle: deque[Child] = deque()
-        self._waiting: deque[asyncio.Future[Child]] = deque()
+        self._spares: deque[Child] = deque()
+        self._waiting_for_spare: deque[asyncio.Future[Child]] = deque()
         self._children: dict[int, Child] = {}
         self.versions: dict[str, str] = {}
         self.layers: dict[str, str] = {}
@@ -81,13 +80,13 @@ class Zygote:
     @property
     def ready(self) -> bool:
         """Whether a program would start at once, or as soon as a child is forked."""
-        ready = self._ready
+        ready = self._booted
         return self._link is not None and ready is not None and ready.done() and ready.exception() is None
 
     @property
     def spares(self) -> int:
         """How many children wait for a job."""
-        return len(self._idle)
+        return len(self._spares)
 
     def start(self) -> None:
         """Begin to boot the zygote; does not wait for it."""
@@ -101,30 +100,30 @@ class Zygote:
         with remote:
             self._process = boot(remote.fileno(), self._options)
         loop = asyncio.get_running_loop()
-        self._link, self._ready = link, loop.create_future()
+        self._link, self._booted = link, loop.create_future()
         loop.add_reader(link, self._receive)
 
-    async def booted(self) -> None:
+    async def wait_until_booted(self) -> None:
         """Wait until the zygote is ready; boot another where it died. Raises WorkersUnavailable."""
         if self._closed:
             raise WorkersUnavailable("the server is going down")
         if self._link is None and self._restart is None:
             self.start()
-        if self._ready is None or self._link is None:
+        if self._booted is None or self._link is None:
             raise WorkersUnavailable("the workers do not start")
         try:
             async with asyncio.timeout(self._boot_timeout):  # `wait_for` of Python 3.11 can swallow a cancellation
-                await asyncio.shield(self._ready)
+                await asyncio.shield(self._booted)
         except (TimeoutError, ConnectionError) as error:
             raise WorkersUnavailable("the workers do not start") from error
 
     async def child(self) -> Child:
         """A spare child, which the caller starts with a job and releases at the end. Raises WorkersUnavailable."""
-        await self.booted()
-        if self._idle:
-            return self._use(self._idle.popleft())
+        await self.wait_until_booted()
+        if self._spares:
+            return self._use(self._spares.popleft())
         waiting: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiting)
+        self._waiting_for_spare.append(waiting)
         try:
             async with asyncio.timeout(self._boot_timeout):
                 return await waiting
@@ -135,8 +134,8 @@ class Zygote:
                 await self.release(waiting.result())
             raise
         finally:
-            if waiting in self._waiting:
-                self._waiting.remove(waiting)
+            if waiting in self._waiting_for_spare:
+                self._waiting_for_spare.remove(waiting)
 
     def _use(self, child: Child) -> Child:
         self._send({"use": child.number})
@@ -185,10 +184,10 @@ class Zygote:
             elif "exited" in message:
                 exit_ = Exit(message["signal"], message["cpu_ms"], message["peak_bytes"])
                 self._child_exited(self._children.get(message["exited"]), exit_)
-            elif self._ready is not None and not self._ready.done():
+            elif self._booted is not None and not self._booted.done():
                 self.versions, self.layers, self.gpus = message["ready"], message["layers"], message["gpus"]
                 self._deaths = 0
-                self._ready.set_result(None)
+                self._booted.set_result(None)
                 self._warn_of_missing_layers()
 
     def _warn_of_missing_layers(self) -> None:
@@ -203,19 +202,19 @@ class Zygote:
         os.set_blocking(child.job, False)
         os.set_blocking(child.pipe, False)
         self._children[child.number] = child
-        while self._waiting:
-            waiting = self._waiting.popleft()
+        while self._waiting_for_spare:
+            waiting = self._waiting_for_spare.popleft()
             if not waiting.done():
                 waiting.set_result(self._use(child))
                 return
-        self._idle.append(child)
+        self._spares.append(child)
 
     def _child_exited(self, child: Child | None, exit_: Exit) -> None:
         if child is None:
             return
         child.mark_exited(exit_)
-        if child in self._idle:
-            self._idle.remove(child)
+        if child in self._spares:
+            self._spares.remove(child)
             child.read()
             log.warning("a spare child died: %s", bytes(child.data[:500]))
             child.close()
@@ -237,17 +236,17 @@ class Zygote:
             self._link.close()
             self._link = None
         error = ConnectionError("the workers' first process died")
-        if self._ready is not None and not self._ready.done():
-            self._ready.set_exception(error)
-            self._ready.exception()
-        while self._waiting:
-            waiting = self._waiting.popleft()
+        if self._booted is not None and not self._booted.done():
+            self._booted.set_exception(error)
+            self._booted.exception()
+        while self._waiting_for_spare:
+            waiting = self._waiting_for_spare.popleft()
             if not waiting.done():
                 waiting.set_exception(error)
         for child in list(self._children.values()):
             child.mark_exited(Exit(lost=True))
-        while self._idle:
-            child = self._idle.popleft()
+        while self._spares:
+            child = self._spares.popleft()
             child.close()
             self._children.pop(child.number, None)
 

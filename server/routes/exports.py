@@ -39,11 +39,13 @@ def answers(media_type: str, description: str) -> dict[int | str, dict[str, Any]
 
 router = APIRouter()
 Id = Annotated[str, Path(alias="id")]
-Step = Annotated[
+StepParameter = Annotated[
     int | None, Query(ge=0, description="Counted from 0, as `i` in the trace and in the page's address.", examples=[0])
 ]
-Colours = Annotated[Theme, Query(description="The colours' theme.")]
-Lang = Annotated[Language | None, Query(description="Of the picture's text; the program's language by default.")]
+ThemeParameter = Annotated[Theme, Query(description="The colours' theme.")]
+LanguageParameter = Annotated[
+    Language | None, Query(description="Of the picture's text; the program's language by default.")
+]
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,11 @@ ExporterDep = Annotated[Exporter, Depends(exporter)]
     "/s/{id}.svg", response_class=Response, responses=answers("image/svg+xml", "The picture."), summary="As SVG"
 )
 async def svg(
-    id_: Id, exporter: ExporterDep, step: Step = None, theme: Colours = "light", lang: Lang = None
+    id_: Id,
+    exporter: ExporterDep,
+    step: StepParameter = None,
+    theme: ThemeParameter = "light",
+    lang: LanguageParameter = None,
 ) -> Response:
     """A step of the program's trace as the stage draws it; without `step` the complete run, as the loom."""
     kind: Kind = "loom" if step is None else "stage"
@@ -102,7 +108,11 @@ async def svg(
     summary="As a card",
 )
 async def card(
-    id_: Id, exporter: ExporterDep, step: Step = None, theme: Colours = "light", lang: Lang = None
+    id_: Id,
+    exporter: ExporterDep,
+    step: StepParameter = None,
+    theme: ThemeParameter = "light",
+    lang: LanguageParameter = None,
 ) -> Response:
     """The preview of a link: the title and the step; without `step` the one that the page opens with."""
     draw = DrawRequest(kind="card", step=step, theme=theme, language=lang or "", png=True)
@@ -111,7 +121,11 @@ async def card(
 
 @router.get("/s/{id}.png", response_class=Response, responses=answers("image/png", "The picture."), summary="As PNG")
 async def png(
-    id_: Id, exporter: ExporterDep, step: Step = None, theme: Colours = "light", lang: Lang = None
+    id_: Id,
+    exporter: ExporterDep,
+    step: StepParameter = None,
+    theme: ThemeParameter = "light",
+    lang: LanguageParameter = None,
 ) -> Response:
     """The same as `.svg`, at twice its size where that is not too large."""
     kind: Kind = "loom" if step is None else "stage"
@@ -120,7 +134,9 @@ async def png(
 
 
 @router.get("/s/{id}.html", response_class=Response, responses=answers("text/html", "The file."), summary="As a file")
-async def offline_file(id_: Id, exporter: ExporterDep, step: Step = None, lang: Lang = None) -> Response:
+async def offline_file(
+    id_: Id, exporter: ExporterDep, step: StepParameter = None, lang: LanguageParameter = None
+) -> Response:
     """One HTML file that steps through the trace without a server."""
     program = await exporter.services.programs.find(id_)
     language = lang or program.content.language

@@ -1,13 +1,13 @@
 """The pages: the workbench with a scenario, the gallery, and the partial that a run answers with."""
 
 import base64
-import pathlib
 from itertools import groupby
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
 
+from server import PROJECT_FOLDER
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.pool.executions import Subscription
 from server.run_service import Disconnected
@@ -21,8 +21,7 @@ PATIENCE = 0.4
 """Seconds that the page waits for a run before it listens to its events."""
 
 IMMUTABLE = "public, max-age=31536000, immutable"
-ROOT = pathlib.Path(__file__).parent.parent.parent
-PICTURES = ROOT / "tests/pictures"
+PICTURES = PROJECT_FOLDER / "tests/pictures"
 router = APIRouter(include_in_schema=False)
 
 

@@ -12,7 +12,7 @@ from server.status import collect
 from server.templating import render, templates
 from server.wire.problems import ProblemError
 
-PACE = 15
+REFRESH_SECONDS = 15
 """Seconds, where the page is to renew itself."""
 
 templates.env.filters |= {"format_bytes": format_bytes, "format_duration": format_duration}
@@ -38,8 +38,8 @@ async def status(response: Response, services: ServicesDep) -> dict[str, Any]:
 @router.get("/-/status", response_class=HTMLResponse)
 async def page(request: Request, services: ServicesDep, renew: bool = False) -> Response:
     """The server's status as a page; with `?renew=1` it reloads itself."""
-    response = render(request, "status.html", facts=await collect(services), renew=renew, pace=PACE)
+    response = render(request, "status.html", facts=await collect(services), renew=renew, pace=REFRESH_SECONDS)
     response.headers["Cache-Control"] = "no-store"
     if renew:
-        response.headers["Refresh"] = str(PACE)
+        response.headers["Refresh"] = str(REFRESH_SECONDS)
     return response

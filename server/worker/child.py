@@ -40,7 +40,7 @@ class Worker:
 DUMP_SIGNAL = signal.SIGUSR1
 """Has the child write its traceback into the pipe, even from inside a call that never returns."""
 
-IDLE_MS = 300
+REHEARSE_AFTER_MS = 300
 """Milliseconds that a child waits for a job before it rehearses. Under load one comes sooner, and nobody rehearses:
 a rehearsal costs processor time that runs would have to wait for."""
 
@@ -84,7 +84,7 @@ def rehearse_until_job(rehearse: Callable[[Callable[[], bool]], None], job: int)
     """Rehearse once no job has come for a while, and no longer than until one comes."""
     poll = select.poll()
     poll.register(job, select.POLLIN)
-    if not poll.poll(IDLE_MS):
+    if not poll.poll(REHEARSE_AFTER_MS):
         rehearse(lambda: bool(poll.poll(0)))
         require_one_thread()
     gc.collect(1)  # so that a program's own cycles are collected at the same statement, rehearsed or not

@@ -184,8 +184,8 @@ LAYERS = (
     Layer("landlock", deny_files, lambda _: is_refused(os.listdir, "/"), "no_new_privs"),
     Layer(
         "seccomp",
-        lambda restrictions: seccomp.load(
-            seccomp.program(os.getpid(), gpu=restrictions.gpu, random_device=restrictions.landlocked)
+        lambda restrictions: seccomp.install_filter(
+            seccomp.filter_program(os.getpid(), gpu=restrictions.gpu, random_device=restrictions.landlocked)
         ),
         lambda _: is_refused(socket.socket),
         "no_new_privs",
@@ -248,7 +248,7 @@ def tasks_of(uid: int) -> int:
     return count
 
 
-def probe() -> dict[str, str]:
+def try_layers() -> dict[str, str]:
     """Try each layer on this host. Returns name -> "" where it works, else a sentence that says why it does not."""
     return {layer.name: try_layer(layer) for layer in LAYERS}
 

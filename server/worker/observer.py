@@ -81,10 +81,10 @@ class Observer:
             if not observation.observe_all:
                 self._observe_related(observation)
             if observation.exposes_memory:
-                self._expose_observed(observation)
+                self._expose_observed_storages(observation)
             self._collect_dead(observation)
             self._update(observation)
-            self._retire(observation)
+            self._remove_dead(observation)
         finally:
             for end in self._end_phase:
                 end(observation)
@@ -128,7 +128,7 @@ class Observer:
                 return
             self.tensors.observe_pending(self.values.encode)
 
-    def _expose_observed(self, observation: Observation) -> None:
+    def _expose_observed_storages(self, observation: Observation) -> None:
         """The memory of whatever the statement led to may have been handed out."""
         for uid in self.tensors.observed_uids():
             storage = self._delta.tensor(uid).get("storage")
@@ -140,7 +140,7 @@ class Observer:
     def _update(self, observation: Observation) -> None:
         """Compare the bytes, walk the graph, and report what follows."""
         dead_storages = self.storages.compare(observation)
-        self.tensors.forget_storages(dead_storages)
+        self.tensors.detached_copies.forget_storages(dead_storages)
         moved = self.counters.moved()
         self._walk_graph(observation)
         for uid, slots in self.saved_tensors.recheck([*(c for c, _, _ in moved), *self.storages.changed]).items():
@@ -199,13 +199,13 @@ class Observer:
         name = _TRANSITION_EVENTS.get(state)
         if name is not None:
             broken = {"kind": "event", "event": name, "node": node, "slot": slot}
-            by = self._broken_through(transition, observation)
+            by = self._handle_that_broke(transition, observation)
             slot_events.append(cast(events.Event, broken if by is None else {**broken, "by": by}))
         elif state == "freed" and before is not None and self.graph.mark_released(node):
             slot_events.append({"kind": "event", "event": "graph_released", "node": node})
         return slot_events
 
-    def _broken_through(self, transition: Transition, observation: Observation) -> str | None:
+    def _handle_that_broke(self, transition: Transition, observation: Observation) -> str | None:
         """The handle through which the statement's operations broke a slot; see `events.BrokenSlotEvent`."""
         slot = self.saved_tensors.slots[transition.node][transition.slot]
         if observation.skipped:
@@ -218,7 +218,7 @@ class Observer:
             writers = [by for by in writers if self._delta.tensor(by).get("counter") == counter]
         return writers[-1] if writers else None
 
-    def _retire(self, observation: Observation) -> None:
+    def _remove_dead(self, observation: Observation) -> None:
         """Retire what died; what came and went inside the statement is reported with its provisional facts."""
         gone = [*observation.dead, *observation.retired_frames, *observation.ended_backwards]
         for uid in gone:

@@ -42,7 +42,7 @@ class Reachability:
         """An observation begins. partial: it is not one of everything, so what values lead to matters."""
         self._visited.clear()
         self.incomplete = False
-        self._values.on_opaque(self.observe_referents if partial else None)
+        self._values.set_opaque_handler(self.observe_referents if partial else None)
 
     def observe(self, value: Any) -> None:
         """Observe a value and what it leads to."""
@@ -93,17 +93,17 @@ class Reachability:
 _EMPTY = types.CellType()
 
 
-def follow(value: Any, attributes: tuple[str, ...]) -> tuple[Any, int]:
+def follow_attributes(value: Any, attributes: tuple[str, ...]) -> tuple[Any, int]:
     """The value that these attributes lead to, as far as instances hold them, and how many did."""
     for k, name in enumerate(attributes):
-        attribute = member(value, name)
+        attribute = instance_attribute(value, name)
         if attribute is MISSING:
             return value, k
         value = attribute
     return value, len(attributes)
 
 
-def member(value: Any, name: str) -> Any:
+def instance_attribute(value: Any, name: str) -> Any:
     """An attribute that the instance itself holds; nothing of its class, and no code runs."""
     kind = type(value)
     if issubclass(kind, torch.Tensor | types.ModuleType):

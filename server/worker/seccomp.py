@@ -116,7 +116,7 @@ UNCHECKED_WITH_GPU = ("ioctl", "madvise", "mmap")
 """Calls whose arguments are not checked with a GPU, because its driver makes them in ways of its own."""
 
 MAP_SHARED, MAP_GROWSDOWN, MAP_HUGETLB = 1, 0x100, 0x40000  # MAP_SHARED_VALIDATE has the first one's bit, too
-PTHREAD = 0x3D0F00  # what glibc makes a thread with: all shared, CLONE_THREAD, no namespace, no signal at its end
+THREAD_FLAGS = 0x3D0F00  # what glibc makes a thread with: all shared, CLONE_THREAD, no namespace, no signal at its end
 MADVICE = (0, 1, 2, 3, 4, 8, 14, 15)  # of use and huge pages; none that merges a page with a neighbour's
 TCGETS = 0x5401
 F_DUPFD_TO_SETFL, F_DUPFD_CLOEXEC = (0, 1, 2, 3, 4), 1030
@@ -152,7 +152,7 @@ def high_half(argument: int) -> int:
     return 20 + 8 * argument
 
 
-def checks(pid: int) -> dict[str, tuple[Condition, ...]]:
+def argument_conditions(pid: int) -> dict[str, tuple[Condition, ...]]:
     """What must hold of a call's arguments, all of it, or the call is refused."""
     own = Condition(low_half(0), (0, pid))
     clock = Condition(low_half(0), (0,), CLOCK_OF_A_PROCESS)
@@ -161,7 +161,7 @@ def checks(pid: int) -> dict[str, tuple[Condition, ...]]:
         "clock_getres": (clock,),
         "clock_gettime": (clock,),
         "clock_nanosleep": (clock,),
-        "clone": (Condition(low_half(0), (PTHREAD,)),),
+        "clone": (Condition(low_half(0), (THREAD_FLAGS,)),),
         "fcntl": (Condition(low_half(1), (*F_DUPFD_TO_SETFL, F_DUPFD_CLOEXEC)),),
         "ioctl": (Condition(low_half(1), (TCGETS,)),),
         "madvise": (Condition(low_half(2), MADVICE),),
@@ -175,7 +175,9 @@ def checks(pid: int) -> dict[str, tuple[Condition, ...]]:
     }
 
 
-def program(pid: int, machine: str = os.uname().machine, gpu: bool = False, random_device: bool = False) -> bytes:
+def filter_program(
+    pid: int, machine: str = os.uname().machine, gpu: bool = False, random_device: bool = False
+) -> bytes:
     """The filter for the process `pid`, as an array of struct sock_filter.
 
     A call's number is compared for equality, so no call of x32 (0x40000000 and up) passes.
@@ -186,7 +188,9 @@ def program(pid: int, machine: str = os.uname().machine, gpu: bool = False, rand
     if machine not in MACHINES:
         raise OSError(errno.ENOSYS, f"there is no list of system calls for {machine}")
     column, arch = MACHINES[machine]
-    checked = {name: rules for name, rules in checks(pid).items() if not gpu or name not in UNCHECKED_WITH_GPU}
+    checked = {
+        name: rules for name, rules in argument_conditions(pid).items() if not gpu or name not in UNCHECKED_WITH_GPU
+    }
     allowed = ALLOWED | GPU_DRIVER | HIDDEN if gpu else ALLOWED
     hidden = {name: [_refuse(errno.ENOENT)] for name in HIDDEN}
     if random_device:
@@ -202,7 +206,7 @@ def program(pid: int, machine: str = os.uname().machine, gpu: bool = False, rand
     return b"".join((*parts, _refuse(errno.EPERM)))
 
 
-def load(filter_: bytes) -> None:
+def install_filter(filter_: bytes) -> None:
     """Put all threads under the filter, for good. Needs no_new_privs. Raises OSError."""
     number = _SECCOMP[os.uname().machine]
     filter_program = _Program(len(filter_) // 8, filter_)

@@ -62,7 +62,7 @@ class StepRecorder:
         self.line = 1
         self.saved_tensors_modified = False
         self._size = 0
-        self._handed_out: list[tuple[int, str | None]] = []  # (depth, tensor or None for anything) of what was returned
+        self._returned: list[tuple[int, str | None]] = []  # (depth, tensor or None for anything) of what was returned
 
     def share_used(self) -> float:
         """The share of what a trace may hold that is used."""
@@ -84,7 +84,7 @@ class StepRecorder:
         position = self._position(request)
         self.line = position.line
         is_last = isinstance(request, StatementStep) and request.is_last
-        self._decide_scope(request, position, observation, is_last)
+        self._decide_whether_to_observe_all(request, position, observation, is_last)
         accumulated_into = request.visit.get("accumulates") if isinstance(request, VisitStep) else None
         had_grad = accumulated_into is not None and self._context.delta.tensor(accumulated_into).get("grad") is not None
         value, failed = self._observe(request, position, observation)
@@ -124,11 +124,13 @@ class StepRecorder:
         iterations = self.iterations(stmt, uid, request.kind) if stmt is not None and frame is not None else []
         return Position(line, uid, depth, iterations)
 
-    def _decide_scope(self, request: StepRequest, position: Position, observation: Observation, is_last: bool) -> None:
+    def _decide_whether_to_observe_all(
+        self, request: StepRequest, position: Position, observation: Observation, is_last: bool
+    ) -> None:
         """Whether to observe everything: a hook asked for it, or the text does not say what the statement may change."""
         effects = self._statements.effects[request.stmt] if request.stmt is not None else None
         unknown = effects.unknown if effects is not None else not isinstance(request, EndStep)
-        returned_anything = self._collect_handed_out(position.depth, observation)
+        returned_anything = self._observe_returned(position.depth, observation)
         observation.observe_all = (
             returned_anything
             or observation.everything_requested
@@ -151,7 +153,7 @@ class StepRecorder:
             if isinstance(request, ValueStep) and request.value is not None:
                 value = self._observer.values.encode(request.value)
                 if isinstance(request, ReturnStep | YieldStep):
-                    self._note_handed_out(position.depth, value)
+                    self._note_returned(position.depth, value)
             return known
 
         try:
@@ -212,27 +214,27 @@ class StepRecorder:
         if len(self._observer.tensors.uids) > self._limits["tensors"]:
             self._run.stop_at_limit("tensors", self._limits["tensors"])
 
-    def _note_handed_out(self, depth: int, encoded: Value) -> None:
+    def _note_returned(self, depth: int, encoded: Value) -> None:
         """What a function returns may be changed by its caller, on no path that the text shows."""
         object_uid = object_ref(encoded)
         if object_uid is None:
             tensor = ref_of(encoded)
             if tensor is not None or (type(encoded) is dict and "py" in encoded):
-                self._handed_out.append((depth, tensor))
+                self._returned.append((depth, tensor))
             return
         facts = self._context.delta.object(object_uid)
         for part in [encoded, *(values_of(facts) if facts is not None else ())]:
             ref = ref_of(part)
             if ref is not None and ref[0] == "t":
-                self._handed_out.append((depth, ref))
+                self._returned.append((depth, ref))
         if self._observer.values.objects.is_referenced(object_uid):
-            self._handed_out.append((depth, None))
+            self._returned.append((depth, None))
 
-    def _collect_handed_out(self, depth: int, observation: Observation) -> bool:
+    def _observe_returned(self, depth: int, observation: Observation) -> bool:
         """Have observed what came back from deeper frames; whether that may be anything."""
-        if not self._handed_out:
+        if not self._returned:
             return False
-        observation.reached_tensors += [uid for _, uid in self._handed_out if uid is not None]
-        anything = any(uid is None for source_depth, uid in self._handed_out if source_depth > depth)
-        self._handed_out = [(source_depth, uid) for source_depth, uid in self._handed_out if source_depth <= depth]
+        observation.reached_tensors += [uid for _, uid in self._returned if uid is not None]
+        anything = any(uid is None for source_depth, uid in self._returned if source_depth > depth)
+        self._returned = [(source_depth, uid) for source_depth, uid in self._returned if source_depth <= depth]
         return anything

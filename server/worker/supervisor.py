@@ -48,7 +48,7 @@ class Supervisor:
         """Try the layers of confinement on this host; the children get those that work."""
         options = self._options
         if options.sandbox != "off":
-            self._layers = confine.probe()
+            self._layers = confine.try_layers()
             self._confinement = confine.Confinement(
                 self._layers, options.memory, options.cpu, FIRST_UID, self._worker.initialize_gpu
             )

@@ -100,7 +100,7 @@ class ObjectUids:
         self._by_key: dict[tuple[int, int], str] = {}
         self._keys: dict[str, tuple[int, int]] = {}
         self._refs: dict[str, weakref.ref[Any]] = {}
-        self._references: dict[str, tuple[str, ...]] = {}  # who -> the objects it refers to
+        self._references: dict[str, tuple[str, ...]] = {}  # holder -> the objects it refers to
         self._reference_counts: dict[str, int] = {}
         self._observed: set[str] = set()
         self._candidates: dict[str, None] = {}  # lost a reference, or never had one
@@ -134,8 +134,8 @@ class ObjectUids:
         self._observed.add(uid)
         return uid, first
 
-    def set_references(self, holder: str, targets: tuple[str, ...]) -> None:
-        """`who` refers to these, and to nothing else any more."""
+    def set_referenced_objects(self, holder: str, targets: tuple[str, ...]) -> None:
+        """The holder refers to these objects now, and to no others. holder: a uid, or a frame's uid and a name."""
         before = self._references.get(holder, ())
         if targets == before:
             return
@@ -179,7 +179,7 @@ class ObjectUids:
             del self._by_key[key]
         del self._reference_counts[uid]
         self._refs.pop(uid, None)
-        self.set_references(uid, ())
+        self.set_referenced_objects(uid, ())
 
     def _reachable_from(self, holders: list[str]) -> set[str]:
         """The objects that these refer to, directly or not."""

@@ -22,7 +22,7 @@ from server.worker.uids import ObjectUids, object_ref
 MAX_ITEMS = 200
 """Items of a container that are reported; the rest is counted in `elided`."""
 
-BUDGET = 20_000
+MAX_VALUES = 20_000
 """Values that one observation reports; containers beyond are named and not opened."""
 
 MIN_SPLICED = 8
@@ -31,11 +31,11 @@ MIN_SPLICED = 8
 MAX_TEXT = 1000
 MAX_DEPTH = 60
 
-_PLAIN = (bool, int, float, complex)
-_BRIEF = (bool, int, float, str)
-_NAMED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
+_NUMBER_TYPES = (bool, int, float, complex)
+_SCALAR_TYPES = (bool, int, float, str)
+_TYPES_WITH_A_NAME = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
 _CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, collections.deque)
-_PRINTED = (torch.dtype, torch.device, torch.layout, torch.memory_format)
+_TYPES_WITH_A_TEXT = (torch.dtype, torch.device, torch.layout, torch.memory_format)
 
 
 def text(value: str) -> str | Opaque:
@@ -55,22 +55,26 @@ class ValueEncoder:
         self._context, self._delta = context, context.delta
         self._tensors, self._arrays, self._node_uids = tensors, arrays, node_uids
         self.objects = objects
-        self._budget = BUDGET
+        self._budget = MAX_VALUES
         self._on_opaque: Callable[[Any], None] | None = None
 
     def begin_observation(self) -> None:
         """An observation begins: containers are opened anew."""
         self.objects.begin_observation()
-        self._budget = BUDGET
+        self._budget = MAX_VALUES
 
-    def on_opaque(self, handler: Callable[[Any], None] | None) -> None:
+    def set_opaque_handler(self, handler: Callable[[Any], None] | None) -> None:
         """Have values that are named by their type alone handed to `handler`."""
         self._on_opaque = handler
 
     def scalar(self, value: Any) -> Value:
         """Like `encode`, for values that lead nowhere: small tuples come as text."""
         kind = type(value)
-        if (kind is tuple or kind is list) and len(value) <= 16 and all(is_any_of(type(v), _BRIEF) for v in value):
+        if (
+            (kind is tuple or kind is list)
+            and len(value) <= 16
+            and all(is_any_of(type(v), _SCALAR_TYPES) for v in value)
+        ):
             return {"py": kind.__name__, "text": repr(value)}
         if issubclass(kind, torch.Tensor):
             return {"py": "Tensor"}
@@ -82,7 +86,7 @@ class ValueEncoder:
         self._budget -= 1
         if value is None:
             return None
-        if is_any_of(kind, _PLAIN):
+        if is_any_of(kind, _NUMBER_TYPES):
             plain: Value = number(value)
             return plain
         if kind is str:
@@ -94,22 +98,22 @@ class ValueEncoder:
             return {"ref": uid} if uid else {"py": kind.__name__}
         if issubclass(kind, np.generic) and introspection.class_module(kind) == "numpy":
             return {"py": kind.__name__, "text": str(value)[:MAX_TEXT]}
-        named = self._named(value, kind)
+        named = self._encode_by_name(value, kind)
         if named is not None:
             return named
         if issubclass(kind, torch._C._FunctionBase) or "next_functions" in introspection.class_dict(kind):
-            return self._node(value, kind)
-        if depth < MAX_DEPTH and self._budget > 0 and self._is_opened(value, kind):
-            return self._object(value, kind, depth)
+            return self._encode_node(value, kind)
+        if depth < MAX_DEPTH and self._budget > 0 and self._has_reported_items(value, kind):
+            return self._encode_object(value, kind, depth)
         if self._on_opaque is not None:
             self._on_opaque(value)
         return {"py": introspection.class_name(kind)}
 
-    def _named(self, value: Any, kind: type) -> Opaque | None:
+    def _encode_by_name(self, value: Any, kind: type) -> Opaque | None:
         """A value of Python's or torch's that a short text names; None for any other."""
-        if is_any_of(kind, _PRINTED):
+        if is_any_of(kind, _TYPES_WITH_A_TEXT):
             return {"py": kind.__name__, "text": str(value)}
-        if is_any_of(kind, _NAMED):
+        if is_any_of(kind, _TYPES_WITH_A_NAME):
             if self._on_opaque is not None and kind is types.BuiltinFunctionType:
                 self._on_opaque(value)
             return {"py": kind.__name__, "text": str(value.__name__)[:MAX_TEXT]}
@@ -122,7 +126,7 @@ class ValueEncoder:
             return {"py": kind.__name__, "text": repr(value) if plain else None}
         return None
 
-    def _node(self, node: Any, kind: type) -> Value:
+    def _encode_node(self, node: Any, kind: type) -> Value:
         """A node of the graph, which is then walked from there; a `ctx` outside of its graph is named by its type."""
         self._context.observation.graph_roots.append(node)
         try:
@@ -130,14 +134,14 @@ class ValueEncoder:
         except Exception:
             return {"py": introspection.class_name(kind)}
 
-    def _is_opened(self, value: Any, kind: type) -> bool:
+    def _has_reported_items(self, value: Any, kind: type) -> bool:
         if issubclass(kind, _CONTAINERS) or issubclass(kind, torch.nn.Module | torch.optim.Optimizer):
             return True
         if issubclass(kind, BaseException | types.ModuleType) or instance_dict(value) is None:
             return False
         return introspection.class_module(kind) == "__main__" or kind is types.SimpleNamespace
 
-    def _object(self, value: Any, kind: type, depth: int) -> Ref:
+    def _encode_object(self, value: Any, kind: type, depth: int) -> Ref:
         uid, first = self.objects.uid_of(value)
         if first:
             facts: entities.Object = {"kind": "object", "type": introspection.class_name(kind)}
@@ -162,7 +166,9 @@ class ValueEncoder:
                 facts["items"], facts["elided"] = items, length - len(items) or None
             attrs = dict(self._attributes(value, kind, depth))
             facts["attrs"] = attrs or None
-            self.objects.set_references(uid, tuple(o for v in values_of(facts) if (o := object_ref(v)) is not None))
+            self.objects.set_referenced_objects(
+                uid, tuple(o for v in values_of(facts) if (o := object_ref(v)) is not None)
+            )
             self._update_container(uid, facts)
         return {"ref": uid}
 

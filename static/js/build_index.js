@@ -11,12 +11,12 @@ import { ALARMS, handleKey, pinKey, TraceIndex } from "./trace_index.js";
 export function buildIndex(trace) {
   const steps = trace.steps ?? [];
   const index = new TraceIndex(steps.length);
-  new Builder(index).add(steps);
+  new IndexBuilder(index).addSteps(steps);
   return index;
 }
 
 /** Fills an index step by step, with the fields of relations as they are so far. */
-class Builder {
+class IndexBuilder {
   /** @param {TraceIndex} index */
   constructor(index) {
     this.index = index;
@@ -36,20 +36,20 @@ class Builder {
   }
 
   /** @param {Step[]} steps */
-  add(steps) {
+  addSteps(steps) {
     steps.forEach((step, i) => {
       const set = step.set ?? {};
       const gone = new Set(step.gone ?? []);
-      for (const [uid, fields] of Object.entries(set)) this.live(uid, fields, i, gone.has(uid));
-      for (const uid of gone) this.retire(uid, i);
-      for (const uid of Object.keys(set)) this.own(uid);
-      this.weigh(set, gone);
-      this.log(step, i);
+      for (const [uid, fields] of Object.entries(set)) this.addLife(uid, fields, i, gone.has(uid));
+      for (const uid of gone) this.endLife(uid, i);
+      for (const uid of Object.keys(set)) this.updateGradOwner(uid);
+      this.addLiveBytes(set, gone);
+      this.addEvents(step, i);
     });
   }
 
   /** @param {string} uid @param {Delta} fields @param {number} i @param {boolean} gone by the end of the step */
-  live(uid, fields, i, gone) {
+  addLife(uid, fields, i, gone) {
     const { lives, end } = this.index;
     let life = lives.get(uid);
     if (!life) {
@@ -58,15 +58,15 @@ class Builder {
       lives.set(uid, life);
     }
     if (gone) return;
-    if (life.kind === "tensor" || life.kind === "array") this.handle(uid, fields, i);
-    else if (life.kind === "node") this.node(uid, fields, i);
+    if (life.kind === "tensor" || life.kind === "array") this.updateHandle(uid, fields, i);
+    else if (life.kind === "node") this.updateNode(uid, fields, i);
     else if (life.kind === "storage") {
       if (fields.cells || fields.cells_at || fields.windows || life.birth === i) push(this.index.writes, uid, i);
-    } else if (life.kind === "object") this.object(uid, fields);
+    } else if (life.kind === "object") this.updateModules(uid, fields);
   }
 
   /** @param {string} uid @param {Delta} fields @param {number} i */
-  handle(uid, fields, i) {
+  updateHandle(uid, fields, i) {
     const { index } = this;
     const handle = this.handles.get(uid) ?? {};
     this.handles.set(uid, handle);
@@ -81,7 +81,7 @@ class Builder {
     const key = handleKey(uid, handle);
     const before = this.placed.get(uid);
     if (before !== key) {
-      this.leave(uid, i);
+      this.endPlacement(uid, i);
       // A handle that comes back to where it was keeps the place for all the time between.
       const { storage = null, counter = null } = handle;
       const placement = index.placements.get(key) ?? { key, uid, storage, counter, birth: i, death: index.end };
@@ -96,14 +96,14 @@ class Builder {
   }
 
   /** A handle's placement ends. @param {string} uid @param {number} i */
-  leave(uid, i) {
+  endPlacement(uid, i) {
     const placement = this.index.placements.get(this.placed.get(uid) ?? "");
     if (placement) placement.death = i - 1;
     this.placed.delete(uid);
   }
 
   /** @param {string} uid @param {Delta} fields @param {number} i */
-  node(uid, fields, i) {
+  updateNode(uid, fields, i) {
     const { index } = this;
     const state = this.nodes.get(uid) ?? { saved: {}, released: false, edges: 0, kept: new Set() };
     this.nodes.set(uid, state);
@@ -124,18 +124,18 @@ class Builder {
     if (fields.released !== undefined) state.released = Boolean(fields.released);
     for (const [slot, saved] of Object.entries(state.saved)) {
       if (!facts.slots.includes(slot)) facts.slots.push(slot);
-      this.slot(uid, slot, saved, state.released, i);
+      this.updateSlot(uid, slot, saved, state.released, i);
       state.kept.add(slot);
     }
   }
 
   /** @param {string} node @param {string} slot @param {Slot} saved @param {boolean} released @param {number} i */
-  slot(node, slot, saved, released, i) {
+  updateSlot(node, slot, saved, released, i) {
     const { index } = this;
     const key = `${node}:${slot}`;
     const storage = saved.state === "freed" ? null : (saved.storage ?? null);
     index.slotsIn.set(key, released ? null : storage, i);
-    this.pin(node, slot, saved, storage, i);
+    this.updatePin(node, slot, saved, storage, i);
     let entry = index.slots.get(key);
     if (!entry && storage && !released) {
       const { counter = null, expected = null, tensor = null } = saved;
@@ -150,12 +150,12 @@ class Builder {
   }
 
   /** @param {string} node @param {string} slot @param {Slot} saved @param {string | null} storage @param {number} i */
-  pin(node, slot, saved, storage, i) {
+  updatePin(node, slot, saved, storage, i) {
     const { pins, end } = this.index;
     const at = `${node}:${slot}`;
     const key = pinKey(node, slot, saved);
     const before = this.pinned.get(at);
-    if (before && (!storage || before !== key)) this.unpin(before, i);
+    if (before && (!storage || before !== key)) this.endPin(before, i);
     if (!storage) return;
     const pin = pins.get(key) ?? { node, slot, storage, birth: i, death: end, broken: false };
     pin.death = end;
@@ -165,13 +165,13 @@ class Builder {
   }
 
   /** From this step on a pin is not there any more. @param {string} key @param {number} i */
-  unpin(key, i) {
+  endPin(key, i) {
     const pin = this.index.pins.get(key);
     if (pin && pin.death >= i) pin.death = i - 1;
   }
 
   /** Whose parameters and modules an object's attributes are. @param {string} uid @param {Delta} fields */
-  object(uid, fields) {
+  updateModules(uid, fields) {
     const { modules, moduleOf } = this.index;
     const module = modules.get(uid) ?? { type: "", within: null };
     modules.set(uid, module);
@@ -187,14 +187,14 @@ class Builder {
   }
 
   /** @param {string} uid @param {number} i */
-  retire(uid, i) {
+  endLife(uid, i) {
     const { index } = this;
     const life = index.lives.get(uid);
     if (!life || life.death < i) return;
     life.death = i - 1;
     for (const relation of [index.onStorage, index.onCounter, index.byNode, index.byGrad, index.byVariable])
       relation.set(uid, null, i);
-    this.leave(uid, i);
+    this.endPlacement(uid, i);
     this.handles.delete(uid);
     const node = this.nodes.get(uid);
     if (!node) return;
@@ -202,14 +202,14 @@ class Builder {
     for (const slot of node.kept) {
       const key = `${uid}:${slot}`;
       index.slotsIn.set(key, null, i);
-      this.unpin(this.pinned.get(key) ?? "", i);
+      this.endPin(this.pinned.get(key) ?? "", i);
       const entry = index.slots.get(key);
       if (entry) entry.released ??= i;
     }
   }
 
   /** Of whose tensor a storage is the gradient's. @param {string} uid */
-  own(uid) {
+  updateGradOwner(uid) {
     const { gradOwners } = this.index;
     const tensor = this.handles.get(uid);
     const storage = tensor?.grad ? this.handles.get(tensor.grad)?.storage : null;
@@ -217,7 +217,7 @@ class Builder {
   }
 
   /** @param {Record<string, Delta>} set @param {Set<string>} gone */
-  weigh(set, gone) {
+  addLiveBytes(set, gone) {
     for (const [uid, fields] of Object.entries(set)) {
       if (fields.kind !== "storage" && !this.sizes.has(uid)) continue;
       const before = this.sizes.get(uid) ?? 0;
@@ -233,7 +233,7 @@ class Builder {
   }
 
   /** @param {Step} step @param {number} i */
-  log(step, i) {
+  addEvents(step, i) {
     const { events, visits, visitsOf } = this.index;
     for (const entry of step.log ?? []) {
       if (entry.kind !== "event") continue;

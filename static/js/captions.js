@@ -5,7 +5,7 @@ import { LABELS } from "./marks/labels.js";
 import { notes } from "./notes.js";
 import { EVENTS } from "./registry.js";
 
-const SENTENCES = 6;
+const MAX_SENTENCES = 6;
 
 /** @typedef {import("./locale.js").Locale["say"]} Say */
 /** @typedef {import("./trace.js").Trace} Trace */
@@ -42,12 +42,12 @@ export function stepHeading(trace, i, say) {
  * @param {import("./state.js").OpenTrace} opened @param {number} i @param {Say} say @returns {Sentence[]} */
 export function sentences(opened, i, say) {
   const list = notes(opened, i);
-  list.sort((a, b) => weight(a) - weight(b));
-  return list.slice(0, SENTENCES).map(({ key, args, tone }) => ({ text: say(key, args), tone: tone ?? "plain" }));
+  list.sort((a, b) => rank(a) - rank(b));
+  return list.slice(0, MAX_SENTENCES).map(({ key, args, tone }) => ({ text: say(key, args), tone: tone ?? "plain" }));
 }
 
 /** @param {import("./notes.js").Note} note */
-function weight(note) {
+function rank(note) {
   return note.tone === "bad" ? 0 : note.tone === "cut" ? 2 : note.minor ? 3 : 1;
 }
 

@@ -1,6 +1,6 @@
 /** The button that copies the page's address. */
 
-import { LONGEST } from "./url.js";
+import { MAX_FRAGMENT } from "./url.js";
 
 const DONE_MS = 1500;
 
@@ -13,8 +13,8 @@ const DONE_MS = 1500;
 export function startCopyLink(button, fragment, say, failed) {
   button.addEventListener("click", async () => {
     const text = await fragment();
-    if (text.length > LONGEST)
-      return failed({ key: "link_long", args: { n: text.length, most: LONGEST }, offersSave: true });
+    if (text.length > MAX_FRAGMENT)
+      return failed({ key: "link_long", args: { n: text.length, most: MAX_FRAGMENT }, offersSave: true });
     try {
       await navigator.clipboard.writeText(location.origin + location.pathname + text);
     } catch {

@@ -26,12 +26,12 @@ import { preferredView } from "./views.js";
 
 const { say } = locale(document.documentElement.lang);
 /** @template {HTMLElement} T @param {string} id @returns {T} */
-const part = (id) => /** @type {T} */ (document.getElementById(id));
+const element = (id) => /** @type {T} */ (document.getElementById(id));
 const option = (/** @type {HTMLOptionElement} */ { value }) => value;
 
 /** What the server sent with the page. @returns {import("./page_state.js").Page} */
 function readPage() {
-  const { source = "", trace_url: traceUrl = null, saved = null } = JSON.parse(part("first").textContent ?? "{}");
+  const { source = "", trace_url: traceUrl = null, saved = null } = JSON.parse(element("first").textContent ?? "{}");
   const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"));
   const devices = [...(device?.options ?? [])].map(option);
   return { source, traceUrl, trace: null, saved, devices, draft: readDraft() };
@@ -41,22 +41,22 @@ const page = readPage();
 const store = createStore(reduce, initial(page, preferredView()));
 const { dispatch } = store;
 
-const program = createProgramPane(part, store, say);
-const picture = createPicturePane(part, store, say, {
+const program = createProgramPane(element, store, say);
+const picture = createPicturePane(element, store, say, {
   canRun: true,
   stopsAt: program.stopsAt,
   scaled(k, chosen) {
     const percent = `${Math.round(k * 100)}%`;
-    part("scale").textContent = percent;
-    part("scale").setAttribute("aria-label", `${percent}, ${say("whole")}`);
-    part("scale").setAttribute("aria-pressed", String(chosen));
+    element("scale").textContent = percent;
+    element("scale").setAttribute("aria-label", `${percent}, ${say("whole")}`);
+    element("scale").setAttribute("aria-pressed", String(chosen));
   },
 });
 const address = createAddress(store.state, (next) => dispatch({ type: "linkOpened", address: next }));
-const runner = createRunner({ form: part("run-form"), result: part("run") }, page.traceUrl, dispatch);
+const runner = createRunner({ form: element("run-form"), result: element("run") }, page.traceUrl, dispatch);
 
 /** The run that is asked for is the one that goes on. @param {PageState} state @param {PageState | null} before */
-function request({ pending }, before) {
+function startRequested({ pending }, before) {
   if (pending?.id === before?.pending?.id) return;
   if (!pending) return runner.cancel();
   if (select.runsProgram(pending)) picture.timeline.pause();
@@ -66,12 +66,12 @@ function request({ pending }, before) {
 /** What there is to see: the picture, why there is none, or a program that waits to be run. @param {PageState} state */
 function showPanes({ opened, waiting }) {
   const empty = opened !== null && !opened.count;
-  part("waiting").hidden = !waiting;
-  part("timeline").hidden = waiting;
-  part("stage").hidden = part("loom").hidden = waiting || empty;
-  part("empty").hidden = !empty;
-  if (empty) part("empty").textContent = say(opened.trace.outcome.status === "refused" ? "refused" : "no_steps");
-  /** @type {HTMLButtonElement} */ (part("takeaway")).disabled = !opened?.count;
+  element("waiting").hidden = !waiting;
+  element("timeline").hidden = waiting;
+  element("stage").hidden = element("loom").hidden = waiting || empty;
+  element("empty").hidden = !empty;
+  if (empty) element("empty").textContent = say(opened.trace.outcome.status === "refused" ? "refused" : "no_steps");
+  /** @type {HTMLButtonElement} */ (element("takeaway")).disabled = !opened?.count;
 }
 
 /** @type {number[]} bytes alive after each step */
@@ -82,11 +82,11 @@ function showStepFacts(state, before) {
   const { opened, step } = state;
   if (!differs(state, before, "opened", "step", "text")) return;
   const gap = select.skippedGap(state);
-  part("unseen").hidden = !gap;
-  if (gap) showGap(gap);
+  element("unseen").hidden = !gap;
+  if (gap) showSkippedIterations(gap);
   if (!differs(state, before, "opened", "step")) return;
-  part("modes").replaceChildren();
-  part("alive").textContent = "";
+  element("modes").replaceChildren();
+  element("alive").textContent = "";
   if (!opened?.count) return;
   if (differs(state, before, "opened")) bytes = liveBytes(opened);
   const chips = activeModes(opened.at(step).entities).map((name) => {
@@ -95,15 +95,15 @@ function showStepFacts(state, before) {
     chip.textContent = name;
     return chip;
   });
-  part("modes").replaceChildren(...chips);
-  part("alive").textContent = say("alive", { size: bytesLabel(bytes[step]) });
+  element("modes").replaceChildren(...chips);
+  element("alive").textContent = say("alive", { size: bytesLabel(bytes[step]) });
 }
 
 /** @param {import("./skipped_iterations.js").Gap} gap */
-function showGap({ skipped, from, to }) {
+function showSkippedIterations({ skipped, from, to }) {
   const key = to === null ? "unseen_to_end" : from === to ? "unseen_one" : "unseen_between";
-  part("unseen-text").textContent = say(key, { n: skipped, from, to });
-  const field = /** @type {HTMLInputElement} */ (part("unseen-at"));
+  element("unseen-text").textContent = say(key, { n: skipped, from, to });
+  const field = /** @type {HTMLInputElement} */ (element("unseen-at"));
   field.min = String(from);
   field.max = to === null ? "" : String(to);
   field.value = String(from);
@@ -114,7 +114,7 @@ function showGap({ skipped, from, to }) {
 function keepDraft(state, before) {
   if (before && state.text !== before.text && !state.waiting && !select.isPageProgram(state)) writeDraft(state.text);
   const kept = select.keptDraft(state);
-  part("kept").hidden = kept === null;
+  element("kept").hidden = kept === null;
 }
 
 /** @param {PageState} state @param {PageState | null} before null: the first time */
@@ -124,49 +124,55 @@ function render(state, before) {
   picture.render(state, before);
   showStepFacts(state, before);
   keepDraft(state, before);
-  request(state, before);
+  startRequested(state, before);
   if (before) address.render(state, before);
 }
 
 /** What a program is called: the scenario or saved program that it is, else the first thing that it does.
  * @param {{source: string, pasted?: string | null}} program */
-function nameOf({ source, pasted = null }) {
-  const { scenario, saved, title } = part("workbench").dataset;
+function programName({ source, pasted = null }) {
+  const { scenario, saved, title } = element("workbench").dataset;
   const name = scenario ?? saved;
   if (name && title && [source, pasted].includes(store.state().page.source)) return { name, title };
   return { name: "program", title: select.firstStatement(source) };
 }
 
-startTheme(part("theme"));
-startPaneBorder(part("border"), { least: 240, most: () => Math.max(320, innerWidth * 0.6) });
-part("closer").addEventListener("click", picture.zoom.in);
-part("further").addEventListener("click", picture.zoom.out);
-part("scale").addEventListener("click", picture.zoom.fit);
-part("stop").addEventListener("click", runner.stop);
-part("kept-show").addEventListener("click", () => {
+startTheme(element("theme"));
+startPaneBorder(element("border"), { least: 240, most: () => Math.max(320, innerWidth * 0.6) });
+element("closer").addEventListener("click", picture.zoom.in);
+element("further").addEventListener("click", picture.zoom.out);
+element("scale").addEventListener("click", picture.zoom.fit);
+element("stop").addEventListener("click", runner.stop);
+element("kept-show").addEventListener("click", () => {
   const source = select.keptDraft(store.state());
   if (source !== null) dispatch({ type: "programEdited", text: source });
 });
-part("unseen").addEventListener("submit", (event) => {
+element("unseen").addEventListener("submit", (event) => {
   event.preventDefault();
-  dispatch({ type: "iterationRequested", index: Number(/** @type {HTMLInputElement} */ (part("unseen-at")).value) });
+  dispatch({ type: "iterationRequested", index: Number(/** @type {HTMLInputElement} */ (element("unseen-at")).value) });
 });
 startCopyLink(
-  part("copy"),
+  element("copy"),
   () => fragmentOf(store.state()),
   say,
   (problem) => dispatch({ type: "problemFound", problem }),
 );
 startDownloads(
-  { button: part("takeaway"), menu: part("takeaway-menu"), body: /** @type {HTMLTemplateElement} */ (part("offline")) },
+  {
+    button: element("takeaway"),
+    menu: element("takeaway-menu"),
+    body: /** @type {HTMLTemplateElement} */ (element("offline")),
+  },
   () => {
     const { opened, step } = store.state();
-    return opened?.count ? { opened, plan: picture.stage.plan(opened), step, ...nameOf(opened.trace.program) } : null;
+    return opened?.count
+      ? { opened, plan: picture.stage.plan(opened), step, ...programName(opened.trace.program) }
+      : null;
   },
   () => dispatch({ type: "problemFound", problem: { key: "take_failed" } }),
 );
 startSaving(
-  { button: part("save"), sheet: part("saving") },
+  { button: element("save"), sheet: element("saving") },
   {
     say,
     content() {
@@ -181,7 +187,7 @@ startSaving(
       };
     },
     initial() {
-      if (!page.saved) return { title: nameOf({ source: store.state().text }).title };
+      if (!page.saved) return { title: programName({ source: store.state().text }).title };
       const { title, description, note } = page.saved;
       return { title, description, note };
     },
@@ -194,12 +200,12 @@ startSaving(
 );
 if (page.saved)
   startRerun(
-    { button: /** @type {HTMLButtonElement} */ (part("rerun")), status: part("rerun-told") },
+    { button: /** @type {HTMLButtonElement} */ (element("rerun")), status: element("rerun-told") },
     say,
     page.saved.id,
   );
 startSharing(
-  part("takeaway-menu"),
+  element("takeaway-menu"),
   () => {
     const state = store.state();
     if (!page.saved || !select.isSavedProgram(state) || !select.isUpToDate(state)) return null;
@@ -212,14 +218,14 @@ startSharing(
   },
   {
     copied(name) {
-      part("where").textContent = `${name}: ${say("copied")}`;
+      element("where").textContent = `${name}: ${say("copied")}`;
     },
     failed: () => dispatch({ type: "problemFound", problem: { key: "not_copied" } }),
   },
 );
 
-const help = /** @type {HTMLDialogElement} */ (part("help"));
-part("help-button").addEventListener("click", () => help.showModal());
+const help = /** @type {HTMLDialogElement} */ (element("help"));
+element("help-button").addEventListener("click", () => help.showModal());
 help.addEventListener("click", (event) => {
   if (event.target === help) help.close(); // on the backdrop
 });

@@ -7,8 +7,8 @@ import { errorGloss } from "./error_gloss.js";
 /** @typedef {import("./trace.js").Trace} Trace */
 
 /** Kinds of notices that are about one line; the others are about the whole text, and are shown once. */
-const AT_LINE = new Set(["import", "left_out", "magic", "hidden", "turning", "blanks"]);
-const MOST = 12;
+const LINE_NOTICES = new Set(["import", "left_out", "magic", "hidden", "turning", "blanks"]);
+const MAX_MESSAGES = 12;
 
 /**
  * @param {Trace} trace @param {Say} say
@@ -27,7 +27,7 @@ export function messages(trace, say, onRepair) {
     }));
   /** @type {Message[]} */
   const out = [];
-  for (const { line, kind, args, repairs } of lineNotices(trace).slice(0, MOST))
+  for (const { line, kind, args, repairs } of lineNotices(trace).slice(0, MAX_MESSAGES))
     out.push({ line: line ?? 1, kind: "notice", text: say(`notice_${kind}`, args), offers: offers(repairs) });
   const error = trace.outcome.error;
   for (const refusal of error?.refusals ?? [])
@@ -53,10 +53,10 @@ export function glossText(error, say) {
 }
 
 /** The sentences about the program's text as a whole. @param {Trace} trace @param {Say} say @returns {string} */
-export function remarks(trace, say) {
+export function generalNotices(trace, say) {
   const compared = trace.steps.length ? ["printed", "claimed"] : ["claimed"]; // these stand beside what torch printed
-  const notices = (trace.program.notices ?? []).filter((n) => !AT_LINE.has(n.kind) && !compared.includes(n.kind));
-  const hidden = lineNotices(trace).length - MOST;
+  const notices = (trace.program.notices ?? []).filter((n) => !LINE_NOTICES.has(n.kind) && !compared.includes(n.kind));
+  const hidden = lineNotices(trace).length - MAX_MESSAGES;
   const sentences = new Set(notices.map((n) => say(`notice_${n.kind}`, n.args)));
   if (hidden > 0) sentences.add(say("notice_more", { n: hidden }));
   if (trace.focus?.counts) sentences.add(say("second_run"));
@@ -65,7 +65,7 @@ export function remarks(trace, say) {
 
 /** The notices that are about one line. @param {Trace} trace @returns {import("./trace.js").Notice[]} */
 function lineNotices(trace) {
-  return (trace.program.notices ?? []).filter((n) => AT_LINE.has(n.kind));
+  return (trace.program.notices ?? []).filter((n) => LINE_NOTICES.has(n.kind));
 }
 
 /** Why a thing is refused, in the reader's language. @param {import("./trace.js").Refusal} refusal @param {Say} say @returns {string} */

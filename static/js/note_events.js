@@ -10,7 +10,7 @@ import { EVENTS } from "./registry.js";
 /** @typedef {import("./trace.js").Event} Event */
 
 /** Handles with more elements than this are not asked which of them they read. */
-const MOST_READS = 4096;
+const MAX_COMPARED_ELEMENTS = 4096;
 
 /** @type {Record<string, Note["tone"]>} */
 const TONES = { error: "bad", warning: "cut" };
@@ -33,13 +33,13 @@ export function eventNotes(context, event) {
   const key = row.sentence.replace(/\{(\w+)\}/g, (_, field) => String(fields[field]));
   /** @type {Note} */
   const note = { key, args, tone: TONES[row.severity], minor: row.severity === "info" };
-  if (event.event === "written") return [writeNote(note, event, context)];
-  if (event.event === "saved") return savedNotes(note, event, context);
+  if (event.event === "written") return [writtenNote(note, event, context)];
+  if (event.event === "saved") return savedSlotNotes(note, event, context);
   return [note];
 }
 
 /** Who else reads what was written. @param {Note} note @param {import("./trace.js").Written} event @param {Context} context @returns {Note} */
-function writeNote(note, event, { opened, index, entities, written, nameOf }) {
+function writtenNote(note, event, { opened, index, entities, written, nameOf }) {
   const cells = written.get(event.storage);
   const writer = nameOf(event.by);
   const readers = opened.index
@@ -62,12 +62,12 @@ function readsAny(handle, cells) {
       .filter((cell) => plainDtype(cell.slice(0, cell.lastIndexOf(":"))) === dtype)
       .map((cell) => Number(cell.slice(cell.lastIndexOf(":") + 1))),
   );
-  return changed.size > 0 && reads(handle, MOST_READS).some(({ cell }) => changed.has(cell));
+  return changed.size > 0 && reads(handle, MAX_COMPARED_ELEMENTS).some(({ cell }) => changed.has(cell));
 }
 
 /** What was saved, and at which version. @param {Note} note @param {import("./trace.js").Saved} event @param {Context} context
  * @returns {Note[]} */
-function savedNotes(note, event, { step, entities, nameOf }) {
+function savedSlotNotes(note, event, { step, entities, nameOf }) {
   const slot = find(entities, event.node, "node")?.saved?.[event.slot];
   if (!slot || step.kind !== "statement") return [];
   const tensor = slot.tensor ? nameOf(slot.tensor) : (slot.storage ?? "");

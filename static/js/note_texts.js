@@ -5,10 +5,10 @@ import { find, findHandle } from "./entities.js";
 /** @typedef {import("./entities.js").Value} Value */
 
 /** As many things as a note lists, and as many elements. */
-const LISTED = 3;
-const MOST_ELEMENTS = 6;
-const LONGEST_STRING = 60;
-const LONGEST_LINE = 240;
+const MAX_LISTED = 3;
+const MAX_ELEMENTS = 6;
+const MAX_STRING = 60;
+const MAX_LINE = 240;
 
 /** An encoded value as Python would write it. @param {Value | undefined} value @returns {string} */
 export function plainText(value) {
@@ -16,7 +16,7 @@ export function plainText(value) {
   if (value === true) return "True";
   if (value === false) return "False";
   if (typeof value === "string")
-    return value.length > LONGEST_STRING ? `'${value.slice(0, LONGEST_STRING - 1)}…'` : `'${value}'`;
+    return value.length > MAX_STRING ? `'${value.slice(0, MAX_STRING - 1)}…'` : `'${value}'`;
   if (typeof value === "number") return String(value);
   if ("$f" in value) return value.$f;
   if ("$i" in value) return value.$i;
@@ -26,7 +26,7 @@ export function plainText(value) {
 
 /** A row of elements, where they are few; else null. @param {Value[] | null | undefined} cells */
 export function elementsText(cells) {
-  return cells && cells.length <= MOST_ELEMENTS ? `[${cells.map(plainText).join(", ")}]` : null;
+  return cells && cells.length <= MAX_ELEMENTS ? `[${cells.map(plainText).join(", ")}]` : null;
 }
 
 /** A tensor's elements in a few characters. @param {import("./state.js").Entities} entities @param {string | undefined} uid */
@@ -38,13 +38,13 @@ export function tensorText(entities, uid) {
 
 /** The first of a list, by comma. @param {string[]} list */
 export function firstFew(list) {
-  return list.slice(0, LISTED).join(", ") + (list.length > LISTED ? ", …" : "");
+  return list.slice(0, MAX_LISTED).join(", ") + (list.length > MAX_LISTED ? ", …" : "");
 }
 
 /** @param {string} text */
 export function firstLine(text) {
   const line = text.split("\n")[0];
-  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE - 1)}…` : line;
+  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE - 1)}…` : line;
 }
 
 /** A node's name without its namespace. @param {string} name */

@@ -35,7 +35,7 @@ export function notes(opened, i) {
     out.push({ key: "value", args: { value: plainText(step.value) } });
   if (!out.length) out.push(...containerNotes(context));
   if (!out.length && step.log.some((entry) => entry.kind === "out")) out.push({ key: "prints", args: {} });
-  if (!out.length) out.push(restNote(step));
+  if (!out.length) out.push(fallbackNote(step));
   return out;
 }
 
@@ -58,7 +58,7 @@ function contextOf(opened, snap, step) {
 }
 
 /** What there is to say of a step of which nothing else is said. @param {Step} step @returns {Note} */
-function restNote(step) {
+function fallbackNote(step) {
   if (step.kind === "end") return { key: "ended", args: {} };
   const freed = step.log.filter((entry) => entry.kind === "event" && entry.event === "storage_freed").length;
   if (freed) return { key: "freed", args: { n: freed } };

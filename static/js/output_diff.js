@@ -5,7 +5,7 @@
 /** @typedef {import("./locale.js").Locale["say"]} Say */
 
 /** @type {Record<Row["verdict"], string>} */
-const CLASS = { same: "same", different: "different", "not reached": "unreached" };
+const VERDICT_CLASS = { same: "same", different: "different", "not reached": "unreached" };
 
 /**
  * What stands in the editor: a mark behind a comment that is right, else the texts under the line.
@@ -26,14 +26,14 @@ function rowElement(row, say, go) {
   const { step, comment, verdict } = row;
   const inline = comment && verdict !== "different";
   const box = document.createElement(step !== null ? "button" : inline ? "span" : "div");
-  box.className = `beside ${CLASS[verdict]}${inline ? " behind" : ""}`;
+  box.className = `beside ${VERDICT_CLASS[verdict]}${inline ? " behind" : ""}`;
   if (box instanceof HTMLButtonElement && step !== null) {
     box.type = "button";
     box.title = say("beside_go");
     box.addEventListener("click", () => go(step));
   }
-  const verdictText = say(row.partly ? "beside_partly" : `beside_${CLASS[verdict]}`);
-  const word = span("verdict", inline ? "" : verdictText);
+  const verdictText = say(row.partly ? "beside_partly" : `beside_${VERDICT_CLASS[verdict]}`);
+  const word = spanElement("verdict", inline ? "" : verdictText);
   if (inline) {
     word.dataset.word = verdictText; // in the style sheet's hands: the line's text is the program's alone
     box.setAttribute("aria-label", verdictText);
@@ -41,15 +41,18 @@ function rowElement(row, say, go) {
   }
   if (verdict === "different") {
     const from = say(comment ? "beside_comment" : "beside_article");
-    box.append(span("from", from), span("text", row.expected), word);
-    box.append(span("from", "torch"), span(row.got ? "text" : "text nothing", row.got || say("beside_nothing")));
+    box.append(spanElement("from", from), spanElement("text", row.expected), word);
+    box.append(
+      spanElement("from", "torch"),
+      spanElement(row.got ? "text" : "text nothing", row.got || say("beside_nothing")),
+    );
   } else if (inline) box.append(word);
-  else box.append(span("text", row.expected), word);
+  else box.append(spanElement("text", row.expected), word);
   return box;
 }
 
 /** @param {string} name @param {string} text */
-function span(name, text) {
+function spanElement(name, text) {
   const element = document.createElement("span");
   element.className = name;
   element.textContent = text;
@@ -65,13 +68,13 @@ export function showOutputSummary(host, rows, say, { current, go }) {
   host.hidden = !rows.length;
   const groups = /** @type {Row["verdict"][]} */ (["different", "same", "not reached"]).map((verdict) => {
     const matching = rows.filter((row) => row.verdict === verdict);
-    const text = say(`outputs_${CLASS[verdict]}`, { n: matching.length });
+    const text = say(`outputs_${VERDICT_CLASS[verdict]}`, { n: matching.length });
     const steps = matching.flatMap(({ step }) => step ?? []);
     if (!matching.length) return "";
-    if (!steps.length) return span(CLASS[verdict], text);
+    if (!steps.length) return spanElement(VERDICT_CLASS[verdict], text);
     const button = document.createElement("button");
     button.type = "button";
-    button.className = `link ${CLASS[verdict]}`;
+    button.className = `link ${VERDICT_CLASS[verdict]}`;
     button.textContent = text;
     button.addEventListener("click", () => go(steps.find((step) => step > current()) ?? steps[0]));
     return button;

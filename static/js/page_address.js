@@ -36,7 +36,7 @@ export function createAddress(current, onLink) {
     if (read === reads) onLink(address);
   });
 
-  function schedule() {
+  function scheduleWrite() {
     const write = ++writes;
     setTimeout(async () => {
       if (write !== writes) return;
@@ -49,7 +49,7 @@ export function createAddress(current, onLink) {
     /** @param {PageState} state @param {PageState | null} before */
     render(state, before) {
       if (differs(state, before, "text", "settings", "opened", "step", "selection", "view", "requestedStep"))
-        schedule();
+        scheduleWrite();
     },
   };
 }

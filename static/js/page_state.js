@@ -102,29 +102,29 @@ export function reduce(state, action) {
 
 /** @type {{[T in Action["type"]]: (state: PageState, action: Extract<Action, {type: T}>) => PageState}} */
 const TRANSITIONS = {
-  pageOpened: (state, { address }) => openPage(state, address),
+  pageOpened: (state, { address }) => openPageAt(state, address),
   linkOpened: (state, { address }) => followLink(state, address),
   programEdited: (state, { text }) => ({ ...state, text }),
   settingsChanged: (state, { settings }) => ({ ...state, settings }),
-  runRequested: (state) => ask(state, "run", { source: state.text }),
+  runRequested: (state) => requestRun(state, "run", { source: state.text }),
   repairRequested: (state, { repair, shape }) =>
-    state.opened ? ask(state, "repair", { source: repaired(state.opened.trace.program, repair, shape) }) : state,
+    state.opened ? requestRun(state, "repair", { source: repaired(state.opened.trace.program, repair, shape) }) : state,
   iterationRequested(state, { index }) {
     const gap = skippedGap(state);
     if (!gap) return state;
-    return ask(state, "iteration", { source: programText(state), focus: skipped.iterationFocus(gap, index) });
+    return requestRun(state, "iteration", { source: programText(state), focus: skipped.iterationFocus(gap, index) });
   },
   elementsRequested(state, { storage, at }) {
     if (!isCurrent(state)) return state;
     const focus = skipped.cellWindowFocus(storage, at, state.step);
-    return ask(state, "elements", { source: programText(state), focus, at });
+    return requestRun(state, "elements", { source: programText(state), focus, at });
   },
   runQueued: (state, { id, ahead }) => (state.pending?.id === id ? { ...state, ahead } : state),
   runStarted: (state, { id }) => (state.pending?.id === id ? { ...state, ahead: null } : state),
-  traceArrived: (state, { id, trace }) => (state.pending?.id === id ? answered(state, state.pending, trace) : state),
-  traceMissing: (state, { id }) => (state.pending?.id === id ? withoutResult(settled(state)) : state),
-  runFailed: (state, { id, problem }) => (state.pending?.id === id ? { ...settled(state), problem } : state),
-  runCancelled: (state, { id }) => (state.pending?.id === id ? settled(state) : state),
+  traceArrived: (state, { id, trace }) => (state.pending?.id === id ? showAnswer(state, state.pending, trace) : state),
+  traceMissing: (state, { id }) => (state.pending?.id === id ? withoutResult(withoutRequest(state)) : state),
+  runFailed: (state, { id, problem }) => (state.pending?.id === id ? { ...withoutRequest(state), problem } : state),
+  runCancelled: (state, { id }) => (state.pending?.id === id ? withoutRequest(state) : state),
   stepChosen: (state, { step }) => goTo(state, step),
   lineChosen(state, { line }) {
     if (!state.opened || !isCurrent(state)) return state;
@@ -154,7 +154,7 @@ function goTo(state, step) {
 }
 
 /** Nothing is asked for any more. @param {PageState} state @returns {PageState} */
-function settled(state) {
+function withoutRequest(state) {
   return { ...state, pending: null, ahead: null };
 }
 
@@ -164,7 +164,7 @@ function settled(state) {
  * @param {{source: string, focus?: Focus | null, at?: number}} what focus: left out, it is that of the link
  * @returns {PageState}
  */
-function ask(state, reason, { source, focus = linkedFocusOf(state, source), at = 0 }) {
+function requestRun(state, reason, { source, focus = linkedFocusOf(state, source), at = 0 }) {
   const { text, settings } = state;
   const id = state.requests + 1;
   const pending = { id, reason, text, source, settings, focus, at };
@@ -181,11 +181,11 @@ function linkedFocusOf(state, source) {
  * Show a trace. @param {PageState} state @param {Trace} trace @param {number | null} step null: the opening step
  * @returns {PageState}
  */
-function show(state, trace, step) {
+function showTrace(state, trace, step) {
   const opened = openTrace(trace);
   const last = Math.max(0, opened.count - 1);
   return {
-    ...settled(state),
+    ...withoutRequest(state),
     opened,
     step: Math.max(0, Math.min(step ?? openingStep(trace), last)),
     requestedStep: null,
@@ -196,16 +196,16 @@ function show(state, trace, step) {
 }
 
 /** The trace that was asked for. @param {PageState} state @param {Request} request @param {Trace} trace @returns {PageState} */
-function answered(state, request, trace) {
+function showAnswer(state, request, trace) {
   const { reason, focus, text } = request;
   const unedited = state.text === text;
-  if (reason === "lookup" && !unedited) return settled(state);
+  if (reason === "lookup" && !unedited) return withoutRequest(state);
   if (reason === "page") state = { ...state, page: { ...state.page, trace } };
   const before = state.opened;
   const iteration = reason === "iteration" ? skipped.findIteration(trace, focus ?? {}) : null;
   const step =
     reason === "elements" ? state.step : iteration === null || iteration < 0 ? state.requestedStep : iteration;
-  const next = show(state, trace, step);
+  const next = showTrace(state, trace, step);
   if (unedited) next.text = trace.program.source;
   if (reason === "elements") next.revealed = { storage: focus?.storage ?? "", at: request.at };
   if (iteration === -1) next.problem = { key: "unseen_none", args: { turn: focus?.iteration?.at(-1) } };
@@ -215,41 +215,43 @@ function answered(state, request, trace) {
 }
 
 /** The page's own program, unless its address holds another. @param {PageState} state @param {Address} address @returns {PageState} */
-function openPage(state, address) {
+function openPageAt(state, address) {
   const { page } = state;
   const focus = skipped.requestedFocus(page.saved?.settings.focus);
   const opened = {
-    ...positioned(state, address),
+    ...withPosition(state, address),
     settings: normalizeSettings(address.source === null ? (page.saved?.settings ?? address) : address, page.devices),
     linkedFocus: focus && { source: page.source, focus },
     problem: address.broken ? { key: "broken_link" } : null,
   };
   const { source } = address;
   if (source !== null) {
-    const known = !address.focus && unixLines(source) === page.source && hasTrace(page, opened.settings);
+    const known = !address.focus && unixLines(source) === page.source && hasPageTrace(page, opened.settings);
     if (!known) return openProgram(opened, source, address);
   }
-  return page.source ? showPage(opened, address.step) : opened;
+  return page.source ? showPageTrace(opened, address.step) : opened;
 }
 
 /** Whether the page's own trace is, or will be, one of these settings. @param {Page} page @param {Settings} settings */
-function hasTrace(page, settings) {
+function hasPageTrace(page, settings) {
   if (page.trace) return madeWith(settings, page.trace);
   return page.traceUrl !== null && sameSettings(settings, normalizeSettings(page.saved?.settings ?? {}, page.devices));
 }
 
 /** The page's own trace, fetched first where it isn't here; where the server has none the program is run.
  * @param {PageState} state @param {number | null} step @returns {PageState} */
-function showPage(state, step) {
+function showPageTrace(state, step) {
   const { page } = state;
-  if (page.trace) return show(state, page.trace, step);
-  return ask({ ...state, requestedStep: step }, page.traceUrl === null ? "run" : "page", { source: page.source });
+  if (page.trace) return showTrace(state, page.trace, step);
+  return requestRun({ ...state, requestedStep: step }, page.traceUrl === null ? "run" : "page", {
+    source: page.source,
+  });
 }
 
 /** The address was changed by its reader, or by going back. @param {PageState} state @param {Address} address @returns {PageState} */
 function followLink(state, address) {
   const { page } = state;
-  const next = positioned(state, address);
+  const next = withPosition(state, address);
   if (address.broken) return { ...next, problem: { key: "broken_link" } };
   if (address.source !== null) {
     const same =
@@ -259,7 +261,10 @@ function followLink(state, address) {
     if (!same) return openProgram(next, address.source, address);
   } else if (page.saved && !isSavedProgram(state)) {
     const settings = normalizeSettings(page.saved.settings, page.devices);
-    return showPage({ ...settled(next), text: page.source, settings, waiting: false, problem: null }, address.step);
+    return showPageTrace(
+      { ...withoutRequest(next), text: page.source, settings, waiting: false, problem: null },
+      address.step,
+    );
   }
   return address.step === null ? next : goTo(next, address.step);
 }
@@ -269,11 +274,11 @@ function followLink(state, address) {
 function withoutResult(state) {
   const { page, text } = state;
   if (!state.waiting || text !== page.draft || page.traceUrl === null) return state;
-  return { ...showPage({ ...state, text: page.source, waiting: false }, null), text };
+  return { ...showPageTrace({ ...state, text: page.source, waiting: false }, null), text };
 }
 
 /** @param {PageState} state @param {Address} address @returns {PageState} */
-function positioned(state, address) {
+function withPosition(state, address) {
   return { ...state, selection: address.selection, view: address.view ?? state.view };
 }
 
@@ -295,5 +300,5 @@ function openProgram(state, source, address) {
     linkedFocus: focus && { source: text, focus },
     revealed: null,
   };
-  return ask(next, "lookup", { source: text });
+  return requestRun(next, "lookup", { source: text });
 }

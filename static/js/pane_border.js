@@ -2,7 +2,7 @@
 
 import { readPreference, writePreference } from "./preferences.js";
 
-const KEY = "gradbox-pane";
+const STORAGE_KEY = "gradbox-pane";
 const KEY_STEP = 24;
 
 /**
@@ -17,11 +17,11 @@ export function startPaneBorder(border, { least, most }) {
   function setWidth(width) {
     if (width === null) {
       container.style.removeProperty("--first");
-      writePreference(KEY, null);
+      writePreference(STORAGE_KEY, null);
     } else {
       const clamped = Math.round(Math.max(least, Math.min(width, most())));
       container.style.setProperty("--first", `${clamped}px`);
-      writePreference(KEY, String(clamped));
+      writePreference(STORAGE_KEY, String(clamped));
     }
     updateAria();
   }
@@ -52,7 +52,7 @@ export function startPaneBorder(border, { least, most }) {
     setWidth(next);
   });
 
-  const saved = Number(readPreference(KEY));
+  const saved = Number(readPreference(STORAGE_KEY));
   if (saved) setWidth(saved);
   else updateAria();
 }

@@ -16,28 +16,33 @@ const ZOOM = 1.25;
 /** @typedef {import("./page_state.js").Action} Action */
 
 /**
- * @param {<T extends HTMLElement>(id: string) => T} part an element of the page
+ * @param {<T extends HTMLElement>(id: string) => T} element an element of the page, by its id
  * @param {{state: () => PageState, dispatch: (action: Action) => void}} store
  * @param {import("./locale.js").Locale["say"]} say
  * @param {{stopsAt?: (i: number) => boolean, scaled?: (k: number, chosen: boolean) => void, canRun?: boolean}} [options]
  *   stopsAt: whether a step is at a breakpoint; scaled: called with the scale that is drawn; canRun: whether elements
  *   that the trace left out can be asked for
  */
-export function createPicturePane(part, { state: current, dispatch }, say, { stopsAt, scaled, canRun = false } = {}) {
+export function createPicturePane(
+  element,
+  { state: current, dispatch },
+  say,
+  { stopsAt, scaled, canRun = false } = {},
+) {
   const go = (/** @type {number} */ step) => dispatch({ type: "stepChosen", step });
-  const stage = createStage(part("stage"), document, {
+  const stage = createStage(element("stage"), document, {
     labels: stageLabels(say),
     cell: (storage, index, dtype) => dispatch({ type: "cellChosen", storage, index, dtype }),
     elements: canRun ? (storage, at) => dispatch({ type: "elementsRequested", storage, at }) : undefined,
     selected: (key) => dispatch({ type: "selectionChanged", key }),
     scaled,
   });
-  const loom = createLoom(part("loom"), document, { labels: loomLabels(say), go });
-  const printed = createPrinted({ pane: part("printed-box"), text: part("printed") }, say, go);
-  const curves = createCurves(part("curves"), say, go);
-  const views = createViews(part("views"), (view) => dispatch({ type: "viewChosen", view }));
+  const loom = createLoom(element("loom"), document, { labels: loomLabels(say), go });
+  const printed = createPrinted({ pane: element("printed-box"), text: element("printed") }, say, go);
+  const curves = createCurves(element("curves"), say, go);
+  const views = createViews(element("views"), (view) => dispatch({ type: "viewChosen", view }));
   const timeline = createTimeline(
-    { root: part("timeline"), slider: part("slider"), marks: part("marks"), label: part("where") },
+    { root: element("timeline"), slider: element("slider"), marks: element("marks"), label: element("where") },
     {
       go,
       describe,
@@ -64,18 +69,18 @@ export function createPicturePane(part, { state: current, dispatch }, say, { sto
     const { opened, step, view } = state;
     if (differs(state, before, "view")) {
       views.show(view);
-      part("stage").classList.toggle("aside", view !== "stage");
-      part("loom").classList.toggle("aside", view !== "loom");
+      element("stage").classList.toggle("aside", view !== "stage");
+      element("loom").classList.toggle("aside", view !== "loom");
     }
     if (differs(state, before, "opened")) {
       const steps = opened?.trace.steps ?? [];
       printed.open(steps);
       curves.open(opened?.trace ?? null);
       timeline.open(steps);
-      part("views").hidden = !opened?.count;
-      if (opened) part("workbench").dataset.steps = String(opened.count);
+      element("views").hidden = !opened?.count;
+      if (opened) element("workbench").dataset.steps = String(opened.count);
       if (opened && !opened.count) timeline.show(0);
-      if (!opened?.count) part("sentences").replaceChildren();
+      if (!opened?.count) element("sentences").replaceChildren();
     }
     if (opened?.count && differs(state, before, "opened", "step", "view")) {
       if (view === "loom") loom.show(opened, step);
@@ -83,10 +88,10 @@ export function createPicturePane(part, { state: current, dispatch }, say, { sto
     }
     if (opened?.count && differs(state, before, "opened", "step")) {
       timeline.show(step);
-      part("sentences").replaceChildren(...captionItems(sentences(opened, step, say)));
+      element("sentences").replaceChildren(...captionItems(sentences(opened, step, say)));
       printed.show(step);
       curves.show(step);
-      part("workbench").dataset.step = String(step);
+      element("workbench").dataset.step = String(step);
     }
     if (differs(state, before, "selection")) stage.select(state.selection);
     if (state.revealed && differs(state, before, "revealed")) stage.peek(state.revealed.storage, state.revealed.at);

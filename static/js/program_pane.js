@@ -2,7 +2,7 @@
 
 import { outcomeSentence } from "./captions.js";
 import { createEditor } from "./editor.js";
-import { messages, remarks } from "./messages.js";
+import { messages, generalNotices } from "./messages.js";
 import { outputMessages, showOutputSummary } from "./output_diff.js";
 import { compareOutputs } from "./outputs.js";
 import { isCurrent, isPageProgram, isRunning, isUpToDate } from "./page_selectors.js";
@@ -13,13 +13,13 @@ import { differs } from "./store.js";
 /** @typedef {import("./page_state.js").PageState} PageState */
 
 /**
- * @param {<T extends HTMLElement>(id: string) => T} part an element of the page
+ * @param {<T extends HTMLElement>(id: string) => T} element an element of the page, by its id
  * @param {{state: () => PageState, dispatch: (action: import("./page_state.js").Action) => void}} store
  * @param {import("./locale.js").Locale["say"]} say
  */
-export function createProgramPane(part, { state: current, dispatch }, say) {
-  const title = part("heading").textContent ?? "";
-  const form = /** @type {HTMLFormElement} */ (part("run-form"));
+export function createProgramPane(element, { state: current, dispatch }, say) {
+  const title = element("heading").textContent ?? "";
+  const form = /** @type {HTMLFormElement} */ (element("run-form"));
   /** @type {import("./outputs.js").OutputRow[]} the article's outputs beside torch's */
   let rows = [];
 
@@ -43,7 +43,7 @@ export function createProgramPane(part, { state: current, dispatch }, say) {
     event.preventDefault();
     run();
   });
-  const editor = createEditor(part("editor"), {
+  const editor = createEditor(element("editor"), {
     source: current().text,
     label: say("program"),
     leaveHint: `Esc Tab: ${say("help_leave")}`,
@@ -53,7 +53,7 @@ export function createProgramPane(part, { state: current, dispatch }, say) {
     onLine: (line) => dispatch({ type: "lineChosen", line }),
   });
   const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"));
-  const fields = createSettingsFields({ seed: part("seed"), device }, (settings) =>
+  const fields = createSettingsFields({ seed: element("seed"), device }, (settings) =>
     dispatch({ type: "settingsChanged", settings }),
   );
 
@@ -86,9 +86,9 @@ export function createProgramPane(part, { state: current, dispatch }, say) {
 
   /** How the program ended; an error leads to its step. @param {import("./state.js").OpenTrace | null} opened */
   function showOutcome(opened) {
-    const line = part("outcome");
+    const line = element("outcome");
     line.replaceChildren();
-    part("notices").textContent = opened ? remarks(opened.trace, say) : "";
+    element("notices").textContent = opened ? generalNotices(opened.trace, say) : "";
     if (!opened) return;
     const { status, error } = opened.trace.outcome;
     line.className = `outcome ${status}`;
@@ -113,19 +113,19 @@ export function createProgramPane(part, { state: current, dispatch }, say) {
 
   /** A sentence about the server or an address, not about the program. @param {import("./page_state.js").Problem | null} problem */
   function showProblem(problem) {
-    const save = problem?.offersSave ? [linkButton(say("save"), () => part("save").click())] : [];
-    part("problem").replaceChildren(problem ? say(problem.key, problem.args) : "", ...save);
-    part("problem").hidden = !problem;
+    const save = problem?.offersSave ? [linkButton(say("save"), () => element("save").click())] : [];
+    element("problem").replaceChildren(problem ? say(problem.key, problem.args) : "", ...save);
+    element("problem").hidden = !problem;
   }
 
   /** @param {PageState} state */
   function showRun(state) {
     const running = isRunning(state);
     document.body.classList.toggle("busy", running);
-    part("stop").hidden = !running;
+    element("stop").hidden = !running;
     const { ahead } = state;
     const key = !running ? "run" : ahead === null ? "running" : ahead ? "queued" : "queued_next";
-    part("run-word").textContent = say(key, { ahead });
+    element("run-word").textContent = say(key, { ahead });
   }
 
   /** @param {PageState} state @param {PageState | null} before null: the first time */
@@ -136,18 +136,18 @@ export function createProgramPane(part, { state: current, dispatch }, say) {
     if (differs(state, before, "settings")) fields.show(state.settings);
     if (differs(state, before, "opened")) {
       rows = opened ? compareOutputs(opened.trace) : [];
-      showOutputSummary(part("outputs"), rows, say, { current: () => current().step, go });
+      showOutputSummary(element("outputs"), rows, say, { current: () => current().step, go });
       showOutcome(opened);
       if (editorHadKeys && opened && !opened.count && document.activeElement === document.body) editor.focus();
       editorHadKeys = false;
     }
     if (changed) {
-      part("workbench").classList.toggle("other", !isPageProgram(state));
-      part("heading").textContent = isPageProgram(state) ? title : say("program");
+      element("workbench").classList.toggle("other", !isPageProgram(state));
+      element("heading").textContent = isPageProgram(state) ? title : say("program");
       showMessages(state);
     }
     if (changed || differs(state, before, "step")) showLine(state);
-    if (changed || differs(state, before, "settings")) part("edited").hidden = isUpToDate(state);
+    if (changed || differs(state, before, "settings")) element("edited").hidden = isUpToDate(state);
     if (differs(state, before, "problem")) showProblem(state.problem);
     if (differs(state, before, "pending", "ahead")) showRun(state);
   }

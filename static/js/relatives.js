@@ -11,7 +11,7 @@ import { beadReads } from "./layout/reads.js";
  */
 
 /** As many parts of a container as its card lists. */
-const LISTED = 16;
+const MAX_LISTED = 16;
 /** Attributes that give an element a key by which others find it. */
 const KEYED = /** @type {const} */ ([
   "handle",
@@ -195,6 +195,6 @@ class Related {
 
 /** What a container's items and attributes refer to. @param {import("./entities.js").Container} object @returns {string[]} */
 function parts(object) {
-  const values = (object.items ?? []).slice(0, LISTED).map((item) => (Array.isArray(item) ? item[1] : item));
-  return [...values, ...Object.values(object.attrs ?? {}).slice(0, LISTED)].flatMap((value) => refOf(value) ?? []);
+  const values = (object.items ?? []).slice(0, MAX_LISTED).map((item) => (Array.isArray(item) ? item[1] : item));
+  return [...values, ...Object.values(object.attrs ?? {}).slice(0, MAX_LISTED)].flatMap((value) => refOf(value) ?? []);
 }

@@ -8,8 +8,8 @@ import { ROOT } from "./root.js";
 /**
  * @param {string} id the run's
  * @param {RunHandlers} handlers
- * @returns {{ stop: () => void, leave: () => void }} stop: ends the run, and `done` follows with the trace as far as it
- *   got; leave: ends the run and calls no handler any more
+ * @returns {{ stop: () => void, abandon: () => void }} stop: ends the run, and `done` follows with the trace as far as it
+ *   got; abandon: ends the run and calls no handler any more
  */
 export function followRun(id, handlers) {
   const address = `${ROOT}/api/runs/${encodeURIComponent(id)}`;
@@ -27,7 +27,7 @@ export function followRun(id, handlers) {
   const end = () => fetch(address, { method: "DELETE", keepalive: true }).catch(() => handlers.lost());
   return {
     stop: end,
-    leave() {
+    abandon() {
       source.close();
       end();
     },

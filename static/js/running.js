@@ -57,33 +57,33 @@ export function createRunner({ form, result }, pageTraceUrl, dispatch) {
   htmx.process(form);
 
   /** What an event of htmx is about. @param {Event} event */
-  function answerOf(event) {
+  function requestOf(event) {
     const xhr = /** @type {XMLHttpRequest} */ (/** @type {CustomEvent} */ (event).detail.xhr);
     return { xhr, id: ids.get(xhr) ?? 0 };
   }
 
   /** @param {number} id @param {Problem} problem */
-  function fail(id, problem) {
+  function reportFailure(id, problem) {
     if (id === active?.id) active = run = null;
     dispatch({ type: "runFailed", id, problem });
   }
 
-  form.addEventListener("htmx:beforeRequest", (event) => ids.set(answerOf(event).xhr, active?.id ?? 0));
-  form.addEventListener("htmx:sendError", (event) => fail(answerOf(event).id, { key: "error_network" }));
+  form.addEventListener("htmx:beforeRequest", (event) => ids.set(requestOf(event).xhr, active?.id ?? 0));
+  form.addEventListener("htmx:sendError", (event) => reportFailure(requestOf(event).id, { key: "error_network" }));
   form.addEventListener("htmx:responseError", (event) => {
-    const { xhr, id } = answerOf(event);
-    fail(id, problemOf(xhr.status, serverProblem(xhr.status, xhr.responseText)));
+    const { xhr, id } = requestOf(event);
+    reportFailure(id, problemOf(xhr.status, serverProblem(xhr.status, xhr.responseText)));
   });
   result.addEventListener("htmx:afterSwap", (event) => {
-    const { id } = answerOf(event);
+    const { id } = requestOf(event);
     if (id !== active?.id) return;
     const { run, trace } = /** @type {HTMLElement | null} */ (result.querySelector("[data-run]"))?.dataset ?? {};
-    if (trace) load(id, trace);
-    else if (run) follow(id, run);
+    if (trace) fetchTrace(id, trace);
+    else if (run) awaitRun(id, run);
   });
 
   /** Fetch the trace of a run that is over, or the page's own. @param {number} id the request's @param {string} url */
-  async function load(id, url) {
+  async function fetchTrace(id, url) {
     loading = new AbortController();
     const { signal } = loading;
     try {
@@ -94,13 +94,13 @@ export function createRunner({ form, result }, pageTraceUrl, dispatch) {
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof TraceError)) throw error;
-      fail(id, problemOf(error.status, error.problem));
+      reportFailure(id, problemOf(error.status, error.problem));
     }
   }
 
   /** Wait for a run that takes longer. @param {number} id the request's @param {string} name the run's */
-  function follow(id, name) {
-    const lost = () => fail(id, { key: "error_network" });
+  function awaitRun(id, name) {
+    const lost = () => reportFailure(id, { key: "error_network" });
     run = followRun(name, {
       queued: (ahead) => dispatch({ type: "runQueued", id, ahead }),
       running: () => dispatch({ type: "runStarted", id }),
@@ -122,20 +122,20 @@ export function createRunner({ form, result }, pageTraceUrl, dispatch) {
   }
 
   function cancel() {
-    run?.leave();
+    run?.abandon();
     run = null;
     loading.abort();
     if (active) htmx.trigger(form, "htmx:abort", {});
     active = null;
   }
 
-  window.addEventListener("pagehide", () => run?.leave());
+  window.addEventListener("pagehide", () => run?.abandon());
   return {
     start(request) {
       cancel();
       active = request;
       if (request.reason === "lookup") lookUp(request);
-      else if (request.reason === "page") load(request.id, pageTraceUrl ?? "");
+      else if (request.reason === "page") fetchTrace(request.id, pageTraceUrl ?? "");
       else htmx.trigger(form, "run", {});
     },
     stop() {

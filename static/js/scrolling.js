@@ -4,7 +4,7 @@
 const MARGIN_LEFT = 60;
 /** Pixels around a running node that belong to it. */
 const MARGIN = 24;
-const NEWS = ".card.fresh, .cell.written, .bumped, .pin.news, .tag.moved";
+const CHANGED_MARKS = ".card.fresh, .cell.written, .bumped, .pin.news, .tag.moved";
 
 /** Scroll `root` by dragging, unless something that can be pointed at is dragged. @param {HTMLElement} root @param {string} targets their selector */
 export function scrollByDragging(root, targets) {
@@ -38,7 +38,7 @@ export function scrollSideways(root, target) {
 /** Scroll to the node that runs unless all of it is in view, else to what is new where nothing of that is. @param {Element} root */
 export function scrollToNews(root) {
   const running = root.querySelector(".node.running");
-  const targets = running ? [running] : [...root.querySelectorAll(NEWS)];
+  const targets = running ? [running] : [...root.querySelectorAll(CHANGED_MARKS)];
   if (!targets.length || !root.clientHeight) return;
   const view = root.getBoundingClientRect();
   const margin = running ? MARGIN : 0;
@@ -56,12 +56,12 @@ export function scrollToNews(root) {
   if (targets.some(inView)) return;
   const box = targets[0].getBoundingClientRect();
   root.scrollBy({
-    top: offset([box.top, box.bottom], [view.top, view.bottom], margin),
-    left: offset([box.left, box.right], [view.left, view.right], margin),
+    top: scrollOffset([box.top, box.bottom], [view.top, view.bottom], margin),
+    left: scrollOffset([box.left, box.right], [view.left, view.right], margin),
   });
 }
 
 /** How far to scroll for a box that is not in view to be in its middle. @param {[number, number]} box @param {[number, number]} view @param {number} margin */
-function offset([from, to], [low, high], margin) {
+function scrollOffset([from, to], [low, high], margin) {
   return from < low + margin || to > high - margin ? (from + to) / 2 - (low + high) / 2 : 0;
 }

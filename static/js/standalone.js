@@ -9,12 +9,12 @@
 export function standalone({ title, language, theme, body, style, script, data, nonce }) {
   const policy = `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src data:; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
-<html lang="${quoted(language)}"${theme ? ` data-theme="${quoted(theme)}"` : ""}>
+<html lang="${escapeAttribute(language)}"${theme ? ` data-theme="${escapeAttribute(theme)}"` : ""}>
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${quoted(title)}</title>
+<title>${escapeAttribute(title)}</title>
 <style nonce="${nonce}">
 ${style.replace(/<\/style/gi, "<\\/style")}
 </style>
@@ -39,6 +39,6 @@ export function island(data) {
 }
 
 /** @param {string} text */
-function quoted(text) {
+function escapeAttribute(text) {
   return text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 }

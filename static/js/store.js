@@ -12,9 +12,9 @@ export function createStore(reduce, state) {
   const listeners = [];
   /** @type {A[]} */
   const queue = [];
-  let draining = false;
+  let reducing = false;
 
-  function drain() {
+  function reduceQueued() {
     for (let action = queue.shift(); action !== undefined; action = queue.shift()) {
       const before = state;
       state = reduce(before, action);
@@ -26,12 +26,12 @@ export function createStore(reduce, state) {
     state: () => state,
     dispatch(action) {
       queue.push(action);
-      if (draining) return;
-      draining = true;
+      if (reducing) return;
+      reducing = true;
       try {
-        drain();
+        reduceQueued();
       } finally {
-        draining = false;
+        reducing = false;
       }
     },
     subscribe(listener) {

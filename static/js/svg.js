@@ -23,7 +23,7 @@ export function h(tag, attrs = {}, ...children) {
   for (const [name, value] of Object.entries(attrs)) {
     if (name === "key") key = String(value);
     else if (value !== null && value !== undefined && value !== false)
-      present[name] = typeof value === "number" ? short(value) : String(value);
+      present[name] = typeof value === "number" ? shortCoordinate(value) : String(value);
   }
   /** @type {VNode} */
   const node = { tag, key, attrs: present, text: null, children: [] };
@@ -41,7 +41,7 @@ function add(node, children) {
 }
 
 /** A coordinate without noise digits. @param {number} value */
-function short(value) {
+function shortCoordinate(value) {
   return String(Math.round(value * 100) / 100);
 }
 
@@ -63,7 +63,7 @@ export function render(node) {
 }
 
 /** @type {WeakMap<Element, VNode>} */
-const drawn = new WeakMap();
+const drawnVNodes = new WeakMap();
 
 /**
  * Make the children of `host` agree with `vnodes`. Elements keep their identity by key, or by tag and position, so
@@ -77,13 +77,13 @@ export function patch(document, host, vnodes) {
   const old = new Map();
   let at = 0;
   for (const el of Array.from(host.children)) {
-    const was = drawn.get(el);
-    old.set(was ? nameOf(was, at) : `?${at}`, el);
+    const was = drawnVNodes.get(el);
+    old.set(was ? identityOf(was, at) : `?${at}`, el);
     at += 1;
   }
   let next = host.firstElementChild;
   vnodes.forEach((vnode, index) => {
-    const name = nameOf(vnode, index);
+    const name = identityOf(vnode, index);
     let el = old.get(name);
     if (el) old.delete(name);
     else el = document.createElementNS(SVG, vnode.tag);
@@ -95,13 +95,13 @@ export function patch(document, host, vnodes) {
 }
 
 /** @param {VNode} vnode @param {number} index */
-function nameOf(vnode, index) {
+function identityOf(vnode, index) {
   return `${vnode.tag}#${vnode.key ?? `@${index}`}`;
 }
 
 /** @param {Document} document @param {Element} el @param {VNode} vnode */
 function update(document, el, vnode) {
-  const was = drawn.get(el);
+  const was = drawnVNodes.get(el);
   for (const name of Object.keys(was?.attrs ?? {})) if (!(name in vnode.attrs)) el.removeAttribute(name);
   for (const [name, value] of Object.entries(vnode.attrs)) if (was?.attrs[name] !== value) el.setAttribute(name, value);
   if (vnode.text !== null) {
@@ -116,5 +116,5 @@ function update(document, el, vnode) {
     if (was && was.text !== null) el.textContent = "";
     patch(document, el, vnode.children);
   }
-  drawn.set(el, vnode);
+  drawnVNodes.set(el, vnode);
 }

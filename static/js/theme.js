@@ -2,18 +2,18 @@
 
 import { readPreference, writePreference } from "./preferences.js";
 
-const KEY = "gradbox-theme";
+const STORAGE_KEY = "gradbox-theme";
 
 /** @param {HTMLElement} button */
 export function startTheme(button) {
   const root = document.documentElement;
-  const chosen = readPreference(KEY);
+  const chosen = readPreference(STORAGE_KEY);
   if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
   button.addEventListener("click", () => {
     const dark = root.dataset.theme
       ? root.dataset.theme === "dark"
       : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
-    writePreference(KEY, root.dataset.theme);
+    writePreference(STORAGE_KEY, root.dataset.theme);
   });
 }

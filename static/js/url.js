@@ -11,9 +11,9 @@
  */
 
 /** Characters of a fragment that forums, chats and mail still carry whole. */
-export const LONGEST = 8000;
+export const MAX_FRAGMENT = 8000;
 /** Bytes of a program that an address may unpack to. */
-const MOST_BYTES = 1 << 20;
+const MAX_UNPACKED_BYTES = 1 << 20;
 
 /** @param {string} fragment as `location.hash` gives it @returns {Promise<Address>} */
 export async function readAddress(fragment) {
@@ -89,7 +89,7 @@ export function focusFragment(focus) {
 
 /** @param {string} text @returns {Promise<string>} deflated, in the alphabet of addresses */
 export async function pack(text) {
-  const bytes = await pipe(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));
+  const bytes = await pipeThrough(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));
   let binary = "";
   for (const byte of bytes) binary += String.fromCharCode(byte);
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
@@ -99,12 +99,12 @@ export async function pack(text) {
 export async function unpack(packed) {
   const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-  const out = await pipe(bytes, new DecompressionStream("deflate-raw"));
+  const out = await pipeThrough(bytes, new DecompressionStream("deflate-raw"));
   return new TextDecoder("utf-8", { fatal: true }).decode(out);
 }
 
 /** @param {Uint8Array<ArrayBuffer>} bytes @param {CompressionStream | DecompressionStream} stream @returns {Promise<Uint8Array>} */
-async function pipe(bytes, stream) {
+async function pipeThrough(bytes, stream) {
   const writer = stream.writable.getWriter();
   const written = writer.write(bytes).then(() => writer.close());
   written.catch(() => {});
@@ -115,7 +115,7 @@ async function pipe(bytes, stream) {
     const { value, done } = await reader.read();
     if (done) break;
     size += value.length;
-    if (size > MOST_BYTES) throw new Error("too long");
+    if (size > MAX_UNPACKED_BYTES) throw new Error("too long");
     parts.push(value);
   }
   await written;

@@ -15,7 +15,7 @@ import { preferredView } from "./views.js";
 /** @typedef {import("./page_state.js").PageState} PageState */
 
 /** @template {HTMLElement} T @param {string} id @returns {T} */
-const part = (id) => /** @type {T} */ (document.getElementById(id));
+const element = (id) => /** @type {T} */ (document.getElementById(id));
 
 /** @param {string} fragment @param {number | null} step where the fragment doesn't say one @returns {url.Address} */
 function addressOf(fragment, step) {
@@ -50,7 +50,7 @@ export function startViewer({ trace, step: firstStep, title }) {
       row.addEventListener("click", () => dispatch({ type: "lineChosen", line: k + 1 }));
       return row;
     });
-  const picture = createPicturePane(part, store, say);
+  const picture = createPicturePane(element, store, say);
 
   /** Highlight the line of the step, and scroll it into the listing's view: a page around the frame isn't ours to scroll.
    * @param {import("./trace.js").Step} step */
@@ -61,7 +61,7 @@ export function startViewer({ trace, step: firstStep, title }) {
       else row.removeAttribute("aria-current");
     });
     const row = rows[line - 1];
-    const box = part("listing").closest("section");
+    const box = element("listing").closest("section");
     if (!row || !box) return;
     const view = box.getBoundingClientRect();
     const { top, bottom } = row.getBoundingClientRect();
@@ -74,13 +74,13 @@ export function startViewer({ trace, step: firstStep, title }) {
     const errors = messages(trace, say, () => {}).filter(({ kind }) => kind === "error");
     for (const { line } of errors) if (rows[line - 1]) rows[line - 1].className = "cm-now raised";
     const sentences = errors.map(({ text }) => ({ text, tone: "bad" }));
-    part("sentences").replaceChildren(...captionItems([outcomeSentence(trace, say), ...sentences]));
+    element("sentences").replaceChildren(...captionItems([outcomeSentence(trace, say), ...sentences]));
   }
 
   /** What torch's exception means, under its sentence. @param {import("./trace.js").Trace} trace @param {number} step */
   function showGloss({ outcome: { error } }, step) {
     const text = error?.step === step ? glossText(error, say) : "";
-    if (text) part("sentences").append(...captionItems([{ text, tone: "plain" }]));
+    if (text) element("sentences").append(...captionItems([{ text, tone: "plain" }]));
   }
 
   /** @param {PageState} state @param {PageState | null} before */
@@ -95,9 +95,9 @@ export function startViewer({ trace, step: firstStep, title }) {
         url.stepFragment(opened?.count ? step : null) + url.selectionFragment(selection) + url.viewFragment(view);
   }
 
-  startTheme(part("theme"));
-  part("title").textContent = title;
-  part("listing").replaceChildren(...rows);
+  startTheme(element("theme"));
+  element("title").textContent = title;
+  element("listing").replaceChildren(...rows);
   startKeys({ focused: () => false }, picture.shortcuts, { run() {}, key: picture.timeline.key });
   render(store.state(), null);
   store.subscribe(render);

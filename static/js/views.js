@@ -4,11 +4,11 @@ import { readPreference, writePreference } from "./preferences.js";
 
 /** @typedef {import("./url.js").View} View */
 
-const KEY = "gradbox-view";
+const STORAGE_KEY = "gradbox-view";
 
 /** The view that this reader chose last. @returns {View} */
 export function preferredView() {
-  return readPreference(KEY) === "loom" ? "loom" : "stage";
+  return readPreference(STORAGE_KEY) === "loom" ? "loom" : "stage";
 }
 
 /**
@@ -22,7 +22,7 @@ export function createViews(root, onChoose) {
 
   /** @param {View} view */
   function choose(view) {
-    writePreference(KEY, view);
+    writePreference(STORAGE_KEY, view);
     onChoose(view);
   }
 

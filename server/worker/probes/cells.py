@@ -61,7 +61,7 @@ def number(value: Any) -> Any:
     return value
 
 
-def shortest(value: Any) -> float:
+def shortest_float(value: Any) -> float:
     """A narrow float with the fewest digits that give it back: 0.1 and not 0.10000000149011612."""
     wide = float(value)
     return wide if wide == int(wide) else float(str(value))
@@ -71,7 +71,7 @@ def _float(value: Any) -> Any:
     wide = float(value)
     if not math.isfinite(wide):
         return {"$f": repr(wide)}
-    return shortest(value)
+    return shortest_float(value)
 
 
 def itemsize(dtype: str) -> int:
@@ -146,7 +146,7 @@ def heat(values: Any) -> list[Any]:
     return [number(float(f"{total / n:.4g}") if n else math.nan) for total, n in zip(sums, counts, strict=True)]
 
 
-def runs(elements: Iterable[int]) -> list[tuple[int, int]]:
+def ranges(elements: Iterable[int]) -> list[tuple[int, int]]:
     """Sorted, merged [start, end) runs of element numbers."""
     spans: list[tuple[int, int]] = []
     for element in sorted(set(elements)):
@@ -165,7 +165,7 @@ def elements_of(shape: Sequence[int], stride: Sequence[int], offset: int) -> lis
     return elements
 
 
-def gather(data: Any, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
+def region_bytes(data: Any, size: int, shape: Sequence[int], stride: Sequence[int], offset: int) -> bytes:
     """The bytes of a region of a buffer in logical order; `size` bytes an element, strides in elements."""
     if 0 in shape:
         return b""

@@ -109,7 +109,7 @@ class Counters(Probe):
         self._observed[counter] = bare(tensor)._version
         return counter
 
-    def pin(self, counter: str, change: int) -> None:
+    def count_slots(self, counter: str, change: int) -> None:
         """So many slots more, or less, hold it."""
         count = self._slot_counts.get(counter, 0) + change
         if count:

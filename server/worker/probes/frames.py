@@ -12,7 +12,7 @@ from server.wire import entities
 from server.wire.base import Value
 from server.worker.effects import Effects
 from server.worker.probes.probe import ProbeContext
-from server.worker.reachability import MISSING, Reachability, follow
+from server.worker.reachability import MISSING, Reachability, follow_attributes
 from server.worker.stack import PROGRAM, frames_outward, stepping_depth
 from server.worker.uids import object_ref, reference
 from server.worker.values import ValueEncoder
@@ -129,7 +129,7 @@ class Frames:
             del self.iteration_counts[loop]
         facts = self._delta.frame(uid)
         for name in (facts.get("vars") or ()) if facts is not None else ():
-            self._values.objects.set_references(f"{uid}.{name}", ())
+            self._values.objects.set_referenced_objects(f"{uid}.{name}", ())
 
     def observe_stack(self, stack: list[FrameType], suspended: str | None) -> None:
         """Report every frame on the stack; retire those that are neither on it nor suspended.
@@ -244,7 +244,7 @@ class Frames:
         objects = self._values.objects
         if passed and name in recorded and (objects.contains(value) or issubclass(type(value), torch.Tensor)):
             return
-        end, followed = follow(value, path[1:])
+        end, followed = follow_attributes(value, path[1:])
         if followed and path not in effects.bound and objects.contains(value):
             self._set_variable(uid, name, reference(objects.find(value)))
             self._reachability.observe(end)
@@ -279,11 +279,11 @@ class Frames:
     def _set_variable(self, uid: str, name: str, value: Value) -> None:
         if self._delta.set_variable(uid, name, value):
             object_uid = object_ref(value)
-            self._values.objects.set_references(f"{uid}.{name}", (object_uid,) if object_uid else ())
+            self._values.objects.set_referenced_objects(f"{uid}.{name}", (object_uid,) if object_uid else ())
 
     def _unset_variable(self, uid: str, name: str) -> None:
         if self._delta.unset_variable(uid, name):
-            self._values.objects.set_references(f"{uid}.{name}", ())
+            self._values.objects.set_referenced_objects(f"{uid}.{name}", ())
 
     def _module_vars(self) -> dict[str, Any]:
         hidden = self._hidden

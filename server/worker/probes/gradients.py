@@ -20,7 +20,7 @@ def contents(tensor: torch.Tensor) -> bytes:
         return b""
     last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
     readable = ctypes.string_at(tensor.data_ptr(), (last + 1) * size)
-    return cells.gather(readable, size, tensor.shape, tensor.stride(), 0)
+    return cells.region_bytes(readable, size, tensor.shape, tensor.stride(), 0)
 
 
 def gradient_facts(tensor: torch.Tensor | None, find_storage: Callable[[torch.Tensor], str | None]) -> Grad | None:

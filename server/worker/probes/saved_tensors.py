@@ -97,13 +97,13 @@ class SavedTensors:
                     del self._slots_by_uid[uid]
             counter = slot.get("counter")
             if counter is not None and held_uids(slot):
-                self._counters.pin(counter, -1)
+                self._counters.count_slots(counter, -1)
         for name, slot in current.items():
             for uid in held_uids(slot):
                 self._slots_by_uid.setdefault(uid, {})[node, name] = None
             counter, storage = slot.get("counter"), slot.get("storage")
             if counter is not None and held_uids(slot):
-                self._counters.pin(counter, 1)
+                self._counters.count_slots(counter, 1)
                 if storage:
                     self._counters.link_storage(counter, storage)
         self._holders.hold(node, [read for slot in current.values() if (read := read_by(slot)) is not None])
@@ -249,7 +249,7 @@ class SavedTensors:
         if buffer is None:
             return False
         size = cells.itemsize(region["dtype"])
-        current = cells.digest(cells.gather(buffer, size, region["shape"], region["stride"], region["offset"]))
+        current = cells.digest(cells.region_bytes(buffer, size, region["shape"], region["stride"], region["offset"]))
         saved = self._bytes.setdefault((uid, name), current)
         return saved != current
 

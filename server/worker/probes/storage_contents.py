@@ -39,7 +39,7 @@ def report_windows(delta: TraceDelta, record: StorageRecord, wanted: dict[str, s
     for d in large:
         total = record.nbytes // cells.itemsize(d)
         want = set(range(cells.EDGE_CELLS)) | set(range(total - cells.EDGE_CELLS, total))
-        runs[d] = cells.runs(want | {k for k in wanted.get(d, ()) if 0 <= k < total})
+        runs[d] = cells.ranges(want | {k for k in wanted.get(d, ()) if 0 <= k < total})
     if not record.unreported and record.runs == runs:
         return
     record.runs = runs

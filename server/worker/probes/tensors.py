@@ -1,4 +1,4 @@
-"""Tensors: who lives, what is new about each, and where a path of gradients left the graph."""
+"""Tensors: who lives, and what is new about each."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -8,8 +8,9 @@ from torch.autograd import forward_ad
 
 from server.wire import entities
 from server.wire.base import Value
-from server.worker.observation import DetachedCopy, Observation
+from server.worker.observation import Observation
 from server.worker.probes.counters import Counters
+from server.worker.probes.detached_copies import DetachedCopies
 from server.worker.probes.handles import (
     bare,
     dtype_name,
@@ -63,7 +64,7 @@ class Tensors(Probe):
         self._unstable: dict[str, None] = {}  # in a transform's or a dual level's hands, which end without an operator
         self.retaining_grad: dict[str, None] = {}
         self._hooked: dict[str, None] = {}
-        self._requiring_grad: dict[str, list[str]] = {}  # storage -> the handles on it that require grad
+        self.detached_copies = DetachedCopies(context, uids, counters)
         self._fingerprints: dict[str, tuple[Any, ...]] = {}
         self._parts: dict[str, dict[str, str]] = {}  # tensor -> name of a part -> the part's uid
 
@@ -200,7 +201,9 @@ class Tensors(Probe):
         facts["base"] = self.register(base) if base is not None else None
         facts["grad"] = self.register(grad) if grad is not None else None
         facts["attrs"] = attrs = self._attributes(tensor, encode)
-        self._objects.set_references(uid, tuple(o for v in (attrs or {}).values() if (o := object_ref(v)) is not None))
+        self._objects.set_referenced_objects(
+            uid, tuple(o for v in (attrs or {}).values() if (o := object_ref(v)) is not None)
+        )
         facts["parts"] = self._update_parts(uid, tensor)
         self._note_transforms(uid, tensor, facts)
         if own.is_quantized:
@@ -280,7 +283,7 @@ class Tensors(Probe):
             self._unstable.pop(uid, None)
             self.stale_views.mark_current(uid)
             self._holders.remove(uid)
-            self._objects.set_references(uid, ())
+            self._objects.set_referenced_objects(uid, ())
         observation.dead += dead
 
     def _facts(self, uid: str, tensor: torch.Tensor) -> entities.Tensor:
@@ -309,38 +312,15 @@ class Tensors(Probe):
         out["retains_grad"] = bare(tensor).retains_grad if out["leaf"] is False else None
         if storage is not None:
             if out["requires_grad"]:
-                handles = self._requiring_grad.setdefault(storage, [])
-                if uid not in handles:
-                    handles.append(uid)
-            elif not known and storage in self._requiring_grad:
-                self._note_detached_copy(uid, tensor, storage)
+                self.detached_copies.note_requiring_grad(uid, storage)
+            elif not known:
+                self.detached_copies.note_new_handle(uid, tensor, storage)
         return out
-
-    def _note_detached_copy(self, uid: str, tensor: torch.Tensor, storage: str) -> None:
-        """A new leaf without grad on the storage of a tensor that requires it: `detach()` or `.data` cut the graph."""
-        own = bare(tensor)
-        if own._is_view() or own.is_inference() or not (own.is_floating_point() or own.is_complex()):
-            return
-        handles = self._requiring_grad[storage]
-        living = [(handle, other) for handle in handles if (other := self.uids.get(handle)) is not None]
-        source = next((handle for handle, other in living if self._counters.share_counter(other, tensor)), None)
-        if source is not None:
-            copy = DetachedCopy(source, uid, "detach")
-        elif living:
-            copy = DetachedCopy(living[0][0], uid, "data")
-        else:  # none is left whose counter could be compared
-            copy = DetachedCopy(handles[-1], uid, "detach")
-        self._context.observation.detached_copies.append(copy)
 
     def hooked_outputs(self, node: str) -> list[tuple[str, torch.Tensor]]:
         """The living results of a node on which the program registered hooks, with their uids."""
         results = [uid for uid in self._hooked if self._delta.tensor(uid).get("grad_fn") == node]
         return [(uid, tensor) for uid in results if (tensor := self.uids.get(uid)) is not None]
-
-    def forget_storages(self, storages: Iterable[str]) -> None:
-        """These storages died."""
-        for uid in storages:
-            self._requiring_grad.pop(uid, None)
 
     def _grad_fn(self, uid: str, tensor: torch.Tensor) -> Any:
         if not bare(tensor).requires_grad:
