@@ -79,7 +79,7 @@ LOOK = """async (steps) => {
             if (d.node) add(d.node, e);
             if (d.ref && d.name) add(`${d.frame}/${d.name}`, e);
             const uid = d.handle ?? d.node;
-            if (uid) { const r = e.getBoundingClientRect(); at.set(uid, [r.left, r.top]); }
+            if (uid) { const r = (e.querySelector("rect:not(.halo)") ?? e).getBoundingClientRect(); at.set(uid, [r.left, r.top]); }
         }
         out.push({seen, moved: moved(before, at), drawn: at.size});
         before = at;

@@ -11,8 +11,8 @@ const REVOKE_AFTER_MS = 20000;
 const MARGIN = 6;
 
 /**
- * @typedef {{opened: import("./state.js").OpenTrace, plan: import("./layout/plan.js").Plan | null, step: number, name: string, title: string}} Subject
- *   plan: the stage's, where it is drawn; name: the stem of the files' names
+ * @typedef {{opened: import("./state.js").OpenTrace, toggled: ReadonlySet<string>, step: number, name: string, title: string}} Subject
+ *   toggled: the stage's folds that the reader opened or closed; name: the stem of the files' names
  */
 
 /**
@@ -23,7 +23,8 @@ const MARGIN = 6;
 export function startDownloads({ button, menu, body }, current, failed) {
   const { documentElement: root } = document;
   /** @param {Subject} subject */
-  const step = ({ plan, opened, step }) => pictureAs(plan, opened, step, { theme: theme(root), language: root.lang });
+  const step = ({ toggled, opened, step }) =>
+    pictureAs(toggled, opened, step, { theme: theme(root), language: root.lang });
   /** @param {Subject} subject */
   const run = ({ opened, step }) => loomAs(opened, step, { theme: theme(root), language: root.lang });
   const svg = (/** @type {string} */ text) => new Blob([text], { type: "image/svg+xml" });

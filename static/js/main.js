@@ -166,7 +166,7 @@ startDownloads(
   () => {
     const { opened, step } = store.state();
     return opened?.count
-      ? { opened, plan: picture.stage.plan(opened), step, ...programName(opened.trace.program) }
+      ? { opened, toggled: picture.stage.toggled(), step, ...programName(opened.trace.program) }
       : null;
   },
   () => dispatch({ type: "problemFound", problem: { key: "take_failed" } }),

@@ -1,16 +1,18 @@
 /** A step's picture, or the whole run's, as an SVG file, from the trace alone: it runs where there is no document. */
 
+import graphPaneCss from "../css/graph_pane.css";
 import loomCss from "../css/loom.css";
 import memoryPaneCss from "../css/memory_pane.css";
 import paperCss from "../css/paper.css";
 import stageCss from "../css/stage.css";
+import frameCss from "../css/stage_frame.css";
 import tokens from "../css/tokens.css";
-import { plan as makePlan } from "./layout/plan.js";
 import { locale } from "./locale.js";
-import { preview } from "./marks/preview.js";
 import { listing } from "./marks/listing.js";
 import { loomPicture } from "./marks/loom.js";
-import { svgDocument, stepPicture, serialize } from "./marks/svg_document.js";
+import { CARD_ROOM, preview } from "./marks/preview.js";
+import { stepPicture } from "./marks/still.js";
+import { svgDocument, serialize } from "./marks/svg_document.js";
 import { messages } from "./messages.js";
 import { openTrace } from "./state.js";
 import { outcomeSentence, loomLabels, sentences, stageLabels, openingStep, stepHeading } from "./captions.js";
@@ -18,11 +20,9 @@ import { outcomeSentence, loomLabels, sentences, stageLabels, openingStep, stepH
 /** @typedef {{theme: "light" | "dark", language: string, tallest?: number}} PictureOptions   tallest: a higher picture is cut, and says so */
 /** @typedef {import("./state.js").OpenTrace} Opened */
 
-/** A graph that is wider is folded. */
-const ROOM = 1900;
 /** A loom is no higher, or it could be neither drawn as a PNG nor read. */
 const TALLEST = 16000;
-const CSS = stageCss + memoryPaneCss + loomCss + paperCss;
+const CSS = stageCss + frameCss + graphPaneCss + memoryPaneCss + loomCss + paperCss;
 
 /**
  * @param {any} trace @param {number | null} step null: the one to begin with
@@ -31,7 +31,7 @@ const CSS = stageCss + memoryPaneCss + loomCss + paperCss;
  */
 export function pictureOf(trace, step, options = {}) {
   const { opened, i } = openAt(trace, step);
-  return pictureAs(null, opened, i, { theme: "light", language: "en", ...options });
+  return pictureAs(new Set(), opened, i, { theme: "light", language: "en", ...options });
 }
 
 /** The whole run as at a step. @param {any} trace @param {number | null} step @param {Partial<PictureOptions>} [options] @returns {string} */
@@ -47,7 +47,7 @@ export function cardOf(trace, step, title, options = {}) {
   const styles = stylesheets({ theme: "light", language: "en", ...options });
   const { say } = locale(styles.language);
   const described = caption(opened, i, say);
-  const drawn = preview(stagePicture(null, opened, i, say, options.tallest), "stage-svg", title, described);
+  const drawn = preview(stagePicture(opened, i, say, CARD_ROOM), "stage-svg", title, described);
   return serialize(
     "card",
     drawn,
@@ -57,11 +57,11 @@ export function cardOf(trace, step, title, options = {}) {
   );
 }
 
-/** A step by the plan that is there already, if one is, with what of it is folded.
- * @param {import("./layout/plan.js").Plan | null} plan @param {Opened} opened @param {number} i @param {PictureOptions} options */
-export function pictureAs(plan, opened, i, options) {
+/** A step, with the folds as the reader has them. @param {ReadonlySet<string>} toggled those opened or closed
+ * @param {Opened} opened @param {number} i @param {PictureOptions} options */
+export function pictureAs(toggled, opened, i, options) {
   const { say } = locale(options.language);
-  const picture = stagePicture(plan, opened, i, say, options.tallest);
+  const picture = stagePicture(opened, i, say, { h: options.tallest, toggled });
   const described = caption(opened, i, say);
   return svgDocument(
     "stage",
@@ -74,7 +74,7 @@ export function pictureAs(plan, opened, i, options) {
 /** @param {Opened} opened @param {number} i @param {PictureOptions} options */
 export function loomAs(opened, i, options) {
   const { say } = locale(options.language);
-  if (!opened.count) return pictureAs(null, opened, i, options);
+  if (!opened.count) return pictureAs(new Set(), opened, i, options);
   const described = caption(opened, i, say);
   const picture = loomPicture(opened, i, loomLabels(say), { tallest: options.tallest ?? TALLEST });
   return svgDocument(
@@ -85,10 +85,10 @@ export function loomAs(opened, i, options) {
   );
 }
 
-/** The step, or the program's text where there is none. @param {import("./layout/plan.js").Plan | null} plan
- * @param {Opened} opened @param {number} i @param {import("./captions.js").Say} say @param {number} [tallest] */
-function stagePicture(plan, opened, i, say, tallest) {
-  if (opened.count) return stepPicture(plan ?? makePlan(opened, { room: ROOM }), opened, i, stageLabels(say), tallest);
+/** The step, or the program's text where there is none. @param {Opened} opened @param {number} i
+ * @param {import("./captions.js").Say} say @param {import("./marks/still.js").StillOptions} room */
+function stagePicture(opened, i, say, room) {
+  if (opened.count) return stepPicture(opened, i, stageLabels(say), room);
   return listing(
     opened.trace.program.source,
     messages(opened.trace, say, () => {}).filter(({ kind }) => kind === "error"),

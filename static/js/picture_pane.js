@@ -35,6 +35,7 @@ export function createPicturePane(
     cell: (storage, index, dtype) => dispatch({ type: "cellChosen", storage, index, dtype }),
     elements: canRun ? (storage, at) => dispatch({ type: "elementsRequested", storage, at }) : undefined,
     selected: (key) => dispatch({ type: "selectionChanged", key }),
+    pin: (node, slot) => dispatch({ type: "pinChosen", node, slot }),
     scaled,
   });
   const loom = createLoom(element("loom"), document, { labels: loomLabels(say), go });

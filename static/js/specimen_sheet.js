@@ -1,8 +1,7 @@
 /** The page of specimens: every mark in every state, drawn from small traces by the same code as the stage. */
 
-import { plan } from "./layout/plan.js";
 import { locale } from "./locale.js";
-import { stepPicture } from "./marks/svg_document.js";
+import { stepPicture } from "./marks/still.js";
 import { openTrace } from "./state.js";
 import { SPECIMENS } from "./mark_specimens.js";
 import { patch, SVG } from "./svg.js";
@@ -29,23 +28,31 @@ function draw({ trace, step, find }, figure) {
   svg.setAttribute("class", "stage-svg");
   figure.prepend(svg);
   const opened = openTrace(trace);
-  patch(document, svg, stepPicture(plan(opened), opened, step, {}).nodes);
+  patch(document, svg, stepPicture(opened, step, {}).nodes);
   for (const element of svg.querySelectorAll("[tabindex]")) element.removeAttribute("tabindex");
   const matches = [...svg.querySelectorAll(find)];
   if (!matches.length) throw new Error(`nothing matches: ${find}`);
-  const boxes = matches.map((element) => /** @type {SVGGraphicsElement} */ (element).getBBox());
+  const boxes = matches.map(boxOf);
   const x = Math.min(...boxes.map((box) => box.x)) - PADDING;
   const y = Math.min(...boxes.map((box) => box.y)) - PADDING;
   const w = Math.max(...boxes.map((box) => box.x + box.width)) + PADDING - x;
   const h = Math.max(...boxes.map((box) => box.y + box.height)) + PADDING - y;
-  for (const element of svg.querySelectorAll(":scope > :not(g, defs), :scope > g > *")) {
-    const box = /** @type {SVGGraphicsElement} */ (element).getBBox();
+  for (const element of svg.querySelectorAll(":scope > :not(g, defs), :scope > g > *, .moves > *")) {
+    const box = boxOf(element);
     const inside = box.x >= x && box.y >= y && box.x + box.width <= x + w && box.y + box.height <= y + h;
     if (!inside && !matches.some((match) => element.contains(match))) element.remove(); // a scrap of something else
   }
   svg.setAttribute("viewBox", [x, y, w, h].join(" "));
   svg.setAttribute("width", String(w * SCALE));
   svg.setAttribute("height", String(h * SCALE));
+}
+
+/** Where an element is in its picture, whatever groups have moved it. @param {Element} element */
+function boxOf(element) {
+  const graphics = /** @type {SVGGraphicsElement} */ (element);
+  const { x, y, width, height } = graphics.getBBox();
+  const { e = 0, f = 0 } = graphics.getCTM() ?? {};
+  return { x: x + e, y: y + f, width, height };
 }
 
 for (const { mark, name, specimens } of SPECIMENS) {

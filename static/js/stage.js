@@ -1,155 +1,154 @@
-/** The stage: draws the picture of a step into a host element, at a scale, and highlights what belongs together. */
+/** The stage: draws a step into its two panes, brings what it touched into sight, and highlights what belongs together. */
 
 import { find } from "./entities.js";
 import { createHighlight, HIGHLIGHTABLE } from "./highlight.js";
-import { changedHeights, plan as makePlan, toggleFold as togglePlanFold } from "./layout/plan.js";
-import { ALL, TALL, visibleBand } from "./layout/view.js";
-import { scene } from "./marks/scene.js";
+import { selectedUid } from "./layout/pane.js";
+import { isNarrow, sideOf, stageModel, stagePlan, wholeScale } from "./layout/stage_plan.js";
+import { drawOverlay } from "./marks/overlay.js";
+import { LABELS } from "./marks/labels.js";
+import { stageMarks } from "./marks/stage_marks.js";
 import { relatives } from "./relatives.js";
-import { scrollByDragging, scrollSideways, scrollToNews } from "./scrolling.js";
-import { createSurface, fitScale, wholeScale, widestPlan } from "./stage_surface.js";
+import { scrollByDragging } from "./scrolling.js";
+import { createDivider } from "./stage_divider.js";
+import { createStagePane } from "./stage_pane.js";
+import { createRowHold } from "./stage_row_hold.js";
+import { createTabs } from "./stage_tabs.js";
+import { patch, SVG } from "./svg.js";
 
 /** @typedef {import("./state.js").OpenTrace} OpenTrace */
-/** @typedef {import("./layout/plan.js").Plan} Plan */
+/** @typedef {import("./layout/stage_plan.js").Side} Side */
+/** @typedef {import("./layout/stage_plan.js").StagePlan} StagePlan */
 /** @typedef {{show: (opened: OpenTrace, i: number) => void, zoom: (by: number) => void, toggleFit: () => void,
- *   peek: (storage: string, from: number) => void, select: (key: string | null) => void,
- *   plan: (opened: OpenTrace) => Plan | null}} Stage
- *   zoom: times as large; toggleFit: the scale that shows all of it, and again the one that reads best; peek: show a big storage's cells from
- *   there on; select: highlight what stays so, see `highlight.js`; plan: the one that is drawn, if it is */
+ *   peek: (storage: string, from: number) => void, select: (key: string | null) => void, toggled: () => ReadonlySet<string>}} Stage
+ *   zoom: times as large; toggleFit: the scale at which nothing has to close, and again the one that reads best; peek: show
+ *   a big storage's cells from there on; select: highlight what stays so, see `highlight.js`; toggled: the folds that the
+ *   reader opened or closed */
 
-/** Pixels of width below which the graph lies under the memory. */
-const NARROW = 700;
-const SMALLEST_STACKED = 0.62;
-/** Below the memory a graph may be scrolled sideways for as much before it is folded. */
-const FOLDED_STACKED = 900;
-const SMALLEST_CHOSEN = 0.12;
-const LARGEST_CHOSEN = 4;
+/** Pixels at the right pane's foot that the buttons of the scale stand on. */
+const FOOT = 36;
+const SMALLEST_SCALE = 0.4;
+const LARGEST_SCALE = 4;
 
 /**
  * @param {HTMLElement} host
  * @param {Document} document
  * @param {{labels?: Partial<import("./marks/labels.js").Labels>, cell?: (storage: string, index: number, dtype: string) => void,
  *   elements?: (storage: string, from: number) => void, scaled?: (k: number, chosen: boolean) => void,
- *   selected?: (key: string | null) => void}} [options]
+ *   selected?: (key: string | null) => void, pin?: (node: string, slot: string) => void}} [options]
  *   cell: called with the cell that was chosen by a click or by Enter; elements: with those of a big storage that the
- *   trace does not know; scaled: with the scale that is drawn; selected: with what the reader chose to stay highlighted
+ *   trace does not know; scaled: with the scale that is drawn; selected: with what the reader chose to stay highlighted;
+ *   pin: with a broken slot that was chosen
  * @returns {Stage}
  */
-export function createStage(host, document, { labels = {}, cell, elements, scaled, selected } = {}) {
+export function createStage(host, document, { labels = {}, cell, elements, scaled, selected, pin } = {}) {
+  const words = { ...LABELS, ...labels };
   const root = document.createElement("div");
   root.className = "stage";
-  const main = createSurface(document, "memory");
-  const below = createSurface(document, "graph");
-  root.append(main.box, below.box);
+  const tabs = createTabs(document, words, (side) => {
+    chosenSide = side;
+    draw();
+    bringIntoSight();
+  });
+  const panes = { memory: createStagePane(document, "memory"), graph: createStagePane(document, "graph") };
+  const divider = createDivider(document, words, (share) => {
+    memoryShare = share;
+    draw();
+  });
+  const row = document.createElement("div");
+  row.className = "stage-panes";
+  const overlay = document.createElementNS(SVG, "svg");
+  overlay.setAttribute("class", "stage-svg stage-overlay");
+  row.append(panes.memory.root, divider.element, panes.graph.root, overlay);
+  root.append(tabs.element, row);
   host.append(root);
-  /** @type {WeakMap<OpenTrace, Map<boolean, Plan>>} */
-  const plans = new WeakMap();
-  /** @type {{opened: OpenTrace, i: number} | null} */
+
+  /** @type {WeakMap<OpenTrace, import("./layout/stage_plan.js").StageModel>} */
+  const models = new WeakMap();
+  /** @type {{opened: OpenTrace, i: number, plan: StagePlan | null, facts: import("./marks/step_facts.js").StepFacts | null} | null} */
   let shown = null;
-  const highlight = createHighlight(
-    root,
-    (attribute) => (shown ? relatives(shown.opened, shown.i, attribute) : []),
-    selected,
-  );
-  /** @type {import("./layout/view.js").View} */
-  let visible = { memory: ALL, graph: ALL };
   let room = { w: host.clientWidth, h: host.clientHeight };
   /** From where on big storages show their cells. @type {Map<string, number>} */
   const peeks = new Map();
-  /** @type {number | null} the scale that the reader chose */
-  let chosen = null;
+  /** @type {Set<string>} */
+  let toggled = new Set();
+  /** @type {number | null} */
+  let chosenScale = null;
+  /** @type {number | null} */
+  let memoryShare = divider.share;
+  /** @type {Side | null} */
+  let chosenSide = null;
+  /** @type {string | null} */
+  let selection = null;
+  const hold = createRowHold(row);
+  const highlight = createHighlight(
+    row,
+    (attribute) => (shown ? relatives(shown.opened, shown.i, attribute) : []),
+    selected,
+  );
 
-  /** @param {OpenTrace} opened @param {boolean} stacked */
-  function planFor(opened, stacked) {
-    /** @type {Map<boolean, Plan>} */
-    const cached = plans.get(opened) ?? new Map();
-    plans.set(opened, cached);
-    const plan =
-      cached.get(stacked) ??
-      makePlan(opened, {
-        stacked,
-        room: stacked ? Math.max(widestPlan(room.w), FOLDED_STACKED) : widestPlan(room.w) || Infinity,
-      });
-    cached.set(stacked, plan);
-    return plan;
+  /** @param {OpenTrace} opened */
+  function modelOf(opened) {
+    const model = models.get(opened) ?? stageModel(opened);
+    models.set(opened, model);
+    return model;
   }
 
-  const isStacked = () => root.classList.contains("stacked");
-
-  function draw() {
-    if (!shown) return;
-    const stacked = room.w > 0 && room.w < NARROW;
-    const plan = planFor(shown.opened, stacked);
-    root.classList.toggle("stacked", stacked);
-    root.classList.toggle("dense", plan.metrics.dense);
-    if (stacked) drawStacked(plan, shown);
-    else drawBeside(plan, shown);
-    scaled?.(main.scale, chosen !== null);
+  /** @param {boolean} [animated] */
+  function draw(animated = false) {
+    if (!shown || !room.w || !room.h) return;
+    const narrow = isNarrow(room.w);
+    const model = modelOf(shown.opened);
+    const height = room.h - (narrow ? tabs.height() : 0);
+    const plan = stagePlan(
+      model,
+      shown.i,
+      { w: room.w, h: height },
+      {
+        scale: chosenScale,
+        share: memoryShare,
+        side: chosenSide,
+        foot: narrow ? 0 : FOOT,
+        selected: selectedUid(selection),
+        toggled,
+      },
+    );
+    root.classList.toggle("narrow", narrow);
+    for (const side of /** @type {Side[]} */ (["memory", "graph"]))
+      panes[side].resize(plan[side], plan.widths[side], plan.height, plan.k);
+    divider.place(plan.widths.memory * plan.k, narrow || !plan.widths.graph);
+    const bands = { memory: panes.memory.band(), graph: panes.graph.band() };
+    const { facts, memory, graph } = stageMarks(plan, words, peeks, bands);
+    if (memory) panes.memory.draw(memory.heading, memory.body, animated);
+    if (graph) panes.graph.draw(graph.heading, graph.body, animated);
+    shown = { ...shown, plan, facts };
+    tabs.show(plan, narrow, chosenSide ?? sideOf(model, shown.i), facts);
+    scaled?.(plan.k, chosenScale !== null);
     highlight.drawn();
   }
 
-  /** Memory above, graph below. @param {Plan} plan @param {{opened: OpenTrace, i: number}} at */
-  function drawStacked(plan, { opened, i }) {
-    const { memory, graph } = plan;
-    const above = fitScale(memory, { w: room.w, h: 0 }, { smallest: SMALLEST_STACKED, chosen });
-    const under = fitScale(graph, { w: room.w, h: 0 }, { chosen });
-    visible = {
-      memory: visibleRange(above.k, memory.height, 0),
-      graph: visibleRange(under.k, graph.height, above.height * above.k),
-      peeks,
-    };
-    main.resize(above);
-    below.resize(under);
-    below.box.hidden = graph.boxes.size === 0;
-    const picture = scene(plan, opened, i, labels, visible);
-    main.draw({ memory: picture.memory, between: picture.between });
-    below.draw({ graph: picture.graph });
+  /** What lies over both panes: links, and what of the step is out of sight. */
+  function drawLinks() {
+    if (!shown?.plan || !shown.facts) return;
+    const marks = drawOverlay(shown.facts, shown.plan, panes, selectedUid(selection), words);
+    const { k } = shown.plan;
+    overlay.setAttribute("viewBox", `0 0 ${Math.round(room.w / k)} ${Math.round(row.clientHeight / k)}`);
+    patch(document, overlay, marks);
   }
 
-  /** Memory and graph side by side. @param {Plan} plan @param {{opened: OpenTrace, i: number}} at */
-  function drawBeside(plan, { opened, i }) {
-    const size = bothSides(plan);
-    const drawn = fitScale(size, room, { chosen });
-    const range = visibleRange(drawn.k, size.height, 0);
-    visible = { memory: range, graph: range, peeks };
-    main.resize(drawn);
-    const picture = scene(plan, opened, i, labels, visible);
-    const divider = { x: plan.memory.width, h: drawn.height, label: labels.graph ?? "Graph" };
-    main.draw(picture, plan.graph.boxes.size ? divider : undefined);
-    below.draw({});
-    below.box.hidden = true;
-  }
-
-  /** Draw at another scale, with the point of the stage that is under (x, y) staying there. @param {number | null} k
-   * @param {number} [x] @param {number} [y] */
-  function scaleTo(k, x = room.w / 2, y = room.h / 2) {
-    const before = main.scale;
-    const point = { x: (root.scrollLeft + x) / before, y: (root.scrollTop + y) / before };
-    chosen = k === null ? null : Math.max(SMALLEST_CHOSEN, Math.min(LARGEST_CHOSEN, k));
-    draw();
-    root.scrollTo(point.x * main.scale - x, point.y * main.scale - y);
+  /** Scroll each pane to what the step touched, and draw what came into sight. */
+  function bringIntoSight() {
+    panes.memory.bringIntoSight();
+    panes.graph.bringIntoSight();
     drawScrolled();
+    drawLinks();
   }
 
-  /** @param {WheelEvent} event */
-  function onWheel(event) {
-    if (!event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    const box = root.getBoundingClientRect();
-    scaleTo(main.scale * Math.exp(-event.deltaY / 300), event.clientX - box.left, event.clientY - box.top);
-  }
-
-  /** The heights of a surface's plan that are in sight. @param {number} k its scale @param {number} height of the plan
-   * @param {number} above pixels of the stage before it */
-  function visibleRange(k, height, above) {
-    if (height <= TALL || !room.h) return ALL;
-    const top = (scrollTop() - above) / k;
-    return visibleBand(top, top + Math.min(room.h, document.documentElement.clientHeight) / k);
-  }
-
-  /** How far the stage is scrolled, by itself or with the page. */
-  function scrollTop() {
-    return root.scrollHeight > root.clientHeight ? root.scrollTop : Math.max(0, -root.getBoundingClientRect().top);
+  let drawnBands = "";
+  /** Draw what was scrolled into sight. */
+  function drawScrolled() {
+    const bands = JSON.stringify([panes.memory.band(), panes.graph.band()]);
+    if (bands !== drawnBands) draw();
+    drawnBands = bands;
   }
 
   /** A click, or a key on what has the focus. @param {Event} event */
@@ -159,14 +158,27 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     if (key !== null && key !== "Enter") return;
     const closest = (/** @type {string} */ selector) =>
       event.target instanceof Element ? event.target.closest(selector) : null;
+    const end = closest("[data-bring]");
+    if (end) return bring(end.getAttribute("data-bring") ?? "");
     const fold = closest("[data-fold]");
     if (fold) return toggleFold(fold.getAttribute("data-fold") ?? "");
     const strip = closest("[data-open]");
     if (strip) return openStrip(strip, event);
+    const broken = closest("[data-pin].stale, [data-pin].changed, [data-slot].stale, [data-slot].changed");
+    if (broken && pin) {
+      const [node, slot] = (broken.getAttribute("data-pin") ?? broken.getAttribute("data-slot") ?? "").split(/:(.*)/s);
+      return pin(node, slot);
+    }
     const box = closest("[data-cell]");
     if (!box) return highlight.choose(event);
     const [storage, index] = (box.getAttribute("data-cell") ?? "").split(":");
     cell?.(storage, Number(index), box.getAttribute("data-dtype") ?? "");
+  }
+
+  /** Scroll to the end of a link that was out of sight. @param {string} target a pane and a height in it */
+  function bring(target) {
+    const [side, y] = target.split(" ");
+    panes[side === "graph" ? "graph" : "memory"].scrollTo(Number(y));
   }
 
   /** Show a big storage's cells from the point of its strip on that was clicked; those that the trace does not have are
@@ -185,81 +197,79 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
 
   /** Open or close a fold; the focus stays on it. @param {string} key */
   function toggleFold(key) {
-    if (!shown) return;
-    const stacked = isStacked();
-    const plan = togglePlanFold(planFor(shown.opened, stacked), key);
-    plans.get(shown.opened)?.set(stacked, plan);
-    draw();
+    toggled = new Set(toggled);
+    if (!toggled.delete(key)) toggled.add(key);
+    draw(true);
+    drawLinks();
     const fold = [...root.querySelectorAll("[data-fold]")].find((el) => el.getAttribute("data-fold") === key);
-    if (!(fold instanceof SVGElement)) return;
-    fold.focus({ preventScroll: true });
-    scrollSideways(root, fold);
+    if (fold instanceof SVGElement) fold.focus({ preventScroll: true });
   }
 
-  /** Scroll to the first of these heights unless one is in sight. @param {number[]} heights */
-  function scrollToHeight(heights) {
-    if (!heights.length) return;
-    const begin = scrollTop();
-    const tops = heights.map((y) => y * main.scale - begin);
-    if (tops.some((y) => y > 20 && y < room.h - 20)) return;
-    root.scrollBy({ top: tops[0] - room.h / 3 });
+  /** @param {WheelEvent} event */
+  function onWheel(event) {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    scaleTo((shown?.plan?.k ?? 1) * Math.exp(-event.deltaY / 300));
+  }
+
+  /** @param {number | null} k null: the one that fits */
+  function scaleTo(k) {
+    chosenScale = k === null ? null : Math.max(SMALLEST_SCALE, Math.min(LARGEST_SCALE, k));
     draw();
-  }
-
-  /** Draw what was scrolled into sight. */
-  function drawScrolled() {
-    if (!shown || visible.memory === ALL) return;
-    const now = visibleRange(main.scale, Infinity, 0);
-    if (now.top !== visible.memory.top || now.bottom !== visible.memory.bottom) draw();
+    bringIntoSight();
   }
 
   root.addEventListener("wheel", onWheel, { passive: false });
-  scrollByDragging(root, HIGHLIGHTABLE);
   root.addEventListener("click", onChoose);
   root.addEventListener("keydown", onChoose);
-  root.addEventListener("pointerover", highlight.point);
-  root.addEventListener("pointerleave", highlight.redraw);
-  root.addEventListener("focusin", highlight.point);
-  root.addEventListener("focusout", highlight.redraw);
-  root.addEventListener("scroll", drawScrolled, { passive: true });
-  document.addEventListener("scroll", drawScrolled, { passive: true });
+  row.addEventListener("pointerover", (event) => hold.isRealMove(event) && highlight.point(event));
+  row.addEventListener("pointerleave", highlight.redraw);
+  row.addEventListener("focusin", highlight.point);
+  row.addEventListener("focusout", highlight.redraw);
+  for (const { scroller } of Object.values(panes)) {
+    scrollByDragging(scroller, HIGHLIGHTABLE);
+    scroller.addEventListener("scroll", () => (drawScrolled(), drawLinks()), { passive: true });
+  }
   new ResizeObserver(() => {
-    room = { w: host.clientWidth, h: host.clientHeight };
+    const resized = { w: host.clientWidth, h: host.clientHeight };
+    if (resized.w === room.w && resized.h === room.h && shown?.plan) return;
+    room = resized;
     draw();
+    bringIntoSight();
   }).observe(host);
 
   return {
     show(opened, i) {
       const sameRun = shown?.opened === opened;
-      if (!sameRun) peeks.clear();
-      shown = { opened, i };
+      if (!sameRun) {
+        peeks.clear();
+        toggled = new Set();
+      }
+      const near = sameRun && Math.abs(i - (shown?.i ?? 0)) === 1;
+      const release = hold.hold(sameRun);
+      shown = { opened, i, plan: null, facts: null };
       if (!room.w) room = { w: host.clientWidth, h: host.clientHeight };
-      draw();
-      if (!sameRun) root.scrollTo(0, 0);
-      else if (visible.memory === ALL) scrollToNews(root);
-      else scrollToHeight(changedHeights(planFor(opened, isStacked()), opened.at(i)));
-      if (sameRun) scrollSideways(root, root.querySelector(".node.running"));
+      draw(near && !matchMedia("(prefers-reduced-motion: reduce)").matches);
+      if (!release()) bringIntoSight();
+      drawLinks();
     },
-    select: highlight.select,
+    select(key) {
+      selection = key;
+      highlight.select(key);
+      draw(true);
+      drawLinks();
+    },
     peek(uid, from) {
-      if (!shown) return;
       peeks.set(uid, from);
       draw();
-      const box = planFor(shown.opened, isStacked()).memory.storages.get(uid);
-      if (box) scrollToHeight([box.stripY]);
+      const strip = shown?.plan?.memory?.anchors.get(uid);
+      if (strip) panes.memory.scrollTo(strip.y);
     },
-    zoom(by) {
-      scaleTo(main.scale * by);
-    },
+    zoom: (by) => scaleTo((shown?.plan?.k ?? 1) * by),
     toggleFit() {
-      if (chosen !== null || !shown) return scaleTo(null);
-      scaleTo(wholeScale(bothSides(planFor(shown.opened, false)), room), 0, 0);
+      if (chosenScale !== null || !shown) return scaleTo(null);
+      scaleTo(wholeScale(modelOf(shown.opened), room, memoryShare));
     },
-    plan: (opened) => plans.get(opened)?.get(isStacked()) ?? null,
+    toggled: () => toggled,
   };
-}
-
-/** The size of memory and graph side by side. @param {Plan} plan */
-function bothSides({ memory, graph }) {
-  return { width: memory.width + graph.width, height: Math.max(memory.height, graph.height) };
 }

@@ -1,7 +1,7 @@
 /** The loom's graph: lanes for the nodes, and the way of every edge. */
 
-import { nodeLabel } from "./graph.js";
 import { Lanes } from "./lanes.js";
+import { nodeLabel } from "./node_labels.js";
 import { BOLD, GRAPH_SHARE, LANE, LANES, LANES_STACKED, NODE, SLOT } from "./loom_sizes.js";
 import { textWidth, truncate } from "./metrics.js";
 

@@ -1,7 +1,7 @@
 /** What storages without a name are for: a gradient on its way, kept for backward, or left over from an expression. */
 
 import { isHandle } from "../entities.js";
-import { opName } from "./fold_names.js";
+import { opName } from "./op_name.js";
 
 /** @typedef {{what: "flight" | "kept" | "temporary", label: string}} Purpose */
 /** @typedef {import("./memory_blocks.js").Block} Block */

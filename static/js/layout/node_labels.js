@@ -1,6 +1,6 @@
 /** What the graph's nodes are called for short: torch's name without its ending, numbered where a graph has it more than once. */
 
-import { opName } from "./fold_names.js";
+import { opName } from "./op_name.js";
 
 const SUBSCRIPTS = [..."₀₁₂₃₄₅₆₇₈₉"];
 
@@ -35,4 +35,10 @@ export function numberedLabels(uids, nameOf) {
     labels.set(uid, (total.get(name) ?? 0) > 1 ? `${name} ${subscript(k)}` : name);
   }
   return labels;
+}
+
+/** A node's name in full: `AddBackward0`, `+= AccumulateGrad`. @param {string} name torch's own */
+export function nodeLabel(name) {
+  const short = name.slice(name.lastIndexOf("::") + (name.includes("::") ? 2 : 1));
+  return short === "AccumulateGrad" ? `+= ${short}` : short;
 }

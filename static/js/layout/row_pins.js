@@ -1,7 +1,7 @@
 /** The pins of a row: which saved values are told above its strip, which at its end, and what broke them. */
 
 import { find, sameValue } from "../entities.js";
-import { opName } from "./fold_names.js";
+import { opName } from "./op_name.js";
 import { textWidth } from "./metrics.js";
 import { extent } from "./reads.js";
 

@@ -1,7 +1,7 @@
 /** The strip of a row: the cells of a storage in the room that there is, wrapped or as colours where numbers don't fit. */
 
 import { itemsize, plainDtype } from "./reads.js";
-import { elementCount } from "./strip.js";
+import { elementCount } from "./big_storage.js";
 
 /** @typedef {import("../entities.js").Storage} Storage */
 /**

@@ -7,23 +7,27 @@ const DEEP = 4;
 
 /** @typedef {{x: number, y: number}} Point */
 
-/** @param {import("../svg.js").VNode[]} nodes @param {Point} [most] @returns {Point} */
-export function pictureExtent(nodes, most = { x: 0, y: 0 }) {
+/** @param {import("../svg.js").VNode[]} nodes @param {Point} [most] what they extend @param {Point} [from] their origin
+ * @returns {Point} */
+export function pictureExtent(nodes, most = { x: 0, y: 0 }, from = { x: 0, y: 0 }) {
   for (const { tag, attrs, text, children } of nodes) {
     const classNames = (attrs.class ?? "").split(" ");
     if (classNames.includes("tucked")) continue;
+    const [dx = 0, dy = 0] = (attrs.transform?.match(/^translate\(([^)]*)\)/)?.[1].split(/[ ,]+/) ?? []).map(Number);
+    const origin = { x: from.x + dx, y: from.y + dy };
     const n = (/** @type {string} */ name) => Number(attrs[name] ?? 0);
-    if (tag === "rect") grow(most, n("x") + n("width"), n("y") + n("height"));
-    else if (tag === "circle") grow(most, n("cx") + n("r"), n("cy") + n("r"));
-    else if (tag === "path") for (const [x, y] of pathEnds(attrs.d ?? "")) grow(most, x, y);
+    const reach = (/** @type {number} */ x, /** @type {number} */ y) => grow(most, origin.x + x, origin.y + y);
+    if (tag === "rect") reach(n("x") + n("width"), n("y") + n("height"));
+    else if (tag === "circle") reach(n("cx") + n("r"), n("cy") + n("r"));
+    else if (tag === "path") for (const [x, y] of pathEnds(attrs.d ?? "")) reach(x, y);
     else if (tag === "text") {
       const w =
         classNames.includes("end") || classNames.includes("val")
           ? 0
           : textWidth(text ?? "", Number(attrs["font-size"] ?? LETTER));
-      grow(most, n("x") + w, n("y") + DEEP);
+      reach(n("x") + w, n("y") + DEEP);
     }
-    pictureExtent(children, most);
+    pictureExtent(children, most, origin);
   }
   return most;
 }

@@ -44,4 +44,10 @@ export const LABELS = {
   moreRows: "more, not touched lately",
   folded: "folded",
   suspended: "suspended",
+  divider: "Width of memory and graph",
+  memoryTab: "Memory",
+  more: "more",
+  newStorages: "new",
+  writtenStorages: "written",
+  nothingNew: "nothing new",
 };

@@ -3,7 +3,7 @@
 import { dtypeText, fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { EM } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
-import { signTint } from "./cell.js";
+import { signTint } from "./tint.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {import("../layout/row_strip.js").CellBand} CellBand */

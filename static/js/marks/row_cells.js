@@ -2,7 +2,7 @@
 
 import { bandCell, MOST_SLIM } from "../layout/row_strip.js";
 import { cls, h } from "../svg.js";
-import { largest, signTint } from "./cell.js";
+import { largest, signTint } from "./tint.js";
 import { cellMark, haloMark, shortDtype } from "./row_cell.js";
 import { rowSummaryMarks } from "./row_summary.js";
 

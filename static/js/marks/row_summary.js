@@ -5,9 +5,9 @@ import { fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { EM } from "../layout/metrics.js";
 import { extent } from "../layout/reads.js";
 import { SUMMARY } from "../layout/row_strip.js";
-import { elementCount, knownCells } from "../layout/strip.js";
+import { elementCount, knownCells } from "../layout/big_storage.js";
 import { cls, h } from "../svg.js";
-import { largest, signTint } from "./cell.js";
+import { largest, signTint } from "./tint.js";
 import { cellMark, haloMark } from "./row_cell.js";
 
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */

@@ -12,10 +12,10 @@ import { push } from "../multimap.js";
  *   previous: import("../state.js").Entities, steps: import("../trace.js").Step[], grads: Set<string>,
  *   readers: Map<string, string[]>, writers: Set<string>, outputs: Map<string, string[]>,
  *   visits: {node: string, step: number}[], visited: Map<string, {k: number, step: number}>, sums: Map<string, number>,
- *   events: Set<string>, nodeName: (uid: string) => string, peeks: Map<string, number>}} StepFacts
+ *   events: Set<string>, nodeName: (uid: string) => string, made: (node: string) => string[], peeks: Map<string, number>}} StepFacts
  *   touched: what the step touched. grads: storages of gradients. readers: by storage, its handles. writers: handles that the step wrote through. outputs:
  *   by node, the names of what it made. visits: of the backward in progress, those to come included; visited: by node, its
- *   turn and step; sums: how many gradients reached a node. events: saved slots that the step has news of, as `node:slot`.
+ *   turn and step; sums: how many gradients reached a node. events: saved slots that the step has news of, as `node:slot`. made: the handles that a node made.
  *   peeks: from where on big storages show their cells
  */
 
@@ -36,6 +36,7 @@ export function stepFacts(opened, snap, labels, peeks = new Map()) {
     ...sharing(snap, naming),
     ...backwardFacts(opened, snap),
     ...eventFacts(snap),
+    made: (node) => opened.index.outputsOf(node, index),
     nodeName: (uid) => find(entities, uid, "node")?.name ?? uid,
   };
 }

@@ -1,13 +1,8 @@
 /** A picture as a file of its own: an SVG that needs no page, with its styles, its title and a caption under it. */
 
 import { textWidth } from "../layout/metrics.js";
-import { changedHeights } from "../layout/plan.js";
-import { ALL } from "../layout/view.js";
 import { cls, h, render, SVG } from "../svg.js";
-import { pictureExtent } from "./extent.js";
 import { stylesFor } from "./svg_styles.js";
-import { scene } from "./scene.js";
-import { LABELS } from "./labels.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {{width: number, height: number, nodes: VNode[], cut?: boolean}} Picture cut: it goes on above or below */
@@ -15,68 +10,10 @@ import { LABELS } from "./labels.js";
 /** @typedef {{at: string, line: string, sentences: {text: string, tone: string}[]}} Caption */
 
 const EDGE = 24;
-const HEAD = 90;
 const NARROWEST = 560;
 const WRAPPED = 900;
 /** Of a statement, and of a sentence. */
 const LINES = 12;
-/** Down to this share of the room what is new may stand, and the picture begins at its top. */
-const NEAR = 0.7;
-
-/** All of what there is at a step, memory and graph, whatever a screen would show of it.
- * @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").OpenTrace} opened @param {number} i
- * @param {Partial<import("./labels.js").Labels>} labels
- * @param {number} [most] of a higher picture only that much is drawn, with what the step made or wrote in it
- * @returns {Picture} */
-export function stepPicture(plan, opened, i, labels, most = Infinity) {
-  const tall = Math.max(plan.memory.height, plan.graph.height);
-  if (tall <= most) return drawScene(plan, opened, i, labels);
-  const first = Math.min(...changedHeights(plan, opened.at(i)), tall);
-  const top = first < most * NEAR || first === tall ? 0 : Math.min(first - most / 3, tall - most);
-  const { width, nodes } = drawScene(plan, opened, i, labels, { top, bottom: top + most });
-  return {
-    width,
-    height: most,
-    cut: true,
-    nodes: [h("svg", { width, height: most, viewBox: `0 ${top} ${width} ${most}` }, nodes)],
-  };
-}
-
-/** @param {import("../layout/plan.js").Plan} plan @param {import("../state.js").OpenTrace} opened @param {number} i
- * @param {Partial<import("./labels.js").Labels>} labels @param {import("../layout/view.js").Band} [band] @returns {Picture} */
-function drawScene(plan, opened, i, labels, band = ALL) {
-  const { stacked } = plan;
-  const { memory, between, graph } = scene(plan, opened, i, labels, { memory: band, graph: band });
-  const left = pictureExtent([...memory, ...between]);
-  const right = pictureExtent(graph);
-  const [dx, dy] = stacked ? [0, left.y + EDGE] : [plan.memory.width, 0];
-  const width = EDGE + (graph.length ? Math.max(left.x, right.x, stacked ? 0 : dx + HEAD) : left.x);
-  const height = EDGE + Math.max(left.y, graph.length ? right.y + dy : 0);
-  return {
-    width,
-    height,
-    nodes: [
-      h(
-        "defs",
-        {},
-        h(
-          "pattern",
-          { id: "hatch-memory", width: 8, height: 8, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-          h("rect", { class: "hatch-stripe", width: 1.6, height: 8 }),
-        ),
-      ),
-      ...(graph.length
-        ? [
-            h("path", { class: "fence", d: stacked ? `M0 ${dy}H${width}` : `M${dx} 0V${height}` }),
-            h("text", { class: "lane-head", x: dx + 30, y: dy + 22 }, labels.graph ?? LABELS.graph),
-          ]
-        : []),
-      h("g", {}, between),
-      h("g", {}, memory),
-      h("g", { transform: dy ? `translate(0 ${Math.round(dy)})` : null }, graph),
-    ],
-  };
-}
 
 /** @typedef {{css: string, tokens: string, theme: "light" | "dark", language: string}} Styles css: the stylesheets, tokens: the colours */
 

@@ -1,106 +1,15 @@
-/** Places are given once: what lives keeps its place, no two living things share one, edges and reads are exact. */
+/** The arithmetic under the pictures: packing, reads, names, numbers, paths. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { roundedPath } from "../marks/path.js";
 import { fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { names } from "../layout/names.js";
-import { plan, handleRow } from "../layout/plan.js";
 import { extent, readLines, reads } from "../layout/reads.js";
 import { pack, Packer } from "../layout/packing.js";
 import { openTrace } from "../state.js";
 import { ALL, crowd } from "./traces.js";
 import { tensor } from "./entities.js";
-
-const TRACES = { ...ALL, long: () => crowd(90) };
-
-for (const [name, make] of Object.entries(TRACES))
-  for (const stacked of [false, true])
-    test(`${name}${stacked ? ", stacked" : ""}: no two living boxes overlap at any step`, () => {
-      const opened = openTrace(make());
-      const p = plan(opened, { stacked });
-      for (let i = 0; i < opened.count; i++) {
-        const { entities, freed: ghosts } = opened.at(i);
-        const bands = [];
-        const cards = [];
-        const boxes = [];
-        for (const [uid, e] of [...entities, ...ghosts]) {
-          const shelf = e.kind === "storage" ? p.memory.storages.get(uid) : undefined;
-          if (e.kind === "storage") assert.ok(shelf, `${uid} has a place`);
-          if (shelf) bands.push({ uid, x: shelf.stripX, w: shelf.strip.w, y: shelf.stripY, h: shelf.strip.h });
-          const card = p.memory.cards.get(uid);
-          if (e.kind === "frame" || e.kind === "object") assert.ok(card, `${uid} has a place`);
-          if (card) bands.push({ ...card });
-          const row = e.kind === "tensor" || e.kind === "array" ? handleRow(p, uid, e) : undefined;
-          if (e.kind === "tensor" || e.kind === "array") assert.ok(row, `${uid} has a row`);
-          if (row)
-            cards.push({ uid, x: p.memory.lanes.handles.x, w: p.memory.lanes.handles.w, y: row.y, h: p.metrics.cardH });
-          const box = p.graph.boxes.get(uid);
-          if (e.kind === "node") assert.ok(box, `${uid} has a box`);
-          if (box) boxes.push(box);
-        }
-        for (const list of [[...bands, ...cards], boxes]) {
-          for (const a of list)
-            for (const b of list)
-              if (a.uid < b.uid)
-                assert.ok(
-                  a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y,
-                  `step ${i}: ${a.uid} on ${b.uid}`,
-                );
-        }
-        for (const b of [...bands, ...cards])
-          assert.ok(b.x + b.w <= p.memory.width && b.y + b.h <= p.memory.height, `${b.uid} is inside`);
-      }
-    });
-
-test("the plan does not depend on the step from which one looks", () => {
-  const a = openTrace(ALL.backward());
-  a.at(8);
-  assert.deepEqual(plan(a).memory, plan(openTrace(ALL.backward())).memory);
-});
-
-test("a node stands right of all its inputs and at the height of the handle it made", () => {
-  const p = plan(openTrace(ALL.backward()));
-  for (const edge of p.graph.edges.values()) {
-    const from = /** @type {any} */ (p.graph.boxes.get(edge.from));
-    const to = /** @type {any} */ (p.graph.boxes.get(edge.to));
-    assert.ok(from.col > to.col);
-    assert.deepEqual(edge.points[0], [to.x + to.w, to.cy]);
-    assert.equal(edge.points[edge.points.length - 1][0], from.x);
-  }
-  assert.equal(p.graph.boxes.get("n1")?.cy, p.memory.rows.get("t1|s1|c1")?.cy);
-  assert.equal(p.graph.boxes.get("n2")?.cy, p.memory.rows.get("t2|s2|c2")?.cy);
-});
-
-test("edges run through no box that lives with them", () => {
-  for (const make of Object.values(TRACES)) {
-    const p = plan(openTrace(make()));
-    for (const edge of p.graph.edges.values()) {
-      const life = /** @type {any} */ (p.graph.boxes.get(edge.from));
-      edge.points.slice(1).forEach(([x1, y1], k) => {
-        const [x0, y0] = edge.points[k];
-        for (const box of p.graph.boxes.values()) {
-          if (box.uid === edge.from || box.uid === edge.to || box.birth > life.death || box.death < life.birth)
-            continue;
-          const hit =
-            Math.max(x0, x1) > box.x &&
-            Math.min(x0, x1) < box.x + box.w &&
-            Math.max(y0, y1) > box.y &&
-            Math.min(y0, y1) < box.y + box.h;
-          assert.ok(!hit, `${edge.key} through ${box.uid}`);
-        }
-      });
-    }
-  }
-});
-
-test("a freed storage's place is let again", () => {
-  const opened = openTrace(ALL.crowd());
-  const p = plan(opened);
-  const old = /** @type {any} */ (p.memory.storages.get("s7"));
-  const late = /** @type {any} */ (p.memory.storages.get("s50"));
-  assert.ok(late.y <= old.y + 60, `${late.y} after ${old.y}`);
-});
 
 test("slots are first fit and respect lifetimes", () => {
   const slots = new Packer();

@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { plan } from "../layout/plan.js";
-import { scene } from "../marks/scene.js";
+import { stepPicture } from "../marks/still.js";
 import { keysOf, relatives } from "../relatives.js";
 import { openTrace } from "../state.js";
 import { ALL } from "./traces.js";
@@ -93,13 +92,33 @@ function related(drawn, target) {
   return out;
 }
 
+/** The uids that an element speaks of. @param {VNode} node @returns {string[]} */
+const uidsOf = ({ attrs }) =>
+  Object.entries(attrs).flatMap(([name, value]) =>
+    name.startsWith("data-") && name !== "data-value" ? (value.match(/\b[stacnofb]\d+\b/g) ?? []) : [],
+  );
+
+/** What some uids lead to in a state, or what leads to them, within three steps. @param {import("../state.js").Entities} state
+ * @param {string[]} from */
+function nearby(state, from) {
+  const near = new Set(from);
+  for (let k = 0; k < 3; k++)
+    for (const [uid, entity] of state) {
+      const ends = JSON.stringify(entity, (_, value) => (value instanceof Map ? [...value] : value)).match(
+        /"[stacnofb]\d+"/g,
+      );
+      const uids = [uid, ...(ends ?? []).map((end) => end.slice(1, -1))];
+      if (entity.kind !== "frame" && uids.some((other) => near.has(other))) for (const other of uids) near.add(other);
+    }
+  return near;
+}
+
 for (const [name, made] of TRACES)
-  test(`${name}: the relatives of every drawn thing are those that the drawing itself shows`, () => {
+  test(`${name}: what lights up is what the drawing says and nothing far from it`, () => {
     const opened = openTrace(made);
-    for (const p of [plan(opened), plan(opened, { room: 300 })])
+    for (const h of [Infinity, 400])
       for (let i = 0; i < opened.count; i += Math.ceil(opened.count / 5)) {
-        const { memory, between, graph } = scene(p, opened, i);
-        const drawn = carriers([...memory, ...between, ...graph]);
+        const drawn = carriers(stepPicture(opened, i, {}, { w: 1080, h }).nodes);
         /** @type {Map<string, number>} */
         const tried = new Map();
         for (const target of drawn) {
@@ -109,12 +128,18 @@ for (const [name, made] of TRACES)
           tried.set(kind, (tried.get(kind) ?? 0) + 1);
           const keys = new Set(relatives(opened, i, at));
           const lit = drawn.filter((node) => node === target || keysOf(attributes(node)).some((key) => keys.has(key)));
-          const expected = related(drawn, target);
-          const names = (/** @type {VNode[]} */ list) => list.map((node) => node.key);
+          const missing = [...related(drawn, target)].filter((node) => !lit.includes(node));
           assert.deepEqual(
-            names(lit),
-            names(drawn.filter((node) => expected.has(node))),
-            `step ${i}: ${kind} ${at(kind)}`,
+            missing.map((node) => node.key),
+            [],
+            `step ${i}: ${kind} ${at(kind)} lacks`,
+          );
+          const near = nearby(opened.state(i), uidsOf(target));
+          const strange = lit.filter((node) => node !== target && !uidsOf(node).some((uid) => near.has(uid)));
+          assert.deepEqual(
+            strange.map((node) => node.key),
+            [],
+            `step ${i}: ${kind} ${at(kind)} lights too`,
           );
         }
       }

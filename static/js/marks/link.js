@@ -1,0 +1,116 @@
+/** A link across the divider, from the graph to the memory; an end that is out of sight is labelled at the edge. */
+
+import { textWidth, truncate } from "../layout/metrics.js";
+import { cls, h } from "../svg.js";
+
+/** @typedef {import("../layout/links.js").Link} Link */
+/**
+ * @typedef {{divider: number, top: number, bottom: number, right: number, memory: number, graph: number}} Frame
+ *   of the stage, in units: divider: where memory ends; top, bottom: of what is in sight of both panes; right: where the
+ *   graph ends; memory, graph: what is added to a height of a pane for one of the stage
+ */
+
+/** Half the width of the channel beside the divider that links turn in. */
+const CHANNEL = 8;
+const RADIUS = 7;
+const FONT = 11;
+const LABEL_H = 18;
+
+/** @param {Link} link @param {Frame} frame */
+export function linkMark(link, frame) {
+  const from = end(link.graph.y + link.graph.h / 2 + frame.graph, frame);
+  const to = end(link.memory.y + link.memory.h / 2 + frame.memory, frame);
+  if (from.out && to.out) return null;
+  const start = frame.divider + link.graph.x - 1;
+  const stop = link.memory.x + link.memory.w + 1;
+  const arrow = link.kind === "gradient" && !to.out;
+  return h(
+    "g",
+    { key: `link ${link.key}`, class: cls("stage-link", link.kind), "data-link": link.key },
+    h("path", { key: "back", class: "link-back", d: path(start, from.y, stop, to.y, frame.divider) }),
+    h("path", {
+      key: "line",
+      class: "link-line",
+      d: path(start, from.y, stop + (arrow ? 7 : 0), to.y, frame.divider),
+    }),
+    arrow && h("path", { key: "arrow", class: "link-arrow", d: `M${stop} ${to.y}l9 -5v10z` }),
+    link.sum && !to.out && sumMark(Math.min(stop + 20, frame.divider - 1), to.y),
+    to.out && edgeLabel("to", to, `→ ${link.memoryName}`, stop, frame.divider, "memory", link.memory.y),
+    from.out && edgeLabel("from", from, `${link.graphName} →`, frame.divider + 10, frame.right, "graph", link.graph.y),
+  );
+}
+
+/** Where two gradients meet. @param {number} x @param {number} y */
+function sumMark(x, y) {
+  return [
+    h("circle", { key: "sum", class: "link-sum", cx: x, cy: y, r: 7.5 }),
+    h("path", { key: "plus", class: "link-plus", d: `M${x - 4} ${y}h8m-4 -4v8` }),
+  ];
+}
+
+/** A height of the stage, or the edge behind which it lies. @param {number} y @param {Frame} frame */
+function end(y, { top, bottom }) {
+  if (y < top) return { y: top + 2 + LABEL_H / 2, out: "above" };
+  if (y > bottom) return { y: bottom - 2 - LABEL_H / 2, out: "below" };
+  return { y, out: null };
+}
+
+/** From the graph leftwards to the channel, along it, and leftwards into the memory.
+ * @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 @param {number} divider */
+function path(x0, y0, x1, y1, divider) {
+  const rise = y1 - y0;
+  if (Math.abs(rise) < 2 * RADIUS) {
+    const bend = divider + CHANNEL;
+    return Math.abs(rise) < 0.5
+      ? `M${x0} ${y0}H${x1}`
+      : `M${x0} ${y0}H${bend}C${divider} ${y0} ${divider} ${y1} ${divider - CHANNEL} ${y1}H${x1}`;
+  }
+  const turn = Math.sign(rise) * RADIUS;
+  const channel = Math.max(x1, Math.min(divider, x0));
+  return `M${x0} ${y0}H${channel + RADIUS}Q${channel} ${y0} ${channel} ${y0 + turn}V${y1 - turn}Q${channel} ${y1} ${channel - RADIUS} ${y1}H${x1}`;
+}
+
+/** A name at the edge behind which a link ends; a click brings the end into sight.
+ * @param {string} key @param {{y: number, out: string | null}} at @param {string} name @param {number} left @param {number} right
+ * @param {"memory" | "graph"} pane @param {number} height of the end in its pane */
+function edgeLabel(key, at, name, left, right, pane, height) {
+  const most = Math.max(4, Math.floor((right - left - 16) / textWidth("0", FONT)));
+  const text = truncate(name, Math.min(28, most));
+  const w = textWidth(text, FONT) + 12;
+  const x = pane === "memory" ? Math.max(8, right - w - 14) : left + 6;
+  return h(
+    "g",
+    {
+      key: `edge ${key}`,
+      class: "edge-label",
+      "data-bring": `${pane} ${Math.round(height)}`,
+      role: "button",
+      tabindex: "0",
+      "aria-label": name,
+    },
+    h("rect", { key: "box", x, y: at.y - LABEL_H / 2, width: w, height: LABEL_H, rx: 4 }),
+    h("text", { key: "text", x: x + 6, y: at.y + 4, "font-size": FONT }, text),
+    h("title", { key: "title" }, name),
+  );
+}
+
+/** What of a step lies above or below what is in sight of a pane. @param {"memory" | "graph"} pane
+ * @param {"above" | "below"} where @param {string} text @param {number} x its right end @param {number} y the edge
+ * @param {number} height to bring into sight */
+export function beyondMark(pane, where, text, x, y, height) {
+  const w = textWidth(text, FONT) + 14;
+  const top = where === "above" ? y + 3 : y - LABEL_H - 3;
+  return h(
+    "g",
+    {
+      key: `beyond ${pane} ${where}`,
+      class: "edge-label beyond",
+      "data-bring": `${pane} ${Math.round(height)}`,
+      role: "button",
+      tabindex: "0",
+      "aria-label": text,
+    },
+    h("rect", { key: "box", x: x - w - 8, y: top, width: w, height: LABEL_H, rx: 9 }),
+    h("text", { key: "text", x: x - w - 1, y: top + 13, "font-size": FONT }, text),
+  );
+}

@@ -1,0 +1,27 @@
+/** All marks of a step's plan: of memory and graph, each with its heading. */
+
+import { ALL } from "../layout/view.js";
+import { graphMarks } from "./graph_marks.js";
+import { LABELS } from "./labels.js";
+import { memoryMarks } from "./memory_marks.js";
+import { stepFacts } from "./step_facts.js";
+
+/** @typedef {import("../svg.js").VNode} VNode */
+/** @typedef {{heading: VNode[], body: VNode[]}} PaneMarks */
+
+/**
+ * @param {import("../layout/stage_plan.js").StagePlan} plan
+ * @param {Partial<import("./labels.js").Labels>} [labels]
+ * @param {Map<string, number>} [peeks] from where on big storages show their cells
+ * @param {Record<import("../layout/stage_plan.js").Side, import("../layout/view.js").Band>} [bands] what is drawn of each pane
+ * @returns {{facts: import("./step_facts.js").StepFacts, memory: PaneMarks | null, graph: PaneMarks | null}}
+ */
+export function stageMarks(plan, labels = {}, peeks = new Map(), bands = { memory: ALL, graph: ALL }) {
+  const { opened } = plan.model;
+  const facts = stepFacts(opened, opened.at(plan.i), { ...LABELS, ...labels }, peeks);
+  return {
+    facts,
+    memory: plan.memory && memoryMarks(facts, plan.memory, bands.memory),
+    graph: plan.graph && graphMarks(facts, plan.graph, bands.graph),
+  };
+}

@@ -1,0 +1,93 @@
+/** The picture of a step as it is saved or previewed: memory and graph with their links, cropped to what they show. */
+
+import { HEADING, stageModel, stagePlan } from "../layout/stage_plan.js";
+import { h } from "../svg.js";
+import { pictureExtent } from "./extent.js";
+import { LABELS } from "./labels.js";
+import { drawOverlay } from "./overlay.js";
+import { stageMarks } from "./stage_marks.js";
+
+/** @typedef {import("./svg_document.js").Picture} Picture */
+/** @typedef {import("../layout/stage_plan.js").StagePlan} StagePlan */
+/**
+ * @typedef {{w?: number, h?: number, scale?: number | null, toggled?: ReadonlySet<string>,
+ *   peeks?: Map<string, number>}} StillOptions
+ *   w, h: the room that the picture is planned for, in units; what does not fit closes, as on the page. scale: null for the
+ *   largest at which everything fits
+ */
+
+/** The usual room: as wide as on a desktop, and as high as shows a net. */
+const ROOM = { w: 1080, h: 1000 };
+const EDGE = 24;
+
+/**
+ * @param {import("../state.js").OpenTrace} opened @param {number} i
+ * @param {Partial<import("./labels.js").Labels>} labels @param {StillOptions} [options]
+ * @returns {Picture}
+ */
+export function stepPicture(opened, i, labels, options = {}) {
+  const { w = ROOM.w, h: high = ROOM.h, scale = 1, toggled = new Set(), peeks } = options;
+  const plan = stagePlan(stageModel(opened), i, { w, h: high }, { scale, toggled });
+  const { facts, memory, graph } = stageMarks(plan, labels, peeks);
+  const scrolled = scrolledTo(plan);
+  const left = pictureExtent([...(memory?.heading ?? []), ...(memory?.body ?? [])]);
+  const right = pictureExtent([...(graph?.heading ?? []), ...(graph?.body ?? [])]);
+  const memoryWidth = graph ? Math.min(plan.widths.memory, left.x + EDGE) : left.x + EDGE;
+  const body = Math.max(plan.memory?.height ?? 0, plan.graph?.height ?? 0, left.y, right.y);
+  const height = HEADING + Math.min(Math.max(body, 1), plan.height) + EDGE / 2;
+  const cropped = { ...plan, widths: { memory: memoryWidth, graph: right.x + EDGE } };
+  const none = () => ({ above: [], below: [] });
+  const panes = {
+    memory: { scrolled: scrolled.memory, beyond: none },
+    graph: { scrolled: scrolled.graph, beyond: none },
+  };
+  const overlay = drawOverlay(facts, cropped, panes, null, { ...LABELS, ...labels });
+  return {
+    width: memoryWidth + (graph ? right.x + EDGE : 0),
+    height,
+    cut: body > plan.height,
+    nodes: [
+      hatching(),
+      ...paneNodes("memory", memory, 0, memoryWidth, height, scrolled.memory),
+      ...(graph ? paneNodes("graph", graph, memoryWidth, right.x + EDGE, height, scrolled.graph) : []),
+      ...(graph ? [h("path", { key: "divider", class: "fence", d: `M${memoryWidth} 0V${height}` })] : []),
+      h("g", { key: "overlay" }, overlay),
+    ],
+  };
+}
+
+/** How far each pane is scrolled so that what the step touched is in the picture. @param {StagePlan} plan */
+function scrolledTo({ memory, graph, height }) {
+  const top = (/** @type {import("../layout/pane.js").Pane | null} */ pane) => {
+    if (!pane || pane.height <= height || !pane.focus.length) return 0;
+    return Math.max(0, Math.min(pane.focus[0].y - height / 3, pane.height - height));
+  };
+  return { memory: top(memory), graph: top(graph) };
+}
+
+/** A pane with its heading above it. @param {string} name @param {import("./stage_marks.js").PaneMarks | null} marks
+ * @param {number} x @param {number} width @param {number} height @param {number} scrolled */
+function paneNodes(name, marks, x, width, height, scrolled) {
+  const room = height - HEADING;
+  const body = marks?.body ?? [];
+  const key = `${name} body`;
+  const className = `${name}-pane`;
+  const view = { x, y: HEADING, width, height: room, viewBox: `0 ${Math.round(scrolled)} ${width} ${room}` };
+  return [
+    h(
+      "g",
+      { key: `${name} heading`, class: className, transform: x ? `translate(${Math.round(x)} 0)` : null },
+      marks?.heading ?? [],
+    ),
+    scrolled
+      ? h("svg", { key, class: className, ...view }, body)
+      : h("g", { key, class: className, transform: `translate(${Math.round(x)} ${HEADING})` }, body),
+  ];
+}
+
+/** The pattern of memory that is shown as a stretch. */
+function hatching() {
+  const pattern = { width: 8, height: 8, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" };
+  const stripe = h("rect", { class: "hatch-stripe", width: 1.6, height: 8 });
+  return h("defs", { key: "hatching" }, h("pattern", { id: "hatch-memory", ...pattern }, stripe));
+}

@@ -1,0 +1,43 @@
+/** What a step did in the pane that a narrow stage does not show, in one line. */
+
+import { find } from "./entities.js";
+import { shortNumber } from "./layout/format.js";
+
+const MOST_CELLS = 4;
+const MOST_NODES = 5;
+
+/** @param {import("./layout/stage_plan.js").Side} side @param {import("./marks/step_facts.js").StepFacts} facts
+ * @param {import("./marks/labels.js").Labels} labels */
+export function paneNews(side, facts, labels) {
+  return side === "memory" ? memoryNews(facts, labels) : graphNews(facts, labels);
+}
+
+/** @param {import("./marks/step_facts.js").StepFacts} facts @param {import("./marks/labels.js").Labels} labels */
+function memoryNews({ snap, names }, labels) {
+  const leaf = snap.step?.visit?.accumulates;
+  const owner = find(snap.entities, leaf ?? "", "tensor");
+  const grad = find(snap.entities, owner?.grad ?? "", "tensor");
+  const cells = Object.values(find(snap.entities, grad?.storage ?? "", "storage")?.cells ?? {})[0];
+  if (leaf && cells) {
+    const shown = cells.slice(0, MOST_CELLS).map((value) => shortNumber(value, 6));
+    const more = cells.length > MOST_CELLS ? ", …" : "";
+    return `${labels.memoryTab}: ${names.paths.get(leaf) ?? leaf}.grad = [${shown.join(", ")}${more}]`;
+  }
+  const made = [...snap.fresh].filter((uid) => uid[0] === "s").length;
+  const parts = [
+    made && `${made} ${labels.newStorages}`,
+    snap.written.size && `${snap.written.size} ${labels.writtenStorages}`,
+    snap.freed.size && `${snap.freed.size} ${labels.freed}`,
+  ].filter(Boolean);
+  return `${labels.memoryTab}: ${parts.join(", ") || labels.nothingNew}`;
+}
+
+/** @param {import("./marks/step_facts.js").StepFacts} facts @param {import("./marks/labels.js").Labels} labels */
+function graphNews({ snap, nodeName }, labels) {
+  const visit = snap.step?.visit;
+  if (visit) return `${labels.graph}: ${nodeName(visit.node)}`;
+  const made = [...snap.fresh].filter((uid) => uid[0] === "n" && !find(snap.entities, uid, "node")?.variable);
+  const shown = made.slice(0, MOST_NODES).map(nodeName);
+  const more = made.length > MOST_NODES ? `, … (${made.length})` : "";
+  return `${labels.graph}: ${made.length ? `+ ${shown.join(", ")}${more}` : labels.nothingNew}`;
+}

@@ -1,0 +1,70 @@
+/** The divider between the stage's panes: dragged, moved by arrow keys, remembered; a double click puts it back. */
+
+import { readPreference, writePreference } from "./preferences.js";
+
+const KEY = "gradbox-memory-share";
+const KEY_STEP = 0.02;
+const LEAST = 0.2;
+const MOST = 0.8;
+
+/**
+ * @param {Document} document @param {import("./marks/labels.js").Labels} labels
+ * @param {(share: number | null) => void} moved called with the memory's part of the width, null for the usual one
+ */
+export function createDivider(document, labels, moved) {
+  const element = document.createElement("div");
+  element.className = "stage-divider";
+  element.tabIndex = 0;
+  const attributes = { role: "separator", "aria-orientation": "vertical", "aria-label": labels.divider };
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.setAttribute("aria-valuemin", String(100 * LEAST));
+  element.setAttribute("aria-valuemax", String(100 * MOST));
+  const saved = Number(readPreference(KEY));
+  let share = saved >= LEAST && saved <= MOST ? saved : null;
+
+  /** @param {number | null} next */
+  function move(next) {
+    share = next === null ? null : Math.max(LEAST, Math.min(MOST, next));
+    writePreference(KEY, share === null ? null : share.toFixed(3));
+    moved(share);
+  }
+
+  /** The part of the width that is left of a point. @param {number} x of the window */
+  function shareAt(x) {
+    const box = /** @type {HTMLElement} */ (element.parentElement).getBoundingClientRect();
+    return (x - box.left) / Math.max(1, box.width);
+  }
+
+  element.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    element.setPointerCapture(event.pointerId);
+    const drag = (/** @type {PointerEvent} */ now) => move(shareAt(now.clientX));
+    element.addEventListener("pointermove", drag);
+    element.addEventListener("lostpointercapture", () => element.removeEventListener("pointermove", drag), {
+      once: true,
+    });
+  });
+  element.addEventListener("dblclick", () => move(null));
+  element.addEventListener("keydown", (event) => {
+    const { left } = element.getBoundingClientRect();
+    const now = share ?? shareAt(left);
+    const next = { ArrowLeft: now - KEY_STEP, ArrowRight: now + KEY_STEP, Home: LEAST, End: MOST }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    move(next);
+  });
+
+  return {
+    element,
+    /** The memory's part of the width that the reader chose before, if one. */
+    share,
+    /** @param {number} x pixels from the stage's left @param {boolean} hidden */
+    place(x, hidden) {
+      element.hidden = hidden;
+      element.style.left = `${Math.round(x)}px`;
+      const width = element.parentElement?.clientWidth ?? 0;
+      element.setAttribute("aria-valuenow", String(width ? Math.round((100 * x) / width) : 50));
+    },
+  };
+}

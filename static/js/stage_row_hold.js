@@ -1,0 +1,71 @@
+/** Keeps the row under the pointer where it is while one steps by keys, and tells real moves of the pointer from a
+ * picture that changed beneath it. */
+
+/** @param {HTMLElement} root of the panes */
+export function createRowHold(root) {
+  /** @type {{x: number, y: number} | null} where the pointer last was over the picture */
+  let pointer = null;
+  let moved = false;
+  root.addEventListener(
+    "pointermove",
+    (event) => {
+      if (event.pointerType === "touch") return;
+      moved = pointer === null || event.clientX !== pointer.x || event.clientY !== pointer.y;
+      pointer = { x: event.clientX, y: event.clientY };
+    },
+    { capture: true },
+  );
+  root.addEventListener("pointerleave", () => {
+    pointer = null;
+    for (const pane of root.querySelectorAll(".pane-scroll")) clear(/** @type {HTMLElement} */ (pane));
+  });
+
+  return {
+    /** Whether the pointer came to an element by itself, not the element to the pointer. @param {PointerEvent} event */
+    isRealMove(event) {
+      if (event.pointerType === "touch") return true;
+      return pointer === null || moved || event.clientX !== pointer.x || event.clientY !== pointer.y;
+    },
+    /** Remember the row under the pointer before a step is drawn. @param {boolean} sameRun
+     * @returns {() => boolean} to call afterwards: puts the row back under the pointer; false where there is none */
+    hold(sameRun) {
+      moved = false;
+      const row = pointer && sameRun ? document.elementFromPoint(pointer.x, pointer.y)?.closest(".moves") : null;
+      const pane = row?.closest(".pane-scroll");
+      if (!row || !(pane instanceof HTMLElement)) return () => false;
+      const before = row.getBoundingClientRect().top;
+      return () => {
+        if (!row.isConnected) return false;
+        shift(pane, targetTop(row) - before);
+        return true;
+      };
+    },
+  };
+}
+
+/** Where a row stands once its animation is over. @param {Element} row */
+function targetTop(row) {
+  for (const animation of row.getAnimations()) animation.finish();
+  return row.getBoundingClientRect().top;
+}
+
+/** Scroll a pane by so much, with room added above or below where it is at its end. @param {HTMLElement} pane @param {number} by pixels */
+function shift(pane, by) {
+  if (Math.abs(by) < 0.5) return;
+  const above = Number.parseFloat(pane.style.paddingTop) || 0;
+  const top = pane.scrollTop + by;
+  if (top < 0) {
+    pane.style.paddingTop = `${above - top}px`;
+    pane.scrollTop = 0;
+    return;
+  }
+  const most = pane.scrollHeight - pane.clientHeight;
+  if (top > most) pane.style.paddingBottom = `${(Number.parseFloat(pane.style.paddingBottom) || 0) + top - most}px`;
+  pane.scrollTop = top;
+}
+
+/** @param {HTMLElement} pane */
+function clear(pane) {
+  pane.style.paddingTop = "";
+  pane.style.paddingBottom = "";
+}

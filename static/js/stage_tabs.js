@@ -1,0 +1,44 @@
+/** The tabs of a narrow stage, which shows one pane at a time, with a line of the other's news. */
+
+import { paneNews } from "./pane_news.js";
+
+/** @typedef {import("./layout/stage_plan.js").Side} Side */
+
+/** @param {Document} document @param {import("./marks/labels.js").Labels} labels @param {(side: Side) => void} chosen */
+export function createTabs(document, labels, chosen) {
+  const element = document.createElement("div");
+  element.className = "stage-tabs";
+  element.hidden = true;
+  const buttons = /** @type {Side[]} */ (["memory", "graph"]).map((side) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = side === "memory" ? labels.memoryTab : labels.graph;
+    button.dataset.side = side;
+    button.addEventListener("click", () => chosen(side));
+    return button;
+  });
+  const news = document.createElement("button");
+  news.type = "button";
+  news.className = "stage-news";
+  news.addEventListener("click", () => chosen(/** @type {Side} */ (news.dataset.side)));
+  element.append(...buttons, news);
+
+  return {
+    element,
+    /** Their height in pixels. */
+    height() {
+      element.hidden = false;
+      return element.offsetHeight;
+    },
+    /** @param {import("./layout/stage_plan.js").StagePlan} plan @param {boolean} narrow @param {Side} side the one that is shown
+     * @param {import("./marks/step_facts.js").StepFacts} facts */
+    show(plan, narrow, side, facts) {
+      element.hidden = !narrow;
+      if (!narrow) return;
+      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.side === side));
+      const other = side === "memory" ? "graph" : "memory";
+      news.dataset.side = other;
+      news.textContent = paneNews(other, facts, labels);
+    },
+  };
+}
