@@ -4,7 +4,7 @@ import { HEAD, SMALLEST_SCALE } from "./layout/loom_sizes.js";
 import { loomLayout as makeLoom } from "./layout/loom.js";
 import { ALL, visibleBand, TALL } from "./layout/view.js";
 import { cornerMarks, loomMarks } from "./marks/loom.js";
-import { rowAt } from "./marks/loom_scene.js";
+import { rowAt, shelfAt, shelfOfStep } from "./marks/loom_scene.js";
 import { LOOM_LABELS } from "./marks/loom_labels.js";
 import { patch, SVG } from "./svg.js";
 
@@ -16,7 +16,7 @@ const NARROW = 680;
 const PAGE_RATIO = { portrait: 1.3, landscape: 0.64 };
 /** Plans that are wider than this are printed in landscape. */
 const LANDSCAPE_FROM = 1350;
-const WIDTH_STEP = 40;
+const WIDTH_STEP = 8;
 
 /**
  * @param {HTMLElement} host
@@ -71,7 +71,7 @@ export function createLoom(host, document, { labels = {}, go }) {
     if (k < SMALLEST_SCALE) k = 1;
     root.classList.toggle("stacked", plan.stacked);
     visible = visibleRange(plan);
-    under = rowUnderHead(plan, i);
+    under = shelfUnderHead(plan, i);
     const { head, code, body } = loomMarks(plan, opened, i, labels, visible, under);
     const side = plan.stacked ? host.clientWidth / k : plan.code;
     setViewport(layers.corner, k, 0, plan.stacked ? 0 : plan.code, HEAD);
@@ -93,13 +93,12 @@ export function createLoom(host, document, { labels = {}, go }) {
     return plan.height <= TALL ? ALL : visibleBand(root.scrollTop / k, (root.scrollTop + root.clientHeight) / k);
   }
 
-  /** The row whose columns the head names: the step's where it is in sight, else the nearest to it that is.
+  /** The shelf whose columns the head names: the step's where it is in sight, else the nearest to it that is.
    * @param {import("./layout/loom.js").Loom} plan @param {number} i */
-  function rowUnderHead(plan, i) {
-    const now = plan.story.rowOfStep[i];
-    const first = rowAt(plan, root.scrollTop / k + HEAD + 1);
-    const last = rowAt(plan, (root.scrollTop + root.clientHeight) / k - 1);
-    return Math.max(0, first, Math.min(now, last));
+  function shelfUnderHead(plan, i) {
+    const first = shelfAt(plan, root.scrollTop / k + HEAD + 1);
+    const last = shelfAt(plan, (root.scrollTop + root.clientHeight) / k - 1);
+    return Math.max(first, Math.min(shelfOfStep(plan, i), last));
   }
 
   function scrolled() {
@@ -107,7 +106,7 @@ export function createLoom(host, document, { labels = {}, go }) {
     if (!plan || !shown) return;
     const now = visibleRange(plan);
     const moved = now.top !== visible.top || now.bottom !== visible.bottom;
-    if (moved || rowUnderHead(plan, shown.i) !== under) draw();
+    if (moved || shelfUnderHead(plan, shown.i) !== under) draw();
   }
 
   /** Scroll the row of the step into view. */

@@ -6,7 +6,7 @@ import { homesOf, homeWidth } from "./loom_homes.js";
 import { othersOf } from "./loom_others.js";
 import { layoutPins } from "./loom_pins.js";
 import { layoutRow } from "./loom_rows.js";
-import { HEAD, OTHERS, ROOMY, SMALLEST_SCALE, STACKED } from "./loom_sizes.js";
+import { CODE_SHARE, HEAD, OTHERS, ROOMY, SMALLEST_SCALE, STACKED } from "./loom_sizes.js";
 import { shareThatFits, touchesOf, windowColumns } from "./loom_windows.js";
 import { textWidth } from "./metrics.js";
 import { runStory } from "./run_story.js";
@@ -16,17 +16,20 @@ import { runStory } from "./run_story.js";
  * @typedef {{cells: {index: string, x: number, w: number, cell: number}[], more: number, y: number}} ReadLine
  * @typedef {{reader: import("./run_story.js").Reader, column: Column, y: number, cy: number, lines: ReadLine[], bar: [number, number] | null}} HandleBox
  * @typedef {{write: import("./run_story.js").Write, column: Column, y: number, cy: number}} WriteBox
- * @typedef {{y: number, h: number, cy: number, codeY: number, codeH: number, code: string[], foldY: number}} RowBox
+ * @typedef {{y: number, h: number, cy: number, codeY: number, codeH: number, code: string[], foldY: number,
+ *   thin: boolean, hidden: string[]}} RowBox   thin: nothing happened; hidden: names of what it touched for which there is no room
  * @typedef {{uid: string, name: string, leaf: boolean, group: string, x: number, y: number,
- *   slots: Map<string, number>, row: number, label: string}} Dot   group: nodes of the same one are one dot
+ *   slots: Map<string, number>, row: number, label: string, inline: boolean, fold: string[]}} Dot   group: nodes of the same
+ *   one are one dot; inline: its slots have no lines of their own; fold: the nodes that share its line, if several do
  * @typedef {{key: string, from: string, to: string, x0: number, y0: number, x1: number, y1: number, row: number}} Edge
  * @typedef {{pin: import("./run_story.js").Pin, x: number, rail: number, y: number, slotX: number, headed: boolean,
  *   holds: {x: number, from: number, to: number}[], hit: {x: number, y: number} | null}} PinLine
  *   rail: where the counter stands; headed: whether it stands in the row of its node; holds: a stretch for every column of
  *   its storage; hit: where it broke or its bytes changed
- * @typedef {{story: import("./run_story.js").RunStory, rows: RowBox[], columns: import("./loom_columns.js").Columns, others: import("./loom_others.js").Others | null, handles: HandleBox[][], writes: WriteBox[][],
+ * @typedef {{story: import("./run_story.js").RunStory, rows: RowBox[],
+ *   shelves: {y: number, h: number}[], ends: Set<number>, columns: import("./loom_columns.js").Columns, others: import("./loom_others.js").Others | null, handles: HandleBox[][], writes: WriteBox[][],
  *   handleRows: Map<string, {row: number, cy: number, name: string}>, dots: Map<string, Dot>, rowDots: Dot[][], edges: Edge[], trunks: {x: number, y0: number, y1: number}[], pinLines: PinLine[],
- *   head: number, code: number, memory: {x: number, w: number}, graph: {x: number, w: number, names: number, short: boolean},
+ *   head: number, code: number, memory: {x: number, w: number}, graph: {x: number, w: number, names: number, short: boolean, chars: number},
  *   stacked: boolean, cell: number, width: number, height: number}} Loom
  */
 
@@ -36,8 +39,16 @@ import { runStory } from "./run_story.js";
 
 /** The least cell in which a number is read. */
 const READABLE = 24;
-/** Of the rows, as many have room for all that they touch; or cells get smaller. */
+/** Of the rows, as many have room for all that they touch beside each other; or cells get smaller. */
 const ENOUGH = 0.98;
+/** Cells get smaller only for so much. */
+const BETTER = 0.85;
+/** A cell in which a number is read with ease: down to it, also what the last rows touched is to stay; and what that counts. */
+const EASY = 32;
+const NEAR = 4;
+const FEW = 0.2;
+/** A column's cells may be as wide as this, however little room there is. */
+const LEAST_WIDTH = 100;
 
 /**
  * @param {import("../state.js").OpenTrace} opened
@@ -46,7 +57,7 @@ const ENOUGH = 0.98;
  */
 export function loomLayout(opened, { room = 1180, stacked = false } = {}) {
   const run = runStory(opened);
-  const code = stacked ? 8 : codeWidth(run, room);
+  const code = stacked ? 8 : codeWidth(run, room, CODE_SHARE.roomy);
   const margins = marginsOf(run);
   const lives = lasting(run);
   const sizes = stacked ? STACKED : ROOMY;
@@ -54,12 +65,13 @@ export function loomLayout(opened, { room = 1180, stacked = false } = {}) {
   for (const [cell, many] of sizes) {
     if (cell < READABLE || many < READABLE) continue;
     if (lives.length > sizes.length * 8) break;
-    const columns = ownColumns(lives, margins, code + 14, { cell, most: many });
+    const columns = ownColumns(run, lives, margins, code + 14, { cell, most: many });
     if (columns.right > most) continue;
     const plan = buildPlan(run, { columns, others: null, code, cell, room, stacked, bounded: false });
     if (plan.width <= (cell === sizes[0][0] ? room : most)) return plan;
   }
-  return buildPlan(run, boundedColumns(run, lives, margins, { code, room, stacked }));
+  const slim = stacked ? 8 : codeWidth(run, room, CODE_SHARE.slim);
+  return buildPlan(run, boundedColumns(run, lives, margins, { code: slim, room, stacked }));
 }
 
 /** Columns of bounded width: homes that give way to each other, and one column for all that never had a name.
@@ -74,20 +86,22 @@ function boundedColumns(run, lives, margins, { code, room, stacked }) {
   );
   const touches = touchesOf(run);
   const memory = room - code - 14 - (others ? OTHERS : 0) - 10 - graphWidth(run, room, stacked);
-  const best = { share: -1, cell: 0, /** @type {import("./loom_homes.js").Home[]} */ homes: [] };
-  for (const [cell, most] of stacked ? STACKED : ROOMY) {
-    const homes = homesOf(named, run.storageNames, margins, { cell, most, widest: memory * 0.4 });
-    const share = shareThatFits(homes, touches, memory);
-    if (share > best.share) Object.assign(best, { share, cell, homes });
-    if (share >= ENOUGH) break;
+  /** @type {{cell: number, columns: import("./loom_columns.js").Columns, cost: number} | null} */
+  let best = null;
+  for (const [cell, many] of stacked ? STACKED : ROOMY) {
+    const widest = Math.max(memory * 0.4, LEAST_WIDTH);
+    const homes = homesOf(named, run.storageNames, margins, { cell, most: many, widest, slim: true });
+    const columns = windowColumns(homes, touches, code + 14, Math.max(memory, ...homes.map(homeWidth)));
+    const cost = columns.crowding() + (1 - shareThatFits(homes, touches, memory, NEAR)) * (cell > EASY ? FEW : 0);
+    if (!best || cost < best.cost * BETTER) best = { cell, columns, cost };
+    if (cost <= 1 - ENOUGH) break;
   }
-  const widest = Math.max(memory, ...best.homes.map(homeWidth));
-  const columns = windowColumns(best.homes, touches, code + 14, widest);
+  const { cell, columns } = best ?? { cell: 0, columns: windowColumns([], touches, code + 14, memory) };
   if (others) {
     others.x = columns.right;
     columns.right += OTHERS;
   }
-  return { columns, others, code, cell: best.cell, room, stacked, bounded: true };
+  return { columns, others, code, cell, room, stacked, bounded: true };
 }
 
 /** The plan with these columns. @param {import("./run_story.js").RunStory} run @param {Arrangement} arrangement @returns {Loom} */
@@ -97,6 +111,8 @@ function buildPlan(run, { columns, others, code, cell, room, stacked, bounded })
   const plan = {
     story: run,
     rows: [],
+    shelves: [],
+    ends: new Set(columns.list.flatMap(({ uid }) => endOf(run, uid))),
     columns,
     others,
     handles: [],
@@ -110,7 +126,7 @@ function buildPlan(run, { columns, others, code, cell, room, stacked, bounded })
     head: HEAD,
     code,
     memory: { x: code, w: right - code },
-    graph: { x: right + 10, w: 16, names: 0, short: stacked || bounded },
+    graph: { x: right + 10, w: 16, names: 0, short: stacked || bounded, chars: 30 },
     stacked,
     cell,
     width: 0,
@@ -126,11 +142,17 @@ function buildPlan(run, { columns, others, code, cell, room, stacked, bounded })
   return plan;
 }
 
-/** @param {import("./run_story.js").RunStory} run @param {number} room */
-function codeWidth(run, room) {
+/** The row that freed a storage. @param {import("./run_story.js").RunStory} run @param {string} uid */
+function endOf({ storages }, uid) {
+  const life = storages.get(uid);
+  return life?.freed ? [life.death] : [];
+}
+
+/** @param {import("./run_story.js").RunStory} run @param {number} room @param {number} share of the room */
+function codeWidth(run, room, share) {
   let longest = 0;
   for (const row of run.rows)
     for (const line of row.code)
       longest = Math.max(longest, textWidth(line, 12.5) + row.inset * 10 + row.turn.length * 7);
-  return Math.round(Math.min(330, Math.max(200, room * 0.26), Math.max(190, longest + 62)));
+  return Math.round(Math.min(330, Math.max(200, room * share), Math.max(190, longest + 62)));
 }

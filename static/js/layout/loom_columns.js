@@ -1,6 +1,6 @@
 /** The loom's columns: places across for the cells of storages, each with a rail for each of its counters. */
 
-import { MOST_PINS, PIN_PITCH, RAIL } from "./loom_sizes.js";
+import { MOST_PINS, PIN_PITCH, RAIL, RAIL_PITCH, SLIM_RAIL } from "./loom_sizes.js";
 import { textWidth } from "./metrics.js";
 import { Packer } from "./packing.js";
 import { itemsize } from "./reads.js";
@@ -11,16 +11,19 @@ import { itemsize } from "./reads.js";
  * @typedef {{w: number, cell: number, least: number, heat: boolean}} Shape   cell: the width of one element of the
  *   smallest dtype, of `least` bytes
  * @typedef {Shape & {uid: string, from: number, to: number, x: number, rails: Map<string, number>, right: number}} Column
- *   from, to: its rows; right: where the next may begin
+ *   from, to: its shelves; right: where the next may begin
  * @typedef {{pins: Map<string, number>, bumps: Map<string, number>}} Margins   the room that pins and ticks need
- * @typedef {{cell: number, most: number, widest?: number}} Scale   widths of a cell, and the most elements of a storage
- *   that is drawn cell by cell; widest: of a column's cells
+ * @typedef {{cell: number, most: number, widest?: number, slim?: boolean}} Scale   widths of a cell, and the most elements
+ *   of a storage that is drawn cell by cell; widest: of a column's cells; slim: rails stand close
  */
 
-/** All columns of a loom: where a storage stands in a row, if it stands there at all. */
+/**
+ * All columns of a loom: where a storage stands in a row, if it stands there at all. A row has one shelf, or several below
+ * each other where it touches more than fits beside each other.
+ */
 export class Columns {
-  /** @param {number} left where the first may begin */
-  constructor(left) {
+  /** @param {number} left where the first may begin @param {number} rows how many there are */
+  constructor(left, rows) {
     /** @type {Column[]} */
     this.list = [];
     /** @type {Map<string, Column[]>} */
@@ -29,8 +32,33 @@ export class Columns {
     this.byCounter = new Map();
     /** @type {Map<number, string[]>} by row, storages that it touched for which there was no room */
     this.hidden = new Map();
+    /** The first shelf of each row, and where that of one more row would be. */
+    this.shelves = Array.from({ length: rows + 1 }, (_, r) => r);
     this.left = left;
     this.right = left;
+  }
+
+  /** How many shelves a row has. @param {number} row */
+  depth(row) {
+    return this.shelves[row + 1] - this.shelves[row];
+  }
+
+  /** How often a row has not enough room: shelves below the first, and what is hidden, for each row. */
+  crowding() {
+    const rows = this.shelves.length - 1;
+    let hidden = 0;
+    for (const list of this.hidden.values()) hidden += list.length;
+    return rows ? (this.shelves[rows] - rows + hidden) / rows : 0;
+  }
+
+  /** On which shelf of a row a column stands there first, counted from 0. @param {Column} column @param {number} row */
+  shelfIn(column, row) {
+    return Math.max(0, column.from - this.shelves[row]);
+  }
+
+  /** Whether a column stands in some of these rows. @param {Column} column @param {number} from @param {number} to */
+  spans(column, from, to) {
+    return column.from < this.shelves[to + 1] && column.to >= this.shelves[from];
   }
 
   /** @param {Column} column */
@@ -43,7 +71,7 @@ export class Columns {
 
   /** Where a storage stands in a row. @param {string | null | undefined} uid @param {number} row */
   at(uid, row) {
-    return this.byStorage.get(uid ?? "")?.find(({ from, to }) => from <= row && row <= to);
+    return this.byStorage.get(uid ?? "")?.find((column) => this.spans(column, row, row));
   }
 
   /** Where a storage stands, from row to row. @param {string} uid */
@@ -63,7 +91,7 @@ export class Columns {
 
   /** Columns of what wears a counter, in a row. @param {string} counter @param {number} row */
   wearing(counter, row) {
-    return (this.byCounter.get(counter) ?? []).filter(({ from, to }) => from <= row && row <= to);
+    return (this.byCounter.get(counter) ?? []).filter((column) => this.spans(column, row, row));
   }
 }
 
@@ -110,10 +138,10 @@ export function lasting(run) {
   return [...run.storages.values()].filter((life) => life.death > life.birth || !life.freed);
 }
 
-/** A column for every one of these storages, which nothing else ever has. @param {StorageLife[]} lives
+/** A column for every one of these storages, which nothing else ever has. @param {RunStory} run @param {StorageLife[]} lives
  * @param {Margins} margins @param {number} left @param {Scale} scale @returns {Columns} */
-export function ownColumns(lives, margins, left, scale) {
-  const columns = new Columns(left);
+export function ownColumns(run, lives, margins, left, scale) {
+  const columns = new Columns(left, run.rows.length);
   for (const life of ownersFirst(lives)) columns.add(columnAt(life, margins, scale, columns.right));
   return columns;
 }
@@ -141,21 +169,21 @@ function ownersFirst(lives) {
  * @param {number} x @returns {Column} */
 export function columnAt(life, margins, scale, x) {
   const shape = columnShape(life, scale);
-  let railX = 7;
+  const { before, after } = scale.slim ? SLIM_RAIL : RAIL;
+  let railX = before;
   /** @type {[string, number][]} */
   const rails = [];
   for (const counter of life.counters.length ? life.counters : [""]) {
-    rails.push([counter, x + shape.w + railX + 13]);
+    rails.push([counter, x + shape.w + railX]);
     railX +=
-      RAIL +
-      4 +
+      RAIL_PITCH +
       Math.max(
         0,
         ((margins.pins.get(`${life.uid}|${counter}`) ?? 0) - 1) * PIN_PITCH,
         (margins.bumps.get(counter) ?? 0) - 38,
       );
   }
-  const right = x + Math.ceil(shape.w + railX + 9);
+  const right = x + Math.ceil(shape.w + railX - RAIL_PITCH + after);
   return { uid: life.uid, from: life.birth, to: life.death, x, ...shape, rails: new Map(rails), right };
 }
 

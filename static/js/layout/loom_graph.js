@@ -3,16 +3,24 @@
 import { Lanes } from "./lanes.js";
 import { nodeLabel } from "./node_labels.js";
 import { BOLD, GRAPH_SHARE, LANE, LANES, LANES_STACKED, NODE, SLOT } from "./loom_sizes.js";
-import { textWidth, truncate } from "./metrics.js";
+import { EM, textWidth, truncate } from "./metrics.js";
 
 /** @typedef {import("./loom.js").Dot} Dot */
 /** @typedef {import("./loom.js").Loom} Loom */
 
-/** @param {Loom} plan @param {import("./run_story.js").GraphNode} node @param {number} y @param {number} r @returns {Dot} */
-export function nodeDot(plan, node, y, r) {
-  const slots = new Map(node.slots.map((slot, k) => [slot, y + NODE / 2 + k * SLOT + SLOT / 2]));
+/** `Addmm` for `AddmmBackward0`. @param {string} name */
+export function shortNodeName(name) {
+  return nodeLabel(name)
+    .replace("+= ", "")
+    .replace(/Backward\d*$/, "")
+    .replace("AccumulateGrad", "+=");
+}
+
+/** @param {Loom} plan @param {import("./run_story.js").GraphNode} node @param {number} y @param {number} r
+ * @param {boolean} inline whether its slots stand in its line @returns {Dot} */
+export function nodeDot(plan, node, y, r, inline) {
+  const slots = new Map(node.slots.map((slot, k) => [slot, inline ? y : y + NODE / 2 + k * SLOT + SLOT / 2]));
   const name = nodeLabel(node.name).replace("+= ", "");
-  const short = name.replace(/Backward\d*$/, "").replace("AccumulateGrad", "+=");
   const dot = {
     uid: node.uid,
     name: node.name,
@@ -22,7 +30,10 @@ export function nodeDot(plan, node, y, r) {
     y,
     slots,
     row: r,
-    label: plan.graph.short ? short : name,
+    label: plan.graph.short ? shortNodeName(node.name) : name,
+    inline,
+    /** @type {string[]} */
+    fold: [],
   };
   plan.dots.set(node.uid, dot);
   return dot;
@@ -33,7 +44,7 @@ export function nodeDot(plan, node, y, r) {
 export function leafDot(plan, node, r, rowDots) {
   const leafRow = plan.handleRows.get(node.variable ?? "");
   if (!leafRow) return false;
-  const dot = nodeDot(plan, node, leafRow.cy, leafRow.row);
+  const dot = nodeDot(plan, node, leafRow.cy, leafRow.row, false);
   dot.label = `${dot.label} ${leafRow.name}`.trim();
   dot.group = `leaf ${node.variable} ${leafRow.row}`;
   (leafRow.row === r ? rowDots : plan.rowDots[leafRow.row]).push(dot);
@@ -54,7 +65,7 @@ export function graphWidth(run, room, stacked) {
   for (const [k, uid] of order.entries()) {
     const node = /** @type {import("./run_story.js").GraphNode} */ (run.nodes.get(uid));
     lanes.allocate(k, Math.max(k, last.get(uid) ?? k));
-    names = Math.max(names, textWidth(nodeLabel(node.name), 11.5) * BOLD);
+    names = Math.max(names, textWidth(shortNodeName(node.name), 11.5) * BOLD + 90);
     for (const slot of node.slots) names = Math.max(names, textWidth(`${slot} = name @ v0`, 10.5));
   }
   const pitch = lanePitch(lanes.count, stacked);
@@ -63,7 +74,10 @@ export function graphWidth(run, room, stacked) {
 
 /** @param {number} count @param {boolean} stacked */
 function lanePitch(count, stacked) {
-  return Math.max(LANE, Math.min(stacked ? 11 : 17, (stacked ? LANES_STACKED : LANES) / Math.max(1, count)));
+  return Math.max(
+    LANE,
+    Math.min(stacked ? 11 : count > 6 ? 13 : 17, (stacked ? LANES_STACKED : LANES) / Math.max(1, count)),
+  );
 }
 
 /** Lanes for the nodes, the way of every edge. @param {Loom} plan @param {number | null} room the width of it all, where it
@@ -104,11 +118,12 @@ export function layoutGraph(plan, room) {
     widest = Math.max(
       widest,
       labelWidth(plan, dot),
-      ...[...dot.slots.keys()].map((slot) => slotWidth(plan, dot, slot)),
+      ...(dot.inline ? [] : [...dot.slots.keys()].map((slot) => slotWidth(plan, dot, slot))),
     );
   plan.graph.w = dots.size ? Math.ceil(plan.graph.names - plan.graph.x + widest + 14) : 16;
   if (room !== null) plan.graph.w = Math.max(16, Math.min(plan.graph.w, room - plan.graph.x));
   plan.width = plan.graph.x + plan.graph.w;
+  plan.graph.chars = Math.max(4, Math.floor((plan.width - plan.graph.names - 10) / (11.5 * EM * BOLD)));
   /** @type {Set<string>} */
   const trunks = new Set();
   for (const [uid, node] of run.nodes) {
@@ -116,7 +131,7 @@ export function layoutGraph(plan, room) {
     if (from)
       node.next.forEach((edge, k) => {
         const to = edge && dots.get(edge[0]);
-        if (!to) return;
+        if (!to || to.group === from.group) return;
         plan.edges.push({
           key: `${uid}:${k}`,
           from: uid,
@@ -136,6 +151,7 @@ export function layoutGraph(plan, room) {
 
 /** How wide a node is written, with the gradient that reaches it. @param {Loom} plan @param {Dot} dot */
 function labelWidth(plan, dot) {
+  if (dot.fold.length) return 150;
   const chips = plan.stacked
     ? []
     : (plan.story.visits.get(dot.uid) ?? []).map((k) => plan.story.gradWidths.get(k) ?? 0);

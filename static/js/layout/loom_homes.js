@@ -63,25 +63,20 @@ export function homeWidth({ values, grads }) {
   return values.w + (grads?.w ?? 0);
 }
 
-/** The columns of a home that stands at x, cut to some rows. @param {Home} home @param {number} x @param {number} from
- * @param {number} to @returns {Column[]} */
-export function homeColumns({ values, grads }, x, from, to) {
+/** The columns of a home that stands at x, cut to some shelves. @param {Home} home @param {number} x @param {number} from
+ * @param {number} to @param {number[]} shelves the first of each row @returns {Column[]} */
+export function homeColumns({ values, grads }, x, from, to, shelves) {
   const out = [];
   for (const [track, left] of /** @type {[Track | null, number][]} */ ([
     [values, x],
     [grads, x + values.w],
   ]))
     for (const column of track?.columns ?? []) {
-      if (column.to < from || column.from > to) continue;
+      const first = Math.max(shelves[column.from], from);
+      const last = Math.min(shelves[column.to + 1] - 1, to);
+      if (first > last) continue;
       const rails = new Map([...column.rails].map(([counter, at]) => [counter, at + left]));
-      out.push({
-        ...column,
-        x: left,
-        rails,
-        right: left + column.right,
-        from: Math.max(column.from, from),
-        to: Math.min(column.to, to),
-      });
+      out.push({ ...column, x: left, rails, right: left + column.right, from: first, to: last });
     }
   return out;
 }

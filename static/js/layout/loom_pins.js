@@ -14,7 +14,7 @@ export function layoutPins(plan) {
   const lanes = new Map();
   for (const pin of plan.story.pins.values()) {
     const y = plan.dots.get(pin.node)?.slots.get(pin.slot);
-    const columns = plan.columns.of(pin.storage).filter(({ from, to }) => from <= pin.death && to >= pin.birth);
+    const columns = plan.columns.of(pin.storage).filter((column) => plan.columns.spans(column, pin.birth, pin.death));
     if (!columns.length || y === undefined) continue;
     const key = `${pin.storage}|${pin.counter ?? ""}`;
     const lane = lanes.get(key) ?? new Packer();
@@ -29,10 +29,11 @@ export function layoutPins(plan) {
 function pinLine(plan, pin, columns, y, by) {
   const [first] = columns;
   const rail = railOf(first, pin);
-  const headed = first.from <= pin.birth;
+  const headed = plan.shelves[first.from].y <= y;
   const hit = pin.broken ?? pin.silent;
-  const struck = hit === null ? undefined : columns.find(({ from, to }) => from <= hit && hit <= to);
-  const write = struck && plan.writes[hit ?? 0].find((box) => box.column === struck);
+  const write = hit === null ? undefined : plan.writes[hit].find((box) => box.write.storage === pin.storage);
+  const struck =
+    write?.column ?? (hit === null ? undefined : columns.find((column) => plan.columns.spans(column, hit, hit)));
   return {
     pin,
     rail,
@@ -41,7 +42,7 @@ function pinLine(plan, pin, columns, y, by) {
     slotX: plan.graph.names,
     headed,
     holds: columns.map((column, k) => {
-      const top = k || !headed ? plan.rows[column.from].y : y;
+      const top = k || !headed ? plan.shelves[column.from].y : y;
       return { x: railOf(column, pin) + by, from: top, to: Math.max(top, holdEnd(plan, pin, column, y)) };
     }),
     hit: struck ? { x: railOf(struck, pin) + by, y: write?.cy ?? plan.rows[hit ?? 0].cy } : null,
@@ -55,7 +56,9 @@ function railOf(column, pin) {
 
 /** @param {Loom} plan @param {Pin} pin @param {Column} column @param {number} y */
 function holdEnd(plan, pin, column, y) {
-  const last = plan.rows[Math.min(pin.death, column.to)];
-  if (!pin.released || column.to < pin.death) return last.y + last.h;
-  return pin.death > pin.birth ? last.y + last.h / 2 : y + 7;
+  const shelf = plan.shelves[column.to];
+  const row = plan.rows[pin.death];
+  const over = pin.released && plan.columns.spans(column, pin.death, pin.death);
+  if (!over) return shelf.y + shelf.h;
+  return Math.min(shelf.y + shelf.h, pin.death > pin.birth ? row.y + row.h / 2 : y + 7);
 }

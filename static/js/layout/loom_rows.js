@@ -2,8 +2,26 @@
 
 import { elementBox } from "./loom_columns.js";
 import { leafDot, nodeDot } from "./loom_graph.js";
-import { CODE, FOLD, LINE, MOST_LINES, NODE, PAD, SLOT, TITLE, WRITE } from "./loom_sizes.js";
+import {
+  CODE,
+  ECHO,
+  FOLD,
+  FOOT,
+  LINE,
+  MOST_HANDLES,
+  MOST_LINES,
+  MOST_NODES,
+  MOST_OPEN,
+  NODE,
+  PAD,
+  SLOT,
+  THIN,
+  TITLE,
+  WRITE,
+} from "./loom_sizes.js";
+import { truncate } from "./metrics.js";
 import { extent, numel, plainDtype, reads } from "./reads.js";
+import { inputsFirst } from "./run_story.js";
 
 /** @typedef {import("./loom.js").Column} Column */
 /** @typedef {import("./loom.js").ReadLine} ReadLine */
@@ -12,57 +30,201 @@ import { extent, numel, plainDtype, reads } from "./reads.js";
 /** @typedef {import("./loom.js").Dot} Dot */
 /** @typedef {import("./loom.js").Loom} Loom */
 
-/** One row, from y on; where the next begins. @param {Loom} plan @param {import("./run_story.js").Row} row @param {number} r
+/** @typedef {import("./run_story.js").Row} Row */
+/** @typedef {import("./run_story.js").Reader} Reader */
+/** @typedef {{handles: HandleBox[], writes: WriteBox[], dots: Dot[], hidden: string[]}} Content   hidden: names of what there is
+ *   no room for */
+
+/** One row, from y on; where the next begins. @param {Loom} plan @param {Row} row @param {number} r
  * @param {number} top @param {number} room */
 export function layoutRow(plan, row, r, top, room) {
-  const { story: run, columns, stacked } = plan;
+  const { stacked, columns } = plan;
   const widest = stacked
     ? Math.max(24, Math.floor((room - 56 - row.inset * 10) / 7.2))
     : Math.max(12, Math.floor((plan.code - 62 - row.inset * 10) / 7.54));
-  const code = wrapCode(row.code, widest);
-  const codeH = code.length * CODE + (row.freed || row.kind === "raise" || row.visits.length ? 16 : 0);
-  const foldY = top;
   const begin = top + (row.skipped ? FOLD : 0);
-  let y = begin + PAD + (stacked ? codeH + 4 : 0);
-  /** @type {HandleBox[]} */
-  const handles = [];
-  /** @type {WriteBox[]} */
-  const writes = [];
-  /** @type {Dot[]} */
-  const dots = [];
-  const makers = new Map(row.nodes.map((uid) => [uid, run.nodes.get(uid)]));
-  const made = row.readers.filter(({ entity, alias }) => !alias && entity.grad_fn && makers.has(entity.grad_fn));
-  y = flowBoxes(
-    row.readers.filter((reader) => !made.includes(reader)),
+  const readers = shownReaders(plan, row, r);
+  /** @type {Content} */
+  const content = { handles: [], writes: [], dots: [], hidden: readers.hidden };
+  const thin =
+    isQuiet(row) && columns.depth(r) === 1 && !plan.ends.has(r) && !readers.hidden.length && !readers.shown.length;
+  const code = thin ? firstLine(row.code, widest) : wrapCode(row.code, widest);
+  const codeH = code.length * CODE + (thin ? 0 : footHeight(row, readers.hidden));
+  const codeY = begin + (thin ? 1 : PAD);
+  let y = codeY + (stacked ? codeH + 4 : 0);
+  if (thin) plan.shelves.push({ y: begin, h: 0 });
+  else y = layoutShelves(plan, row, r, readers.shown, y, content);
+  const { handles, writes, dots, hidden } = content;
+  const bottom = thin ? Math.max(y, begin + THIN) : Math.max(y, stacked ? 0 : codeY + codeH) + PAD - 3;
+  const first = writes[0]?.cy ?? handles[0]?.cy ?? dots[0]?.y ?? (begin + bottom) / 2;
+  closeShelves(plan, r, begin, bottom);
+  plan.rows.push({ y: begin, h: bottom - begin, cy: first, codeY, codeH, code, foldY: top, thin, hidden });
+  plan.handles.push(handles);
+  plan.writes.push(writes);
+  plan.rowDots.push(dots);
+  return bottom;
+}
+
+/** Whether nothing happened in a row, whatever it executed. @param {Row} row */
+function isQuiet({ readers, writes, bumps, nodes, visits, freed, kind }) {
+  return (
+    !readers.length && !writes.size && !bumps.size && !nodes.length && !visits.length && !freed && kind !== "raise"
+  );
+}
+
+/** The height of what stands under the code: what is freed or raised, the visits, what there is no room for.
+ * @param {Row} row @param {string[]} hidden */
+function footHeight(row, hidden) {
+  const visits = row.visits.length ? FOOT + ECHO : 0;
+  return (row.kind === "raise" || (row.freed && !visits) ? FOOT : 0) + visits + (hidden.length ? FOOT : 0);
+}
+
+/** The readers of a row that have room, a few of each storage, and the names of what has none. @param {Loom} plan @param {Row} row
+ * @param {number} r */
+function shownReaders({ columns, story }, row, r) {
+  /** @type {Reader[]} */
+  const shown = [];
+  const hidden = (columns.hidden.get(r) ?? []).map((uid) => story.storageNames.get(uid) ?? uid);
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  const named = (/** @type {Reader} */ reader) => (reader.named ? 0 : 1);
+  for (const reader of [...row.readers].sort((a, b) => named(a) - named(b))) {
+    const uid = reader.entity.storage ?? "";
+    if (!columns.at(uid, r)) continue;
+    const n = (counts.get(uid) ?? 0) + 1;
+    counts.set(uid, n);
+    if (n <= MOST_HANDLES) shown.push(reader);
+    else hidden.push(reader.title || reader.uid);
+  }
+  return { shown, hidden };
+}
+
+/** What a row shows, shelf by shelf; where it ends. @param {Loom} plan @param {Row} row @param {number} r
+ * @param {Reader[]} readers @param {number} y @param {Content} content */
+function layoutShelves(plan, row, r, readers, y, content) {
+  const { columns } = plan;
+  const makers = new Set(row.nodes);
+  const made = readers.filter(({ entity, alias }) => !alias && makers.has(entity.grad_fn ?? ""));
+  const kept = new Set(made);
+  const shelfOf = (/** @type {string | null | undefined} */ storage) => {
+    const column = columns.at(storage, r);
+    return column ? columns.shelfIn(column, r) : 0;
+  };
+  const nodes = nodesWithShelf(plan, row, r, made, shelfOf, content);
+  for (let shelf = 0; shelf < columns.depth(r); shelf++) {
+    plan.shelves.push({ y, h: 0 });
+    const here = readers.filter((reader) => !kept.has(reader) && shelfOf(reader.entity.storage) === shelf);
+    y = layoutHandles(plan, r, here, y, content);
+    y = layoutNodes(
+      plan,
+      r,
+      nodes.filter((line) => line.shelf === shelf),
+      made,
+      y,
+      content,
+    );
+    const writes = [...row.writes.values()].filter(({ storage }) => shelfOf(storage) === shelf);
+    y = layoutWrites(plan, r, writes, y, content);
+  }
+  return y;
+}
+
+/** The shelves of a row reach from its top to its bottom. @param {Loom} plan @param {number} r @param {number} top
+ * @param {number} bottom */
+function closeShelves({ shelves, columns }, r, top, bottom) {
+  const from = columns.shelves[r];
+  shelves[from].y = top;
+  for (let k = from; k < shelves.length; k++) shelves[k].h = (shelves[k + 1]?.y ?? bottom) - shelves[k].y;
+}
+
+/** Handles that no node of the row made. @param {Loom} plan @param {number} r @param {Reader[]} readers @param {number} y
+ * @param {Content} content */
+function layoutHandles(plan, r, readers, y, { handles }) {
+  return flowBoxes(
+    readers,
     ({ entity }) => entity.storage,
     y,
     (reader, at) => {
-      const box = handleBox(reader, columns.at(reader.entity.storage, r), at);
+      const box = handleBox(reader, plan.columns.at(reader.entity.storage, r), at);
       if (box) handles.push(box);
       if (box && !reader.alias)
         plan.handleRows.set(reader.uid, { row: r, cy: box.cy, name: reader.title.split(" ")[0] });
       return box ? { column: box.column, h: TITLE + Math.max(1, box.lines.length) * LINE + 5 } : null;
     },
   );
-  for (const uid of inputsFirst(row.nodes, run)) {
-    const node = /** @type {import("./run_story.js").GraphNode} */ (run.nodes.get(uid));
-    if (node.variable && leafDot(plan, node, r, dots)) continue;
-    const own = made.filter((reader) => reader.entity.grad_fn === uid);
-    let tall = NODE + node.slots.length * SLOT;
-    let cy = y + NODE / 2;
+}
+
+/** @typedef {{nodes: string[], inline: boolean, shelf: number}} NodeLine   inline: the slots stand in the line */
+
+/** The lines of a row's nodes with the shelf of each, which never goes back. @param {Loom} plan @param {Row} row @param {number} r
+ * @param {Reader[]} made @param {(storage: string | null | undefined) => number} shelfOf @param {Content} content
+ * @returns {NodeLine[]} */
+function nodesWithShelf(plan, row, r, made, shelfOf, { dots }) {
+  const { nodes } = plan.story;
+  const list = inputsFirst(row.nodes, plan.story).filter((uid) => {
+    const node = /** @type {import("./run_story.js").GraphNode} */ (nodes.get(uid));
+    return !(node.variable && leafDot(plan, node, r, dots));
+  });
+  const inline = list.length > MOST_OPEN;
+  let shelf = 0;
+  return nodeLines(list, made).map((group) => {
+    for (const { entity } of made) if (entity.grad_fn === group[0]) shelf = Math.max(shelf, shelfOf(entity.storage));
+    return { nodes: group, inline, shelf };
+  });
+}
+
+/** Nodes with the handles that they made. @param {Loom} plan @param {number} r @param {NodeLine[]} lines @param {Reader[]} made
+ * @param {number} y @param {Content} content */
+function layoutNodes(plan, r, lines, made, y, { handles, dots }) {
+  const { nodes } = plan.story;
+  for (const { nodes: group, inline } of lines) {
+    const node = /** @type {import("./run_story.js").GraphNode} */ (nodes.get(group[0]));
+    const own = made.filter((reader) => reader.entity.grad_fn === group[0]);
+    const slotsH = inline ? 0 : node.slots.length * SLOT;
+    let tall = (inline ? SLOT + 2 : NODE) + slotsH;
+    let cy = y + tall / 2 - slotsH / 2;
     for (const reader of own) {
-      const block = handleBox(reader, columns.at(reader.entity.storage, r), y);
+      const block = handleBox(reader, plan.columns.at(reader.entity.storage, r), y);
       if (!block) continue;
       handles.push(block);
       cy = block.cy;
-      tall = Math.max(cy - y + NODE / 2 + node.slots.length * SLOT, TITLE + Math.max(1, block.lines.length) * LINE + 5);
+      tall = Math.max(cy - y + NODE / 2 + slotsH, TITLE + Math.max(1, block.lines.length) * LINE + 5);
       y = own.at(-1) === reader ? y : y + tall;
     }
-    dots.push(nodeDot(plan, node, cy, r));
+    for (const uid of group) {
+      const member = /** @type {import("./run_story.js").GraphNode} */ (nodes.get(uid));
+      const dot = nodeDot(plan, member, cy, r, inline);
+      if (group.length > 1) Object.assign(dot, { group: `fold ${group[0]}`, fold: group });
+      dots.push(dot);
+    }
     y += tall;
   }
-  y = flowBoxes(
-    [...row.writes.values()],
+  return y;
+}
+
+/** The nodes of each line: those that made a handle which is shown stand alone. @param {string[]} list @param {Reader[]} made
+ * @returns {string[][]} */
+function nodeLines(list, made) {
+  if (list.length <= MOST_NODES) return list.map((uid) => [uid]);
+  const alone = new Set(made.map(({ entity }) => entity.grad_fn));
+  const rest = list.filter((uid) => !alone.has(uid)).length;
+  const each = Math.ceil(rest / Math.max(4, MOST_NODES - (list.length - rest)));
+  /** @type {string[][]} */
+  const lines = [];
+  let open = false;
+  for (const uid of list) {
+    const last = lines[lines.length - 1];
+    if (open && !alone.has(uid) && last.length < each) last.push(uid);
+    else lines.push([uid]);
+    open = !alone.has(uid);
+  }
+  return lines;
+}
+
+/** @param {Loom} plan @param {number} r @param {import("./run_story.js").Write[]} list @param {number} y @param {Content} content */
+function layoutWrites({ columns }, r, list, y, { writes }) {
+  return flowBoxes(
+    list,
     ({ storage }) => storage,
     y,
     (write, at) => {
@@ -72,13 +234,6 @@ export function layoutRow(plan, row, r, top, room) {
       return { column, h: WRITE + LINE + (column.heat ? 6 : 17) };
     },
   );
-  const bottom = Math.max(y, stacked ? 0 : begin + PAD + codeH) + PAD - 3;
-  const first = writes[0]?.cy ?? handles[0]?.cy ?? dots[0]?.y ?? (begin + bottom) / 2;
-  plan.rows.push({ y: begin, h: bottom - begin, cy: first, codeY: begin + PAD, codeH, code, foldY });
-  plan.handles.push(handles);
-  plan.writes.push(writes);
-  plan.rowDots.push(dots);
-  return bottom;
 }
 
 /** Things beside each other on one shelf where their columns allow it. @template T
@@ -104,6 +259,12 @@ function flowBoxes(list, storageOf, y, add) {
 }
 
 /** @param {string[]} lines @param {number} most @returns {string[]} */
+function firstLine(lines, most) {
+  if (!lines.length) return [];
+  return [truncate(lines.length > 1 ? `${lines[0]} …` : lines[0], most)];
+}
+
+/** @param {string[]} lines @param {number} most @returns {string[]} */
 function wrapCode(lines, most) {
   const out = [];
   for (const line of lines) {
@@ -118,29 +279,6 @@ function wrapCode(lines, most) {
     out.push(rest);
   }
   return out.length > 5 ? [...out.slice(0, 4), "…"] : out;
-}
-
-/** Inputs before what they go into. @param {string[]} nodes @param {import("./run_story.js").RunStory} run */
-function inputsFirst(nodes, run) {
-  const included = new Set(nodes);
-  /** @type {Set<string>} */
-  const out = new Set();
-  for (const start of nodes) {
-    const stack = [start];
-    const open = new Set();
-    while (stack.length) {
-      const uid = stack[stack.length - 1];
-      const todo = out.has(uid)
-        ? []
-        : (run.nodes.get(uid)?.next ?? []).flatMap((e) =>
-            e && included.has(e[0]) && !out.has(e[0]) && !open.has(e[0]) ? [e[0]] : [],
-          );
-      open.add(uid);
-      if (todo.length) stack.push(...todo.reverse());
-      else out.add(/** @type {string} */ (stack.pop()));
-    }
-  }
-  return [...out];
 }
 
 /** The windows of a handle, a line for each of its logical rows. @param {import("./run_story.js").Reader} reader

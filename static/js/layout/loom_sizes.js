@@ -1,5 +1,20 @@
 /** Sizes of the loom's picture, in unscaled pixels. */
 
+/** Lines under the code of a row; the one that names the node which backward visits. */
+export const FOOT = 16;
+export const ECHO = 22;
+
+/** A row in which nothing happened. */
+export const THIN = 20;
+
+/** Nodes of one row with lines for their slots, lines for nodes at all, and handles on one storage. */
+export const MOST_OPEN = 8;
+export const MOST_NODES = 16;
+export const MOST_HANDLES = 6;
+
+/** Shelves of one row; what needs more is hidden. */
+export const MOST_SHELVES = 6;
+
 /** A picture somewhat wider than its room is drawn smaller, but not smaller than this. */
 export const SMALLEST_SCALE = 0.8;
 
@@ -24,7 +39,12 @@ export const NODE = 24;
 
 export const PAD = 9;
 
-export const RAIL = 26;
+/** From the cells to the first rail, and from the last to the next column. */
+export const RAIL = { before: 20, after: 26 };
+export const SLIM_RAIL = { before: 16, after: 18 };
+
+/** From one rail to the next. */
+export const RAIL_PITCH = 30;
 
 export const PIN_PITCH = 8;
 
@@ -57,7 +77,10 @@ export const MOST_PINS = 4;
 export const OTHERS = 62;
 
 /** Of the room the graph takes no more, where not everything fits. */
-export const GRAPH_SHARE = 0.34;
+export const GRAPH_SHARE = 0.31;
+
+/** Of the room the program takes no more: where all fits, and where not. */
+export const CODE_SHARE = { roomy: 0.26, slim: 0.21 };
 
 /** Lanes are no narrower, and all of them together no wider. */
 export const LANE = 6;

@@ -3,14 +3,17 @@
  * another that is touched sooner. Widths stay within the room, whatever the run.
  */
 
+import { inputsFirst } from "./run_story.js";
 import { Columns } from "./loom_columns.js";
 import { homeColumns, homeWidth } from "./loom_homes.js";
+import { MOST_SHELVES } from "./loom_sizes.js";
 
 /** @typedef {import("./loom_homes.js").Home} Home */
 /** @typedef {import("./run_story.js").RunStory} RunStory */
 /** @typedef {{home: Home, width: number, rows: number[], next: number, until: number, wish: number}} Claim
  *   rows: those that touch it, next: the index of the first that is still to come; until: its last row; wish: where it stood */
-/** @typedef {{claim: Claim, x: number, from: number, used: number}} Open   a home that has its place; used: the last row that touched it */
+/** @typedef {{claim: Claim, x: number, from: number, used: number}} Open   a home that has its place; from: its first shelf,
+ *   used: the last that touched it */
 /** @typedef {{needs: string[], likes: string[]}} Touches   needs: storages that a row made, wrote or read anew;
  *   likes: those of which it saved the values */
 
@@ -28,22 +31,41 @@ export function touchesOf(run) {
     for (const first of [true, false])
       for (const { entity, named, alias } of row.readers)
         if ((named && !alias) === first && entity.storage) needs.add(entity.storage);
+    const last = new Set(madeStorages(row, run));
+    for (const uid of last) if (needs.delete(uid)) needs.add(uid);
     for (const counter of row.bumps.keys()) for (const uid of wearing.get(counter) ?? []) needs.add(uid);
     return { needs: [...needs], likes: [...new Set(saved[r])].filter((uid) => !needs.has(uid)) };
   });
 }
 
-/** Whether every row has room for all that it made, wrote or read anew. @param {Home[]} homes @param {Touches[]} touches
- * @param {number} room @returns {number} the share of rows that have */
-export function shareThatFits(homes, touches, room) {
+/** The storages of what a row's nodes made, inputs first: they stand below each other as their nodes do.
+ * @param {import("./run_story.js").Row} row @param {RunStory} run */
+function madeStorages(row, run) {
+  /** @type {Map<string, string>} */
+  const storages = new Map();
+  for (const { entity, alias } of row.readers)
+    if (!alias && entity.grad_fn && entity.storage) storages.set(entity.grad_fn, entity.storage);
+  return storages.size > 1 ? inputsFirst(row.nodes, run).flatMap((uid) => storages.get(uid) ?? []) : [];
+}
+
+/** The share of rows that have room for all that they and those just before them made, wrote or read anew.
+ * @param {Home[]} homes @param {Touches[]} touches @param {number} room @param {number} [back] how many rows before
+ * @returns {number} */
+export function shareThatFits(homes, touches, room, back = 0) {
   const homeOf = homeByStorage(homes);
   let fits = 0;
-  for (const { needs } of touches) {
-    const needed = new Set(needs.map((uid) => homeOf.get(uid)));
+  touches.forEach((_, r) => {
+    /** @type {Set<Home>} */
+    const needed = new Set();
+    for (let k = Math.max(0, r - back); k <= r; k++)
+      for (const uid of touches[k].needs) {
+        const home = homeOf.get(uid);
+        if (home) needed.add(home);
+      }
     let wide = 0;
-    for (const home of needed) if (home) wide += homeWidth(home);
+    for (const home of needed) wide += homeWidth(home);
     if (wide <= room) fits += 1;
-  }
+  });
   return touches.length ? fits / touches.length : 1;
 }
 
@@ -58,42 +80,76 @@ function homeByStorage(homes) {
 
 /** @param {Home[]} homes @param {Touches[]} touches @param {number} left @param {number} room @returns {Columns} */
 export function windowColumns(homes, touches, left, room) {
-  const columns = new Columns(left);
+  const columns = new Columns(left, touches.length);
   const claims = claimsOf(homes, touches);
-  /** @type {Open[]} from left to right */
-  let open = [];
-  const close = (/** @type {Open} */ { claim, x, from }, /** @type {number} */ to) => {
-    claim.wish = x;
-    for (const column of homeColumns(claim.home, left + x, from, to)) columns.add(column);
-  };
+  const windows = new Windows(room);
   touches.forEach(({ needs, likes }, r) => {
-    const needing = new Set(needs.map((uid) => claims.get(uid)));
-    for (const [list, needed] of /** @type {[string[], boolean][]} */ ([
-      [needs, true],
-      [likes, false],
-    ]))
-      for (const uid of list) {
-        const claim = claims.get(uid);
-        if (!claim) continue;
-        const stands = open.find((held) => held.claim === claim);
-        if (stands) {
-          stands.used = r;
-          continue;
-        }
-        const x = bestPlace(open, claim, room, (held) => costOf(held, r, needing));
-        if (x === null) {
-          if (needed) columns.hidden.set(r, [...(columns.hidden.get(r) ?? []), uid]);
-          continue;
-        }
-        const gives = open.filter((held) => overlaps(held, x, claim.width));
-        for (const held of gives) close(held, r - 1);
-        open = [...open.filter((held) => !gives.includes(held)), { claim, x, from: r, used: r }];
-      }
+    columns.shelves[r] = windows.shelf;
+    const open = needs.filter((uid) => windows.holds(claims.get(uid)));
+    for (const uid of new Set([...open, ...needs])) {
+      const claim = claims.get(uid);
+      if (!claim || windows.place(claim, r)) continue;
+      if (windows.shelf - columns.shelves[r] + 1 < MOST_SHELVES) {
+        windows.shelf += 1;
+        windows.place(claim, r);
+      } else columns.hidden.set(r, [...(columns.hidden.get(r) ?? []), uid]);
+    }
+    for (const uid of likes) {
+      const claim = claims.get(uid);
+      if (claim) windows.place(claim, r);
+    }
+    windows.shelf += 1;
   });
-  for (const held of open) close(held, touches.length - 1);
+  columns.shelves[touches.length] = windows.shelf;
+  for (const held of windows.open) windows.close(held, windows.shelf - 1);
+  for (const { home, x, from, to } of windows.closed)
+    for (const column of homeColumns(home, left + x, from, to, columns.shelves)) columns.add(column);
   columns.list.sort((a, b) => a.from - b.from);
   columns.right = left + room;
   return columns;
+}
+
+/** Who stands where, from shelf to shelf. */
+class Windows {
+  /** @param {number} room */
+  constructor(room) {
+    this.room = room;
+    this.shelf = 0;
+    /** @type {Open[]} */
+    this.open = [];
+    /** @type {{home: Home, x: number, from: number, to: number}[]} stays that are over */
+    this.closed = [];
+  }
+
+  /** @param {Claim | undefined} claim */
+  holds(claim) {
+    return this.open.some((held) => held.claim === claim);
+  }
+
+  /** Make a home stand on this shelf of row r; false where there is no room beside what stands on it already.
+   * @param {Claim} claim @param {number} r */
+  place(claim, r) {
+    const stands = this.open.find((held) => held.claim === claim);
+    if (stands) {
+      stands.used = this.shelf;
+      return true;
+    }
+    const x = bestPlace(this.open, claim, this.room, (held) => (held.used === this.shelf ? Infinity : costOf(held, r)));
+    if (x === null) return false;
+    const gives = this.open.filter((held) => overlaps(held, x, claim.width));
+    for (const held of gives) this.close(held, this.shelf - 1);
+    this.open = [
+      ...this.open.filter((held) => !gives.includes(held)),
+      { claim, x, from: this.shelf, used: this.shelf },
+    ];
+    return true;
+  }
+
+  /** @param {Open} held @param {number} to its last shelf */
+  close({ claim, x, from }, to) {
+    claim.wish = x;
+    this.closed.push({ home: claim.home, x, from, to });
+  }
 }
 
 /** By storage, what its home asks for. @param {Home[]} homes @param {Touches[]} touches @returns {Map<string, Claim>} */
@@ -139,14 +195,12 @@ function bestPlace(open, { width, wish }, room, cost) {
   return best?.x ?? null;
 }
 
-/** What it costs that a home has to go in row r: more, the sooner it is touched again; one that the row needs never goes.
- * @param {Open} held @param {number} r @param {Set<Claim | undefined>} needing */
-function costOf({ claim, used }, r, needing) {
-  if (used === r || needing.has(claim)) return Infinity;
+/** What it costs that a home has to go in row r: more, the sooner it is touched again. @param {Open} held @param {number} r */
+function costOf({ claim, from }, r) {
   if (claim.until < r) return 0;
   const { rows } = claim;
   while (rows[claim.next] < r) claim.next += 1;
   const next = rows[claim.next];
   if (next === r) return 2;
-  return next === undefined ? 0.001 + 0.001 / (1 + r - used) : 1 / (next - r);
+  return next === undefined ? 0.001 + 0.001 / (1 + from) : 1 / (next - r);
 }

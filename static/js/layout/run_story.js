@@ -102,6 +102,29 @@ function addPins(story, index) {
     });
 }
 
+/** Inputs before what they go into. @param {string[]} nodes @param {RunStory} run */
+export function inputsFirst(nodes, run) {
+  const included = new Set(nodes);
+  /** @type {Set<string>} */
+  const out = new Set();
+  for (const start of nodes) {
+    const stack = [start];
+    const open = new Set();
+    while (stack.length) {
+      const uid = stack[stack.length - 1];
+      const todo = out.has(uid)
+        ? []
+        : (run.nodes.get(uid)?.next ?? []).flatMap((e) =>
+            e && included.has(e[0]) && !out.has(e[0]) && !open.has(e[0]) ? [e[0]] : [],
+          );
+      open.add(uid);
+      if (todo.length) stack.push(...todo.reverse());
+      else out.add(/** @type {string} */ (stack.pop()));
+    }
+  }
+  return [...out];
+}
+
 /** What a saved slot is at a step, as the trace says it. @param {Pin} pin @param {number} i
  * @returns {"held" | "broken" | "silent" | "released"} */
 export function pinState({ steps }, i) {

@@ -2,16 +2,18 @@
 
 import { bytesText } from "../layout/format.js";
 import { HEAD } from "../layout/loom_sizes.js";
+import { shortPath } from "../layout/loom_names.js";
 import { loomLayout } from "../layout/loom.js";
 import { ALL, inBand } from "../layout/view.js";
 import { cls, h } from "../svg.js";
 import { codeMarks } from "./loom_code.js";
-import { edgeMarks, nodeMarks } from "./loom_graph.js";
+import { edgeMarks } from "./loom_graph.js";
 import { handleMark } from "./loom_handle.js";
 import { LOOM_LABELS } from "./loom_labels.js";
 import { headMarks } from "./loom_head.js";
+import { nodeMarks } from "./loom_node.js";
 import { pinMark } from "./loom_pin.js";
-import { clip, visibleRows } from "./loom_scene.js";
+import { clip, rowAt, shelfOfStep, visibleRows } from "./loom_scene.js";
 import { bumpMarks, writeMark } from "./loom_write.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
@@ -74,7 +76,7 @@ function rowsAround({ rows }, now, most, tallest) {
 /**
  * At step i; beyond the last one, the whole run with no row lit.
  * @param {Loom} plan @param {import("../state.js").OpenTrace} opened @param {number} i @param {Partial<LoomLabels>} [labels] @param {Band} [band]
- * @param {number} [under] the row whose columns the head names, the step's where none is given
+ * @param {number} [under] the shelf whose columns the head names, the step's where none is given
  * @returns {{head: VNode[], code: VNode[], body: VNode[]}}
  */
 export function loomMarks(plan, opened, i, labels = {}, band = ALL, under) {
@@ -82,7 +84,7 @@ export function loomMarks(plan, opened, i, labels = {}, band = ALL, under) {
   const now = plan.story.rowOfStep[i] ?? plan.rows.length;
   const scene = { plan, opened, i, now, labels: allLabels, band };
   return {
-    head: headMarks(scene, under ?? Math.min(now, plan.rows.length - 1)),
+    head: headMarks(scene, under ?? shelfOfStep(plan, i)),
     code: codeMarks(scene),
     body: bodyMarks(scene),
   };
@@ -159,9 +161,9 @@ function bodyMarks(scene) {
  * @param {LoomScene} scene @param {import("../layout/loom.js").Column} column */
 function columnMarks({ plan, band, labels }, column) {
   const life = /** @type {import("../layout/run_story.js").StorageLife} */ (plan.story.storages.get(column.uid));
-  const from = plan.rows[column.from].y + 1;
-  const last = plan.rows[column.to];
-  const freed = life.freed && column.to === life.death;
+  const from = plan.shelves[column.from].y + 1;
+  const last = plan.shelves[column.to];
+  const freed = life.freed && plan.columns.shelves[life.death + 1] - 1 === column.to;
   const to = freed ? last.y + Math.min(last.h - 12, last.h / 2) : last.y + last.h;
   if (!inBand(band, from, to + 14)) return [];
   const y0 = clip(band, from);
@@ -186,8 +188,13 @@ function columnMarks({ plan, band, labels }, column) {
       );
   if (y0 === from)
     parts.push(
-      h("path", { key: "cap", class: cls("loom-cap", column.from > life.birth && "again"), d: `M${x} ${from}h${w}` }),
+      h("path", {
+        key: "cap",
+        class: cls("loom-cap", column.from >= plan.columns.shelves[life.birth + 1] && "again"),
+        d: `M${x} ${from}h${w}`,
+      }),
     );
+  if (y0 === from && !namedIn(plan, column)) parts.push(nameMark(plan, column, from));
   if (freed && y1 === to)
     parts.push(
       h("path", { key: "end", class: "loom-end", d: `M${x} ${to}h${w}` }),
@@ -196,6 +203,23 @@ function columnMarks({ plan, band, labels }, column) {
   return [
     h("g", { key: `column ${column.uid} ${column.from}`, class: "loom-column", "data-loom-column": column.uid }, parts),
   ];
+}
+
+/** Whose cells begin here, where nothing else says it. @param {Loom} plan @param {import("../layout/loom.js").Column} column
+ * @param {number} y its top */
+function nameMark(plan, column, y) {
+  const row = plan.rows[rowAt(plan, y)];
+  const top = plan.stacked && row.y + 1 >= y ? row.codeY + row.codeH + 4 : y;
+  const name = plan.story.storageNames.get(column.uid) ?? "";
+  const text = shortPath(name, Math.max(4, Math.floor((column.right - column.x - 6) / 6)));
+  return h("text", { key: "name", class: "loom-note", x: column.x + 1, y: top + 12 }, text);
+}
+
+/** Whether something in the row in which a column begins says whose it is. @param {Loom} plan
+ * @param {import("../layout/loom.js").Column} column */
+function namedIn(plan, column) {
+  const r = rowAt(plan, plan.shelves[column.from].y);
+  return [...plan.handles[r], ...plan.writes[r]].some((box) => box.column === column);
 }
 
 /** How many temporaries there are after each row, as a bar with the number where it changes. @param {LoomScene} scene

@@ -1,8 +1,11 @@
 /** The loom's program: a row's code with its line, its iteration and the visits of its backward. */
 
-import { BOLD, CODE, HEAD } from "../layout/loom_sizes.js";
-import { textWidth } from "../layout/metrics.js";
+import { BOLD, CODE, ECHO, FOOT, HEAD } from "../layout/loom_sizes.js";
+import { shortNodeName } from "../layout/loom_graph.js";
+import { shortPath } from "../layout/loom_names.js";
+import { textWidth, truncate } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
+import { gradMark } from "./loom_node.js";
 import { visibleRows } from "./loom_scene.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
@@ -57,7 +60,6 @@ export function codeMarks(scene) {
     box.code.forEach((line, k) =>
       parts.push(h("text", { key: `code ${k}`, class: "loom-code", x, y: box.codeY + 13 + k * CODE }, line)),
     );
-    const foot = box.codeY + 13 + box.code.length * CODE - 1;
     const notes = [];
     if (row.turn) notes.push(`[${row.turn}]`);
     if (row.kind !== "statement" && /^(call|return|yield|resume)$/.test(row.kind))
@@ -78,19 +80,13 @@ export function codeMarks(scene) {
           notes.join(" "),
         ),
       );
-    const raised = row.kind === "raise";
-    if (raised) parts.push(h("text", { key: "raises", class: "loom-alarm", x, y: foot }, `✕ ${labels.raises}`));
-    else if (row.visits.length) parts.push(...visitMarks(scene, r, x, foot));
-    else if (row.freed)
-      parts.push(
-        h("text", { key: "freed", class: "loom-note", x, y: foot }, labels.passing.replace("{n}", String(row.freed))),
-      );
+    parts.push(...footMarks(scene, r, x));
     out.push(
       h(
         "g",
         {
           key: `code ${r}`,
-          class: cls("loom-statement", current && "now", r > now && "future"),
+          class: cls("loom-statement", current && "now", r > now && "future", box.thin && "thin"),
           "data-loom-row": r,
           "data-step": row.last,
           "aria-current": current ? "step" : null,
@@ -102,16 +98,61 @@ export function codeMarks(scene) {
   return out;
 }
 
-/** The visits of a backward: a point each, which leads to its step. @param {LoomScene} scene @param {number} r @param {number} x @param {number} y */
-function visitMarks({ plan, i, now, labels }, r, x, y) {
+/** What stands under a row's code: an exception, the visits of its backward, what was freed, what there is no room for.
+ * @param {LoomScene} scene @param {number} r @param {number} x */
+function footMarks(scene, r, x) {
+  const { plan, labels } = scene;
+  const row = plan.story.rows[r];
+  const box = plan.rows[r];
+  let y = box.codeY + 12 + box.code.length * CODE;
+  const out = [];
+  const note = (/** @type {string} */ key, /** @type {string} */ text, name = "loom-note") => {
+    const most = Math.floor((codeRight(plan) - x - 4) / 6);
+    out.push(h("text", { key, class: name, x, y }, truncate(text, most), h("title", { key: "title" }, text)));
+    y += FOOT;
+  };
+  if (row.kind === "raise") note("raises", `✕ ${labels.raises}`, "loom-alarm");
+  if (row.visits.length) {
+    out.push(...visitMarks(scene, r, x, y));
+    y += FOOT + ECHO;
+  } else if (row.freed && row.kind !== "raise") note("freed", labels.passing.replace("{n}", String(row.freed)));
+  if (box.hidden.length)
+    note("hidden", `${labels.hidden.replace("{n}", String(box.hidden.length))}: ${box.hidden.join(", ")}`);
+  return out;
+}
+
+/** Where what stands with the code ends. @param {import("../layout/loom.js").Loom} plan */
+function codeRight(plan) {
+  return plan.stacked ? Math.min(plan.width, 360) : plan.code;
+}
+
+/** A node's short name, of one that accumulates whose gradient it is. @param {LoomScene} scene @param {string} uid */
+function visitedName({ plan, opened, i }, uid) {
+  const node = plan.story.nodes.get(uid);
+  if (!node?.variable) return shortNodeName(node?.name ?? uid);
+  return `+= ${shortPath(opened.names(i).paths.get(node.variable) ?? "", 12)}`;
+}
+
+/** The visits of a backward: a point each, which leads to its step, and what the step visits with the gradient that came.
+ * @param {LoomScene} scene @param {number} r @param {number} x @param {number} y */
+function visitMarks(scene, r, x, y) {
+  const { plan, opened, i, now, labels } = scene;
   const { visits } = plan.story.rows[r];
   const done = visits.filter((k) => k <= i).length;
   const text = labels.visit
     .replace("{k}", String(r === now ? done : visits.length))
     .replace("{n}", String(visits.length));
   const out = [h("text", { key: "visit", class: "loom-visit", x, y }, text)];
+  const visited = r === now && opened.trace.steps[i]?.visit;
+  if (visited) {
+    const name = truncate(visitedName(scene, visited.node), 16);
+    out.push(
+      h("text", { key: "echo", class: "loom-label", x, y: y + 20, "data-loom-visited": visited.node }, `▸ ${name}`),
+      ...gradMark(scene, i, x + 6 + textWidth(`▸ ${name}`, 11.5) * BOLD, y + 16, true, codeRight(plan) - 2),
+    );
+  }
   const from = x + 12 + textWidth(text, 11) * BOLD;
-  const pitch = Math.min(11, ((plan.stacked ? 340 : plan.code) - from - 4) / visits.length);
+  const pitch = Math.min(11, (codeRight(plan) - from - 4) / visits.length);
   if (pitch < 4) return out;
   visits.forEach((k, n) => {
     out.push(

@@ -2,10 +2,11 @@
 
 import { tuple } from "../layout/format.js";
 import { LINE, TITLE } from "../layout/loom_sizes.js";
+import { fitNames } from "../layout/loom_names.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
 import { plainDtype } from "../layout/reads.js";
 import { cls, h } from "../svg.js";
-import { NODE_R } from "./loom_graph.js";
+import { NODE_R } from "./loom_node.js";
 
 /** @typedef {import("./loom_scene.js").LoomScene} LoomScene */
 
@@ -17,7 +18,7 @@ export function handleMark({ plan, labels, i, now }, box, r) {
   const name = reader.title;
   const room = Math.max(column.w, 0) + 34;
   const parts = [];
-  const shown = truncate(name, Math.max(3, Math.floor(room / (13 * EM))));
+  const shown = fitNames(name, Math.max(3, Math.floor(room / (13 * EM))));
   if (name) parts.push(h("text", { key: "name", class: "loom-name", x: column.x + 1, y: y + 13 }, shown));
   const left = name ? textWidth(shown, 13) + 7 : 0;
   if (room - left > 18)

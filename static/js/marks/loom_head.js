@@ -3,6 +3,7 @@
 import { bytesText, dtypeText, shortNumber, wireText } from "../layout/format.js";
 import { HEAD } from "../layout/loom_sizes.js";
 import { elementBox } from "../layout/loom_columns.js";
+import { fitNames } from "../layout/loom_names.js";
 import { truncate, EM, textWidth } from "../layout/metrics.js";
 import { find } from "../entities.js";
 import { cls, h } from "../svg.js";
@@ -74,9 +75,9 @@ export function stripeMarks(values, at) {
   return out;
 }
 
-/** The storages that have columns in a row, with their values at the step. @param {LoomScene} scene @param {number} row
+/** The storages that have columns on a shelf, with their values at the step. @param {LoomScene} scene @param {number} shelf
  * @returns {VNode[]} */
-export function headMarks({ plan, opened, i, labels }, row) {
+export function headMarks({ plan, opened, i, labels }, shelf) {
   const snap = opened.at(i);
   const out = [
     h("rect", { key: "ground", class: "loom-ground", x: 0, y: 0, width: plan.width, height: HEAD }),
@@ -89,7 +90,7 @@ export function headMarks({ plan, opened, i, labels }, row) {
     );
   const { tags } = opened.names(i);
   for (const column of plan.columns.list) {
-    if (column.from > row || column.to < row) continue;
+    if (column.from > shelf || column.to < shelf) continue;
     const { uid } = column;
     const storage = find(snap.entities, uid, "storage") ?? snap.freed.get(uid);
     const handles = opened.index.handlesOf(uid, snap.index).flatMap((handle) => tags.get(handle) ?? []);
@@ -110,7 +111,7 @@ function absentMark(name, column) {
     h(
       "text",
       { key: "name", class: "loom-uid", x, y: 22 },
-      truncate(name || uid, Math.floor((column.right - x) / 7.3)),
+      fitNames(name || uid, Math.floor((column.right - x - 4) / 7.3)),
     ),
     h("rect", { key: "frame", class: "loom-frame ghost", x, y: BOX, width: w, height: BOX_H, rx: 4 }),
   );
@@ -140,7 +141,7 @@ function storageMark(plan, snap, name, storage, column, ghost, labels) {
   const facts = [...new Set(Object.keys(storage.cells ?? storage.summary ?? {}).map(dtypeText))].join(" ");
   const label = ghost ? labels.freed : `${facts} · ${bytesText(storage.nbytes ?? 0)}`;
   const room = Math.floor((column.right - column.x - 8) / (12 * EM));
-  const named = name ? truncate(name, Math.max(3, room)) : uid;
+  const named = name ? fitNames(name, Math.max(3, room)) : uid;
   const left = column.x + textWidth(named, 12) + 8;
   const about = name ? `${uid} ${label}` : label;
   const chars = Math.floor((column.right - left - 6) / 6);

@@ -30,3 +30,22 @@ export function rowAt({ rows }, y) {
   }
   return low - 1;
 }
+
+/** The shelf of a step: of those of its row the last on which it or a step before it did something. @param {Loom} plan
+ * @param {number} i */
+export function shelfOfStep({ story, columns, handles, writes }, i) {
+  const r = story.rowOfStep[i] ?? story.rows.length - 1;
+  let shelf = 0;
+  for (const { reader, column } of handles[r])
+    if (reader.step <= i) shelf = Math.max(shelf, columns.shelfIn(column, r));
+  for (const { write, column } of writes[r]) if (write.step <= i) shelf = Math.max(shelf, columns.shelfIn(column, r));
+  return columns.shelves[r] + shelf;
+}
+
+/** The shelf at a height. @param {Loom} plan @param {number} y */
+export function shelfAt(plan, y) {
+  const r = Math.max(0, rowAt(plan, y));
+  let shelf = plan.columns.shelves[r];
+  while (shelf + 1 < plan.columns.shelves[r + 1] && plan.shelves[shelf + 1].y <= y) shelf += 1;
+  return shelf;
+}

@@ -3,6 +3,7 @@
 import { wireText } from "../layout/format.js";
 import { elementBox } from "../layout/loom_columns.js";
 import { LINE, WRITE } from "../layout/loom_sizes.js";
+import { shortPath } from "../layout/loom_names.js";
 import { textWidth, truncate } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
 import { fitting } from "./loom_head.js";
@@ -12,8 +13,9 @@ import { fitting } from "./loom_head.js";
 /** What a statement wrote: the new value, and the old one struck. @param {LoomScene} scene @param {import("../layout/loom.js").WriteBox} shot @param {number} r */
 export function writeMark({ plan, labels, i, now: here }, { write, column, y, cy }, r) {
   const room = Math.max(4, Math.floor((column.w + 30) / 6));
-  const full = write.by ? `${labels.through} ${write.by}` : labels.written;
-  const shown = truncate(full.length > room && write.by ? write.by : full, room);
+  const own = plan.graph.short ? (plan.story.storageNames.get(write.storage) ?? "") : "";
+  const full = write.by ? `${labels.through} ${write.by}` : `${own} ${labels.written}`.trim();
+  const shown = full.length <= room ? full : shortPath(write.by ?? own, room) || truncate(full, room);
   const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, shown)];
   const top = y + WRITE;
   if (write.silent)

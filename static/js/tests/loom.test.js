@@ -9,6 +9,7 @@ import { loomLayout } from "../layout/loom.js";
 import { reads } from "../layout/reads.js";
 import { runStory } from "../layout/run_story.js";
 import { loomMarks, loomPicture } from "../marks/loom.js";
+import { shelfOfStep } from "../marks/loom_scene.js";
 import { openTrace } from "../state.js";
 import { render } from "../svg.js";
 import { ALL, backward, crowd, saved, sharing, views } from "./traces.js";
@@ -48,7 +49,9 @@ for (const [name, make] of Object.entries(ALL))
       for (let i = 0; i < opened.count; i++) {
         const { head, body } = drawn(document, i, options);
         for (const [uid, e] of opened.state(i)) {
-          if (e.kind !== "storage" || !plan.columns.at(uid, plan.story.rowOfStep[i])) continue;
+          const shelf = shelfOfStep(plan, i);
+          if (e.kind !== "storage" || !plan.columns.of(uid).some(({ from, to }) => from <= shelf && shelf <= to))
+            continue;
           assert.equal(having(head, "data-loom-storage", uid).length, 1);
           const [row] = /** @type {any[][]} */ (Object.values(e.cells ?? {}));
           if (!plan.columns.get(uid)?.heat)
