@@ -109,16 +109,16 @@ export function createLoom(host, document, { labels = {}, go }) {
     if (moved || shelfUnderHead(plan, shown.i) !== under) draw();
   }
 
-  /** Scroll the row of the step into view. */
+  /** Scroll the row of the step into view; of a row that is higher than the view, what the step did in it. */
   function scrollToStep() {
     const plan = current();
-    const box = plan && shown ? plan.rows[plan.story.rowOfStep[shown.i]] : null;
-    if (!box || !plan) return;
+    if (!plan || !shown) return;
+    const row = plan.rows[plan.story.rowOfStep[shown.i]];
+    const room = root.clientHeight / k - HEAD;
+    const { y, h } = row.h > room ? plan.shelves[shelfOfStep(plan, shown.i)] : row;
     const top = root.scrollTop / k + HEAD;
-    const bottom = (root.scrollTop + root.clientHeight) / k;
-    if (box.y >= top && box.y + box.h <= bottom) return;
-    root.scrollTop =
-      k * Math.max(0, box.h > bottom - top ? box.y - HEAD : box.y + box.h / 2 - HEAD - (bottom - top) / 2);
+    if (y >= top && y + h <= top + room) return;
+    root.scrollTop = k * Math.max(0, h > room ? y - HEAD : y + h / 2 - HEAD - room / 2);
     scrolled();
   }
 

@@ -6,7 +6,7 @@ import { homesOf, homeWidth } from "./loom_homes.js";
 import { othersOf } from "./loom_others.js";
 import { layoutPins } from "./loom_pins.js";
 import { layoutRow } from "./loom_rows.js";
-import { CODE_SHARE, HEAD, OTHERS, ROOMY, SMALLEST_SCALE, STACKED } from "./loom_sizes.js";
+import { CODE_SHARE, HEAD, OTHERS_STACKED, ROOMY, SMALLEST_SCALE, STACKED } from "./loom_sizes.js";
 import { shareThatFits, touchesOf, windowColumns } from "./loom_windows.js";
 import { textWidth } from "./metrics.js";
 import { runStory } from "./run_story.js";
@@ -41,8 +41,9 @@ import { runStory } from "./run_story.js";
 const READABLE = 24;
 /** Of the rows, as many have room for all that they touch beside each other; or cells get smaller. */
 const ENOUGH = 0.98;
-/** Cells get smaller only for so much. */
+/** Cells get smaller only for so much, and give up their numbers only for so much. */
 const BETTER = 0.85;
+const MUCH_BETTER = 0.4;
 /** A cell in which a number is read with ease: down to it, also what the last rows touched is to stay; and what that counts. */
 const EASY = 32;
 const NEAR = 4;
@@ -84,8 +85,10 @@ function boundedColumns(run, lives, margins, { code, room, stacked }) {
     run,
     lives.filter(({ uid }) => !run.storageNames.has(uid)),
   );
+  if (others && stacked) others.w = OTHERS_STACKED;
+  const othersWidth = others?.w ?? 0;
   const touches = touchesOf(run);
-  const memory = room - code - 14 - (others ? OTHERS : 0) - 10 - graphWidth(run, room, stacked);
+  const memory = room - code - 14 - othersWidth - 10 - graphWidth(run, room, stacked);
   /** @type {{cell: number, columns: import("./loom_columns.js").Columns, cost: number} | null} */
   let best = null;
   for (const [cell, many] of stacked ? STACKED : ROOMY) {
@@ -93,13 +96,13 @@ function boundedColumns(run, lives, margins, { code, room, stacked }) {
     const homes = homesOf(named, run.storageNames, margins, { cell, most: many, widest, slim: true });
     const columns = windowColumns(homes, touches, code + 14, Math.max(memory, ...homes.map(homeWidth)));
     const cost = columns.crowding() + (1 - shareThatFits(homes, touches, memory, NEAR)) * (cell > EASY ? FEW : 0);
-    if (!best || cost < best.cost * BETTER) best = { cell, columns, cost };
+    if (!best || cost < best.cost * (many < READABLE ? MUCH_BETTER : BETTER)) best = { cell, columns, cost };
     if (cost <= 1 - ENOUGH) break;
   }
   const { cell, columns } = best ?? { cell: 0, columns: windowColumns([], touches, code + 14, memory) };
   if (others) {
     others.x = columns.right;
-    columns.right += OTHERS;
+    columns.right += others.w;
   }
   return { columns, others, code, cell, room, stacked, bounded: true };
 }

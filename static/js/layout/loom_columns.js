@@ -1,6 +1,6 @@
 /** The loom's columns: places across for the cells of storages, each with a rail for each of its counters. */
 
-import { MOST_PINS, PIN_PITCH, RAIL, RAIL_PITCH, SLIM_RAIL } from "./loom_sizes.js";
+import { MOST_PINS, PIN_PITCH, RAIL, RAIL_PITCH, SLIM_LEAST, SLIM_RAIL } from "./loom_sizes.js";
 import { textWidth } from "./metrics.js";
 import { Packer } from "./packing.js";
 import { itemsize } from "./reads.js";
@@ -188,7 +188,7 @@ export function columnAt(life, margins, scale, x) {
 }
 
 /** @param {StorageLife} life @param {Scale} scale @returns {Shape} */
-function columnShape(life, { cell, most, widest = Infinity }) {
+function columnShape(life, { cell, most, widest = Infinity, slim = false }) {
   if (life.summary) {
     const w = Math.min(150, widest);
     return { w, cell: w / Math.max(1, life.nbytes), least: 1, heat: true };
@@ -199,7 +199,8 @@ function columnShape(life, { cell, most, widest = Infinity }) {
   const n = Math.max(1, ...sizes.map((s) => Math.ceil((s.n * s.size) / least)));
   if (n <= most && n * cell <= widest)
     return { w: Math.max(n * cell, 26), cell: n === 1 ? Math.max(cell, 26) : cell, least, heat: false };
-  const each = Math.min(most < 24 ? 7 : 10, Math.max(0.3, Math.min(most < 24 ? 200 : 300, widest) / n), widest / n);
+  const usual = Math.min(most < 24 ? 7 : 10, Math.max(0.3, Math.min(most < 24 ? 200 : 300, widest) / n), widest / n);
+  const each = slim ? Math.max(usual, SLIM_LEAST / n) : usual;
   return { w: n * each, cell: each, least, heat: true };
 }
 

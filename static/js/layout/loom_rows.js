@@ -42,13 +42,14 @@ export function layoutRow(plan, row, r, top, room) {
   const widest = stacked
     ? Math.max(24, Math.floor((room - 56 - row.inset * 10) / 7.2))
     : Math.max(12, Math.floor((plan.code - 62 - row.inset * 10) / 7.54));
+  const beside = row.turn ? Math.max(10, widest - row.turn.length - 1) : widest;
   const begin = top + (row.skipped ? FOLD : 0);
   const readers = shownReaders(plan, row, r);
   /** @type {Content} */
   const content = { handles: [], writes: [], dots: [], hidden: readers.hidden };
   const thin =
     isQuiet(row) && columns.depth(r) === 1 && !plan.ends.has(r) && !readers.hidden.length && !readers.shown.length;
-  const code = thin ? firstLine(row.code, widest) : wrapCode(row.code, widest);
+  const code = thin ? firstLine(row.code, beside) : wrapCode(row.code, beside);
   const codeH = code.length * CODE + (thin ? 0 : footHeight(row, readers.hidden));
   const codeY = begin + (thin ? 1 : PAD);
   let y = codeY + (stacked ? codeH + 4 : 0);

@@ -75,12 +75,16 @@ export const MOST_PINS = 4;
 
 /** Width of the column of what never had a name. */
 export const OTHERS = 62;
+export const OTHERS_STACKED = 38;
+
+/** Cells of a column are no narrower where names have to be cut. */
+export const SLIM_LEAST = 40;
 
 /** Of the room the graph takes no more, where not everything fits. */
 export const GRAPH_SHARE = 0.31;
 
 /** Of the room the program takes no more: where all fits, and where not. */
-export const CODE_SHARE = { roomy: 0.26, slim: 0.21 };
+export const CODE_SHARE = { roomy: 0.26, slim: 0.23 };
 
 /** Lanes are no narrower, and all of them together no wider. */
 export const LANE = 6;

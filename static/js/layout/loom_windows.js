@@ -134,7 +134,9 @@ class Windows {
       stands.used = this.shelf;
       return true;
     }
-    const x = bestPlace(this.open, claim, this.room, (held) => (held.used === this.shelf ? Infinity : costOf(held, r)));
+    const x = bestPlace(this.open, claim, this.room, (held) =>
+      held.used === this.shelf ? Infinity : costOf(held, r, this.shelf),
+    );
     if (x === null) return false;
     const gives = this.open.filter((held) => overlaps(held, x, claim.width));
     for (const held of gives) this.close(held, this.shelf - 1);
@@ -195,12 +197,13 @@ function bestPlace(open, { width, wish }, room, cost) {
   return best?.x ?? null;
 }
 
-/** What it costs that a home has to go in row r: more, the sooner it is touched again. @param {Open} held @param {number} r */
-function costOf({ claim, from }, r) {
+/** What it costs that a home has to go in row r: more, the sooner it is touched again, or the less long ago it was.
+ * @param {Open} held @param {number} r @param {number} shelf */
+function costOf({ claim, used }, r, shelf) {
   if (claim.until < r) return 0;
   const { rows } = claim;
   while (rows[claim.next] < r) claim.next += 1;
   const next = rows[claim.next];
   if (next === r) return 2;
-  return next === undefined ? 0.001 + 0.001 / (1 + from) : 1 / (next - r);
+  return next === undefined ? 0.001 * (1 + used / (1 + shelf)) : 0.002 + 1 / (next - r);
 }

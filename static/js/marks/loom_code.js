@@ -5,7 +5,7 @@ import { shortNodeName } from "../layout/loom_graph.js";
 import { shortPath } from "../layout/loom_names.js";
 import { textWidth, truncate } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
-import { gradMark } from "./loom_node.js";
+import { gradMark, labelWidth } from "./loom_node.js";
 import { visibleRows } from "./loom_scene.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
@@ -139,16 +139,14 @@ function visitMarks(scene, r, x, y) {
   const { plan, opened, i, now, labels } = scene;
   const { visits } = plan.story.rows[r];
   const done = visits.filter((k) => k <= i).length;
-  const text = labels.visit
-    .replace("{k}", String(r === now ? done : visits.length))
-    .replace("{n}", String(visits.length));
+  const text = labels.visit.replace("{k}", String(done)).replace("{n}", String(visits.length));
   const out = [h("text", { key: "visit", class: "loom-visit", x, y }, text)];
   const visited = r === now && opened.trace.steps[i]?.visit;
   if (visited) {
     const name = truncate(visitedName(scene, visited.node), 16);
     out.push(
       h("text", { key: "echo", class: "loom-label", x, y: y + 20, "data-loom-visited": visited.node }, `▸ ${name}`),
-      ...gradMark(scene, i, x + 6 + textWidth(`▸ ${name}`, 11.5) * BOLD, y + 16, true, codeRight(plan) - 2),
+      ...gradMark(scene, i, x + 6 + labelWidth(`▸ ${name}`), y + 16, true, codeRight(plan) - 2),
     );
   }
   const from = x + 12 + textWidth(text, 11) * BOLD;

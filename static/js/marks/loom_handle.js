@@ -3,7 +3,7 @@
 import { tuple } from "../layout/format.js";
 import { LINE, TITLE } from "../layout/loom_sizes.js";
 import { fitNames } from "../layout/loom_names.js";
-import { EM, textWidth, truncate } from "../layout/metrics.js";
+import { EM, textWidth } from "../layout/metrics.js";
 import { plainDtype } from "../layout/reads.js";
 import { cls, h } from "../svg.js";
 import { NODE_R } from "./loom_node.js";
@@ -14,21 +14,17 @@ import { NODE_R } from "./loom_node.js";
 export function handleMark({ plan, labels, i, now }, box, r) {
   const { reader, column, y, cy, lines, bar } = box;
   const { entity } = reader;
-  const meta = `${tuple(entity.shape ?? [])}${entity.kind === "array" ? " numpy" : layoutText(entity)}`;
+  const shape = tuple(entity.shape ?? []);
+  const meta = `${shape}${entity.kind === "array" ? " numpy" : layoutText(entity)}`;
   const name = reader.title;
   const room = Math.max(column.w, 0) + 34;
   const parts = [];
   const shown = fitNames(name, Math.max(3, Math.floor(room / (13 * EM))));
   if (name) parts.push(h("text", { key: "name", class: "loom-name", x: column.x + 1, y: y + 13 }, shown));
   const left = name ? textWidth(shown, 13) + 7 : 0;
-  if (room - left > 18)
-    parts.push(
-      h(
-        "text",
-        { key: "meta", class: "loom-note", x: column.x + 1 + left, y: y + 13 },
-        truncate(meta, Math.max(3, Math.floor((room - left) / 6))),
-      ),
-    );
+  const chars = Math.floor((room - left) / 6);
+  const fits = [meta, shape].find((text) => text.length <= chars);
+  if (fits) parts.push(h("text", { key: "meta", class: "loom-note", x: column.x + 1 + left, y: y + 13 }, fits));
   let last = column.x + column.w;
   lines.forEach((line, k) => {
     const { cells } = line;

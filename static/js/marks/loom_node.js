@@ -80,7 +80,7 @@ function labelMarks(scene, group, inLine, ran) {
   const room = plan.width - names - 10 - wide - (bad || group.length > 1 ? 0 : slots.length * 8);
   const text = truncate(labelOf(group, inLine, scene), Math.max(5, Math.min(most, Math.floor(room / LABEL))));
   const out = [h("text", { key: "label", class: "loom-label", x: names + 2, y: dot.y + 4 }, text)];
-  let x = names + 8 + textWidth(text, 11.5) * BOLD;
+  let x = names + 8 + labelWidth(text);
   if (bad) out.push(h("text", { key: "bad", class: "loom-saved broken", x, y: dot.y + 3.5 }, "✕"));
   else if (group.length === 1)
     for (const { slot, state, title } of slots) {
@@ -95,6 +95,11 @@ function labelMarks(scene, group, inLine, ran) {
   const fresh = plan.story.rowOfStep[ran] === now;
   if (grad) out.push(...gradMark(scene, ran, x + (bad ? 10 : 0), dot.y, fresh, plan.width - 3));
   return out;
+}
+
+/** How wide a node's name is in the page's face, where some letters are wide. @param {string} text */
+export function labelWidth(text) {
+  return textWidth(text, 11.5) * BOLD + (text.match(/[MmWw]/g)?.length ?? 0) * 3.5;
 }
 
 /** @param {Dot[]} group @param {Dot[]} inLine @param {LoomScene} scene */
