@@ -13,6 +13,18 @@ export const CHIP_FONT = 10;
 const MOST = 4;
 const DIGITS = 5;
 
+/** @type {WeakMap<object, string[]>} the texts of gradients' first elements, which many steps show */
+const written = new WeakMap();
+
+/** @param {import("../entities.js").Cell[]} cells @returns {string[]} */
+function textsOf(cells) {
+  const known = written.get(cells);
+  if (known) return known;
+  const texts = cells.slice(0, MOST).map((value) => shortNumber(value, DIGITS));
+  written.set(cells, texts);
+  return texts;
+}
+
 /** @param {Pick<Grad, "shape" | "cells">} grad @param {number} room @returns {ChipTexts} */
 export function gradChip(grad, room) {
   const all = grad.cells ?? null;
@@ -20,7 +32,7 @@ export function gradChip(grad, room) {
   if (!all.length) return measured(["∅"], []);
   for (let n = Math.min(MOST, all.length); n >= 1; n--) {
     const cells = all.slice(0, n);
-    const texts = cells.map((value) => shortNumber(value, DIGITS));
+    const texts = textsOf(all).slice(0, n);
     if (n < all.length) texts.push("…");
     const chip = measured(texts, cells);
     if (chip.width <= room) return chip;

@@ -6,7 +6,8 @@
  */
 
 import { railX } from "./graph_sizes.js";
-import { BRACKET, edgeNumber } from "./graph_row.js";
+import { BRACKET } from "./graph_docks.js";
+import { edgeNumber } from "./graph_gradients.js";
 import { edgeKey } from "./rails.js";
 
 /** @typedef {import("./graph_step.js").GraphStep} GraphStep */

@@ -63,9 +63,9 @@ export function graphStill(model, w) {
 export function graphPane(model, i, room, options) {
   const step = new GraphStep(model, i, options);
   const still = stillLayout(model, room.w);
-  const lines = livingLines(step, room, still);
+  const atRest = still.height <= room.h && Number.isFinite(room.h);
+  const lines = livingLines(step, room, atRest ? still.tops : null);
   const idle = step.idle();
-  const atRest = still.height <= room.h;
   if (atRest) for (const line of lines) placeAtRest(line, columnOf(line.component, room.w));
   else {
     const titles = still.titled ? step.components.length * TITLE : 0;
@@ -78,11 +78,12 @@ export function graphPane(model, i, room, options) {
   return assemble(step, room, lines, placed, idles);
 }
 
-/** The lines of a step from top to bottom: graphs as they stand at rest, nodes as the program made them.
- * @param {GraphStep} step @param {import("./pane.js").Room} room @param {import("./graph_still.js").Still} still
+/** The lines of a step from top to bottom: graphs and nodes as the program made them; graphs at rest as they stand there.
+ * @param {GraphStep} step @param {import("./pane.js").Room} room @param {Map<string, number> | null} tops of graphs at rest
  * @returns {Line[]} */
-function livingLines(step, room, { tops }) {
-  const graphs = [...step.components].sort((a, b) => (tops.get(a.key) ?? 0) - (tops.get(b.key) ?? 0));
+function livingLines(step, room, tops) {
+  const graphs = [...step.components];
+  if (tops) graphs.sort((a, b) => (tops.get(a.key) ?? 0) - (tops.get(b.key) ?? 0));
   return graphs.flatMap((component, group) => {
     const column = columnOf(component, room.w);
     return (step.living.get(component.key) ?? []).map((block, n) => {
@@ -93,7 +94,15 @@ function livingLines(step, room, { tops }) {
       const docks = step.toggled.has(leavesKey(block.uid)) ? count : docksShown(count, room.h);
       const seed = ran && block.seed && !step.met(block.uid).count ? SEED : 0;
       return {
-        ...{ block, component, first: n === 0, y: 0, gap, docks, seed, group, level: /** @type {const} */ ("slim") },
+        block,
+        component,
+        first: n === 0,
+        y: 0,
+        gap,
+        docks,
+        seed,
+        group,
+        level: /** @type {import("./graph_levels.js").Level} */ ("slim"),
         rank: step.rank(block),
         seen: step.seen(block),
         full: gap + docksHeight(docks) + NODE + seed,
@@ -127,7 +136,8 @@ function stack(step, room, lines, still, atRest) {
       out.end += TITLE;
     }
     if (atRest) out.end = still.blocks.get(line.block.uid) ?? out.end;
-    if (line.level === "fold" && lines[n - 1]?.level !== "fold") openOrFold(step, room, lines, n, out);
+    const before = lines[n - 1];
+    if (line.level === "fold" && (before?.level !== "fold" || line.first)) openOrFold(step, room, lines, n, out);
     line.y = out.end;
     if (line.level !== "fold") out.end += line[line.level];
   }
@@ -187,6 +197,8 @@ function assemble(step, room, lines, placed, idle) {
   const edges = step.components.flatMap((component) =>
     railEdges(step, component, columnOf(component, room.w), (uid) => boxes.get(uid)),
   );
+  const connected = new Set(edges.flatMap(({ from, to }) => [from, to]));
+  for (const row of rows) row.dot = connected.has(row.uid);
   edges.push(...rows.flatMap((row) => dockEdges(step, row)));
   const anchors = graphAnchors(rows, idle);
   const height =

@@ -24,9 +24,9 @@ const RAIL = 12;
 /** The least room that a gradient and the name of where it goes take. */
 const CHIP_ROOM = 160;
 /** A node shows so many lines of gradients; the rest is counted. */
-const MOST_CHIP_LINES = 5;
-/** The part of the width that rails may take. */
-const RAILS_SHARE = 0.3;
+const MOST_CHIP_LINES = 8;
+/** The part of the width that rails may take: less of a narrow pane. */
+const railsShare = (/** @type {number} */ w) => (w < 340 ? 0.17 : 0.3);
 
 /** @typedef {import("./graph_model.js").Block} Block */
 /** @typedef {import("./graph_model.js").Component} Component */
@@ -37,7 +37,7 @@ const RAILS_SHARE = 0.3;
 export function columnOf(component, w) {
   const { lanes } = component.rails;
   const railed = lanes > 1;
-  const pitch = railed ? Math.min(RAIL, (RAILS_SHARE * w) / lanes) : 0;
+  const pitch = railed ? Math.min(RAIL, (railsShare(w) * w) / lanes) : 0;
   return { left: railed ? 10 + lanes * pitch : 6, right: w - 8, railed, pitch };
 }
 

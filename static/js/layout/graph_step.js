@@ -53,6 +53,8 @@ export class GraphStep {
     this.living = new Map();
     /** @type {Map<string, string>} by graph, the backward that it is in, or was last in */
     this.backwards = new Map();
+    /** @type {Map<Component, Map<string, Turn | null>>} as far as they were asked for */
+    this.turns = new Map();
     /** @type {Map<string, number[]>} by node, how many gradients that backward brought to each of its outputs */
     this.arrivals = new Map();
     for (const component of this.components) this.readComponent(component);
@@ -130,6 +132,15 @@ export class GraphStep {
 
   /** @param {string} uid a node's @param {Component} component the graph that it is in or docked to @returns {Turn | null} */
   turn(uid, component) {
+    let turns = this.turns.get(component);
+    if (!turns) this.turns.set(component, (turns = new Map()));
+    let turn = turns.get(uid);
+    if (turn === undefined) turns.set(uid, (turn = this.findTurn(uid, component)));
+    return turn;
+  }
+
+  /** @param {string} uid @param {Component} component @returns {Turn | null} */
+  findTurn(uid, component) {
     const backward = this.backwards.get(component.key);
     if (!backward) return null;
     const { first, last } = this.model.backwards.get(backward) ?? { first: 0, last: -1 };

@@ -11,6 +11,9 @@ import { columnOf, docksHeight, FOLD, FOOT, gapAbove, NODE, PAD, SEED, TITLE } f
  *   blocks: by node, where the room above it begins; idle: where leaves wait that no node reads
  */
 
+/** So many widths are remembered. */
+const WIDTHS = 16;
+
 /** @param {GraphModel} model @param {number} w of the pane @returns {Still} */
 export function stillLayout(model, w) {
   const known = model.stills.get(w);
@@ -35,6 +38,7 @@ export function stillLayout(model, w) {
   }
   still.idle = PAD + packer.height;
   still.height = still.idle + (someIdle(model) ? FOLD : 0) + FOOT;
+  if (model.stills.size >= WIDTHS) model.stills.clear();
   model.stills.set(w, still);
   return still;
 }

@@ -42,3 +42,30 @@ export function nodeLabel(name) {
   const short = name.slice(name.lastIndexOf("::") + (name.includes("::") ? 2 : 1));
   return short === "AccumulateGrad" ? `+= ${short}` : short;
 }
+
+/** A label cut so that its number stays. @param {string} label @param {number} most characters */
+export function shortenLabel(label, most) {
+  const chars = Array.from(label);
+  if (chars.length <= most) return label;
+  const at = label.lastIndexOf(" ");
+  const number = at < 0 ? "" : label.slice(at);
+  return `${chars.slice(0, Math.max(1, most - 1 - Array.from(number).length)).join("")}…${number}`;
+}
+
+/** A path in at most so many characters: `net.0.weight`, `0.weight`, `…weight`. @param {string} path @param {number} most */
+export function shortPath(path, most) {
+  const parts = path.match(/^[^.[]+|\.[^.[]+|\[[^\]]*\]?/g) ?? [path];
+  for (let from = 0; from === 0 || from + 1 < parts.length; from++) {
+    const text = parts.slice(from).join("").replace(/^\./, "");
+    if (Array.from(text).length <= most) return text;
+  }
+  return `…${Array.from(path)
+    .slice(-Math.max(1, most - 1))
+    .join("")}`;
+}
+
+/** What is left of a path at the least: the name itself and what it is in. @param {string} path */
+export function pathEnd(path) {
+  const parts = path.match(/^[^.[]+|\.[^.[]+|\[[^\]]*\]?/g) ?? [path];
+  return parts.slice(-2).join("").replace(/^\./, "");
+}

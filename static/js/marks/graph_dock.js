@@ -21,7 +21,7 @@ export function dockMark(facts, row, dock) {
     { key: `dock ${dock.leaf} ${dock.dock.ks.join()}` },
     dock.shapings.map((shaping) => shapingMark(facts, shaping, row.y, small)),
     leafMark(facts, dock, row.y, small),
-    meets && meetMark(left ? dock.x - 12 : dock.x + dock.w + 10, dock.cy - row.y),
+    meets && meetMark(facts.labels, dock.met, left ? dock.x - 12 : dock.x + dock.w + 10, dock.cy - row.y),
   );
 }
 

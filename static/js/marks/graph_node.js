@@ -1,7 +1,8 @@
 /** A node of the graph pane: its box and turn, the name of its tensor, what it saved, and the gradients around it. */
 
 import { fullNumber } from "../layout/format.js";
-import { SLOT_FONT } from "../layout/slot_text.js";
+import { CHIP_GAP } from "../layout/graph_sizes.js";
+import { SLOT_FONT } from "../layout/graph_slots.js";
 import { cls, h } from "../svg.js";
 import { dockMark } from "./graph_dock.js";
 import { gradMark } from "./graph_grad.js";
@@ -22,6 +23,7 @@ export function rowMark(facts, row, railed) {
     row.hidden && hiddenMark(facts, row, row.hidden),
     row.seed && seedMark(row),
     row.grads.map((place) => gradMark(place, row.y)),
+    row.moreGrads > 0 && moreMark(row),
   );
 }
 
@@ -42,12 +44,12 @@ function nodeMark(facts, row, railed) {
       "aria-label": `${row.name}${row.tag ? ` ${row.tag.text}` : ""}`,
     },
     fresh && haloMark(x, 0, w, high, 8),
-    railed && railDot(row, cy),
+    railed && row.dot && railDot(facts, row, cy),
     h("rect", { key: "box", class: "node-box", x, y: 0, width: w, height: high, rx: 6 }),
     h(
       "text",
-      { key: "name", class: "node-name", x: x + 11, y: cy + font * 0.36, "font-size": font },
-      fitEnd(row.label, w - 14, font),
+      { key: "name", class: "node-name", x: x + row.lead, y: cy + font * 0.36, "font-size": font },
+      fitEnd(row.label, w - row.lead - 3, font),
     ),
     turn && turnMark(turn, x, cy),
     row.tag && tagMark(row.tag, row.y),
@@ -69,20 +71,35 @@ export function haloMark(x, y, w, high, rx) {
   return h("rect", { key: "halo", class: "halo", x: x - 3, y: y - 3, width: w + 6, height: high + 6, rx });
 }
 
-/** Where a node's rail has it, and whether gradients meet there. @param {Row} row @param {number} cy */
-function railDot(row, cy) {
-  if (row.met > 1) return meetMark(row.rail, cy);
+/** Where a node's rail has it, and whether gradients meet there. @param {StepFacts} facts @param {Row} row
+ * @param {number} cy */
+function railDot(facts, row, cy) {
+  if (row.met > 1) return meetMark(facts.labels, row.met, row.rail, cy);
   return h("circle", { key: "dot", class: "rail-dot", cx: row.rail, cy, r: 3.5 });
 }
 
-/** Where gradients meet and add. @param {number} cx @param {number} cy */
-export function meetMark(cx, cy) {
+/** Where gradients meet and add. @param {StepFacts["labels"]} labels @param {number} count of them @param {number} cx
+ * @param {number} cy */
+export function meetMark(labels, count, cx, cy) {
   return h(
     "g",
     { key: "meet" },
     h("circle", { key: "disc", class: "meet", cx, cy, r: 6.5 }),
     h("path", { key: "plus", class: "plus", d: `M${cx - 3.2} ${cy}h6.4m-3.2 -3.2v6.4` }),
+    h("title", { key: "title" }, labels.gradientsAdd.replace("{n}", String(count))),
   );
+}
+
+/** How many gradients have no room. @param {Row} row */
+function moreMark(row) {
+  const attrs = {
+    key: "more",
+    class: "grad-to",
+    x: row.x - 4,
+    y: row.top - row.y + CHIP_GAP / 2 + 5,
+    "font-size": 9.5,
+  };
+  return h("text", attrs, `+${row.moreGrads}`);
 }
 
 /** When backward runs a node. @param {Turn} turn @param {number} cx @param {number} cy */

@@ -29,6 +29,7 @@ export const LABELS = {
   graphUnnamed: "graph of a result without a name",
   backwardHere: "backward is here",
   backwardDone: "backward is done",
+  gradientsAdd: "{n} gradients add up here",
   idleLeaves: "{n} waiting for the next graph",
   was: "was",
   line: "line",

@@ -335,6 +335,100 @@ test("where there is no room, a broken slot is in words and the others are dots 
   assert.equal(slots[1].title, "self x@v0");
 });
 
+/** A loop of which each turn makes a graph; the one before lives on until it is there. @param {number} turns */
+function loop(turns) {
+  /** @type {any[]} */
+  const steps = [];
+  for (let k = 0; k < turns; k++) {
+    const last = 3 * k;
+    steps.push({
+      set: {
+        [`n${last + 1}`]: node("SinBackward0", []),
+        [`n${last + 2}`]: node("MulBackward0", [[`n${last + 1}`, 0]]),
+      },
+    });
+    steps.push({
+      set: { [`n${last + 3}`]: node("SumBackward0", [[`n${last + 2}`, 0]]) },
+      gone: k ? [`n${last - 2}`, `n${last - 1}`, `n${last}`] : [],
+    });
+    steps.push({
+      ...visit(`n${last + 3}`, [grad([1])]),
+      visit: { ...visit(`n${last + 3}`, [grad([1])]).visit, backward: `b${k + 1}` },
+    });
+  }
+  return openTrace(trace("", steps));
+}
+
+test("a loop's graphs take turns at two places at rest, and stand in the order of the program where there is no room", () => {
+  const opened = loop(4);
+  const model = graphModel(opened);
+  const tops = new Map();
+  for (let i = 0; i < opened.count; i++)
+    for (const row of graphPane(model, i, { w: 400, h: graphStill(model, 400) }, PLAIN).rows) {
+      if (row.block.line === 0) tops.set(row.block.component.key, row.y);
+      const later = graphPane(model, i, { w: 400, h: 90 }, PLAIN).rows.map(({ uid }) => Number(uid.slice(1)));
+      assert.deepEqual(
+        later,
+        [...later].sort((a, b) => a - b),
+        `step ${i}`,
+      );
+    }
+  const [a, b, c, d] = tops.values();
+  assert.ok(a < b);
+  assert.deepEqual([c, d], [a, b]);
+  const titles = graphPane(model, 3, { w: 400, h: Infinity }, PLAIN).titles;
+  assert.deepEqual(
+    titles.map(({ backward }) => backward),
+    ["done", ""],
+  );
+});
+
+test("two graphs that fold beside each other are two folds, and no node is lost", () => {
+  const opened = loop(2);
+  const model = graphModel(opened);
+  const pane = graphPane(model, 3, { w: 400, h: 60 }, PLAIN);
+  for (const uid of opened.state(3).keys()) assert.ok(pane.anchors.has(uid) || pane.folds.has(uid), uid);
+  for (const fold of pane.foldLines)
+    assert.equal(new Set(fold.uids.map((uid) => model.blocks.get(uid)?.component)).size, 1);
+});
+
+test("what waits for gradients, has them, or failed says so by its turn", () => {
+  const opened = chain(3);
+  const steps = /** @type {any[]} */ (opened.trace.steps);
+  steps[2].visit.failed = true;
+  const states = [0, 1, 2].map((i) =>
+    having(draw(opened, i, ROOMS[0]).body, "data-node").map((mark) => `${mark.attrs["data-node"]} ${mark.attrs.class}`),
+  );
+  assert.deepEqual(states[0], ["n1 node accumulate fresh", "n2 node fresh", "n3 node fresh", "n4 node fresh"]);
+  assert.deepEqual(states[1], ["n1 node accumulate waiting", "n2 node waiting", "n3 node waiting", "n4 node running"]);
+  assert.deepEqual(states[2], ["n1 node accumulate waiting", "n2 node waiting", "n3 node failed", "n4 node done"]);
+});
+
+test("leaves that no node reads wait in a line below, and come out of it when touched or opened", () => {
+  const leaf = (/** @type {string} */ of) => node("torch::autograd::AccumulateGrad", [], { variable: of });
+  const made = { s1: storage([1]), c1: counter(), t1: tensor(), t2: tensor() };
+  const opened = openTrace(
+    trace("", [{ set: { f1: frame({ a: ref("t1"), b: ref("t2") }), ...made, n1: leaf("t1"), n2: leaf("t2") } }, {}]),
+  );
+  assert.equal(draw(opened, 0, ROOMS[0]).pane.idle.leaves.length, 2);
+  const later = draw(opened, 1, ROOMS[0]);
+  assert.deepEqual(
+    [...later.pane.folds],
+    [
+      ["n1", "graph idle"],
+      ["n2", "graph idle"],
+    ],
+  );
+  assert.match(
+    flat(later.body)
+      .map((mark) => mark.text)
+      .join("\n"),
+    /2 waiting for the next graph: a, b/,
+  );
+  const open = draw(opened, 1, ROOMS[0], { ...PLAIN, toggled: new Set(["graph idle"]) });
+  assert.equal(having(open.body, "data-node").length, 2);
+});
+
 test("the graph's share of the stage grows with its rails, and is nothing without a graph", () => {
   assert.equal(graphWidth(graphModel(openTrace(trace("", [{ set: { f1: vars({}) } }]))), 1000), 0);
   assert.equal(graphWidth(graphModel(chain(3)), 1000), 385);

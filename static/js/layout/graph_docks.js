@@ -1,0 +1,162 @@
+/** Leaves at the node that reads them: a line each above an open node, in the line of a slim one. */
+
+import { gradChip } from "./grad_chip.js";
+import { atStep, edgeNumber } from "./graph_gradients.js";
+import { DOCK, docksHeight } from "./graph_sizes.js";
+import { leavesKey } from "./graph_step.js";
+import { LineRoom } from "./line_room.js";
+import { textWidth } from "./metrics.js";
+import { pathEnd } from "./node_labels.js";
+
+/** @typedef {import("./graph_step.js").GraphStep} GraphStep */
+/** @typedef {import("./graph_row.js").Row} Row */
+/** @typedef {import("./graph_model.js").Dock} Dock */
+/** @typedef {import("./graph_sizes.js").Column} Column */
+/** @typedef {import("../trace.js").Grad} Grad */
+
+/** From the left of a node's box to the line that goes up to its leaves. */
+export const BRACKET = 32;
+/** The room of the count of leaves that have no place. */
+export const MORE = 30;
+/** The room of the mark at which gradients add up. */
+const MEET = 14;
+
+/** The leaves that a node reads, above it. @param {GraphStep} step @param {Row} row @param {Dock[]} docks those with a line
+ * @param {Column} column @param {(leaf: string, reader: string) => boolean} stands */
+export function addDocks(step, row, docks, column, stands) {
+  const { component } = row.block;
+  const left = row.x + BRACKET + 13;
+  let pillX = left;
+  let y = row.y - docksHeight(docks.length);
+  const lines = docks.map((dock) => {
+    const cy = y + 9;
+    y += DOCK;
+    let x = left;
+    const shapings = dock.vias.map((uid) => {
+      const label = step.model.labels.get(uid) ?? uid;
+      const w = Math.max(20, Math.ceil(textWidth(label, 10)) + 10) + turnRoom(step, uid);
+      const place = { uid, label, x, y: cy - 9, w, h: 18, turn: step.turn(uid, component), lead: turnRoom(step, uid) };
+      x += w + 12;
+      return place;
+    });
+    pillX = Math.max(pillX, x);
+    return { dock, cy, shapings };
+  });
+  for (const { dock, cy, shapings } of lines) {
+    const grads = dockGradients(step, row, dock);
+    const turn = step.turn(dock.leaf, component);
+    const name = step.leafName(dock.leaf);
+    const label = `+= ${name}`;
+    const lead = turnRoom(step, dock.leaf);
+    const x = pillX + (dock.ks.length > 1 ? MEET : 0);
+    const wanted = grads.reduce(
+      (sum, { grad, now }) => sum + Math.min(gradChip(grad, 150).width, now ? 118 : 60) + 12,
+      8,
+    );
+    const short = Math.ceil(textWidth(`+= ${pathEnd(name)}`, 10)) + 18 + lead;
+    // Of the room that a gradient wants, the name gets what it needs, as long as a number of the gradient stays.
+    const chips = grads.reduce((sum, { now, to }) => sum + (now ? 60 + (to ? 30 : 0) : 0), 8);
+    const least = Math.max(lead + 58, Math.min(short, column.right - x - chips));
+    const w = Math.min(
+      Math.ceil(textWidth(label, 10)) + 18 + lead,
+      Math.max(least, column.right - x - wanted),
+      column.right - x,
+    );
+    const again = !stands(dock.leaf, row.uid);
+    const met = turn && turn.step <= step.i ? step.met(dock.leaf).count : 0;
+    row.docks.push({ leaf: dock.leaf, label, turn, again, met, shapings, dock, cy, lead, x, y: cy - 9, w, h: 18 });
+    const meets = met > 1 && dock.ks.length === 1 ? MEET : 0;
+    addDockGradients(row, grads, new LineRoom(x + w + 8 + meets, column.right, cy));
+  }
+}
+
+/** The room at the left of a leaf's name for its turn in a backward, kept from the start where it ever has one.
+ * @param {GraphStep} step @param {string} uid */
+export function turnRoom(step, uid) {
+  const visits = step.model.visits.get(uid);
+  return visits ? (visits.some(({ k }) => k > 99) ? 20 : 15) : 0;
+}
+
+/** Leaves of an open node that have no line. @param {Row} row @param {Dock[]} shown @param {LineRoom} line */
+export function countHidden(row, shown, line) {
+  const uids = row.block.docks.flatMap((dock) => (shown.includes(dock) ? [] : [...dock.vias, dock.leaf]));
+  if (uids.length) row.hidden = { ...line.take(34, 16), key: leavesKey(row.uid), uids };
+}
+
+/** The gradients on their way to a leaf that the step shows: the latest on each of its edges.
+ * @param {GraphStep} step @param {Row} row @param {Dock} dock @returns {{key: string, grad: Grad, now: boolean, to: string}[]} */
+function dockGradients(step, row, { leaf, vias, ks }) {
+  const { component } = row.block;
+  for (const via of [...vias].reverse()) {
+    const grad = step.visit(via, component)?.grad_inputs.find(Boolean);
+    const to = vias[vias.indexOf(via) + 1];
+    const now = atStep(step, step.turn(via, component));
+    const k = edgeNumber(step, via, to ?? leaf);
+    if (grad) return [{ key: `${via}:${k}`, grad, now, to: to ? (step.model.labels.get(to) ?? to) : "" }];
+  }
+  const visit = step.visit(row.uid, component);
+  const now = atStep(step, row.turn);
+  const to = vias.length ? (step.model.labels.get(vias[0]) ?? vias[0]) : "";
+  const grads = ks.flatMap((k) => {
+    const grad = visit?.grad_inputs[k];
+    return grad ? [{ key: `${row.uid}:${k}`, grad, now, to }] : [];
+  });
+  const sum = step.met(leaf).count > 1 ? step.visit(leaf, component)?.grad_outputs[0] : null;
+  if (!sum || !atStep(step, step.turn(leaf, component)) || step.readerOf(leaf) !== row.uid) return grads;
+  return [{ key: leaf, grad: sum, now: true, to: "" }, ...grads];
+}
+
+/** @param {Row} row @param {ReturnType<typeof dockGradients>} grads @param {LineRoom} line */
+function addDockGradients(row, grads, line) {
+  grads.forEach(({ key, grad, now, to }, i) => {
+    const later = grads.length - i - 1;
+    const share = now && !grads[i + 1]?.now ? line.left - later * 62 : line.left / (later + 1) - (later ? 12 : 0);
+    const lead = to && share > 60 ? Math.ceil(textWidth(`↑${to}`, 9.5)) + 4 : 0;
+    if (share - lead < (now ? 18 : 44)) return;
+    const chip = gradChip(grad, share - lead);
+    if (!now && !chip.cells.length && grad.cells?.length) return;
+    if (chip.width > line.left - lead + 6) return;
+    const place = lead ? { text: `↑${to}`, x: line.x } : null;
+    line.x += lead;
+    row.grads.push({ key, grad, chip, now, to: place, ...line.take(chip.width, 18, 12) });
+  });
+}
+
+/** Leaves in a slim line, at its end; those without room are counted. @param {GraphStep} step @param {Row} row
+ * @param {LineRoom} line @param {(leaf: string, reader: string) => boolean} stands */
+export function addSlimDocks(step, row, line, stands) {
+  const { component, docks } = row.block;
+  /** @type {string[]} */
+  const hidden = [];
+  docks.forEach((dock, i) => {
+    const rest = i + 1 < docks.length || hidden.length ? MORE : 0;
+    const label = `+ ${step.leafName(dock.leaf)}`;
+    const wide = dock.vias.map((uid) => Math.max(16, Math.ceil(textWidth(step.model.labels.get(uid) ?? uid, 9)) + 8));
+    const lead = wide.reduce((sum, w) => sum + w + 5, 0);
+    const room = line.left - rest - lead;
+    if (hidden.length || room < 34) {
+      hidden.push(...dock.vias, dock.leaf);
+      return;
+    }
+    const shapings = dock.vias.map((uid, n) => ({
+      ...{ uid, label: step.model.labels.get(uid) ?? uid, turn: step.turn(uid, component), lead: 0 },
+      ...line.take(wide[n], 16, 5),
+    }));
+    const rect = line.take(Math.min(room, Math.ceil(textWidth(label, 9)) + 14), 16);
+    const turn = step.turn(dock.leaf, component);
+    const met = turn && turn.step <= step.i ? step.met(dock.leaf).count : 0;
+    row.docks.push({
+      leaf: dock.leaf,
+      label,
+      turn,
+      again: !stands(dock.leaf, row.uid),
+      met,
+      shapings,
+      dock,
+      cy: row.cy,
+      lead: 0,
+      ...rect,
+    });
+  });
+  if (hidden.length) row.hidden = { ...line.take(26, 16), key: leavesKey(row.uid), uids: hidden };
+}

@@ -1,0 +1,73 @@
+/** Gradients around a node of the graph: on their way to other nodes above it, their sum beside it, a backward's first below it. */
+
+import { gradChip } from "./grad_chip.js";
+import { CHIP_GAP, CHIP_LINE, chipLines, docksHeight } from "./graph_sizes.js";
+import { EM, textWidth } from "./metrics.js";
+import { shortenLabel } from "./node_labels.js";
+
+/** @typedef {import("./graph_step.js").GraphStep} GraphStep */
+/** @typedef {import("./graph_step.js").Turn} Turn */
+/** @typedef {import("./graph_row.js").Row} Row */
+/** @typedef {import("./graph_sizes.js").Column} Column */
+/** @typedef {import("./line_room.js").LineRoom} LineRoom */
+/** @typedef {import("../trace.js").Grad} Grad */
+
+/** The sum of the gradients that met at a node, when it runs. @param {GraphStep} step @param {Row} row @param {LineRoom} line */
+export function addSum(step, row, line) {
+  const { nr, count } = step.met(row.uid);
+  const grad = step.visit(row.uid, row.block.component)?.grad_outputs[nr];
+  if (count < 2 || !grad || line.left < 50 || !atStep(step, row.turn)) return;
+  const chip = gradChip(grad, line.left);
+  row.grads.push({ key: row.uid, grad, chip, now: true, to: null, ...line.take(chip.width, 18) });
+}
+
+/** Whether a step is the one at which a node runs. @param {GraphStep} step @param {Turn | null} turn */
+export function atStep(step, turn) {
+  return turn !== null && turn.step === step.i;
+}
+
+/** Which of a node's edges leads to another. @param {GraphStep} step @param {string} from @param {string} to */
+export function edgeNumber(step, from, to) {
+  return (step.node(from)?.next ?? []).findIndex((edge) => edge?.[0] === to);
+}
+
+/** The gradients on their way to other nodes, side by side above the node and its leaves.
+ * @param {GraphStep} step @param {Row} row @param {import("../entities.js").Node} node @param {Column} column */
+export function addGradients(step, row, node, column) {
+  const { block } = row;
+  const gap = row.y - docksHeight(row.docks.length) - row.top;
+  const visit = step.visit(row.uid, block.component);
+  if (!visit || gap < CHIP_GAP) return;
+  const inputs = block.inputs.filter(({ k, to }) => visit.grad_inputs[k] && node.next?.[k]?.[0] === to);
+  const { beside, lines } = chipLines(block, column);
+  const columns = Math.min(beside, inputs.length);
+  const left = row.x + 18;
+  const share = (column.right - left) / Math.max(1, columns);
+  row.moreGrads = Math.max(0, inputs.length - beside * lines);
+  inputs.slice(0, beside * lines).forEach(({ k, to }, i) => {
+    const grad = /** @type {Grad} */ (visit.grad_inputs[k]);
+    const x = left + (i % columns) * share;
+    const cy = row.top + CHIP_GAP / 2 + 1 + Math.floor(i / columns) * CHIP_LINE;
+    const nextTo = inputs.length === 1 && step.model.blocks.get(to)?.line === block.line - 1;
+    const name = step.outputs.get(to)?.texts[0];
+    const target = `↑${step.model.labels.get(to) ?? to}`;
+    const most = Math.max(8, Math.floor((share - 66) / (EM * 9.5)));
+    const text = name && target.length + name.length < most ? `${target} ${name}` : shortenLabel(target, most);
+    const lead = nextTo ? 0 : Math.ceil(textWidth(text, 9.5)) + 4;
+    const chip = gradChip(grad, Math.min(170, share - lead - 8));
+    const now = atStep(step, row.turn);
+    const rect = { x: x + lead, y: cy - 9, w: chip.width, h: 18 };
+    row.grads.push({ key: `${row.uid}:${k}`, grad, chip, now, to: lead ? { text, x } : null, ...rect });
+  });
+}
+
+/** What a backward begins with, below the node where it does. @param {GraphStep} step @param {Row} row @param {Column} column */
+export function addSeed(step, row, column) {
+  const visit = step.visit(row.uid, row.block.component);
+  const grad = visit?.grad_outputs.find(Boolean);
+  if (!grad || step.met(row.uid).count || row.bottom < row.y + row.h + 20) return;
+  const chip = gradChip(grad, column.right - row.x - 30);
+  row.seed = true;
+  const rect = { x: row.x + 22, y: row.y + row.h + 6, w: chip.width, h: 18 };
+  row.grads.push({ key: row.uid, grad, chip, now: atStep(step, row.turn), to: null, ...rect });
+}

@@ -1,0 +1,72 @@
+/** What a node saved, as chips: the slot's name, whose value it keeps, the version it expects, and what is wrong with it. */
+
+import { find } from "../entities.js";
+import { ALARMS } from "../trace_index.js";
+import { MORE } from "./graph_docks.js";
+import { textWidth } from "./metrics.js";
+import { pathEnd } from "./node_labels.js";
+
+/** @typedef {import("./graph_step.js").GraphStep} GraphStep */
+/** @typedef {import("./graph_row.js").Row} Row */
+/** @typedef {import("../entities.js").Slot} Slot */
+
+export const SLOT_FONT = 9.5;
+/** The room of a slot without words. */
+const DOT = 10;
+/** Longer names are told by their ends. */
+const LONG = 12;
+
+/**
+ * @param {GraphStep} step @param {string} slot @param {Slot} saved
+ * @param {string} state @returns {{head: string, now: number | null, width: number}} head: all but the version that its
+ *   storage has by now, which is given where backward will refuse it
+ */
+function slotText(step, slot, saved, state) {
+  if (state === "freed") return { head: slot, now: null, width: chipWidth(slot) };
+  const own = saved.tensor ? step.nameOf(saved.tensor) : null;
+  const where = own ?? step.keepers.get(saved.storage ?? "") ?? saved.storage ?? saved.tensor ?? "";
+  const version = typeof saved.expected === "number" ? `@v${saved.expected}` : "";
+  const value = find(step.entities, saved.counter, "counter")?.value;
+  const now = state === "stale" && typeof value === "number" ? value : null;
+  const suffix = state === "changed" ? " ≠" : state === "ok" || state === "stale" ? "" : ` ${state}`;
+  const short = where.length > LONG ? pathEnd(where) : where;
+  const head = `${slot} ${short}${version}${suffix}`.replace(" @", "@").trimEnd();
+  return { head, now, width: chipWidth(now === null ? head : `${head}, now v${now} `) };
+}
+
+/** @param {string} text */
+function chipWidth(text) {
+  return Math.ceil(textWidth(text, SLOT_FONT)) + 12;
+}
+
+/** Chips of what a node saved: in words where there is room, else as dots; what is broken or news is always in words.
+ * @param {GraphStep} step @param {Row} row @param {import("../entities.js").Node} node
+ * @param {import("./line_room.js").LineRoom} line */
+export function addSlots(step, row, node, line) {
+  const slim = row.level === "slim";
+  const right = line.right;
+  if (row.block.docks.length && slim) line.right -= MORE;
+  const entries = Object.entries(node.saved ?? {}).map(([slot, saved]) => {
+    const key = `${row.uid}:${slot}`;
+    const state = saved.state === "freed" || node.released ? "freed" : saved.state;
+    const loud = ALARMS.has(state) || (step.news.has(key) && state !== "freed");
+    return { slot, saved, state, key, words: loud, text: slotText(step, slot, saved, state) };
+  });
+  let spare = line.left - entries.reduce((sum, { words, text }) => sum + (words ? text.width + 4 : DOT), 0);
+  for (const entry of entries) {
+    const more = entry.text.width + 4 - DOT;
+    if (slim || entry.words || more > spare) continue;
+    entry.words = true;
+    spare -= more;
+  }
+  for (const { slot, saved, state, key, words, text } of entries) {
+    if (!words && spare < 0) {
+      spare += DOT;
+      continue;
+    }
+    if (line.left < 8) break;
+    const { x, y, w, h } = words ? line.take(Math.min(text.width, line.left), 16) : line.take(7, 7, 3);
+    row.slots.push({ x, y, w, h, slot, saved, state, key, head: text.head, now: text.now, dot: !words });
+  }
+  line.right = right;
+}
