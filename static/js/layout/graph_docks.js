@@ -14,18 +14,24 @@ import { pathEnd } from "./node_labels.js";
 /** @typedef {import("./graph_sizes.js").Column} Column */
 /** @typedef {import("../trace.js").Grad} Grad */
 
-/** From the left of a node's box to the line that goes up to its leaves. */
-export const BRACKET = 32;
+/** A narrower graph says less of the nodes between leaves and their reader. */
+const NARROW = 260;
 /** The room of the count of leaves that have no place. */
 export const MORE = 30;
 /** The room of the mark at which gradients add up. */
 const MEET = 14;
 
+/** From the left of a node's box to the line that goes up to its leaves. @param {Column} column */
+export function bracketAt(column) {
+  return column.right - column.left < NARROW ? 22 : 32;
+}
+
 /** The leaves that a node reads, above it. @param {GraphStep} step @param {Row} row @param {Dock[]} docks those with a line
  * @param {Column} column @param {(leaf: string, reader: string) => boolean} stands */
 export function addDocks(step, row, docks, column, stands) {
   const { component } = row.block;
-  const left = row.x + BRACKET + 13;
+  const narrow = column.right - column.left < NARROW;
+  const left = row.x + bracketAt(column) + (narrow ? 10 : 13);
   let pillX = left;
   let y = row.y - docksHeight(docks.length);
   const lines = docks.map((dock) => {
@@ -33,7 +39,8 @@ export function addDocks(step, row, docks, column, stands) {
     y += DOCK;
     let x = left;
     const shapings = dock.vias.map((uid) => {
-      const label = step.model.labels.get(uid) ?? uid;
+      const whole = step.model.labels.get(uid) ?? uid;
+      const label = narrow ? whole.split(" ")[0] : whole;
       const w = Math.max(20, Math.ceil(textWidth(label, 10)) + 10) + turnRoom(step, uid);
       const place = { uid, label, x, y: cy - 9, w, h: 18, turn: step.turn(uid, component), lead: turnRoom(step, uid) };
       x += w + 12;
@@ -55,7 +62,7 @@ export function addDocks(step, row, docks, column, stands) {
     );
     const short = Math.ceil(textWidth(`+= ${pathEnd(name)}`, 10)) + 18 + lead;
     // Of the room that a gradient wants, the name gets what it needs, as long as a number of the gradient stays.
-    const chips = grads.reduce((sum, { now, to }) => sum + (now ? 60 + (to ? 30 : 0) : 0), 8);
+    const chips = grads.reduce((sum, { now, to }) => sum + (now ? 60 + (to && !narrow ? 30 : 0) : 0), 8);
     const least = Math.max(lead + 58, Math.min(short, column.right - x - chips));
     const w = Math.min(
       Math.ceil(textWidth(label, 10)) + 18 + lead,

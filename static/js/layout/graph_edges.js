@@ -6,7 +6,7 @@
  */
 
 import { railX } from "./graph_sizes.js";
-import { BRACKET } from "./graph_docks.js";
+import { bracketAt } from "./graph_docks.js";
 import { edgeNumber } from "./graph_gradients.js";
 import { edgeKey } from "./rails.js";
 
@@ -66,8 +66,9 @@ function railPath(start, end, rail, x) {
   return `M${start.box.x} ${from}H${start.x}${first}${last}V${to}H${end.box.x}`;
 }
 
-/** Edges between a node and its leaves. @param {GraphStep} step @param {Row} row @returns {EdgePlace[]} */
-export function dockEdges(step, row) {
+/** Edges between a node and its leaves. @param {GraphStep} step @param {Row} row
+ * @param {import("./graph_sizes.js").Column} column @returns {EdgePlace[]} */
+export function dockEdges(step, row, column) {
   const full = row.level === "full";
   return row.docks.flatMap((place) => {
     const chain = [
@@ -75,7 +76,9 @@ export function dockEdges(step, row) {
       { uid: place.leaf, x: place.x, w: place.w },
     ];
     const first = place.dock.ks.map((k, n) => {
-      const d = full ? bracketPath(row, chain[0].x, place.cy, n) : `M${chain[0].x} ${row.cy}H${row.x + row.w}`;
+      const d = full
+        ? bracketPath(row, { x: chain[0].x, cy: place.cy, down: row.x + bracketAt(column) - n * 5 })
+        : `M${chain[0].x} ${row.cy}H${row.x + row.w}`;
       const arrow = { x: chain[0].x - 1, y: place.cy, up: false };
       const edge = { reader: row.uid, k, to: chain[0].uid };
       return edgePlace(step, row.block.component, edge, d, [place.cy, row.y + row.h], full ? arrow : null);
@@ -90,10 +93,9 @@ export function dockEdges(step, row) {
   });
 }
 
-/** From a leaf to the left and down to the top of its reader. @param {Row} row @param {number} x @param {number} cy
- * @param {number} n how many edges there are beside it already */
-function bracketPath(row, x, cy, n) {
-  const down = row.x + BRACKET - n * 5;
+/** From a leaf to the left and down to the top of its reader. @param {Row} row
+ * @param {{x: number, cy: number, down: number}} at   the leaf's left and middle, and where the line goes down */
+function bracketPath(row, { x, cy, down }) {
   return `M${x} ${cy}H${down + 5}A5 5 0 0 0 ${down} ${cy + 5}V${row.y}`;
 }
 

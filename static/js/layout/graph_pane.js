@@ -199,7 +199,7 @@ function assemble(step, room, lines, placed, idle) {
   );
   const connected = new Set(edges.flatMap(({ from, to }) => [from, to]));
   for (const row of rows) row.dot = connected.has(row.uid);
-  edges.push(...rows.flatMap((row) => dockEdges(step, row)));
+  edges.push(...rows.flatMap((row) => dockEdges(step, row, columnOf(row.block.component, room.w))));
   const anchors = graphAnchors(rows, idle);
   const height =
     Math.max(placed.end, idle.line ? idle.line.y + idle.line.h + 2 : 0, ...idle.leaves.map((leaf) => leaf.y + DOCK)) +
