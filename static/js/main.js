@@ -5,6 +5,7 @@ import { startCopyLink } from "./copy_link.js";
 import { startDownloads } from "./download.js";
 import { readDraft, writeDraft } from "./drafts.js";
 import { startKeys } from "./keys.js";
+import { startLegend } from "./legend.js";
 import { locale } from "./locale.js";
 import { activeModes, bytesLabel, liveBytes } from "./memory_totals.js";
 import { createAddress, fragmentOf } from "./page_address.js";
@@ -138,6 +139,7 @@ function programName({ source, pasted = null }) {
 }
 
 startTheme(element("theme"));
+startLegend(element("legend"));
 startPaneBorder(element("border"), { least: 240, most: () => Math.max(320, innerWidth * 0.6) });
 element("closer").addEventListener("click", picture.zoom.in);
 element("further").addEventListener("click", picture.zoom.out);
