@@ -8,7 +8,8 @@ from server.http_cache import MAX_AGE
 from server.store.repository import SavedProgram
 from server.wire.embeds import OEmbed
 
-WIDTH, HEIGHT = 960, 560
+WIDTH, HEIGHT = 700, 480
+"""It fits the column of an article."""
 MIN_WIDTH, MIN_HEIGHT = 320, 300
 CARD_SIZE = (1200, 630)
 _FRAGMENT_PART = re.compile(r"i=[0-9]{1,9}|at=[A-Za-z0-9%:._~-]{1,200}|v=loom")
@@ -25,7 +26,7 @@ def oembed(
     source = f"{base}/embed/{program.id}" + (f"#{parts}" if parts else "")
     title = program.content.title or "Gradbox"
     frame = Markup(
-        '<iframe src="{}" width="{}" height="{}" title="{}" loading="lazy" style="border:0" '
+        '<iframe src="{}" width="{}" height="{}" title="{}" loading="lazy" style="border:0;max-width:100%" '
         'sandbox="allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox"></iframe>'
     ).format(source, width, height, title)
     return OEmbed(

@@ -6,6 +6,7 @@ import json
 import threading
 import urllib.parse
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -350,6 +351,21 @@ def test_a_frame_in_another_sites_page_shows_and_steps_and_runs_nothing(page: An
         assert page.evaluate("document.documentElement.scrollTop") == 0
 
 
+def test_the_file_and_the_paper_say_what_they_are_of(page: Any, public: str, tmp_path: Path) -> None:
+    address = made(page, public, title="Twice", description="Watch the second one.")
+    head = "[...document.querySelectorAll('.print-head > *')].map(e => e.textContent)"
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(head) == ["Twice", "Watch the second one.", address]
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(head) == []
+    file = tmp_path / "run.html"
+    file.write_text(page.request.get(f"{address}.html").text())
+    page.goto(file.as_uri())
+    assert page.locator("#title").inner_text() == "Twice"
+    assert page.locator("#about").inner_text().split() == ["Watch", "the", "second", "one.", address]
+    assert page.locator("#about a").get_attribute("href") == address
+
+
 def test_the_menu_gives_what_another_page_needs(page: Any, public: str) -> None:
     page.goto(f"{public}/")
     page.wait_for_selector("#stage [data-handle]")
@@ -376,6 +392,7 @@ def test_the_menu_gives_what_another_page_needs(page: Any, public: str) -> None:
     with elsewhere(f"<!doctype html>{copied[0]}") as article:
         page.goto(article)
         assert page.locator("iframe").get_attribute("title") == 'A "title" & <more>'
+        assert page.locator("iframe").bounding_box()["width"] <= 700, "it fits an article's column"
         page.frame_locator("iframe").locator("#workbench[data-step='1']").wait_for()
 
 

@@ -12,6 +12,7 @@ from server.routes.saved_programs import NOT_FOUND
 from server.services import Services
 from server.store.repository import SavedProgram
 from server.templating import render_partial
+from server.urls import permalink
 from server.wire.api import ProblemReply
 from server.wire.pictures import DrawRequest, Kind, Theme
 from server.wire.saved_programs import Language
@@ -141,7 +142,12 @@ async def offline_file(
     program = await exporter.services.programs.find(id_)
     language = lang or program.content.language
     draw = DrawRequest(
-        kind="file", step=step, language=language, body=render_partial("partials/_offline.html", language)
+        kind="file",
+        step=step,
+        language=language,
+        note=program.content.note or program.content.description,
+        address=permalink(exporter.services.settings, "", program.id),
+        body=render_partial("partials/_offline.html", language),
     )
     headers = {
         "Content-Security-Policy": OFFLINE_POLICY,

@@ -13,12 +13,14 @@ Theme = Literal["light", "dark"]
 class DrawRequest(Model):
     """What to draw. step: counted from 0; None is the one that the page opens with, or no step for a loom.
 
-    png: a PNG instead of an SVG. body: the markup of the offline file. size: bytes of the gzipped trace.
+    png: a PNG instead of an SVG. body: the markup of the offline file. note, address: what it says of the program. size: bytes of the gzipped trace.
     """
 
     kind: Kind
     step: int | None = Field(default=None, ge=0)
     title: str = ""
+    note: str = ""
+    address: str = ""
     theme: Theme = "light"
     language: str = "en"
     png: bool = False

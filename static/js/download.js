@@ -11,7 +11,8 @@ const REVOKE_AFTER_MS = 20000;
 const MARGIN = 6;
 
 /**
- * @typedef {{opened: import("./state.js").OpenTrace, toggled: ReadonlySet<string>, step: number, name: string, title: string}} Subject
+ * @typedef {{opened: import("./state.js").OpenTrace, toggled: ReadonlySet<string>, step: number, name: string,
+ *   about: import("./about.js").About}} Subject
  *   toggled: the stage's folds that the reader opened or closed; name: the stem of the files' names
  */
 
@@ -93,20 +94,20 @@ async function toPng(svg) {
 }
 
 /** @param {Subject} subject @param {string} body @param {HTMLElement} root @returns {Promise<string>} */
-async function offlinePage({ opened, step, title }, body, root) {
+async function offlinePage({ opened, step, about }, body, root) {
   const [style, script] = await Promise.all(["style.css", "offline.js"].map(fetchBuilt));
   const nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
   return standalone({
-    title: `Gradbox: ${title}`,
+    title: `Gradbox: ${about.title}`,
     language: root.lang,
     theme: root.dataset.theme ?? null,
     body,
     style,
     script,
     nonce,
-    data: { trace: opened.trace, step, title },
+    data: { trace: opened.trace, step, ...about },
   });
 }
 

@@ -158,6 +158,28 @@ function messageDecorations(state, list) {
   return Decoration.set(ranges, true);
 }
 
+/** Heights of lines that were never in sight are estimates: after a jump they are measured, and it is adjusted. */
+const MOST_JUMPS = 4;
+
+/** Scroll a line into the middle of the editor, unless it is in sight. It is measured with the next frame: asked for at once, the
+ * browser would lay out the page for each step. @param {EditorView} view @param {number} line @param {number} [jumps] */
+function scrollToLine(view, line, jumps = 0) {
+  view.requestMeasure({
+    key: "now",
+    read: () => {
+      const block = view.lineBlockAt(view.state.doc.line(Math.min(line, view.state.doc.lines)).from);
+      const { scrollTop, clientHeight } = view.scrollDOM;
+      const isInSight = block.top >= scrollTop && block.bottom <= scrollTop + clientHeight;
+      return isInSight ? null : Math.max(0, block.top - Math.max(0, (clientHeight - block.height) / 2));
+    },
+    write: (top) => {
+      if (top === null || jumps === MOST_JUMPS) return;
+      view.scrollDOM.scrollTop = top;
+      requestAnimationFrame(() => scrollToLine(view, line, jumps + 1));
+    },
+  });
+}
+
 const highlightStyle = HighlightStyle.define([
   {
     tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword],
@@ -240,22 +262,11 @@ export function createEditor(host, { source, label, leaveHint, nonce, onRun, onC
       });
       silent = false;
     },
-    /** Lights the line that the step is at. @param {number | null} line @param {string} [tone] */
+    /** Lights the line that the step is at, and scrolls it into the middle unless it is in sight. @param {number | null} line
+     * @param {string} [tone] */
     setStepLine(line, tone = "") {
       view.dispatch({ effects: setStepLine.of(line === null ? null : { line, tone }) });
-      if (line === null || line > view.state.doc.lines || line < 1) return;
-      view.requestMeasure({
-        key: "now", // measured with the next frame: asked for at once, the browser would lay out the page for each step
-        read: () => {
-          const block = view.lineBlockAt(view.state.doc.line(Math.min(line, view.state.doc.lines)).from);
-          const { scrollTop, clientHeight } = view.scrollDOM;
-          const seen = block.top >= scrollTop && block.bottom <= scrollTop + clientHeight;
-          return seen ? null : Math.max(0, block.top - clientHeight / 3);
-        },
-        write: (top) => {
-          if (top !== null) view.scrollDOM.scrollTop = top;
-        },
-      });
+      if (line !== null && line >= 1 && line <= view.state.doc.lines) scrollToLine(view, line);
     },
     /** @param {Message[]} list */
     setMessages(list) {

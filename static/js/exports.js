@@ -5,9 +5,9 @@ import { standalone } from "./standalone.js";
 import { openingStep } from "./captions.js";
 
 /**
- * @typedef {{kind: "stage" | "loom" | "card" | "file", step: number | null, title: string, theme: "light" | "dark", language: string,
+ * @typedef {{kind: "stage" | "loom" | "card" | "file", step: number | null, title: string, note: string, address: string, theme: "light" | "dark", language: string,
  *   tallest: number, body: string, style: string, script: string, nonce: string}} ExportRequest
- *   step: null is the one that a reader would be shown first; body, style, script, nonce: the offline file's
+ *   note, address: of the offline file, empty where there is none. step: null is the one that a reader would be shown first; body, style, script, nonce: the offline file's
  */
 
 /** @param {string} text the trace @param {ExportRequest} request @returns {{made: string} | {steps: number}} steps: how many there are, where the one request for is not among them */
@@ -22,7 +22,13 @@ export function render(text, request) {
     made: standalone({
       ...request,
       theme: null,
-      data: { trace, step: step ?? Math.max(0, openingStep(trace)), title },
+      data: {
+        trace,
+        step: step ?? Math.max(0, openingStep(trace)),
+        title,
+        note: request.note,
+        address: request.address,
+      },
     }),
   };
 }

@@ -44,6 +44,7 @@ const { dispatch } = store;
 
 const program = createProgramPane(element, store, say);
 const picture = createPicturePane(element, store, say, {
+  about: aboutProgram,
   canRun: true,
   stopsAt: program.stopsAt,
   scaled(k, chosen) {
@@ -138,6 +139,20 @@ function programName({ source, pasted = null }) {
   return { name: "program", title: select.firstStatement(source) };
 }
 
+/** @returns {import("./about.js").About} */
+function aboutProgram() {
+  const state = store.state();
+  const own = select.isPageProgram(state);
+  const { title } = programName(state.opened?.trace.program ?? { source: state.text });
+  const note = own
+    ? page.saved
+      ? page.saved.note || page.saved.description
+      : (element("workbench").dataset.question ?? "")
+    : "";
+  const address = page.saved && own ? new URL(page.saved.url, location.href).href : location.href;
+  return { title, note, address };
+}
+
 startTheme(element("theme"));
 startLegend(element("legend"));
 startPaneBorder(element("border"), { least: 240, most: () => Math.max(320, innerWidth * 0.6) });
@@ -167,9 +182,14 @@ startDownloads(
   },
   () => {
     const { opened, step } = store.state();
-    return opened?.count
-      ? { opened, toggled: picture.stage.toggled(), step, ...programName(opened.trace.program) }
-      : null;
+    if (!opened?.count) return null;
+    return {
+      opened,
+      toggled: picture.stage.toggled(),
+      step,
+      name: programName(opened.trace.program).name,
+      about: aboutProgram(),
+    };
   },
   () => dispatch({ type: "problemFound", problem: { key: "take_failed" } }),
 );

@@ -1,5 +1,6 @@
 /** The pane of pictures, on the page and in an offline file: stage or loom, timeline, sentences, printed output. */
 
+import { printHead } from "./about.js";
 import { captionItems } from "./caption_list.js";
 import { loomLabels, sentences, stageLabels, stepHeading } from "./captions.js";
 import { createCurves } from "./curves.js";
@@ -19,15 +20,15 @@ const ZOOM = 1.25;
  * @param {<T extends HTMLElement>(id: string) => T} element an element of the page, by its id
  * @param {{state: () => PageState, dispatch: (action: Action) => void}} store
  * @param {import("./locale.js").Locale["say"]} say
- * @param {{stopsAt?: (i: number) => boolean, scaled?: (k: number, chosen: boolean) => void, canRun?: boolean}} [options]
- *   stopsAt: whether a step is at a breakpoint; scaled: called with the scale that is drawn; canRun: whether elements
+ * @param {{about: () => import("./about.js").About, stopsAt?: (i: number) => boolean, scaled?: (k: number, chosen: boolean) => void, canRun?: boolean}} options
+ *   about: what a printed run is headed by; stopsAt: whether a step is at a breakpoint; scaled: called with the scale that is drawn; canRun: whether elements
  *   that the trace left out can be asked for
  */
 export function createPicturePane(
   element,
   { state: current, dispatch },
   say,
-  { stopsAt, scaled, canRun = false } = {},
+  { about, stopsAt, scaled, canRun = false },
 ) {
   const go = (/** @type {number} */ step) => dispatch({ type: "stepChosen", step });
   const stage = createStage(element("stage"), document, {
@@ -53,9 +54,14 @@ export function createPicturePane(
   );
   addEventListener("beforeprint", () => {
     const { opened } = current();
-    if (opened?.count) loom.print(opened);
+    if (!opened?.count) return;
+    loom.print(opened);
+    element("loom").prepend(printHead(about()));
   });
-  addEventListener("afterprint", () => loom.clearPrint());
+  addEventListener("afterprint", () => {
+    loom.clearPrint();
+    element("loom").querySelector(".print-head")?.remove();
+  });
 
   /** @param {number} i */
   function describe(i) {

@@ -1,6 +1,7 @@
 /** The pane of the program: its editor with messages, its settings, the run's outcome and what differs from an article. */
 
 import { outcomeSentence } from "./captions.js";
+import { startCodeFold } from "./code_fold.js";
 import { createEditor } from "./editor.js";
 import { messages, generalNotices } from "./messages.js";
 import { outputMessages, showOutputSummary } from "./output_diff.js";
@@ -23,6 +24,7 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
   /** @type {import("./outputs.js").OutputRow[]} the article's outputs beside torch's */
   let rows = [];
 
+  const codeFold = startCodeFold(element("editor"), element("fold"), () => showLine(current()));
   /** the keyboard was the editor's when the run was asked for: it is again, where there is nothing to step through */
   let editorHadKeys = false;
 
@@ -32,6 +34,7 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
     editorHadKeys = editor.focused();
     const { activeElement } = document;
     if (activeElement instanceof HTMLElement && activeElement.matches("[contenteditable], input")) activeElement.blur();
+    codeFold.fold();
     dispatch({ type: "runRequested" });
   }
   /** Go to a step, and show its line where that step is shown already. @param {number} step */

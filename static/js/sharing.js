@@ -1,6 +1,7 @@
 /** What another site's page takes of a saved program: the code of a frame, the address of a step's picture. Both are copied. */
 
-const EMBED_SIZE = { width: 960, height: 560 };
+/** It fits the column of an article, and is as wide as a narrower one. */
+const EMBED_SIZE = { width: 700, height: 480 };
 
 /** @typedef {{url: string, title: string, step: number | null, fragment: string}} Shareable url: the permalink, absolute; fragment: of the step and the view */
 
@@ -35,7 +36,7 @@ export function startSharing(menu, current, { copied, failed }) {
 export function frameCode({ url, title, fragment }) {
   const escapedTitle = title.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
   const source = url.replace(/\/s\/([^/]+)$/, "/embed/$1") + fragment;
-  return `<iframe src="${source.replaceAll("&", "&amp;")}" width="${EMBED_SIZE.width}" height="${EMBED_SIZE.height}" title="${escapedTitle}" loading="lazy" style="border:0"></iframe>`;
+  return `<iframe src="${source.replaceAll("&", "&amp;")}" width="${EMBED_SIZE.width}" height="${EMBED_SIZE.height}" title="${escapedTitle}" loading="lazy" style="border:0;max-width:100%"></iframe>`;
 }
 
 /** @param {Shareable} subject */

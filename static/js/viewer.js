@@ -1,5 +1,7 @@
 /** The page of one trace that is only looked at: the offline file and the frame in another site's page. */
 
+import { aboutLines } from "./about.js";
+import { startCodeFold } from "./code_fold.js";
 import { captionItems } from "./caption_list.js";
 import { outcomeSentence } from "./captions.js";
 import { startKeys } from "./keys.js";
@@ -26,10 +28,12 @@ function addressOf(fragment, step) {
 
 /**
  * Show a trace to step through.
- * @param {{trace: import("./trace.js").Trace, step: number | null, title: string}} content step: null for the opening one
+ * @param {{trace: import("./trace.js").Trace, step: number | null, title: string, note?: string, address?: string}} content
+ *   step: null for the opening one
  */
-export function startViewer({ trace, step: firstStep, title }) {
+export function startViewer({ trace, step: firstStep, title, note = "", address = "" }) {
   const { say } = locale(document.documentElement.lang);
+  const about = { title, note, address };
   /** In a frame, the link to the permalink. */
   const permalink = /** @type {HTMLAnchorElement | null} */ (document.querySelector("a[data-away]"));
   const store = createStore(
@@ -50,7 +54,7 @@ export function startViewer({ trace, step: firstStep, title }) {
       row.addEventListener("click", () => dispatch({ type: "lineChosen", line: k + 1 }));
       return row;
     });
-  const picture = createPicturePane(element, store, say);
+  const picture = createPicturePane(element, store, say, { about: () => about });
 
   /** Highlight the line of the step, and scroll it into the listing's view: a page around the frame isn't ours to scroll.
    * @param {import("./trace.js").Step} step */
@@ -60,13 +64,17 @@ export function startViewer({ trace, step: firstStep, title }) {
       if (k + 1 === line) row.setAttribute("aria-current", "step");
       else row.removeAttribute("aria-current");
     });
-    const row = rows[line - 1];
-    const box = element("listing").closest("section");
-    if (!row || !box) return;
+    if (rows[line - 1]) scrollToRow(rows[line - 1]);
+  }
+
+  /** Scroll a line of the program into the middle of what scrolls, unless it is in sight. @param {HTMLElement} row */
+  function scrollToRow(row) {
+    const list = element("listing");
+    const box = list.scrollHeight > list.clientHeight + 1 ? list : list.closest("section");
+    if (!box) return;
     const view = box.getBoundingClientRect();
     const { top, bottom } = row.getBoundingClientRect();
-    if (top < view.top) box.scrollTop += top - view.top;
-    else if (bottom > view.bottom) box.scrollTop += bottom - view.bottom;
+    if (top < view.top || bottom > view.bottom) box.scrollTop += (top + bottom - view.top - view.bottom) / 2;
   }
 
   /** Why there are no steps. */
@@ -97,7 +105,12 @@ export function startViewer({ trace, step: firstStep, title }) {
 
   startTheme(element("theme"));
   element("title").textContent = title;
+  element("about").replaceChildren(...aboutLines(about));
   element("listing").replaceChildren(...rows);
+  startCodeFold(element("listing"), element("fold"), () => {
+    const row = rows.find((row) => row.ariaCurrent);
+    if (row) scrollToRow(row);
+  });
   startKeys({ focused: () => false }, picture.shortcuts, { run() {}, key: picture.timeline.key });
   render(store.state(), null);
   store.subscribe(render);

@@ -1,0 +1,39 @@
+/** What a program is about, for a paper or a file that has left the page: its title, a note, its address. */
+
+/** @typedef {{title: string, note: string, address: string}} About   note, address: empty where there is none */
+
+/** An address with more characters than this is not printed: nobody types it. */
+const LONGEST_PRINTED = 200;
+
+/** @param {About} about @returns {HTMLElement} the head of a printed run */
+export function printHead({ title, note, address }) {
+  const head = document.createElement("header");
+  head.className = "print-head";
+  const heading = document.createElement("h1");
+  heading.textContent = title;
+  head.append(heading, ...[note, printable(address)].filter(Boolean).map(paragraph));
+  return head;
+}
+
+/** @param {About} about @returns {HTMLElement[]} note and address, for the page of a file */
+export function aboutLines({ note, address }) {
+  if (!/^https?:/.test(address)) return note ? [paragraph(note)] : [];
+  const link = document.createElement("a");
+  link.href = address;
+  link.textContent = printable(address);
+  const line = document.createElement("p");
+  line.append(link);
+  return [...(note ? [paragraph(note)] : []), line];
+}
+
+/** @param {string} text */
+function paragraph(text) {
+  const element = document.createElement("p");
+  element.textContent = text;
+  return element;
+}
+
+/** @param {string} address */
+function printable(address) {
+  return address.length > LONGEST_PRINTED ? address.replace(/#.*/s, "") : address;
+}

@@ -1,0 +1,42 @@
+/** On a small screen the code is folded to three lines around the step's: a tap or the focus opens it, a run folds it. */
+
+/**
+ * @param {HTMLElement} host of the code; it wears `folded`, which a narrow screen's styles heed
+ * @param {HTMLElement} button that folds and opens it
+ * @param {() => void} onChange called after it has another height
+ * @returns {{fold: () => void}}
+ */
+export function startCodeFold(host, button, onChange) {
+  const narrow = matchMedia("(max-width: 860px)");
+  let byFinger = false;
+
+  /** @param {boolean} folded */
+  function set(folded) {
+    if (host.classList.contains("folded") === folded) return;
+    host.classList.toggle("folded", folded);
+    button.setAttribute("aria-expanded", String(!folded));
+    onChange();
+  }
+
+  button.addEventListener("click", () => set(!host.classList.contains("folded")));
+  host.addEventListener("focusin", () => byFinger || set(false));
+  host.addEventListener(
+    "pointerdown",
+    ({ pointerType }) => {
+      byFinger = pointerType === "touch" && host.classList.contains("folded") && narrow.matches;
+    },
+    { capture: true },
+  );
+  host.addEventListener(
+    "mousedown",
+    (event) => {
+      if (!byFinger) return; // a mouse's click opens it by the focus that it gives
+      byFinger = false;
+      event.preventDefault(); // the first tap is for reading: no keyboard comes up
+      event.stopPropagation();
+      set(false);
+    },
+    { capture: true },
+  );
+  return { fold: () => set(true) };
+}

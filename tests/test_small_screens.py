@@ -1,0 +1,84 @@
+"""The page in little room: on a phone, at 200 % zoom, under fingers; and a long program opened at the line that matters."""
+
+from typing import Any
+
+import pytest
+
+from tests.test_page import at_step, paste, run
+
+IN_SIGHT = """() => {
+    const line = document.querySelector(".cm-now").getBoundingClientRect();
+    const box = document.querySelector(".cm-scroller").getBoundingClientRect();
+    return line.top >= box.top - 1 && line.bottom <= box.bottom + 1;
+}"""
+SMALL_TARGETS = """() => [...document.querySelectorAll("button, nav a")]
+    .filter(e => e.offsetParent && !e.closest("#stage, #loom, dialog") && !e.matches(".link"))
+    .filter(e => { const { width, height } = e.getBoundingClientRect(); return width < 44 || height < 44; })
+    .map(e => e.outerHTML.slice(0, 90))"""
+
+
+@pytest.fixture
+def phone(chromium: Any) -> Any:
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    yield context.new_page()
+    context.close()
+
+
+def picture_top(page: Any) -> float:
+    """The upper edge of the picture, and under it at least so much room above the timeline."""
+    top, bottom = (page.locator(name).bounding_box()["y"] for name in ("#stage", "#timeline"))
+    assert bottom - top >= 180
+    return float(top)
+
+
+def test_on_a_phone_the_picture_is_on_the_first_screen_and_the_code_opens_by_a_tap(phone: Any, site: str) -> None:
+    phone.goto(site)
+    phone.wait_for_selector("#stage [data-handle]")
+    assert picture_top(phone) < 400
+    editor = phone.locator("#editor")
+    assert 55 <= editor.bounding_box()["height"] <= 75, "three lines"
+    phone.wait_for_function(IN_SIGHT)
+    phone.locator(".cm-content").tap()
+    assert editor.bounding_box()["height"] > 300
+    assert phone.evaluate("document.activeElement === document.body"), "the first tap brings up no keyboard"
+    phone.locator("#fold").tap()
+    assert editor.bounding_box()["height"] <= 75
+    phone.wait_for_function(IN_SIGHT)
+    phone.locator("[data-go=next]").tap()
+    phone.wait_for_function(IN_SIGHT)
+    assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_what_a_finger_is_to_hit_is_large_enough(phone: Any, site: str) -> None:
+    phone.goto(site)
+    phone.wait_for_selector("#stage [data-handle]")
+    assert phone.evaluate(SMALL_TARGETS) == []
+    assert phone.locator("#slider").bounding_box()["height"] >= 44
+
+
+def test_at_200_percent_the_picture_is_on_the_first_screen(page: Any, site: str) -> None:
+    page.set_viewport_size({"width": 720, "height": 450})
+    page.goto(site)
+    page.wait_for_selector("#stage [data-handle]")
+    assert picture_top(page) < 160
+    page.wait_for_function(IN_SIGHT)
+    paste(page, "import torch\nx = torch.ones(2)\n")
+    assert page.locator("#editor").bounding_box()["height"] > 150, "it opens to be written in"
+    run(page)
+    assert page.locator("#editor").bounding_box()["height"] <= 75, "a run folds it"
+
+
+def test_a_long_program_opens_at_the_line_that_matters(page: Any, site: str) -> None:
+    remark = "# a remark that is wrapped in the narrow pane, so that lines are of different heights\n"
+    lines = "".join(remark if k % 40 == 0 else f"n = {k}\n" if k % 2 else "\n" for k in range(2990))
+    source = f"import torch\nx = torch.ones(2, requires_grad=True)\n{lines}y = x.exp()\ny.add_(1)\ny.sum().backward()\n"
+    page.goto(site)
+    paste(page, source)
+    trace = run(page)
+    at_step(page, trace["outcome"]["error"]["step"])
+    page.wait_for_function(IN_SIGHT, timeout=3000)
+    page.wait_for_function("() => location.hash.includes('&i=')")
+    other = page.context.new_page()
+    other.goto(page.url)
+    at_step(other, trace["outcome"]["error"]["step"])
+    other.wait_for_function(IN_SIGHT, timeout=3000)
