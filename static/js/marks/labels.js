@@ -51,4 +51,12 @@ export const LABELS = {
   newStorages: "new",
   writtenStorages: "written",
   nothingNew: "nothing new",
+  leaf: "leaf",
+  node: "node",
+  readOnly: "read-only",
 };
+
+/** What a handle is to autograd, in the reader's words. @param {string} role of `cardText` @param {Labels} labels @returns {string} */
+export function roleLabel(role, labels) {
+  return { leaf: labels.leaf, node: labels.node, "read-only": labels.readOnly }[role] ?? role;
+}

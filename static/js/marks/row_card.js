@@ -7,6 +7,7 @@ import { EM, textWidth, truncate } from "../layout/metrics.js";
 import { plainDtype } from "../layout/reads.js";
 import { SIZE } from "../layout/row_lines.js";
 import { cls, h } from "../svg.js";
+import { roleLabel } from "./labels.js";
 import { shortDtype } from "./row_cell.js";
 
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
@@ -24,7 +25,7 @@ function attributes(facts, uid, handle, named) {
   const text = cardText(handle);
   const tracked = text.tracked || handle.leaf === false;
   const bits = (handle.bits ?? []).join(" ");
-  const role = `${text.tracked ? "∇ " : ""}${text.role}${bits ? ` ${bits}` : ""}`;
+  const role = `${text.tracked ? "∇ " : ""}${roleLabel(text.role, facts.labels)}${bits ? ` ${bits}` : ""}`;
   const description = `${uid} ${text.shape} ${plainDtype(handle.dtype)}, ${text.second}, ${role}, requires_grad ${text.tracked ? "True" : "False"}`;
   const fresh = facts.snap.fresh.has(uid);
   return {

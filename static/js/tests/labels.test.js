@@ -1,0 +1,32 @@
+/** The words of the pictures are in both languages: none is left in English on a Chinese page. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import en from "../../locales/en.json" with { type: "json" };
+import zh from "../../locales/zh.json" with { type: "json" };
+import { loomLabels, stageLabels } from "../captions.js";
+import { locale } from "../locale.js";
+import { LABELS, roleLabel } from "../marks/labels.js";
+import { LOOM_LABELS } from "../marks/loom_labels.js";
+
+for (const [prefix, labels] of /** @type {const} */ ([
+  ["stage", LABELS],
+  ["loom", LOOM_LABELS],
+]))
+  test(`every label of the ${prefix} has its words in English and Chinese`, () => {
+    for (const [key, text] of Object.entries(labels)) {
+      const name = `${prefix}_${key}`;
+      assert.equal(/** @type {Record<string, string>} */ (en)[name], text, name);
+      assert.ok(/** @type {Record<string, string>} */ (zh)[name], name);
+    }
+  });
+
+test("a page's labels are those of its language", () => {
+  const labels = { ...LABELS, ...stageLabels(locale("zh").say) };
+  assert.equal(labels.unnamed, zh.stage_unnamed);
+  assert.deepEqual(
+    ["leaf", "node", "read-only", ""].map((role) => roleLabel(role, labels)),
+    ["叶", "节点", "只读", ""],
+  );
+  assert.equal(loomLabels(locale("zh").say).graph, zh.loom_graph);
+});
