@@ -53,6 +53,8 @@ export class Homes {
     this.of = new Map();
     /** @type {Map<string, string[]>} by storage, its handles that had names, in that order */
     this.named = new Map();
+    /** @type {Map<string, Home | null>} by storage, once the run is known */
+    this.ofStorages = new Map();
     /** @type {Map<string, number>} by key */
     this.ranks = new Map();
     /** @type {Map<string, Section>} */
@@ -70,8 +72,13 @@ export class Homes {
   /** Where a storage stands: at the home of the handle that was named first, one of the module's before the others'.
    * @param {string} storage @returns {Home | undefined} */
   ofStorage(storage) {
-    const homes = (this.named.get(storage) ?? []).map((uid) => this.of.get(uid));
-    return homes.find((home) => home?.main) ?? homes[0];
+    let home = this.ofStorages.get(storage);
+    if (home === undefined) {
+      const homes = (this.named.get(storage) ?? []).map((uid) => this.of.get(uid));
+      home = homes.find((other) => other?.main) ?? homes[0] ?? null;
+      this.ofStorages.set(storage, home);
+    }
+    return home ?? undefined;
   }
 
   /** The rank of a section. @param {string} key */

@@ -1,5 +1,6 @@
 /** Where each entity stands in the memory pane: what links lead to, what is folded, and what the step touched. */
 
+import { refOf } from "./names.js";
 import { SIZE } from "./row_lines.js";
 
 /** @typedef {import("./pane.js").Rect} Rect */
@@ -17,6 +18,11 @@ export function memoryAnchors(placed, columns) {
     const line = { x: columns.names, y: y + 2, w: columns.w - 2 * columns.names, h: place.h - 4 };
     if (item.kind === "heading") {
       anchors.set(item.uid, line);
+      for (const chip of place.chips?.chips ?? []) {
+        const to = refOf(chip.value);
+        if (to?.[0] === "o" && chip.kind === "here" && !anchors.has(to))
+          anchors.set(to, { x: chip.x, y: y + chip.line * 18 + 3, w: chip.w, h: 16 });
+      }
       const key = item.type === "optimizer" ? `state ${item.uid}` : `rows ${item.section}`;
       for (const { item: row } of place.folded) if (row.kind === "row") foldAll(folds, row.block, key);
       for (const block of item.state) if (!anchors.has(block.key)) foldAll(folds, block, key);

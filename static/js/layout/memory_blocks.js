@@ -9,11 +9,11 @@ import { shownNames, uidNumber } from "./pane_names.js";
 /**
  * @typedef {{storage: string | null, key: string, handles: string[], others: string[], uids: string[],
  *   names: Map<string, ShownName[]>, grads: Map<string, Block>, lost: Map<string, string>,
- *   pins: import("./memory_step.js").Pin[], hot: boolean, heat: number, broken: boolean, seen: number, kept: boolean,
+ *   pins: import("./memory_step.js").Pin[], hot: boolean, heat: number, broken: boolean, kept: boolean,
  *   label: string, purpose: import("./nameless.js").Purpose | null, state: import("./names.js").Tag | null}} Block
  *   what one row shows: a storage with the handles that have names, the others, and all their uids, counters too. grads:
  *   by handle, the gradient beside it; lost: by handle, the storage of a gradient that the step took away. hot: the step
- *   touched it; heat: how much; seen: the last step that touched it; kept: whether a node ever saves it
+ *   touched it; heat: how much; kept: whether a node ever saves it
  */
 
 /** Those with names, those that an optimizer keeps, and those without.
@@ -65,7 +65,6 @@ function front(block, uid) {
 /** @param {Block} row @param {string} owner @param {Block} block */
 function attachGradient(row, owner, block) {
   row.grads.set(owner, block);
-  row.seen = Math.max(row.seen, block.seen);
   row.hot ||= block.hot;
   row.heat = Math.max(row.heat, block.heat);
 }
@@ -107,7 +106,6 @@ function makeBlock(at, key, uids) {
     hot,
     heat: hot ? (strong ? 2 : 1) : 0,
     broken: pins.some((pin) => pin.broken),
-    seen: Math.max(-1, ...all.map((uid) => at.model.history.last(uid, at.index))),
     kept: at.model.kept.has(key),
     label: "",
     purpose: null,
@@ -138,6 +136,6 @@ function findLost(at, block) {
     const storage = isHandle(grad) ? grad.storage : undefined;
     if (!storage || at.entities.has(storage)) continue;
     block.lost.set(uid, storage);
-    [block.hot, block.heat, block.seen] = [true, 2, at.index];
+    [block.hot, block.heat] = [true, 2];
   }
 }

@@ -15,11 +15,15 @@ import { uidNumber } from "./pane_names.js";
  *   type: inner for an object under another's heading. state: of an optimizer, the storages that only it
  *   keeps; open: whether the reader wants them drawn
  * @typedef {{kind: "rule", key: string}} RuleItem
- * @typedef {{kind: "fold", key: string, blocks: Block[], what: "flight" | "kept" | "temporary" | "rows"}} FoldItem
+ * @typedef {{kind: "fold", key: string, blocks: Block[], what: "flight" | "kept" | "temporary" | "rows" | "calls", count?: number,
+ *   place?: string}} FoldItem   count: of what is folded, where that is not the storages
  * @typedef {{kind: "ghosts", key: string, freed: {uid: string, name: string, nbytes: number | undefined}[]}} GhostItem
  * @typedef {{rank: number, inner: number, number: number, items: MemoryItem[]}} Entry   items with their place in the order
  * @typedef {RowItem | HeadingItem | RuleItem | FoldItem | GhostItem} MemoryItem
  */
+
+/** Calls under way that each have a line. */
+const CALLS = 6;
 
 /** @param {MemoryStep} at @returns {MemoryItem[]} */
 export function memoryItems(at) {
@@ -41,12 +45,38 @@ function sectionItems(at, named, states) {
     const item = /** @type {RowItem} */ ({ kind: "row", key: block.key, block, indent, section, small: false });
     entries.push({ rank, inner: home?.rank ?? Infinity, number: uidNumber(block.key), items: [item] });
   }
-  for (const [uid, key] of at.homes.frames)
-    if (at.entities.has(uid))
+  const calls = [...at.homes.frames].filter(([uid]) => at.entities.has(uid));
+  const folded = foldedCalls(at, calls);
+  for (const [uid, key] of calls)
+    if (!folded.has(key))
       entries.push({ rank: at.homes.sectionRank(key), inner: -1, number: 0, items: [frameHeading(at, uid, key)] });
+  if (folded.size) entries.push(foldCalls(at, calls, folded, entries));
   entries.push(...objectLines(at, states));
   entries.sort((a, b) => a.rank - b.rank || a.inner - b.inner || a.number - b.number);
   return entries.flatMap(({ rank, inner, items }) => items.map((item) => ({ ...item, place: `${rank}:${inner}` })));
+}
+
+/** Calls that wait for others in a deep recursion: the sections of those between the first and the last few.
+ * @param {MemoryStep} at @param {[string, string][]} calls @returns {Set<string>} */
+function foldedCalls(at, calls) {
+  if (calls.length <= CALLS || at.options.toggled.has("calls")) return new Set();
+  return new Set(calls.slice(1, calls.length - CALLS + 2).map(([, key]) => key));
+}
+
+/** One line for the calls that are folded; their rows are taken out of the entries.
+ * @param {MemoryStep} at @param {[string, string][]} calls @param {Set<string>} folded @param {Entry[]} entries
+ * @returns {Entry} */
+function foldCalls(at, calls, folded, entries) {
+  const blocks = /** @type {Block[]} */ ([]);
+  const kept = entries.filter(({ items: [item] }) => {
+    const hide = item.kind === "row" && folded.has(item.section) && !item.block.hot;
+    if (hide) blocks.push(item.block);
+    return !hide;
+  });
+  entries.splice(0, entries.length, ...kept);
+  const count = folded.size;
+  const rank = at.homes.sectionRank(calls[1][1]);
+  return { rank, inner: -2, number: 0, items: [{ kind: "fold", key: "calls", blocks, what: "calls", count }] };
 }
 
 /** @param {MemoryStep} at @param {string} uid @param {string} key @returns {HeadingItem} */

@@ -1,12 +1,12 @@
 /** Which rows of the memory pane are open: first what the step touched, then what is broken, then what was touched last. */
 
-import { rowLayout } from "./row_lines.js";
+import { rowLayout, slimHeight } from "./row_lines.js";
 
 /** @typedef {import("./memory_placed.js").PlacedItem} PlacedItem */
 /** @typedef {import("./memory_items.js").RowItem} RowItem */
 /** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
 /** @typedef {import("./memory_columns.js").Columns} Columns */
-/** @typedef {{placed: PlacedItem, item: RowItem, slim: import("./row_lines.js").RowLayout, hot: boolean, at: number}} Candidate */
+/** @typedef {{placed: PlacedItem, item: RowItem, slim: number, hot: boolean, seen: number, at: number}} Candidate */
 
 /** Untouched rows beyond which what was touched gets its open rows before they get their closed ones. */
 const CROWD = 14;
@@ -19,16 +19,26 @@ export function fitLevels(step, placed, columns, room) {
   placed.forEach((place, at) => {
     const { item } = place;
     if (item.kind !== "row") return;
-    const slim = rowLayout(step, item, columns, "slim");
+    const slim = slimHeight(step, item, columns);
     const { block } = item;
     const grads = [...block.grads.values()];
     const chosen = selected !== null && [block, ...grads].some(({ uids }) => uids.includes(selected));
-    rows.push({ placed: place, item, slim, hot: block.hot || chosen, at });
+    const hot = block.hot || chosen;
+    rows.push({ placed: place, item, slim, hot, seen: hot ? step.index : lastTouched(step, block), at });
   });
   const fixed = placed.reduce((sum, place) => sum + place.h, 0);
   const order = [...rows].sort(byClaim);
   const free = room - fixed - foldRows(step, placed, rows, order, room - fixed, columns);
   openRows(step, order, columns, free);
+}
+
+/** The last step that touched a row, or a gradient in it. @param {MemoryStep} step
+ * @param {import("./memory_blocks.js").Block} block */
+function lastTouched(step, block) {
+  let last = -1;
+  for (const uid of block.uids) last = Math.max(last, step.model.history.last(uid, step.index));
+  for (const grad of block.grads.values()) last = Math.max(last, lastTouched(step, grad));
+  return last;
 }
 
 /** @param {Candidate} a @param {Candidate} b */
@@ -39,7 +49,7 @@ function byClaim(a, b) {
     other.heat - one.heat ||
     Number(other.broken) - Number(one.broken) ||
     Number(a.item.small) - Number(b.item.small) ||
-    other.seen - one.seen ||
+    b.seen - a.seen ||
     a.at - b.at
   );
 }
@@ -48,7 +58,7 @@ function byClaim(a, b) {
  * @param {MemoryStep} step @param {PlacedItem[]} placed @param {Candidate[]} rows @param {Candidate[]} order by claim
  * @param {number} room @param {Columns} columns @returns {number} what the closed rows take */
 function foldRows(step, placed, rows, order, room, columns) {
-  let used = rows.reduce((sum, row) => sum + row.slim.h, 0);
+  let used = rows.reduce((sum, row) => sum + row.slim, 0);
   const cold = rows.filter((row) => !row.hot).length;
   const wants = cold > CROWD ? Math.min(room / 2, wantedByHot(step, rows, columns)) : 0;
   const folding = used > room;
@@ -58,7 +68,7 @@ function foldRows(step, placed, rows, order, room, columns) {
   const last = [...order].reverse();
   for (const row of [...last.filter(({ hot }) => !hot), ...last.filter(({ hot }) => hot)]) {
     if (!folding || used + (row.hot ? 0 : wants) <= room) continue;
-    used -= row.slim.h;
+    used -= row.slim;
     const { section } = row.item;
     if (!headings.has(section) && !rest) used += rest = 20;
     hidden.set(section, [...(hidden.get(section) ?? []), row]);
@@ -67,12 +77,12 @@ function foldRows(step, placed, rows, order, room, columns) {
     if (!key.startsWith("rows ")) continue;
     const section = key.slice(5);
     if (hidden.has(section)) {
-      used += (hidden.get(section) ?? []).reduce((sum, row) => sum + row.slim.h, 0);
+      used += (hidden.get(section) ?? []).reduce((sum, row) => sum + row.slim, 0);
       hidden.delete(section);
     } else {
       const closing = rows.filter((row) => row.item.section === section && !row.hot && !row.item.small);
       if (closing.length) hidden.set(section, closing);
-      used -= closing.reduce((sum, row) => sum + row.slim.h, 0);
+      used -= closing.reduce((sum, row) => sum + row.slim, 0);
     }
   }
   for (const list of hidden.values()) for (const row of list) row.placed.hidden = true;
@@ -84,7 +94,7 @@ function foldRows(step, placed, rows, order, room, columns) {
  * @param {Columns} columns */
 function wantedByHot(step, rows, columns) {
   let sum = 0;
-  for (const { hot, item, slim } of rows) if (hot) sum += rowLayout(step, item, columns, "full").h - slim.h;
+  for (const { hot, item, slim } of rows) if (hot) sum += rowLayout(step, item, columns, "full").h - slim;
   return sum;
 }
 
@@ -130,16 +140,16 @@ function openRows(step, order, columns, free) {
   let left = free;
   for (const { placed, item, slim, hot } of order) {
     if (placed.hidden) continue;
-    placed.layout = slim;
     if (hot || !item.small)
       for (const level of /** @type {const} */ (["full", "tight"])) {
         if (left <= 0) break;
         const layout = rowLayout(step, item, columns, level);
-        if (layout.h - slim.h > left) continue;
+        if (layout.h - slim > left) continue;
         placed.layout = layout;
-        left -= layout.h - slim.h;
+        left -= layout.h - slim;
         break;
       }
+    placed.layout ??= rowLayout(step, item, columns, "slim");
     placed.h = placed.layout.h;
   }
 }

@@ -40,8 +40,10 @@ export function memoryPane(model, i, room, options = PLAIN) {
   const columns = memoryColumns(model.homes, room.w);
   const still = Number.isFinite(room.h) ? findStill(model, room.w) : null;
   const places = still && still.h <= room.h ? still : null;
-  const placed = placeItems(step, columns, places ? Infinity : room.h);
-  const height = places ? stillPlaces(places, placed, i) : stack(placed);
+  let placed = placeItems(step, columns, places ? Infinity : room.h);
+  let height = places ? stillPlaces(places, placed, i) : null;
+  if (places && height === null) placed = placeItems(step, columns, room.h);
+  height ??= stack(placed);
   for (const place of placed)
     if (place.item.kind === "row" && place.layout) place.pins = flowPins(step, place.item.block, place.layout, columns);
   const main = [...step.entities].find(([, entity]) => entity.kind === "frame" && !entity.caller)?.[0] ?? null;

@@ -1,20 +1,26 @@
 /** Places at which nothing in the memory pane ever moves: one for every row of the run, where there is height for that. */
 
+import { push } from "../multimap.js";
 import { memoryColumns } from "./memory_columns.js";
 import { MemoryStep } from "./memory_step.js";
 import { HEIGHT, placeItems } from "./memory_placed.js";
+import { namelessPlaces } from "./nameless_places.js";
 import { PLAIN } from "./pane.js";
 
 /** @typedef {import("./memory_step.js").MemoryModel} MemoryModel */
 /** @typedef {import("./memory_placed.js").PlacedItem} PlacedItem */
 /**
- * @typedef {{h: number, slots: Map<string, number>, y: Map<string, number>, foot: Map<string, number>[]}} Still
- *   slots: by the key of what is drawn, which of the places of its names it has; y: by place. foot: by step, the places of
- *   what has no name
+ * @typedef {{h: number, slots: Map<string, number>, y: Map<string, number>, heights: Map<string, number>,
+ *   foot: Map<string, import("./nameless_places.js").Stay[]>}} Still
+ *   slots: by place and what is drawn, which of the places of the same names it has; y and heights: by place. foot: by
+ *   storage, the places of what has no name
  */
 
 /** No window is higher: of a run that needs more, no places are sought. */
 const HIGHEST = 1600;
+
+/** Of a longer run the first steps are looked at and as many of the others; one that needs more height is laid out anew. */
+const LOOKED_AT = 150;
 
 /** @param {MemoryModel} model @param {number} w @returns {Still | null} */
 export function findStill(model, w) {
@@ -35,14 +41,15 @@ class Search {
     this.slots = new Map();
     /** @type {Map<string, number>} heights by place */
     this.heights = new Map();
-    /** @type {Map<string, number>[]} */
-    this.foot = [];
+    this.foot = namelessPlaces(model);
     this.total = 0;
   }
 
   /** @returns {Still | null} */
   run() {
-    for (let i = 0; i < this.model.opened.count; i++) {
+    const { count } = this.model.opened;
+    const stride = Math.max(1, Math.ceil((count - LOOKED_AT) / LOOKED_AT));
+    for (let i = 0; i < count; i += i < LOOKED_AT ? 1 : stride) {
       this.add(placeItems(new MemoryStep(this.model, i, PLAIN), this.columns, Infinity), i);
       if (this.total > HIGHEST) return null;
     }
@@ -52,37 +59,35 @@ class Search {
       y.set(place, at);
       at += this.heights.get(place) ?? 0;
     }
-    return { h: at + HEIGHT.top, slots: this.slots, y, foot: this.foot };
+    return { h: at + HEIGHT.top, slots: this.slots, y, heights: this.heights, foot: this.foot };
   }
 
   /** @param {PlacedItem[]} placed @param {number} i */
   add(placed, i) {
     const groups = /** @type {Map<string, PlacedItem[]>} */ (new Map());
-    const foot = /** @type {PlacedItem[]} */ ([]);
     for (const item of placed) {
       const place = orderOf(item);
-      if (place) groups.set(place, [...(groups.get(place) ?? []), item]);
-      else if (item.item.kind === "row") foot.push(item);
-      else this.grow(footPlace(item), item.h);
+      if (place) push(groups, place, item);
+      else {
+        const foot = footPlace(item, this.foot, i);
+        if (foot) this.grow(foot, item.h);
+        else push(groups, FORMER, item);
+      }
     }
-    for (const [place, items] of groups) this.settle(items, this.slots, place);
-    const last = this.foot[i - 1] ?? new Map();
-    const now = /** @type {Map<string, number>} */ (new Map());
-    for (const { item } of foot) if (last.has(item.key)) now.set(item.key, last.get(item.key) ?? 0);
-    this.settle(foot, now, FOOT);
-    this.foot.push(now);
+    for (const [place, items] of groups) this.settle(items, place);
   }
 
-  /** Gives each its slot, for as long as the map of slots keeps it. @param {PlacedItem[]} items
-   * @param {Map<string, number>} slots @param {string} place */
-  settle(items, slots, place) {
-    const taken = new Set(items.map(({ item }) => slots.get(item.key)));
-    for (const { item, h } of items) {
-      let slot = slots.get(item.key);
+  /** Gives each its slot, for good. @param {PlacedItem[]} items @param {string} place */
+  settle(items, place) {
+    const { slots } = this;
+    const keyed = items.map(({ item, h }) => ({ key: `${place}/${item.key}`, h }));
+    const taken = new Set(keyed.map(({ key }) => slots.get(key)));
+    for (const { key, h } of keyed) {
+      let slot = slots.get(key);
       if (slot === undefined) {
         slot = 0;
         while (taken.has(slot)) slot += 1;
-        slots.set(item.key, slot);
+        slots.set(key, slot);
         taken.add(slot);
       }
       this.grow(`${place}/${slot}`, h);
@@ -98,19 +103,22 @@ class Search {
   }
 }
 
-const FOOT = "foot:1";
+/** The place of what has no name any more. */
+const FORMER = "foot:1.5";
 
 /** @param {PlacedItem} placed */
 function orderOf({ item }) {
-  return item.kind === "row" || item.kind === "heading" ? item.place : undefined;
+  return "place" in item ? item.place : undefined;
 }
 
-/** @param {PlacedItem} placed */
-function footPlace({ item }) {
+/** The place of what stands below the named rows. @param {PlacedItem} placed @param {Still["foot"]} foot @param {number} i
+ * @returns {string | null} */
+function footPlace({ item }, foot, i) {
   if (item.kind === "rule") return "foot:0/0";
   if (item.kind === "ghosts") return "foot:9/0";
-  const what = item.kind === "fold" ? item.what : "";
-  return `foot:${2 + ["flight", "kept", "temporary"].indexOf(what)}/0`;
+  if (item.kind === "fold") return `foot:${2 + ["flight", "kept", "temporary"].indexOf(item.what)}/0`;
+  const stay = foot.get(item.key)?.find(({ from, to }) => from <= i && i <= to);
+  return stay ? `foot:1/${stay.place}` : null;
 }
 
 /** Places are told apart as `rank:inner/slot`. @param {string} a @param {string} b */
@@ -126,18 +134,16 @@ function numbers(place) {
 }
 
 /** Puts what is drawn at a step where it stands for the whole run. @param {Still} still @param {PlacedItem[]} placed
- * @param {number} i @returns {number} the height of all */
+ * @param {number} i @returns {number | null} the height of all; null where something needs more room than it has */
 export function stillPlaces(still, placed, i) {
-  let beyond = still.h;
   for (const item of placed) {
-    const { key } = item.item;
     const order = orderOf(item);
-    const row = item.item.kind === "row";
-    const slot = order ? still.slots.get(key) : row ? still.foot[i].get(key) : 0;
-    const place = order ? `${order}/${slot}` : row ? `${FOOT}/${slot}` : footPlace(item);
+    const group = order ?? FORMER;
+    const place =
+      (order ? null : footPlace(item, still.foot, i)) ?? `${group}/${still.slots.get(`${group}/${item.item.key}`)}`;
     const y = still.y.get(place);
-    item.y = y ?? beyond;
-    if (y === undefined) beyond += item.h;
+    if (y === undefined || item.h > (still.heights.get(place) ?? 0)) return null;
+    item.y = y;
   }
-  return beyond;
+  return still.h;
 }

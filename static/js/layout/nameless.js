@@ -10,8 +10,8 @@ import { opName } from "./op_name.js";
 export function purposes(at) {
   const onTheWay = gradientsOnTheWay(at);
   return (block) => {
-    const gradient = onTheWay.get(block.key);
-    if (gradient) return { what: "flight", label: gradient };
+    const to = onTheWay.get(block.key);
+    if (to !== undefined) return { what: "flight", label: to ? `∇ → ${target(at, to)}` : "∇" };
     const owner = block.uids.map((uid) => at.owners.get(uid)).find((uid) => uid !== undefined);
     if (owner) return { what: "flight", label: `${at.names.paths.get(owner) ?? owner}.grad` };
     const [pin] = block.pins;
@@ -31,7 +31,7 @@ function nodeName(at, uid) {
   return opName((node?.kind === "node" && node.name) || uid);
 }
 
-/** Storages that the backwards under way hand from node to node, with where each goes.
+/** Storages that the backwards under way hand from node to node, with the node that each goes to, empty for the first.
  * @param {import("./memory_step.js").MemoryStep} at @returns {Map<string, string>} */
 function gradientsOnTheWay(at) {
   const out = /** @type {Map<string, string>} */ (new Map());
@@ -42,11 +42,11 @@ function gradientsOnTheWay(at) {
       if (step > at.index) break;
       const visit = trace.steps[step].visit;
       for (const grad of visit?.grad_outputs ?? [])
-        if (grad?.storage && !out.has(grad.storage)) out.set(grad.storage, "∇");
+        if (grad?.storage && !out.has(grad.storage)) out.set(grad.storage, "");
       const from = at.entities.get(node);
       (visit?.grad_inputs ?? []).forEach((grad, k) => {
         const to = from?.kind === "node" ? from.next?.[k]?.[0] : undefined;
-        if (grad?.storage && to) out.set(grad.storage, `∇ → ${target(at, to)}`);
+        if (grad?.storage && to) out.set(grad.storage, to);
       });
     }
   }

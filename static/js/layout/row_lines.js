@@ -44,6 +44,17 @@ export function rowLayout(at, item, columns, level) {
   return new Arrangement(at, item, columns, level).layout;
 }
 
+/** How high a closed row is. @param {MemoryStep} at @param {RowItem} item @param {Columns} columns */
+export function slimHeight(at, item, columns) {
+  const { block } = item;
+  const storage = at.entities.get(block.storage ?? "");
+  const listed = storage?.kind === "storage" && storage.cells ? Object.keys(storage.cells).length : 0;
+  const [uid] = block.handles;
+  const plain = block.handles.length < 2 && block.others.length < 2 && listed < 2;
+  if (plain && (!block.hot || (block.names.get(uid ?? "")?.length ?? 0) < 2)) return SIZE.slim;
+  return rowLayout(at, item, columns, "slim").h;
+}
+
 /** Puts one line below the other. */
 class Arrangement {
   /** @param {MemoryStep} at @param {RowItem} item @param {Columns} columns @param {Level} level */

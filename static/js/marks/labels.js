@@ -43,6 +43,7 @@ export const LABELS = {
   temporaryOne: "temporary",
   freedNow: "freed by this step",
   moreRows: "more, not touched lately",
+  moreCalls: "calls that wait",
   folded: "folded",
   suspended: "suspended",
   divider: "Width of memory and graph",

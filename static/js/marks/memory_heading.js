@@ -231,8 +231,9 @@ export function foldLineMark(facts, place, item, columns) {
     kept: labels.keptUnnamed,
     temporary: n > 1 ? labels.temporary : labels.temporaryOne,
     rows: labels.moreRows,
+    calls: labels.moreCalls,
   };
-  const text = `${n} ${words[item.what]} · ${bytesText(bytes)}`;
+  const text = `${item.count ?? n} ${words[item.what]} · ${bytesText(bytes)}`;
   const names = item.blocks.map((block) => block.label).join(", ");
   const at = columns.names + 18 + uiWidth(text, 11.5) + 12;
   const room = Math.floor((columns.w - at - 12) / (EM * 10));

@@ -16,7 +16,8 @@ export function cellMark(uid, band, i, value, at) {
   const tint = signTint(value, at.most);
   const numbers = band.mode !== "heat";
   const box = { x: at.x, y: at.y, width: at.w, height: at.h };
-  const said = `${uid}[${i}] = ${fullNumber(value)} · ${dtypeText(band.dtype)}`;
+  const plain = fullNumber(value);
+  const said = `${uid}[${i}] = ${plain} · ${dtypeText(band.dtype)}`;
   const strike = !numbers && value !== null && typeof value === "object" && "$f" in value;
   return h(
     "g",
@@ -27,11 +28,15 @@ export function cellMark(uid, band, i, value, at) {
       "data-dtype": band.dtype,
       "data-value": wireText(value),
       tabindex: numbers && at.full ? "-1" : null,
-      role: "img",
-      "aria-label": `${uid}[${i}] ${fullNumber(value)}`,
+      role: numbers ? "img" : null,
+      "aria-label": numbers ? `${uid}[${i}] ${plain}` : null,
     },
-    h("rect", { key: "box", class: "cell-box", ...box }),
-    tint && h("rect", { key: "wash", class: `wash ${tint.sign}`, ...box, "fill-opacity": tint.opacity }),
+    h("rect", {
+      key: "box",
+      class: cls("cell-box", tint && `wash ${tint.sign}`),
+      ...box,
+      "fill-opacity": tint?.opacity,
+    }),
     at.outline &&
       h("rect", {
         key: "written",

@@ -81,7 +81,7 @@ function bareMark(band, at) {
 /** @param {StepFacts} facts @param {string} uid @param {CellBand} band @param {Cell[]} values @param {StripPlace} at
  * @param {boolean} whole all of it was written, and the halo says so @returns {(VNode | null)[]} */
 function cellMarks(facts, uid, band, values, at, whole) {
-  if (!at.full && values.length > MOST_SLIM) return stretchMarks(band, values, at);
+  if (!at.full && band.mode === "heat") return colourMarks(band, values, at);
   const most = largest(values);
   const written = facts.snap.written.get(uid);
   return values.map((value, i) => {
@@ -101,21 +101,39 @@ function cellMarks(facts, uid, band, values, at, whole) {
   });
 }
 
-/** Of many cells in a closed row, the means of equal stretches. @param {CellBand} band @param {Cell[]} values @param {StripPlace} at @returns {VNode[]} */
-function stretchMarks(band, values, at) {
-  const count = Math.min(MOST_SLIM, Math.floor((band.cw * values.length) / 3));
-  const means = Array.from({ length: count }, (_, k) => {
-    const part = values.slice(Math.floor((k * values.length) / count), Math.floor(((k + 1) * values.length) / count));
-    const numbers = part.filter((value) => typeof value === "number" || typeof value === "boolean").map(Number);
-    return numbers.length ? numbers.reduce((sum, value) => sum + value, 0) / numbers.length : 0;
+/** Levels of colour in a closed row without numbers. */
+const LEVELS = 8;
+
+/** The cells of a closed row as colours, few elements however many they are: of very many, the means of equal stretches.
+ * @param {CellBand} band @param {Cell[]} values @param {StripPlace} at @returns {VNode[]} */
+function colourMarks(band, values, at) {
+  const shown = values.length > MOST_SLIM ? stretchMeans(values) : values;
+  const most = largest(shown);
+  const w = (band.cw * values.length) / shown.length;
+  const [top, tall] = [at.y + band.y, band.ch];
+  const paths = /** @type {Map<string, string>} */ (new Map());
+  const add = (/** @type {string} */ key, /** @type {string} */ d) => paths.set(key, (paths.get(key) ?? "") + d);
+  shown.forEach((value, k) => {
+    const tint = signTint(value, most);
+    const x = Math.round((at.x + k * w) * 100) / 100;
+    if (tint) add(`${tint.sign} ${Math.round(tint.opacity * LEVELS * 3)}`, `M${x} ${top}h${w}v${tall}h${-w}z`);
+    if (value !== null && typeof value === "object" && "$f" in value)
+      add("nonfinite", `M${x + w * 0.2} ${top + 3}L${x + w * 0.8} ${top + tall - 3}`);
   });
-  const most = largest(means);
-  const w = (band.cw * values.length) / count;
-  return means.flatMap((mean, k) => {
-    const tint = signTint(mean, most);
-    const box = { x: at.x + k * w, y: at.y + band.y, width: w, height: band.ch };
-    const wash =
-      tint && h("rect", { key: `stretch ${k}`, class: `wash ${tint.sign}`, ...box, "fill-opacity": tint.opacity });
-    return wash ? [wash] : [];
+  return [...paths].map(([key, d]) => {
+    const [sign, level] = key.split(" ");
+    if (!level) return h("path", { key, class: "nonfinite", d });
+    return h("path", { key, class: `wash ${sign}`, d, "fill-opacity": Number(level) / (LEVELS * 3) });
+  });
+}
+
+/** @param {Cell[]} values @returns {number[]} */
+function stretchMeans(values) {
+  return Array.from({ length: MOST_SLIM }, (_, k) => {
+    const [from, to] = [k, k + 1].map((at) => Math.floor((at * values.length) / MOST_SLIM));
+    const numbers = values.slice(from, to).filter((value) => typeof value === "number" || typeof value === "boolean");
+    return numbers.length
+      ? numbers.reduce((/** @type {number} */ sum, value) => sum + Number(value), 0) / numbers.length
+      : 0;
   });
 }
