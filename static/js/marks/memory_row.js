@@ -74,8 +74,7 @@ function titleMark({ facts, item, layout, columns }, uid) {
   if (!storage || layout.level === "slim") return null;
   const inside = storage.within ? `${facts.labels.inside} ${storage.within.storage} +${storage.within.at} B` : "";
   const device = storage.device && storage.device !== "cpu" ? storage.device : "";
-  const big = storage.cells ? "" : storage.nbytes === undefined ? "" : bytesText(storage.nbytes);
-  const notes = [inside, device, big].filter(Boolean);
+  const notes = [inside, device].filter(Boolean);
   const y = SIZE.inset + layout.top + Math.min(layout.strip.h, 30) / 2 + 3;
   const text = [uid, ...notes].join(" · ");
   const whole = x + textWidth(text, 9.5) <= end;
@@ -87,7 +86,7 @@ function titleMark({ facts, item, layout, columns }, uid) {
   if (whole) return h("text", { key: "storage", class: "storage-name", x, y, "font-size": 9.5 }, text, said);
   const low = SIZE.inset + layout.top + layout.strip.h + 10;
   const room = Math.floor((end - columns.strip) / (EM * 8.5));
-  if (notes.length && !item.small)
+  if (notes.length && !item.small && layout.lines.length < 2)
     return h(
       "text",
       { key: "storage", class: "storage-name end", x: end, y: low, "font-size": 8.5 },

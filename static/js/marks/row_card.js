@@ -64,7 +64,16 @@ export function rowCardMark(facts, uid, at) {
   const wide = w >= 80;
   const shapeFont = wide ? 11.5 : 10;
   const left = x + (wide ? 11 : 9);
-  const roleW = wide ? textWidth(said.role, 10) + 6 : 0;
+  const tight = left + textWidth(said.shape, 10) + 6 + textWidth(said.role, 10) > x + w - 6;
+  const role = !wide
+    ? ""
+    : tight
+      ? said.role
+          .split(" ")
+          .filter((word) => word === "∇")
+          .join("")
+      : said.role;
+  const roleW = role ? textWidth(role, 10) + 6 : 0;
   const geometry = geometryText(handle, wide);
   return h(
     "g",
@@ -73,7 +82,7 @@ export function rowCardMark(facts, uid, at) {
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: SIZE.card, rx: 6 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z` }),
     fitted("shape", left, y + 13, said.shape, x + w - 6 - roleW - left, shapeFont),
-    wide && h("text", { key: "role", class: "role end", x: x + w - 6, y: y + 13, "font-size": 10 }, said.role),
+    role && h("text", { key: "role", class: "role end", x: x + w - 6, y: y + 13, "font-size": 10 }, role),
     fitted("meta", left, y + 25, geometry, x + w - 4 - left, wide ? 9 : 8),
     h("title", { key: "title" }, said.description),
   );
@@ -167,5 +176,9 @@ export function quietMarks(facts, uids, columns, y, at) {
 /** @param {StepFacts} facts @param {number} count @param {Columns} columns @param {number} y */
 function quietLabel(facts, count, columns, y) {
   const text = `${count > 1 ? `${count} × ` : ""}${facts.labels.unnamed}`;
-  return h("text", { key: `quiet ${y}`, class: "no-name end", x: columns.card - 8, y: y + 11.5 }, text);
+  return h(
+    "text",
+    { key: `quiet ${y}`, class: "no-name end", x: columns.card - 8, y: y + 11.5, "font-size": 9.5 },
+    text,
+  );
 }

@@ -73,7 +73,7 @@ function bareMark(band, at) {
     h(
       "text",
       { key: `empty ${band.dtype}`, class: "void-text", x: at.x + band.cw / 2, y: box.y + band.ch / 2 + 3.5 },
-      "∅",
+      band.dtype ? "∅" : "–",
     ),
   ];
 }

@@ -1,7 +1,7 @@
 /** A storage too big to list, in a row: its means as colours, its numbers, and a window onto some of its cells. */
 
 import { findHandle } from "../entities.js";
-import { fullNumber, shortNumber, wireText } from "../layout/format.js";
+import { bytesText, fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { EM } from "../layout/metrics.js";
 import { extent } from "../layout/reads.js";
 import { SUMMARY } from "../layout/row_strip.js";
@@ -33,7 +33,7 @@ export function rowSummaryMarks(facts, uid, storage, band, strip, at) {
     ...writeMarks(facts, heat),
     h("rect", { key: "frame", class: cls("strip-frame", at.grad && "grad"), ...frame }),
     ...windowMarks(facts, heat, cells, strip.w),
-    at.full && summaryText(heat, numbers),
+    at.full && summaryText(heat, numbers, storage.nbytes),
   ];
 }
 
@@ -97,12 +97,13 @@ function writeMarks({ snap }, heat) {
   });
 }
 
-/** The least, the mean and the greatest of the values. @param {Heat} heat @param {import("../trace.js").Summary} numbers */
-function summaryText({ uid, n, x, y, w }, numbers) {
+/** The least, the mean and the greatest of the values, and how many there are. @param {Heat} heat
+ * @param {import("../trace.js").Summary} numbers @param {number | undefined} nbytes */
+function summaryText({ uid, n, x, y, w }, numbers, nbytes) {
   const told = /** @type {const} */ (["min", "mean", "max"]).map(
     (name) => `${name} ${numbers[name] == null ? "–" : shortNumber(numbers[name], 7)}`,
   );
-  const all = `${told.join("  ")}  n ${n}`;
+  const all = `${told.join("  ")}  n ${n}${nbytes === undefined ? "" : `  ${bytesText(nbytes)}`}`;
   const size = Math.min(9, Math.floor((w / (EM * all.length)) * 10) / 10);
   return h(
     "text",
@@ -120,7 +121,8 @@ function windowMarks(facts, heat, cells, width) {
   const written = facts.snap.written.get(uid);
   const news = cells.find(({ i }) => written?.has(`${dtype}:${i}`));
   const cw = 34;
-  const room = Math.max(1, Math.floor((width - 32) / cw));
+  const told = width > 170 ? 44 : 0;
+  const room = Math.max(1, Math.floor((width - 32 - told) / cw));
   const shown = windowFrom(cells, facts.peeks.get(uid) ?? news?.i ?? 0, room);
   const most = largest(shown.map(({ value }) => value));
   const top = y + SUMMARY.cells;
@@ -152,7 +154,7 @@ function windowMarks(facts, heat, cells, width) {
         x + 17 + shown.length * cw,
         `M${x + 21 + shown.length * cw} ${top + 4}v10l5 -5z`,
       ),
-    h("text", { key: "from", class: "index end", x: x + heat.w, y: top + 12 }, `[${low}…]`),
+    told > 0 && h("text", { key: "from", class: "index end", x: x + heat.w, y: top + 12 }, `[${low}…]`),
   ];
 }
 
