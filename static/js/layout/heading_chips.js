@@ -2,10 +2,11 @@
 
 import { find, isHandle, sameValue } from "../entities.js";
 import { objectEntries, typeText } from "./card_texts.js";
-import { bytesText, tuple, valueText } from "./format.js";
+import { bytesText, shortNumber, tuple, valueText } from "./format.js";
 import { optimizerSettings, stateKind } from "./memory_outline.js";
 import { textWidth, truncate } from "./metrics.js";
 import { pairsOf, refOf } from "./names.js";
+import { spokenName } from "./pane_names.js";
 
 /** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
 /** @typedef {import("./memory_items.js").HeadingItem} HeadingItem */
@@ -90,18 +91,19 @@ function objectChips(at, uid) {
 function objectChip(at, uid, value, text, attribute) {
   const ref = refOf(value);
   const to = at.entities.get(ref ?? "");
-  if (!ref || !to) return { text, kind: "value" };
+  if (attribute && value === null) return null;
+  if (!ref || !to) return { text: typeof value === "number" ? shortNumber(value, 7) : text, kind: "value" };
   const home = at.homes.of.get(ref);
   const own = at.homes.of.get(uid);
   const here = home && own && home.path.startsWith(own.path) && home.path.length > own.path.length;
   if (isHandle(to)) {
     if (here && attribute) return null;
     if (here) return { text: tuple(to.shape ?? []), kind: "here" };
-    return { text: at.names.paths.get(ref) ?? home?.path ?? ref, kind: "tensor" };
+    return { text: spokenName(at, ref) ?? home?.path ?? ref, kind: "tensor" };
   }
   if (to.kind !== "object") return { text, kind: "value" };
   if (here) return { text: to.items ? typeText(to) : (to.type ?? "object"), kind: "here" };
-  return { text: at.names.paths.get(ref) ?? home?.path ?? ref, kind: "object" };
+  return { text: spokenName(at, ref) ?? home?.path ?? ref, kind: "object" };
 }
 
 /** @param {Chip} chip */

@@ -73,7 +73,7 @@ function objectHeading(at, uid, type, hot) {
  * @param {import("../entities.js").Container} object */
 function hasValues(object) {
   if (object.items || object.len !== undefined) return true;
-  return Object.values(object.attrs ?? {}).some((value) => !refOf(value));
+  return Object.values(object.attrs ?? {}).some((value) => value !== null && !refOf(value));
 }
 
 /** @param {MemoryStep} at @param {string} optimizer @param {Block} block */

@@ -7,6 +7,7 @@ import { memoryColumns } from "./memory_columns.js";
 import { HEIGHT, placeItems } from "./memory_placed.js";
 import { MemoryStep } from "./memory_step.js";
 import { findStill, stillPlaces } from "./memory_still.js";
+import { namelessPlaces } from "./nameless_places.js";
 import { PLAIN } from "./pane.js";
 import { flowPins } from "./row_pins.js";
 import { TouchHistory } from "./touched.js";
@@ -20,17 +21,12 @@ import { TouchHistory } from "./touched.js";
  *   placed: from top to bottom. values: the plain values of the module, main its frame
  */
 
-/** @param {import("../state.js").OpenTrace} opened @returns {MemoryModel} */
-export function memoryModel(opened) {
+/** @param {import("../state.js").OpenTrace} opened @param {ReadonlyMap<string, string>} [nodeNames] what the graph calls its
+ * nodes, where that is more than the operation @returns {MemoryModel} */
+export function memoryModel(opened, nodeNames = new Map()) {
   const kept = new Set([...opened.index.pins.values()].map((pin) => pin.storage));
-  return {
-    opened,
-    homes: homes(opened),
-    history: new TouchHistory(opened),
-    kept,
-    stills: new Map(),
-    causes: new Map(),
-  };
+  const base = { opened, homes: homes(opened), history: new TouchHistory(opened) };
+  return { ...base, nodeNames, kept, nameless: namelessPlaces(base), stills: new Map(), causes: new Map() };
 }
 
 /** @param {MemoryModel} model @param {number} i @param {import("./pane.js").Room} room

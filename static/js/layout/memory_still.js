@@ -4,7 +4,6 @@ import { push } from "../multimap.js";
 import { memoryColumns } from "./memory_columns.js";
 import { MemoryStep } from "./memory_step.js";
 import { HEIGHT, placeItems } from "./memory_placed.js";
-import { namelessPlaces } from "./nameless_places.js";
 import { PLAIN } from "./pane.js";
 
 /** @typedef {import("./memory_step.js").MemoryModel} MemoryModel */
@@ -41,7 +40,7 @@ class Search {
     this.slots = new Map();
     /** @type {Map<string, number>} heights by place */
     this.heights = new Map();
-    this.foot = namelessPlaces(model);
+    this.foot = model.nameless;
     this.total = 0;
   }
 

@@ -2,6 +2,7 @@
 
 import { isHandle } from "../entities.js";
 import { opName } from "./op_name.js";
+import { spokenName } from "./pane_names.js";
 
 /** @typedef {{what: "flight" | "kept" | "temporary", label: string}} Purpose */
 /** @typedef {import("./memory_blocks.js").Block} Block */
@@ -13,7 +14,7 @@ export function purposes(at) {
     const to = onTheWay.get(block.key);
     if (to !== undefined) return { what: "flight", label: to ? `∇ → ${target(at, to)}` : "∇" };
     const owner = block.uids.map((uid) => at.owners.get(uid)).find((uid) => uid !== undefined);
-    if (owner) return { what: "flight", label: `${at.names.paths.get(owner) ?? owner}.grad` };
+    if (owner) return { what: "flight", label: `${spokenName(at, owner) ?? owner}.grad` };
     const [pin] = block.pins;
     if (pin) return { what: "kept", label: `${nodeName(at, pin.node)}.${pin.slot}` };
     for (const uid of block.uids) {
@@ -28,7 +29,7 @@ export function purposes(at) {
 /** @param {import("./memory_step.js").MemoryStep} at @param {string} uid */
 function nodeName(at, uid) {
   const node = at.entities.get(uid);
-  return opName((node?.kind === "node" && node.name) || uid);
+  return at.model.nodeNames.get(uid) ?? opName((node?.kind === "node" && node.name) || uid);
 }
 
 /** Storages that the backwards under way hand from node to node, with the node that each goes to, empty for the first.
@@ -57,5 +58,5 @@ function gradientsOnTheWay(at) {
 function target(at, uid) {
   const node = at.entities.get(uid);
   const leaf = node?.kind === "node" ? node.variable : undefined;
-  return (leaf && at.names.paths.get(leaf)) || nodeName(at, uid);
+  return (leaf && spokenName(at, leaf)) || nodeName(at, uid);
 }

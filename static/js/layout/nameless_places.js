@@ -6,7 +6,7 @@ import { Packer } from "./packing.js";
 /** @typedef {import("./memory_step.js").MemoryModel} MemoryModel */
 /** @typedef {{from: number, to: number, place: number}} Stay   steps, both included */
 
-/** @param {MemoryModel} model @returns {Map<string, Stay[]>} by storage */
+/** @param {Pick<MemoryModel, "opened" | "homes" | "history">} model @returns {Map<string, Stay[]>} by storage */
 export function namelessPlaces({ opened, homes, history }) {
   const { index } = opened;
   const related = /** @type {Map<string, string[]>} */ (new Map());

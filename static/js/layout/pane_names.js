@@ -70,3 +70,11 @@ export function shownNames(at, uid, tags, section) {
 export function uidNumber(uid) {
   return Number(uid.replace(/^\D+/, ""));
 }
+
+/** What a thing is called in a sentence: its name at home where it has that, else the first that leads to it.
+ * @param {import("./memory_step.js").MemoryStep} at @param {string} uid @returns {string | undefined} */
+export function spokenName(at, uid) {
+  const home = at.homes.of.get(uid)?.path;
+  const tags = at.names.tags.get(uid) ?? [];
+  return tags.some((tag) => tag.text === home) ? home : at.names.paths.get(uid);
+}

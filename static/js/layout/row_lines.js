@@ -15,8 +15,9 @@ import { bandOf, rowStrip } from "./row_strip.js";
  * @typedef {"slim" | "tight" | "full"} Level   tight: full, with the beads of each handle stacked in one line
  * @typedef {{uid: string, y: number, h: number, names: import("./pane_names.js").PlacedName[], hidden: number,
  *   reading: import("./row_reading.js").RowReading, first: boolean,
- *   grad: {block: Block | null, strip: RowStrip | null, x: number, y: number} | null}} HandleLine
- *   hidden: names that there is no room for. grad: its place, block null where there is no gradient to draw in it
+ *   grad: {block: Block | null, strip: RowStrip | null, x: number, y: number, path: string} | null}} HandleLine
+ *   hidden: names that there is no room for. grad: its place, block null where there is no gradient to draw in it, path
+ *   what the program calls it
  * @typedef {{counter: string | null, key: string, y: number, h: number, uids: string[]}} CounterGroup
  * @typedef {{level: Level, low: boolean, top: number, strip: RowStrip, lines: HandleLine[],
  *   quiet: {uids: string[], y: number}[], groups: CounterGroup[], h: number}} RowLayout
@@ -186,7 +187,8 @@ class Arrangement {
     if (!columns.gradW || item.small || (!block && (columns.phone || (!awaits && !handle.grad)))) return null;
     const under = columns.phone && full;
     const strip = block ? this.strip(block, under ? columns.fullGradW : columns.gradW, false) : null;
-    return { block, strip, x: under ? columns.strip : columns.grad, y: under && first ? SIZE.handle : 0 };
+    const path = `${item.block.names.get(uid)?.[0].tag.text ?? ""}.grad`;
+    return { block, strip, x: under ? columns.strip : columns.grad, y: under && first ? SIZE.handle : 0, path };
   }
 }
 

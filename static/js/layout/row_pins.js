@@ -84,7 +84,7 @@ function pinWidth(text) {
  * @param {boolean} short without the slot */
 function pinText(step, { node, slot, saved }, short) {
   const version = saved.expected === null || saved.expected === undefined ? "v?" : `v${saved.expected}`;
-  const name = opName(find(step.entities, node, "node")?.name ?? node);
+  const name = step.model.nodeNames.get(node) ?? opName(find(step.entities, node, "node")?.name ?? node);
   return `${version}${saved.state === "changed" ? " ≠" : ""} ${name}${short ? "" : ` · ${slot}`}`;
 }
 

@@ -105,14 +105,15 @@ function cellBand(dtype, n, room) {
   }
   if (room.beads && width / n >= tight) return made(n, 1, Math.min(most, width / n), tall(1));
   const deepest = n > 40 ? 6 : 4;
-  for (let lines = 1; lines <= deepest; lines++) {
-    let columns = Math.ceil(n / lines);
-    if (last > 1 && last <= n) columns = Math.ceil(columns / last) * last;
-    const cw = Math.min(most, width / columns);
-    if (cw < least || (n % columns && lines < deepest)) continue;
-    const rows = Math.ceil(n / columns);
-    return made(columns, rows, cw, tall(rows));
-  }
+  for (const enough of [least + 2, least])
+    for (let lines = 1; lines <= deepest; lines++) {
+      let columns = Math.ceil(n / lines);
+      if (last > 1 && last <= n) columns = Math.ceil(columns / last) * last;
+      const cw = Math.min(most, width / columns);
+      if (cw < enough || (n % columns && lines < deepest)) continue;
+      const rows = Math.ceil(n / columns);
+      return made(columns, rows, cw, tall(rows));
+    }
   const size = Math.min(8, Math.max(3, Math.sqrt((width * HEAT_HEIGHT) / n)));
   const columns = heatColumns(n, Math.floor(width / size), last);
   const rows = Math.ceil(n / columns);

@@ -12,6 +12,7 @@ import { smallCounterMark } from "./row_counter.js";
 /** @typedef {import("../layout/row_lines.js").HandleLine} HandleLine */
 /** @typedef {import("../layout/memory_columns.js").Columns} Columns */
 /** @typedef {import("../layout/memory_blocks.js").Block} Block */
+/** @typedef {{x: number, y: number, path: string}} Place   path: what the program calls the gradient */
 
 /** @param {StepFacts} facts @param {Block} block @param {HandleLine} line @param {Columns} columns @param {number} y of the line
  * @param {boolean} open */
@@ -19,7 +20,7 @@ export function gradPlaceMark(facts, block, line, columns, y, open) {
   const { grad, uid } = line;
   const handle = findHandle(facts.snap.entities, uid);
   if (!grad || !handle) return null;
-  const at = { x: grad.x, y: y + grad.y };
+  const at = { x: grad.x, y: y + grad.y, path: grad.path };
   if (grad.block && grad.strip) return gradMark(facts, uid, grad.block, grad.strip, at, columns, open);
   if (handle.grad && facts.snap.entities.has(handle.grad))
     return elsewhereMark(facts, uid, handle.grad, at, columns, open);
@@ -27,13 +28,13 @@ export function gradPlaceMark(facts, block, line, columns, y, open) {
 }
 
 /** @param {StepFacts} facts @param {string} owner @param {Block} block
- * @param {import("../layout/row_strip.js").RowStrip} strip @param {{x: number, y: number}} at @param {Columns} columns
+ * @param {import("../layout/row_strip.js").RowStrip} strip @param {Place} at @param {Columns} columns
  * @param {boolean} open */
 function gradMark(facts, owner, block, strip, at, columns, open) {
   const [uid] = block.handles;
   const handle = findHandle(facts.snap.entities, uid);
   const counter = handle?.counter;
-  const path = `${facts.names.paths.get(owner) ?? ""}.grad`;
+  const { path } = at;
   const fresh = facts.snap.fresh.has(uid);
   const below = at.y + strip.h + 9;
   const note = gradNote(facts, block, handle);
@@ -95,7 +96,7 @@ function gradNote({ labels }, block, handle) {
 }
 
 /** A gradient with a row of its own. @param {StepFacts} facts @param {string} owner @param {string} uid
- * @param {{x: number, y: number}} at @param {Columns} columns @param {boolean} open */
+ * @param {Place} at @param {Columns} columns @param {boolean} open */
 function elsewhereMark(facts, owner, uid, at, columns, open) {
   const name = facts.names.tags.get(uid)?.find((tag) => tag.kind !== "grad")?.text ?? facts.names.paths.get(uid) ?? uid;
   const text = `${facts.labels.is} ${name}`;
@@ -108,14 +109,13 @@ function elsewhereMark(facts, owner, uid, at, columns, open) {
       { class: "meta", x: at.x, y: at.y + (open ? 19 : 12), "font-size": 10 },
       truncate(text, Math.max(4, Math.floor(room / (EM * 10)))),
     ),
-    h("title", {}, `${facts.names.paths.get(owner) ?? ""}.grad → ${uid}`),
+    h("title", {}, `${at.path} → ${uid}`),
   );
 }
 
 /** No gradient yet, or none any more. @param {StepFacts} facts @param {string} owner @param {string | undefined} lost
- * @param {{x: number, y: number}} at @param {Columns} columns @param {boolean} open */
+ * @param {Place} at @param {Columns} columns @param {boolean} open */
 function noneMark(facts, owner, lost, at, columns, open) {
-  const path = `${facts.names.paths.get(owner) ?? ""}.grad`;
   const text = lost ? `${lost} ${facts.labels.freed}` : facts.labels.none;
   const w = Math.min(columns.gradW, Math.max(42, text.length * EM * 9.5 + 14));
   const box = { x: at.x, y: at.y + (open ? 4 : 1), width: w, height: open ? 22 : 14, rx: 3 };
@@ -124,6 +124,6 @@ function noneMark(facts, owner, lost, at, columns, open) {
     { key: `grad ${owner}`, class: cls("placeholder", lost && "lost"), "data-grad-of": owner },
     h("rect", box),
     h("text", { class: "meta", x: at.x + 8, y: at.y + (open ? 18.5 : 11.5), "font-size": 9.5 }, text),
-    h("title", {}, `${path} ${facts.labels.is} None`),
+    h("title", {}, `${at.path} ${facts.labels.is} None`),
   );
 }

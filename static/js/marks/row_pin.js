@@ -1,7 +1,7 @@
 /** The pins of a row: what nodes saved of its storage, the versions that they expect, and what broke them. */
 
 import { find } from "../entities.js";
-import { fullNumber } from "../layout/format.js";
+import { shortNumber } from "../layout/format.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
 import { extent } from "../layout/reads.js";
 import { bandCell, bandOf } from "../layout/row_strip.js";
@@ -101,7 +101,7 @@ function alarmMarks(facts, flow, { pin: { saved } }, layout, columns, inset) {
   const out = [h("text", { key: "alarm", class: "alarm end", x: columns.strip - 7, y, "font-size": size }, text)];
   if (!flow.cause) return out;
   const { line, text: statement, was, cell } = flow.cause;
-  const value = was === undefined ? "" : ` · ${labels.was} ${fullNumber(was)}`;
+  const value = was === undefined ? "" : ` · ${labels.was} ${shortNumber(was, 7)}`;
   const room = columns.w - 8 - flow.end;
   const most = Math.floor(room / (EM * 9)) - value.length;
   const lead = `${labels.line} ${line}: `;
