@@ -16,6 +16,7 @@ import {
   PAD,
   SLOT,
   THIN,
+  THIN_STACKED,
   TITLE,
   WRITE,
 } from "./loom_sizes.js";
@@ -51,12 +52,13 @@ export function layoutRow(plan, row, r, top, room) {
     isQuiet(row) && columns.depth(r) === 1 && !plan.ends.has(r) && !readers.hidden.length && !readers.shown.length;
   const code = thin ? firstLine(row.code, beside) : wrapCode(row.code, beside);
   const codeH = code.length * CODE + (thin ? 0 : footHeight(row, readers.hidden));
-  const codeY = begin + (thin ? 1 : PAD);
+  const thinH = stacked ? THIN_STACKED : THIN;
+  const codeY = begin + (thin ? (thinH - CODE) / 2 : PAD);
   let y = codeY + (stacked ? codeH + 4 : 0);
   if (thin) plan.shelves.push({ y: begin, h: 0 });
   else y = layoutShelves(plan, row, r, readers.shown, y, content);
   const { handles, writes, dots, hidden } = content;
-  const bottom = thin ? Math.max(y, begin + THIN) : Math.max(y, stacked ? 0 : codeY + codeH) + PAD - 3;
+  const bottom = thin ? begin + thinH : Math.max(y, stacked ? 0 : codeY + codeH) + PAD - 3;
   const first = writes[0]?.cy ?? handles[0]?.cy ?? dots[0]?.y ?? (begin + bottom) / 2;
   closeShelves(plan, r, begin, bottom);
   plan.rows.push({ y: begin, h: bottom - begin, cy: first, codeY, codeH, code, foldY: top, thin, hidden });

@@ -6,6 +6,8 @@ export const ECHO = 22;
 
 /** A row in which nothing happened. */
 export const THIN = 20;
+/** The same where rows are tapped. */
+export const THIN_STACKED = 32;
 
 /** Nodes of one row with lines for their slots, lines for nodes at all, and handles on one storage. */
 export const MOST_OPEN = 8;
