@@ -243,6 +243,7 @@ export function createEditor(host, { source, label, leaveHint, nonce, onRun, onC
           "aria-description": leaveHint,
           spellcheck: "false",
           autocapitalize: "off",
+          tabindex: "0",
         }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !silent) onChange();
