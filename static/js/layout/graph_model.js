@@ -5,7 +5,7 @@ import { find } from "../entities.js";
 import { refOf } from "./names.js";
 import { numberedLabels } from "./node_labels.js";
 import { rails } from "./rails.js";
-import { TouchHistory } from "./touched.js";
+import { touchHistory } from "./touched.js";
 
 /** @typedef {import("../state.js").OpenTrace} OpenTrace */
 /** @typedef {import("../trace_index.js").TraceIndex} TraceIndex */
@@ -20,7 +20,7 @@ import { TouchHistory } from "./touched.js";
  * @typedef {{key: string, order: Block[], rails: import("./rails.js").Rails, birth: number, death: number}} Component
  *   nodes that are one graph over the whole run, inputs first. key: its first node
  * @typedef {{step: number, backward: string, k: number}} VisitFacts   the k-th visit of a backward, from 1
- * @typedef {{opened: OpenTrace, index: TraceIndex, history: TouchHistory, blocks: Map<string, Block>, components: Component[],
+ * @typedef {{opened: OpenTrace, index: TraceIndex, history: import("./touched.js").TouchHistory, blocks: Map<string, Block>, components: Component[],
  *   leaves: string[], readersOf: Map<string, string[]>, hosts: Map<string, string>, labels: Map<string, string>, visits: Map<string, VisitFacts[]>,
  *   backwards: Map<string, {first: number, last: number}>, stills: Map<number, import("./graph_still.js").Still>}} GraphModel
  *   components: by birth. leaves: nodes that accumulate into a tensor. readersOf: by a leaf, the blocks it is docked to. hosts:
@@ -72,7 +72,7 @@ export function graphModel(opened) {
   return {
     opened,
     index,
-    history: new TouchHistory(opened),
+    history: touchHistory(opened),
     blocks,
     components,
     leaves: [...index.nodes.keys()].filter((uid) => shape.leaf(uid)),

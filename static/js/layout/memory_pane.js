@@ -10,7 +10,7 @@ import { findStill, stillPlaces } from "./memory_still.js";
 import { namelessPlaces } from "./nameless_places.js";
 import { PLAIN } from "./pane.js";
 import { flowPins } from "./row_pins.js";
-import { TouchHistory } from "./touched.js";
+import { touchHistory } from "./touched.js";
 
 /** @typedef {import("./memory_step.js").MemoryModel} MemoryModel */
 /** @typedef {import("./memory_placed.js").PlacedItem} PlacedItem */
@@ -25,7 +25,7 @@ import { TouchHistory } from "./touched.js";
  * nodes, where that is more than the operation @returns {MemoryModel} */
 export function memoryModel(opened, nodeNames = new Map()) {
   const kept = new Set([...opened.index.pins.values()].map((pin) => pin.storage));
-  const base = { opened, homes: homes(opened), history: new TouchHistory(opened) };
+  const base = { opened, homes: homes(opened), history: touchHistory(opened) };
   return { ...base, nodeNames, kept, nameless: namelessPlaces(base), stills: new Map(), causes: new Map() };
 }
 

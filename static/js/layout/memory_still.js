@@ -19,7 +19,7 @@ import { PLAIN } from "./pane.js";
 const HIGHEST = 1600;
 
 /** Of a longer run the first steps are looked at and as many of the others; one that needs more height is laid out anew. */
-const LOOKED_AT = 150;
+const LOOKED_AT = 60;
 
 /** @param {MemoryModel} model @param {number} w @returns {Still | null} */
 export function findStill(model, w) {

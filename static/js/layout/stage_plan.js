@@ -1,6 +1,6 @@
 /** The plan of the stage at a step: how wide its two panes are, at what scale, and what stands where in each. */
 
-import { graphModel, graphPane, graphStill, graphWidth } from "./graph_pane.js";
+import { graphModel, graphPane, graphStill, graphWidth, nodeLabels } from "./graph_pane.js";
 import { memoryModel, memoryPane, memoryStill } from "./memory_pane.js";
 import { PLAIN } from "./pane.js";
 
@@ -32,7 +32,8 @@ const LEAST_SHARE = 0.2;
 
 /** @param {OpenTrace} opened @returns {StageModel} */
 export function stageModel(opened) {
-  return { opened, memory: memoryModel(opened), graph: graphModel(opened), scales: new Map() };
+  const graph = graphModel(opened);
+  return { opened, memory: memoryModel(opened, nodeLabels(graph)), graph, scales: new Map() };
 }
 
 /** Whether a stage of that width shows one pane at a time. @param {number} w pixels */
@@ -97,8 +98,8 @@ function fittingScale(model, size, share, side, foot) {
         const widths = paneWidths(model, size.w / k, share, side);
         const { memory, graph } = roomsOf(widths, size.h / k - HEADING, foot / k);
         if (k > 1 && memory.w < LEAST_MEMORY) return false;
-        if (memoryStill(model.memory, memory.w) > memory.h) return false;
-        return !graph.w || graphStill(model.graph, graph.w) <= graph.h;
+        if (graph.w && graphStill(model.graph, graph.w) > graph.h) return false;
+        return memoryStill(model.memory, memory.w) <= memory.h;
       }) ?? 1;
     model.scales.set(key, fitting);
   }

@@ -90,3 +90,13 @@ export class TouchHistory {
     return low ? steps[low - 1] : -1;
   }
 }
+
+/** @type {WeakMap<OpenTrace, TouchHistory>} */
+const histories = new WeakMap();
+
+/** When each entity of a run was touched, found once. @param {OpenTrace} opened */
+export function touchHistory(opened) {
+  const history = histories.get(opened) ?? new TouchHistory(opened);
+  histories.set(opened, history);
+  return history;
+}
