@@ -41,7 +41,8 @@ export function createAddress(current, onLink) {
     setTimeout(async () => {
       if (write !== writes) return;
       const fragment = await fragmentOf(current());
-      if (write === writes) history.replaceState(null, "", location.pathname + location.search + fragment);
+      if (write !== writes || fragment === location.hash) return; // a write would end a way back that has begun
+      history.replaceState(null, "", location.pathname + location.search + fragment);
     }, WRITE_AFTER_MS);
   }
 
