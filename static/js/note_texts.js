@@ -1,12 +1,15 @@
 /** Texts that notes have as arguments: values, gradients, names, a text's first line. */
 
 import { find, findHandle } from "./entities.js";
+import { shortNumber } from "./layout/format.js";
 
 /** @typedef {import("./entities.js").Value} Value */
 
 /** As many things as a note lists, and as many elements. */
 const MAX_LISTED = 3;
 const MAX_ELEMENTS = 6;
+/** Of more elements, so many are said. */
+const FIRST = 4;
 const MAX_STRING = 60;
 const MAX_LINE = 240;
 
@@ -24,16 +27,24 @@ export function plainText(value) {
   return "py" in value ? (value.text ?? value.py) : value.ref;
 }
 
+/** The first elements of a row, rounded. @param {Value[]} cells */
+function firstElements(cells) {
+  return `[${cells
+    .slice(0, FIRST)
+    .map((cell) => shortNumber(cell, 6))
+    .join(", ")}, …]`;
+}
+
 /** A row of elements, where they are few; else null. @param {Value[] | null | undefined} cells */
 export function elementsText(cells) {
   return cells && cells.length <= MAX_ELEMENTS ? `[${cells.map(plainText).join(", ")}]` : null;
 }
 
-/** A tensor's elements in a few characters. @param {import("./state.js").Entities} entities @param {string | undefined} uid */
+/** A tensor's elements, the first of them where they are many. @param {import("./state.js").Entities} entities @param {string | undefined} uid */
 export function tensorText(entities, uid) {
   const tensor = findHandle(entities, uid);
   const row = find(entities, tensor?.storage, "storage")?.cells?.[tensor?.dtype ?? ""];
-  return elementsText(row) ?? "…";
+  return elementsText(row) ?? (row ? firstElements(row) : "…");
 }
 
 /** The first of a list, by comma. @param {string[]} list */

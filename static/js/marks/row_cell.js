@@ -54,11 +54,16 @@ export function cellMark(uid, band, i, value, at) {
   );
 }
 
+/** So many characters are written smaller, rather than fewer of them. */
+const DIGITS = 5;
+const SMALLEST = 8.6;
+
 /** A cell's number, and below it the one that the step wrote over. @param {Cell} value
  * @param {{x: number, y: number, w: number, h: number, was: Cell | undefined, full: boolean}} at */
 function numberMarks(value, at) {
   const usual = at.full && at.h >= 28 && at.w >= 33 ? 11.5 : 9.8;
-  const text = shortNumber(value, Math.max(3, Math.floor((at.w - 3) / (EM * usual))));
+  const roomAt = (/** @type {number} */ font) => Math.floor((at.w - 3) / (EM * font));
+  const text = shortNumber(value, Math.max(3, roomAt(usual), Math.min(DIGITS, roomAt(SMALLEST))));
   const size = Math.min(usual, Math.floor(((at.w - 3) / (EM * text.length)) * 10) / 10);
   const cx = at.x + at.w / 2;
   const roomy = at.was !== undefined && at.full && at.h >= 28;
