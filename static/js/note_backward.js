@@ -1,7 +1,7 @@
 /** Notes on a visit of a backward: the node that ran, the gradient that it added, and what a hook made of one. */
 
 import { find } from "./entities.js";
-import { elementsText, tensorText } from "./note_texts.js";
+import { elementsText, firstFew, tensorText } from "./note_texts.js";
 
 /** @typedef {import("./notes.js").Note} Note */
 /** @typedef {import("./notes.js").Context} Context */
@@ -11,10 +11,26 @@ export function visitNotes({ step: { visit }, entities, before, nameOf, nodeName
   if (!visit) return [];
   const node = nodeName(visit.node);
   if (visit.failed) return [{ key: "visit_failed", args: { node }, tone: "bad" }];
-  if (!visit.accumulates) return [{ key: "visit", args: { node } }];
+  if (!visit.accumulates) {
+    const targets = firstFew(targetsOf(visit, entities, nameOf, nodeName));
+    return [targets ? { key: "visit", args: { node, targets } } : { key: "visit_end", args: { node } }];
+  }
   const key = find(before, visit.accumulates, "tensor")?.grad ? "grad_added" : "grad_first";
   const value = tensorText(entities, find(entities, visit.accumulates, "tensor")?.grad);
   return [{ key, args: { tensor: nameOf(visit.accumulates), value } }];
+}
+
+/** What the gradients of a visit go to, each once: leaves by their tensors' names. @param {import("./trace.js").Visit} visit
+ * @param {import("./state.js").Entities} entities @param {Context["nameOf"]} nameOf @param {Context["nodeName"]} nodeName */
+function targetsOf(visit, entities, nameOf, nodeName) {
+  const next = find(entities, visit.node, "node")?.next ?? [];
+  const names = (visit.grad_inputs ?? []).flatMap((grad, k) => {
+    const to = grad ? next[k]?.[0] : null;
+    if (!to) return [];
+    const leaf = find(entities, to, "node")?.variable;
+    return [leaf ? nameOf(leaf) : nodeName(to)];
+  });
+  return [...new Set(names)];
 }
 
 /**

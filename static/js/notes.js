@@ -1,5 +1,7 @@
 /** What a step did, as facts: keys with arguments, in the order that a teacher would tell them. No text here. */
 
+import { graphModelOf } from "./layout/graph_model.js";
+import { shortNodeName } from "./layout/node_labels.js";
 import { find } from "./entities.js";
 import { refOf } from "./layout/names.js";
 import { hookNotes, visitNotes } from "./note_backward.js";
@@ -52,7 +54,7 @@ function contextOf(opened, snap, step) {
     nameOf: (uid) => (uid ? (now.get(uid) ?? then.get(uid) ?? uid) : ""),
     nodeName(uid) {
       const node = find(snap.entities, uid, "node") ?? find(before, uid, "node");
-      return shortName(node?.name ?? uid);
+      return graphModelOf(opened).labels.get(uid) ?? shortNodeName(shortName(node?.name ?? uid));
     },
   };
 }

@@ -300,3 +300,13 @@ function programOrder(members, blocks, index) {
 export function nodeOf(entities, uid) {
   return find(entities, uid, "node");
 }
+
+/** @type {WeakMap<OpenTrace, GraphModel>} */
+const models = new WeakMap();
+
+/** The graph of a run, made once. @param {OpenTrace} opened @returns {GraphModel} */
+export function graphModelOf(opened) {
+  const model = models.get(opened) ?? graphModel(opened);
+  models.set(opened, model);
+  return model;
+}

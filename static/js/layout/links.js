@@ -8,9 +8,9 @@ import { ALARMS } from "../trace_index.js";
 /** @typedef {import("../marks/step_facts.js").StepFacts} StepFacts */
 /**
  * @typedef {{key: string, kind: "gradient" | "broken" | "selected" | "new", graph: Rect, memory: Rect, graphName: string,
- *   memoryName: string, sum: boolean}} Link
+ *   memoryName: string, sum: boolean, slot: boolean, pin: boolean}} Link
  *   gradient: one that arrives at a leaf; broken: a saved value that isn't what backward needs; new: what this step made
- *   or saved. sum: the gradient is added to another. The names are for an end that is out of sight
+ *   or saved. sum: the gradient is added to another. slot, pin: whether it begins at a saved slot, and ends at its pin. The names are for an end that is out of sight
  */
 
 /** More links of what is new than these hide more than they tell. */
@@ -51,7 +51,17 @@ class Join {
     const memory = this.memory.get(to ?? "");
     const key = `${from} ${to}`;
     if (graph && memory && !this.links.has(key))
-      this.links.set(key, { key, kind, graph, memory, graphName, memoryName, sum });
+      this.links.set(key, {
+        key,
+        kind,
+        graph,
+        memory,
+        graphName,
+        memoryName,
+        sum,
+        slot: from?.includes(":") ?? false,
+        pin: to?.startsWith("pin ") ?? false,
+      });
   }
 
   /** What a reader calls an entity. @param {string} uid */

@@ -1,6 +1,7 @@
 /** The plan of the stage at a step: how wide its two panes are, at what scale, and what stands where in each. */
 
-import { graphModel, graphPane, graphStill, graphWidth, nodeLabels } from "./graph_pane.js";
+import { graphModelOf } from "./graph_model.js";
+import { graphPane, graphStill, graphWidth, nodeLabels } from "./graph_pane.js";
 import { memoryModel, memoryPane, memoryStill } from "./memory_pane.js";
 import { PLAIN } from "./pane.js";
 
@@ -32,7 +33,7 @@ const LEAST_SHARE = 0.2;
 
 /** @param {OpenTrace} opened @returns {StageModel} */
 export function stageModel(opened) {
-  const graph = graphModel(opened);
+  const graph = graphModelOf(opened);
   return { opened, memory: memoryModel(opened, nodeLabels(graph)), graph, scales: new Map() };
 }
 

@@ -13,30 +13,32 @@ import { cls, h } from "../svg.js";
 /** Half the width of the channel beside the divider that links turn in. */
 const CHANNEL = 8;
 const RADIUS = 7;
+/** How far below a slot, and above a pin, a link passes. */
+const BELOW = 5;
 const FONT = 11;
 const LABEL_H = 18;
 
 /** @param {Link} link @param {Frame} frame */
 export function linkMark(link, frame) {
-  const from = end(link.graph.y + link.graph.h / 2 + frame.graph, frame);
-  const to = end(link.memory.y + link.memory.h / 2 + frame.memory, frame);
+  const { graph, memory } = link;
+  const from = end((link.slot ? graph.y + graph.h + BELOW : graph.y + graph.h / 2) + frame.graph, frame);
+  const to = end((link.pin ? memory.y - BELOW : memory.y + memory.h / 2) + frame.memory, frame);
   if (from.out && to.out) return null;
-  const start = frame.divider + link.graph.x - 1;
-  const stop = link.memory.x + link.memory.w + 1;
+  const start = frame.divider + graph.x + (link.slot ? 10 : -1);
+  const stop = link.pin ? memory.x + memory.w / 2 : memory.x + memory.w + 1;
   const arrow = link.kind === "gradient" && !to.out;
+  const leave = link.slot && !from.out ? `M${start} ${from.y - BELOW}V${from.y}` : `M${start} ${from.y}`;
+  const arrive = link.pin && !to.out ? `v${BELOW}` : "";
+  const way = (/** @type {number} */ x) => `${leave}${path(start, from.y, x, to.y, frame.divider)}${arrive}`;
   return h(
     "g",
     { key: `link ${link.key}`, class: cls("stage-link", link.kind), "data-link": link.key },
-    h("path", { key: "back", class: "link-back", d: path(start, from.y, stop, to.y, frame.divider) }),
-    h("path", {
-      key: "line",
-      class: "link-line",
-      d: path(start, from.y, stop + (arrow ? 7 : 0), to.y, frame.divider),
-    }),
+    h("path", { key: "back", class: "link-back", d: way(stop) }),
+    h("path", { key: "line", class: "link-line", d: way(stop + (arrow ? 7 : 0)) }),
     arrow && h("path", { key: "arrow", class: "link-arrow", d: `M${stop} ${to.y}l9 -5v10z` }),
     link.sum && !to.out && sumMark(Math.min(stop + 20, frame.divider - 1), to.y),
-    to.out && edgeLabel("to", to, `→ ${link.memoryName}`, stop, frame.divider, "memory", link.memory.y),
-    from.out && edgeLabel("from", from, `${link.graphName} →`, frame.divider + 10, frame.right, "graph", link.graph.y),
+    to.out && edgeLabel("to", to, `→ ${link.memoryName}`, stop, frame.divider, "memory", memory.y),
+    from.out && edgeLabel("from", from, `${link.graphName} →`, frame.divider + 10, frame.right, "graph", graph.y),
   );
 }
 
@@ -55,19 +57,19 @@ function end(y, { top, bottom }) {
   return { y, out: null };
 }
 
-/** From the graph leftwards to the channel, along it, and leftwards into the memory.
+/** From where a link left the graph leftwards to the channel, along it, and leftwards into the memory.
  * @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 @param {number} divider */
 function path(x0, y0, x1, y1, divider) {
   const rise = y1 - y0;
   if (Math.abs(rise) < 2 * RADIUS) {
     const bend = divider + CHANNEL;
     return Math.abs(rise) < 0.5
-      ? `M${x0} ${y0}H${x1}`
-      : `M${x0} ${y0}H${bend}C${divider} ${y0} ${divider} ${y1} ${divider - CHANNEL} ${y1}H${x1}`;
+      ? `H${x1}`
+      : `H${bend}C${divider} ${y0} ${divider} ${y1} ${divider - CHANNEL} ${y1}H${x1}`;
   }
   const turn = Math.sign(rise) * RADIUS;
   const channel = Math.max(x1, Math.min(divider, x0));
-  return `M${x0} ${y0}H${channel + RADIUS}Q${channel} ${y0} ${channel} ${y0 + turn}V${y1 - turn}Q${channel} ${y1} ${channel - RADIUS} ${y1}H${x1}`;
+  return `H${channel + RADIUS}Q${channel} ${y0} ${channel} ${y0 + turn}V${y1 - turn}Q${channel} ${y1} ${channel - RADIUS} ${y1}H${x1}`;
 }
 
 /** A name at the edge behind which a link ends; a click brings the end into sight.

@@ -1,6 +1,8 @@
 /** What the marks of one step need to know besides their own entity: names, readers, the backward in progress, the step's events. */
 
 import { find, isHandle } from "../entities.js";
+import { graphModelOf } from "../layout/graph_model.js";
+import { shortNodeName } from "../layout/node_labels.js";
 import { touched } from "../layout/touched.js";
 import { push } from "../multimap.js";
 
@@ -37,7 +39,7 @@ export function stepFacts(opened, snap, labels, peeks = new Map()) {
     ...backwardFacts(opened, snap),
     ...eventFacts(snap),
     made: (node) => opened.index.outputsOf(node, index),
-    nodeName: (uid) => find(entities, uid, "node")?.name ?? uid,
+    nodeName: (uid) => graphModelOf(opened).labels.get(uid) ?? shortNodeName(find(entities, uid, "node")?.name ?? uid),
   };
 }
 
