@@ -125,7 +125,7 @@ const MARKS = [
         2,
         "[data-storage-strip='s2'], [data-pin], .alarm",
       ],
-      ["freed", "freed by this step", "本步释放", plain, 3, "[data-ghost]"],
+      ["freed", "freed by this step", "本步释放", plain, 3, "[data-ghost], .ghosts > .fold-text"],
       ["heat", "too many for numbers", "太多，不逐个写数字", ...after(heat, 0), "[data-storage-strip]"],
       ["summary", "too many to list", "太多，不逐个列出", ...after(big, 0), "[data-storage-strip]"],
       ["dtypes", "read under two dtypes", "以两种 dtype 读取", ...after(several, 1), "[data-storage-strip]"],
@@ -177,13 +177,7 @@ const MARKS = [
         ...after(viewed("v = a.as_strided((4, 3), (1, 1))", { shape: [4, 3], stride: [1, 1] }), 1),
         "[data-ref='t2'], [data-handle='t2'], [data-wire='t2'], [data-storage-strip]",
       ],
-      [
-        "unnamed",
-        "no name",
-        "没有名字",
-        ...after(unnamed, 0),
-        ".no-name, [data-handle], [data-wire], [data-storage-strip]",
-      ],
+      ["unnamed", "no name", "没有名字", unnamed, 0, ".no-name, [data-handle], [data-wire], [data-storage-strip]"],
       [
         "array",
         "numpy array",

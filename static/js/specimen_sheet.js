@@ -37,7 +37,9 @@ function draw({ trace, step, find }, figure) {
   const y = Math.min(...boxes.map((box) => box.y)) - PADDING;
   const w = Math.max(...boxes.map((box) => box.x + box.width)) + PADDING - x;
   const h = Math.max(...boxes.map((box) => box.y + box.height)) + PADDING - y;
-  for (const element of svg.querySelectorAll(":scope > :not(g, defs), :scope > g > *, .moves > *")) {
+  for (const element of svg.querySelectorAll(
+    ":scope > :not(g, defs), :scope > g > :not(title), .moves > :not(title)",
+  )) {
     const box = boxOf(element);
     const inside = box.x >= x && box.y >= y && box.x + box.width <= x + w && box.y + box.height <= y + h;
     if (!inside && !matches.some((match) => element.contains(match))) element.remove(); // a scrap of something else

@@ -54,6 +54,7 @@ export function createStagePane(document, side) {
       k = scale;
       root.hidden = next === null;
       if (!next) return;
+      root.dataset.still = String(next.still);
       const tall = Math.max(next.height, height);
       setSize(heading, width, HEADING, k);
       setSize(body, width, tall > height ? tall : Math.floor(height * k) / k, k);

@@ -75,7 +75,7 @@ export function graphPane(model, i, room, options) {
   }
   const placed = stack(step, room, lines, still, atRest);
   const idles = idlePlaces(step, idle, atRest ? still.idle : placed.end, room.w);
-  return assemble(step, room, lines, placed, idles);
+  return { ...assemble(step, room, lines, placed, idles), still: atRest };
 }
 
 /** The lines of a step from top to bottom: graphs and nodes as the program made them; graphs at rest as they stand there.
@@ -175,7 +175,7 @@ function titlePlace(step, component, y) {
 }
 
 /** @param {GraphStep} step @param {import("./pane.js").Room} room @param {Line[]} lines
- * @param {ReturnType<typeof stack>} placed @param {import("./graph_idle.js").IdlePlaces} idle @returns {GraphPane} */
+ * @param {ReturnType<typeof stack>} placed @param {import("./graph_idle.js").IdlePlaces} idle @returns {Omit<GraphPane, "still">} */
 function assemble(step, room, lines, placed, idle) {
   /** @type {Map<string, string>} by leaf, the reader at which it stands for itself */
   const homes = new Map();

@@ -28,10 +28,10 @@ import { textWidth } from "./metrics.js";
  *   again: the leaf stands for itself elsewhere. met: how many gradients it got in this backward
  * @typedef {Rect & {uid: string, block: Block, level: "full" | "slim", top: number, bottom: number, cy: number, rail: number,
  *   font: number, label: string, lead: number, name: string, dot: boolean, turn: Turn | null, met: number,
- *   tag: Words | null, flags: Words[], slots: SlotChip[], docks: DockPlace[], hidden: (Rect & {key: string, uids: string[]}) | null, grads: GradPlace[],
+ *   tag: Words | null, flags: Words[], slots: SlotChip[], moreSlots: (Rect & {keys: string[]}) | null, docks: DockPlace[], hidden: (Rect & {key: string, uids: string[]}) | null, grads: GradPlace[],
  *   seed: boolean, moreGrads: number}} Row
  *   its rectangle is the node's box. top, bottom: with its leaves and gradients. lead: the room before its label. dot:
- *   whether an edge reaches its rail. hidden: leaves that have no place; moreGrads: how many gradients have none
+ *   whether an edge reaches its rail. hidden: leaves that have no place; moreSlots: saved slots that have none; moreGrads: how many gradients have none
  */
 
 const LEAST_BOX = 44;
@@ -75,6 +75,7 @@ export function graphRow(step, block, column, at, stands) {
     tag: null,
     flags: [],
     slots: [],
+    moreSlots: null,
     docks: [],
     hidden: null,
     grads: [],

@@ -13,6 +13,10 @@ import { pathEnd } from "./node_labels.js";
 export const SLOT_FONT = 9.5;
 /** The room of a slot without words. */
 const DOT = 10;
+/** The least room of a slot in words. */
+const LEAST = 20;
+/** The room of how many slots have none. */
+const COUNT = 24;
 /** Longer names are told by their ends. */
 const LONG = 12;
 
@@ -59,14 +63,20 @@ export function addSlots(step, row, node, line) {
     entry.words = true;
     spare -= more;
   }
+  const short = spare < 0;
+  if (short) [spare, line.right] = [spare - COUNT, line.right - COUNT];
+  /** @type {string[]} */
+  const hidden = [];
   for (const { slot, saved, state, key, words, text } of entries) {
-    if (!words && spare < 0) {
-      spare += DOT;
+    if ((!words && spare < 0) || line.left < 8) {
+      if (!words) spare += DOT;
+      hidden.push(key);
       continue;
     }
-    if (line.left < 8) break;
-    const { x, y, w, h } = words ? line.take(Math.min(text.width, line.left), 16) : line.take(7, 7, 3);
-    row.slots.push({ x, y, w, h, slot, saved, state, key, head: text.head, now: text.now, dot: !words });
+    const dot = !words || line.left < LEAST;
+    const { x, y, w, h } = dot ? line.take(7, 7, 3) : line.take(Math.min(text.width, line.left), 16);
+    row.slots.push({ x, y, w, h, slot, saved, state, key, head: text.head, now: text.now, dot });
   }
   line.right = right;
+  if (hidden.length) row.moreSlots = { ...line.take(COUNT - 4, 14), keys: hidden };
 }

@@ -11,6 +11,10 @@
 /** A narrower pane has the layout of a phone. */
 const PHONE = 500;
 const LEFT = 10;
+/** The least room of storages and their gradients: a pane that is enlarged beyond it is cut at its right. */
+const LEAST = 130;
+/** By how much a gradient stands further right than its value, above it, so that its counter has room. */
+export const SMALL_COUNTER = 14;
 
 /** @param {import("./homes.js").Homes} homes @param {number} w @returns {Columns} */
 export function memoryColumns(homes, w) {
@@ -23,7 +27,7 @@ export function memoryColumns(homes, w) {
   const card = LEFT + namesW + 8;
   const rail = card + cardW + 3;
   const strip = rail + railW + 12;
-  const rest = w - strip - 14;
+  const rest = Math.max(LEAST, w - strip - 14);
   const stripW = homes.hasGrads ? Math.floor((rest - 34) * 0.52) : rest;
   const gradW = homes.hasGrads ? rest - 30 - stripW : 0;
   return {
@@ -40,7 +44,7 @@ export function memoryColumns(homes, w) {
     grad: strip + stripW + 30,
     gradW,
     fullStripW: phone ? rest : stripW,
-    fullGradW: phone ? rest : gradW,
+    fullGradW: phone ? rest - SMALL_COUNTER : gradW,
     indent: phone ? 0 : 12,
   };
 }

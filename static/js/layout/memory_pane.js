@@ -45,7 +45,8 @@ export function memoryPane(model, i, room, options = PLAIN) {
   const main = [...step.entities].find(([, entity]) => entity.kind === "frame" && !entity.caller)?.[0] ?? null;
   const values = main ? frameChips(step, main) : [];
   const anchors = memoryAnchors(placed, columns);
-  return { height, ...anchors, focus: memoryFocus(placed, columns), columns, placed, values, main, step };
+  const focus = memoryFocus(placed, columns);
+  return { height, ...anchors, focus, still: places !== null, columns, placed, values, main, step };
 }
 
 /** The height at which every row of the run is open at a place of its own; Infinity where there is none.

@@ -16,6 +16,9 @@ import { textWidth } from "./metrics.js";
  *   of the last line, the rows that it hides
  */
 
+/** The room of the count of a heading's folded rows. */
+const FOLDED = 92;
+
 export const HEIGHT = { heading: 22, line: 18, fold: 20, rule: 7, top: 4 };
 
 /** What is drawn at a step, each with its height. @param {MemoryStep} step @param {Columns} columns @param {number} room
@@ -40,6 +43,8 @@ export function placeItems(step, columns, room) {
     return out;
   });
   fitLevels(step, placed, columns, room - 2 * HEIGHT.top);
+  for (const place of placed)
+    if (place.item.kind === "heading" && place.folded.length) placeChips(step, place, place.item, columns);
   return placed;
 }
 
@@ -48,7 +53,8 @@ export function placeItems(step, columns, room) {
 function placeChips(step, out, item, columns) {
   out.chipX = headingStart(step, item, columns);
   const open = step.options.toggled.has(`items ${item.uid}`);
-  out.chips = flowChips(headingChips(step, item), out.chipX, columns.w - 16, columns.names + 24, open);
+  const right = columns.w - 16 - (out.folded.length ? FOLDED : 0);
+  out.chips = flowChips(headingChips(step, item), out.chipX, right, columns.names + 24, open);
   out.h = HEIGHT.heading + (out.chips.lines - 1) * HEIGHT.line;
 }
 

@@ -1,6 +1,7 @@
 /** A row of the memory pane from its own corner: the strip, and a line for each handle with what stands in it. */
 
 import { isHandle } from "../entities.js";
+import { SMALL_COUNTER } from "./memory_columns.js";
 import { textWidth } from "./metrics.js";
 import { flowNames } from "./pane_names.js";
 import { MOST_LINES, rowReading } from "./row_reading.js";
@@ -188,7 +189,13 @@ class Arrangement {
     const under = columns.phone && full;
     const strip = block ? this.strip(block, under ? columns.fullGradW : columns.gradW, false) : null;
     const path = `${item.block.names.get(uid)?.[0].tag.text ?? ""}.grad`;
-    return { block, strip, x: under ? columns.strip : columns.grad, y: under && first ? SIZE.handle : 0, path };
+    return {
+      block,
+      strip,
+      x: under ? columns.strip + SMALL_COUNTER : columns.grad,
+      y: under && first ? SIZE.handle : 0,
+      path,
+    };
   }
 }
 

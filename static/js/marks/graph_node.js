@@ -55,6 +55,7 @@ function nodeMark(facts, row, railed) {
     row.tag && tagMark(row.tag, row.y),
     row.flags.map((flag, i) => flagMark(flag, i, row.y)),
     row.slots.map((slot) => slotMark(facts, slot, row.y)),
+    row.moreSlots && moreSlotsMark(row.moreSlots, row.y),
     h("title", { key: "title" }, nodeTitle(row, node)),
   );
 }
@@ -158,6 +159,16 @@ function slotMark({ labels, events, snap }, slot, top) {
     !slot.dot &&
       h("text", { key: "text", x: x + 6, y: y + 11.4, "font-size": SLOT_FONT }, fitEnd(text, w - 8, SLOT_FONT)),
     h("title", { key: "title" }, said),
+  );
+}
+
+/** Saved slots that have no room. @param {NonNullable<Row["moreSlots"]>} more @param {number} top */
+function moreSlotsMark({ x, y, w, h: high, keys }, top) {
+  return h(
+    "g",
+    { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") },
+    h("text", { x: x + w / 2, y: y - top + high / 2 + 3.4, "font-size": 9 }, `+${keys.length}`),
+    h("title", {}, keys.map((key) => key.slice(key.indexOf(":") + 1)).join(", ")),
   );
 }
 

@@ -22,12 +22,14 @@ const UI = 0.56;
 /** @param {StepFacts} facts @param {PlacedItem} place @param {HeadingItem} item @param {Columns} columns @returns {VNode} */
 export function headingMark(facts, place, item, columns) {
   const box = { x: 6, y: 2, width: columns.w - 12, height: place.h - 4, rx: 4 };
-  return item.type === "frame" ? frameMark(facts, place, item, box) : objectMark(facts, place, item, columns, box);
+  return item.type === "frame"
+    ? frameMark(facts, place, item, columns, box)
+    : objectMark(facts, place, item, columns, box);
 }
 
-/** @param {StepFacts} facts @param {PlacedItem} place @param {HeadingItem} item
+/** @param {StepFacts} facts @param {PlacedItem} place @param {HeadingItem} item @param {Columns} columns
  * @param {Record<string, number>} box */
-function frameMark(facts, place, item, box) {
+function frameMark(facts, place, item, columns, box) {
   const frame = find(facts.snap.entities, item.uid, "frame");
   const here = facts.snap.step?.frame === item.uid;
   const suspended = frame?.state === "suspended";
@@ -57,7 +59,7 @@ function frameMark(facts, place, item, box) {
       `${facts.labels.line} ${frame?.line ?? "?"}`,
     ),
     chipMarks(facts, place, item.uid),
-    foldedMark(facts, place, item),
+    foldedMark(facts, place, item, columns),
     h("title", {}, `${frame?.name ?? ""}() ${item.uid}`),
   );
 }
@@ -98,7 +100,8 @@ function objectMark(facts, place, item, columns, box) {
     tags,
     h("text", { key: "type", class: "meta", x: x + 2, y: 15.5, "font-size": 10.5 }, headingType(object)),
     chipMarks(facts, place, item.uid),
-    item.type === "optimizer" ? stateSign(item) : foldedMark(facts, place, item),
+    item.type === "optimizer" && stateSign(item),
+    (item.type !== "optimizer" || place.folded.length > 0) && foldedMark(facts, place, item, columns),
   );
 }
 
@@ -167,8 +170,8 @@ function foldButton(key, open, at) {
 }
 
 /** The rows that a heading hides, and what brings them back. @param {StepFacts} facts @param {PlacedItem} place
- * @param {HeadingItem} item */
-function foldedMark(facts, place, item) {
+ * @param {HeadingItem} item @param {Columns} columns */
+function foldedMark(facts, place, item, columns) {
   if (item.type === "inner") return null;
   const key = `rows ${item.section}`;
   const count = place.folded.length;
@@ -176,18 +179,20 @@ function foldedMark(facts, place, item) {
   const button = { "data-fold": key, role: "button", tabindex: "0", "aria-expanded": `${count === 0}` };
   const names = place.folded.map(({ item: row }) => (row.kind === "row" ? row.block.label : "")).join(", ");
   const text = `${count} ${facts.labels.folded}`;
-  const w = text.length * UI * 11 + 14;
-  const right = (place.chips?.afterX ?? place.chipX) + (place.chips?.after ? 26 : 0);
+  const w = uiWidth(text, 11) + 14;
+  const free = (place.chips?.afterX ?? place.chipX) + (place.chips?.after ? 26 : 0);
+  const right = Math.min(free, columns.w - 12 - w);
   return h(
     "g",
     {
       key: "rows",
       class: cls("fold rows", count > 0 && "closed"),
       ...button,
+      "data-members": foldMembers(place.folded.flatMap(({ item: row }) => (row.kind === "row" ? [row.block] : []))),
       "aria-label": count ? `${text}: ${names}` : item.section,
     },
     h("rect", { key: "ground", class: "fold-ground", x: x - 4, y: 2, width: 16, height: 18, rx: 4 }),
-    item.type === "frame"
+    item.type === "frame" || item.type === "optimizer"
       ? null
       : h("text", { key: "sign", class: "fold-sign", x, y: 15, "font-size": 10 }, count ? "▸" : "▾"),
     count > 0 && h("rect", { key: "told", class: "fold-told", x: right, y: 3.5, width: w, height: 15, rx: 7 }),
@@ -206,6 +211,7 @@ function stateSign(item) {
       key: "state",
       class: "fold rows",
       "data-fold": `state ${item.uid}`,
+      "data-members": foldMembers(open ? [] : item.state),
       role: "button",
       tabindex: "0",
       "aria-expanded": `${open}`,
@@ -244,6 +250,7 @@ export function foldLineMark(facts, place, item, columns) {
       class: "moves fold line",
       transform: `translate(0 ${place.y})`,
       "data-fold": item.key,
+      "data-members": foldMembers(item.blocks),
       role: "button",
       tabindex: "0",
       "aria-expanded": "false",
@@ -255,6 +262,13 @@ export function foldLineMark(facts, place, item, columns) {
     room > 3 && h("text", { key: "names", class: "fold-names", x: at, y: 14, "font-size": 10 }, truncate(names, room)),
     h("title", {}, `${text}: ${names}`),
   );
+}
+
+/** All that a fold stands for, with the gradients beside it. @param {import("../layout/memory_blocks.js").Block[]} blocks
+ * @returns {string | null} uids */
+function foldMembers(blocks) {
+  const uids = blocks.flatMap((block) => [...block.uids, ...[...block.grads.values()].flatMap((grad) => grad.uids)]);
+  return uids.length ? uids.join(" ") : null;
 }
 
 /** @param {string} text in the face of the page @param {number} size */

@@ -147,8 +147,8 @@ export function quietMarks(facts, uids, columns, y, at) {
     if (!handle) continue;
     const said = attributes(facts, uid, handle, false);
     const more = shown < uids.length - 1 ? 18 : 0;
-    const w = Math.min(textWidth(said.shape, 9.5) + 13, at.room);
-    if (x + w + more > end + 0.5 && (shown || x + 24 > end)) break;
+    const w = Math.min(textWidth(said.shape, 9.5) + 13, at.room - more);
+    if (shown ? x + w + more > end + 0.5 : x + 24 + more > end) break;
     out.push(
       h(
         "g",
@@ -166,7 +166,12 @@ export function quietMarks(facts, uids, columns, y, at) {
   if (shown < uids.length) {
     const rest = uids.slice(shown);
     out.push(
-      h("text", { key: "more quiet", class: "meta", x, y: y + 11 }, `+${rest.length}`, h("title", {}, rest.join(", "))),
+      h(
+        "text",
+        { key: "more quiet", class: "meta", x, y: y + 11, "font-size": 9.5 },
+        `+${rest.length}`,
+        h("title", {}, rest.join(", ")),
+      ),
     );
   }
   if (at.say) out.push(quietLabel(facts, uids.length, columns, y));
