@@ -1,4 +1,4 @@
-"""What the picture of a step has to show, worked out from the trace alone, and what the stage's elements say.
+"""What the picture of a step has to show, worked out from the trace alone, and how its texts are read.
 
 Nothing here comes from the page's code: cells from strides are counted with `itertools`, a number on the picture is
 read back as a reader would read it.
@@ -16,72 +16,14 @@ from tests.tracing import Replay
 
 State = dict[str, dict[str, Any]]
 
-MOST = 128
-"""A handle of more elements is drawn as an extent."""
+SILENT = {"module", "type", "function", "builtin_function_or_method", "method"}
+"""Python's own things that a frame's line does not list."""
+
+ALARMS = ("stale", "changed", "detached")
+"""States of a saved slot whose value backward will refuse, or wrongly take."""
 
 SHOWN = 16
 """Items and attributes of an object that its card lists."""
-
-ALL_STEPS = """(n) => {
-    const slider = document.querySelector("#slider");
-    const stage = document.querySelector("#stage");
-    const all = (query, read, root = stage) => [...root.querySelectorAll(query)].map(read);
-    const number = (e, ...names) => names.map(name => Number(e.getAttribute(name)));
-    const rect = e => e && number(e, "x", "y", "width", "height");
-    const box = (e, query) => rect(e.querySelector(query));
-    const text = (e, query) => e.querySelector(query)?.textContent ?? null;
-    const outline = e => { const b = e.getBBox(); return [b.x, b.y, b.width, b.height]; };
-    const path = e => e.getAttribute("d");
-    const read = () => ({
-        cells: all("[data-cell]", e => ({key: e.dataset.cell, dtype: e.dataset.dtype, value: e.dataset.value,
-            text: text(e, ".val"), title: text(e, "title"), box: box(e, ".cell-box"), written: e.classList.contains("written")})),
-        handles: all("[data-handle]", e => ({uid: e.dataset.handle, counter: e.dataset.counter ?? null,
-            node: e.dataset.nodeRef ?? null, grad: e.dataset.gradRef ?? null, on: e.dataset.on ?? null,
-            shape: text(e, ".shape"), role: text(e, ".role"), second: text(e, ".meta"), box: box(e, ".card-box")})),
-        beads: all("[data-bead]", e => ({key: e.dataset.bead, reads: e.dataset.reads, index: e.dataset.index,
-            dtype: e.dataset.dtype, box: box(e, "rect")})),
-        wires: all("[data-wire]", e => ({uid: e.dataset.wire, span: text(e, ".meta"), ways: all(".wire", path, e),
-            arms: all(".arm", path, e)})),
-        badges: all("[data-counter-badge]", e => ({counter: e.dataset.counterBadge, version: e.dataset.version,
-            wearers: e.dataset.wearers, text: text(e, ".badge-text"), box: box(e, ".rail-box"), title: text(e, "title")})),
-        tags: all(".tag", e => ({name: e.dataset.name ?? null, frame: e.dataset.frame ?? null, ref: e.dataset.ref,
-            path: e.dataset.path ?? null, title: text(e, "title"), box: outline(e.querySelector("path")),
-            hidden: e.classList.contains("tucked"), object: e.closest("[data-object]")?.dataset.object ?? null})),
-        stems: all(".stem", path),
-        chips: all("[data-chip]", e => ({frame: e.dataset.frame, name: e.dataset.name, value: e.dataset.value,
-            box: box(e, "rect"), title: text(e, "title")})),
-        frames: all("[data-frame-card]", e => ({uid: e.dataset.frameCard, box: box(e, ".frame-box")})),
-        objects: all("[data-object]", e => ({uid: e.dataset.object, box: box(e, ".object-box")})),
-        items: all("[data-item]", e => ({key: e.dataset.item, to: e.dataset.to ?? null, value: e.dataset.value,
-            box: box(e, "rect")})),
-        nodes: all("[data-node]", e => ({uid: e.dataset.node, variable: e.dataset.variable ?? null,
-            name: text(e, ".node-name"), box: box(e, ".node-box"), marks: [...e.classList]})),
-        edges: all("[data-edge]", e => ({key: e.dataset.edge, from: e.dataset.from, to: e.dataset.to,
-            way: path(e.querySelector(".edge-line"))})),
-        slots: all("[data-slot]", e => ({key: e.dataset.slot, state: e.dataset.savedState,
-            storage: e.dataset.savedIn ?? null, text: text(e, "text"), marks: [...e.classList], box: box(e, "rect")})),
-        pins: all("[data-pin]", e => ({key: e.dataset.pin, state: e.dataset.state, expected: e.dataset.expected ?? null,
-            storage: e.dataset.storage, text: text(e, ".pin-head text"), marks: [...e.classList],
-            box: box(e, ".pin-head rect"), bracket: e.querySelector(".pin-line")?.getAttribute("d") ?? null})),
-        leaders: all("[data-leader]", e => ({key: e.dataset.leader, way: path(e)})),
-        grads: all("[data-grad]", e => ({on: e.dataset.grad, now: e.classList.contains("now"), title: text(e, "title"),
-            texts: all("text", t => t.textContent, e), box: box(e, ".chip-back")})),
-        gradWires: all("[data-grad-wire]", e => e.dataset.gradWire),
-        none: all(".placeholder", e => all("text", t => t.textContent, e)),
-        meets: all("[data-meets]", e => e.dataset.meets),
-        ghosts: all("[data-ghost]", e => e.dataset.ghost),
-        strips: all("[data-storage-strip]", e => e.dataset.storageStrip),
-        scale: [...stage.querySelectorAll("svg")].map(e => e.getAttribute("viewBox")),
-    });
-    const out = [];
-    for (let i = 0; i < n; i++) {
-        slider.value = String(i);
-        slider.dispatchEvent(new Event("input"));
-        out.push({...read(), step: Number(document.querySelector("#workbench").dataset.step),
-            said: all("#sentences li", e => e.textContent, document)});
-    }
-    return out;
-}"""
 
 
 def states(trace: dict[str, Any]) -> Iterator[tuple[State, State]]:
@@ -199,3 +141,45 @@ def of_kind(state: State, *kinds: str) -> State:
 
 def ref(value: Any) -> str | None:
     return value["ref"] if isinstance(value, dict) and isinstance(value.get("ref"), str) else None
+
+
+def touched(state: State, step: dict[str, Any]) -> set[str]:
+    """What a step made, changed, wrote or visited, what its names now mean, and where its gradients go."""
+    out = {
+        uid
+        for uid, fields in step["set"].items()
+        if uid in state and uid[0] in "tasn" and any(field != "held_by" for field in fields)
+    }
+    for uid, fields in step["set"].items():
+        if uid in state and uid[0] == "f":
+            out |= {to for name in fields.get("vars", {}) if (to := ref(state[uid]["vars"].get(name))) in state}
+    visit = step.get("visit")
+    if not visit:
+        return out
+    edges = state.get(visit["node"], {}).get("next") or []
+    targets = [edge[0] for grad, edge in zip(visit["grad_inputs"], edges, strict=False) if grad and edge]
+    out |= {uid for uid in [visit["node"], visit.get("accumulates"), *targets] if uid in state}
+    return out
+
+
+def held(state: State) -> dict[str, dict[str, Any]]:
+    """Saved slots, by `node:slot`, whose bytes are still kept for backward."""
+    return {
+        f"{uid}:{name}": slot
+        for uid, node in of_kind(state, "node").items()
+        for name, slot in (node.get("saved") or {}).items()
+        if slot.get("storage") in state and slot["state"] != "freed" and not node.get("released")
+    }
+
+
+def short(name: str) -> str:
+    """`Addmm` of `torch::autograd::AddmmBackward0`."""
+    return re.sub(r"Backward\d*$", "", re.split(r"::|\.", name)[-1]) or name
+
+
+def fits(shown: str, whole: str) -> bool:
+    """Whether a text is another one, or that one cut at one end with an ellipsis."""
+    if "…" not in shown:
+        return shown == whole
+    head, tail = shown.split("…", 1)
+    return whole.startswith(head) and whole.endswith(tail)

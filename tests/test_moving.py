@@ -113,10 +113,10 @@ def test_the_picture_grows_shrinks_and_fits(page: Any, site: str) -> None:
     page.keyboard.press("0")  # back to the size that reads best
     assert abs(cell_width(page) - before) < 0.01
     page.keyboard.press("0")
-    room = page.locator("#stage .stage").evaluate(
-        "e => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight]"
+    room = page.locator("#stage .pane-scroll").evaluate_all(
+        "all => all.map(e => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight])"
     )
-    assert room == [0, 0], "the whole picture is in sight"
+    assert room == [[0, 0], [0, 0]], "the whole picture is in sight"
     box = page.locator("#stage").bounding_box()
     page.mouse.move(box["x"] + 200, box["y"] + 150)
     page.keyboard.down("Control")
@@ -128,19 +128,22 @@ def test_the_picture_grows_shrinks_and_fits(page: Any, site: str) -> None:
 
 
 def test_the_ground_is_dragged(page: Any, site: str) -> None:
+    page.set_viewport_size({"width": 1440, "height": 420})
     open_program(page, site)
     page.keyboard.press("End")
-    for _ in range(5):
+    for _ in range(12):
         page.keyboard.press("+")
-    stage = page.locator("#stage .stage")
-    stage.evaluate("e => e.scrollTo(0, 0)")
-    box = page.locator("#stage").bounding_box()
-    x, y = box["x"] + 6, box["y"] + box["height"] - 60
+    pane = page.locator("#stage .memory-pane .pane-scroll")
+    pane.locator("[data-fold][aria-expanded=false]").first.dispatch_event("click")
+    assert pane.evaluate("e => e.scrollHeight - e.clientHeight") >= 80
+    pane.evaluate("e => e.scrollTo(0, 0)")
+    box = pane.bounding_box()
+    x, y = box["x"] + 3, box["y"] + box["height"] - 40
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x + 4, y - 80, steps=3)
     page.mouse.up()
-    assert stage.evaluate("e => e.scrollTop") == 80
+    assert pane.evaluate("e => e.scrollTop") == 80
 
 
 def test_a_pane_is_as_wide_as_it_was_left(page: Any, site: str) -> None:
@@ -173,7 +176,7 @@ def test_the_node_that_runs_is_in_sight(page: Any, site: str) -> None:
         at_step(page, i)
         if steps[i]["kind"] != "visit":
             continue
-        view = page.locator("#stage .stage").bounding_box()
+        view = page.locator("#stage .graph-pane .pane-scroll").bounding_box()
         box = page.locator("#stage .node.running").first.bounding_box()
         assert view["y"] <= box["y"] and box["y"] + box["height"] <= view["y"] + view["height"], i
         assert view["x"] <= box["x"] and box["x"] + box["width"] <= view["x"] + view["width"], i
