@@ -78,5 +78,7 @@ export function addSlots(step, row, node, line) {
     row.slots.push({ x, y, w, h, slot, saved, state, key, head: text.head, now: text.now, dot });
   }
   line.right = right;
-  if (hidden.length) row.moreSlots = { ...line.take(COUNT - 4, 14), keys: hidden };
+  if (!hidden.length) return;
+  line.x = Math.min(line.x, right - COUNT + 4);
+  row.moreSlots = { ...line.take(COUNT - 4, 14), keys: hidden };
 }
