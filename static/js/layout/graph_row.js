@@ -3,7 +3,7 @@
 import { addDocks, addSlimDocks, countHidden, turnRoom } from "./graph_docks.js";
 import { addGradients, addSeed, addSum } from "./graph_gradients.js";
 import { NODE, railX, SLIM } from "./graph_sizes.js";
-import { addSlots } from "./graph_slots.js";
+import { addSlots, COUNT as SLOTS_COUNT } from "./graph_slots.js";
 import { LineRoom } from "./line_room.js";
 import { textWidth } from "./metrics.js";
 
@@ -99,12 +99,13 @@ export function graphRow(step, block, column, at, stands) {
 function addNames(step, row, line) {
   const made = step.outputs.get(row.uid);
   const texts = [...new Set(made?.texts ?? [])];
-  if (texts.length && line.left > 24) {
+  const slots = Object.keys(step.node(row.uid)?.saved ?? {}).length ? SLOTS_COUNT : 0;
+  if (texts.length && line.left > 24 + slots) {
     const shown = texts.slice(0, 2).join(", ");
     const text = textWidth(shown, 11) + 10 < line.left - 60 ? shown : texts[0];
     const hidden = text === shown ? texts.slice(2) : texts.slice(1);
     const more = hidden.length ? ` +${hidden.length}` : "";
-    const w = Math.min(line.left, Math.ceil(textWidth(text + more, 11)) + 10);
+    const w = Math.min(line.left - slots, Math.ceil(textWidth(text + more, 11)) + 10);
     row.tag = { ...line.take(w, 16, 5), text: text + more, hidden };
   }
   for (const text of [made?.retains && "retain_grad", made?.hooks && "hook"]) {

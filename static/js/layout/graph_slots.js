@@ -16,7 +16,7 @@ const DOT = 10;
 /** The least room of a slot in words. */
 const LEAST = 20;
 /** The room of how many slots have none. */
-const COUNT = 24;
+export const COUNT = 24;
 /** Longer names are told by their ends. */
 const LONG = 12;
 
