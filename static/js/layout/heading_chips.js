@@ -56,11 +56,33 @@ function optimizerChips(at, { uid, state }) {
     ([key, value]) =>
       /** @type {Chip} */ ({ key, label: key, text: settingText(at, value), value, kind: "note", changed: false }),
   );
+  const params = optimizedText(at, uid);
+  if (params)
+    settings.push({ key: "params", label: "params", text: params, value: null, kind: "note", changed: false });
   if (!state.length) return settings;
   const kinds = [...new Set(state.map(stateKind))].filter(Boolean);
   const bytes = state.reduce((sum, { storage }) => sum + (find(at.entities, storage, "storage")?.nbytes ?? 0), 0);
   const text = `${state.length} × ${kinds.join(", ")} · ${bytesText(bytes)}`;
   return [...settings, { key: "state", label: "", text, value: null, kind: "note", changed: false }];
+}
+
+/** Which tensors an optimizer updates: by the module that they are all of, else the first of them, and how many they are.
+ * @param {MemoryStep} at @param {string} uid of the optimizer */
+function optimizedText(at, uid) {
+  const groups = find(at.entities, refOf(find(at.entities, uid, "object")?.attrs?.param_groups), "object");
+  const names = (groups?.items ?? []).flatMap((group) => {
+    const entries = find(at.entities, refOf(/** @type {Value} */ (group)), "object");
+    const params = (entries && pairsOf(entries))?.find(([key]) => key === "params")?.[1];
+    const list = find(at.entities, refOf(params), "object");
+    return (list?.items ?? []).flatMap((item) => {
+      const ref = refOf(/** @type {Value} */ (item));
+      return ref ? [spokenName(at, ref) ?? at.homes.of.get(ref)?.path ?? ref] : [];
+    });
+  });
+  const roots = new Set(names.map((name) => name.replace(/[.[].*$/s, "")));
+  if (names.length > 2 && roots.size === 1) return `${names.length} of ${[...roots][0]}`;
+  if (names.length <= 2) return names.join(", ");
+  return `${names.length}: ${truncate(names[0], 14)}, …`;
 }
 
 /** @param {MemoryStep} at @param {Value} value */
