@@ -177,7 +177,7 @@ def _strip_fences(lines: list[Line], notices: list[Notice]) -> list[Line]:
 
 def _strip_line_numbers(lines: list[Line], notices: list[Notice]) -> list[Line]:
     """Line numbers of a printed listing, where every line has one and they count up by one."""
-    matches = [(k, _LISTING.match(line.text)) for k, line in enumerate(lines) if not line.empty]
+    matches = [(k, _LISTING.match(line.text)) for k, line in enumerate(lines) if not line.blank]
     numbers = [(k, int(match[1])) for k, match in matches if match is not None]
     if len(numbers) < 2 or len(numbers) < len(matches):
         return lines
@@ -206,7 +206,7 @@ def _dedent(lines: list[Line], notices: list[Notice]) -> list[Line]:
         out = [*lines[:1], *without_margin(lines[1:])]
         if try_parse(out) is None:
             return lines
-    notices.append(Notice(line=next((line.origin for line in lines if not line.empty), None), kind="indentation"))
+    notices.append(Notice(line=next((line.origin for line in lines if not line.blank), None), kind="indentation"))
     return out
 
 
@@ -216,7 +216,7 @@ def without_margin(lines: list[Line]) -> list[Line]:
     margins = [
         line.text[: len(line.text) - len(line.text.lstrip(" \t"))]
         for line, begin in zip(lines, begins, strict=True)
-        if not line.empty and not line.comment and len(begin) < 3
+        if not line.blank and not line.comment and len(begin) < 3
     ]
     shared = common_prefix(min(margins, default=""), max(margins, default=""))
     if not shared:

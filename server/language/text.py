@@ -17,7 +17,7 @@ class Line:
     origin: int | None
 
     @property
-    def empty(self) -> bool:
+    def blank(self) -> bool:
         return not self.text.strip()
 
     @property

@@ -40,12 +40,12 @@ class TranscriptBuilder:
     def add_output(self, line: Line) -> None:
         if self._looks_like_code(line):
             self._leave_out(line)
-        elif self._printed or not line.empty:
+        elif self._printed or not line.blank:
             self._printed.append(line)
 
     def flush(self) -> None:
         """Add a notice with all that the last statement printed."""
-        while self._printed and self._printed[-1].empty:
+        while self._printed and self._printed[-1].blank:
             self._printed.pop()
         if self._printed:
             at = self.out[-1].origin if self.out else self._printed[0].origin
@@ -69,7 +69,7 @@ class TranscriptBuilder:
         """Whether the line is not output of an interpreter: it contains a prompt, or is a statement with an effect."""
         if ">>>" in line.text:
             return True
-        if self._prints or line.empty or line.comment or (self._printed and _FRAME.match(self._printed[-1].text)):
+        if self._prints or line.blank or line.comment or (self._printed and _FRAME.match(self._printed[-1].text)):
             return False
         if self._printed and self._printed[0].text.startswith("torch.return_types."):
             return False  # it prints `values=tensor(…),`
@@ -106,7 +106,7 @@ def strip_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
             block = opens_block(text) or bool(block and prompt[2])
             session.add_code(text, line, more=bool(prompt[2]))
             statement = True
-        elif statement and not line.empty and (depth or (block and line.text[0] in " \t") or line.comment):
+        elif statement and not line.blank and (depth or (block and line.text[0] in " \t") or line.comment):
             session.add_code(line.text.strip() if line.comment else line.text, line, more=True)
             depth = max(0, depth + LineScan([line]).depth - unmatched_closings(line.text))
         else:
@@ -150,6 +150,6 @@ def strip_cell_prompts(lines: list[Line], notices: list[Notice]) -> list[Line]:
             session.add_code(line.text, line, more=True)
         else:
             after_empty_prompt = False
-            after_code = after_code and line.empty
+            after_code = after_code and line.blank
             session.add_output(line)
     return session.end()

@@ -6,12 +6,16 @@ export function createRowHold(root) {
   /** @type {{x: number, y: number} | null} where the pointer last was over the picture */
   let pointer = null;
   let moved = false;
+  /** The row that is held, and where it stood when the pointer came to rest: scrolling rounds to whole pixels.
+   * @type {{row: Element, top: number} | null} */
+  let held = null;
   root.addEventListener(
     "pointermove",
     (event) => {
       if (event.pointerType === "touch") return;
       moved = pointer === null || event.clientX !== pointer.x || event.clientY !== pointer.y;
       pointer = { x: event.clientX, y: event.clientY };
+      if (moved) held = null;
     },
     { capture: true },
   );
@@ -33,7 +37,8 @@ export function createRowHold(root) {
       const row = pointer && sameRun ? document.elementFromPoint(pointer.x, pointer.y)?.closest(".moves") : null;
       const pane = row?.closest(".pane-scroll");
       if (!row || !(pane instanceof HTMLElement)) return () => false;
-      const before = row.getBoundingClientRect().top;
+      const before = held?.row === row ? held.top : row.getBoundingClientRect().top;
+      held = { row, top: before };
       return () => {
         if (!row.isConnected) return false;
         shift(pane, targetTop(row) - before);

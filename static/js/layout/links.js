@@ -23,16 +23,16 @@ const MOST_NEW = 6;
 export function links(facts, plan, selected) {
   const { memory, graph } = plan;
   if (!memory || !graph) return [];
-  const join = new Join(facts, memory.anchors, graph.anchors);
-  arrivingGradient(join);
-  savedValues(join, selected);
-  if (selected) selection(join, selected);
+  const collector = new LinkCollector(facts, memory.anchors, graph.anchors);
+  arrivingGradient(collector);
+  savedValues(collector, selected);
+  if (selected) selection(collector, selected);
   const fresh = newest(facts, memory.anchors, graph.anchors);
-  return [...join.links.values(), ...fresh.filter(({ key }) => !join.links.has(key))];
+  return [...collector.links.values(), ...fresh.filter(({ key }) => !collector.links.has(key))];
 }
 
 /** Gathers links between what is drawn in both panes. */
-class Join {
+class LinkCollector {
   /** @param {StepFacts} facts @param {Map<string, Rect>} memory @param {Map<string, Rect>} graph anchors */
   constructor(facts, memory, graph) {
     this.facts = facts;
@@ -70,25 +70,25 @@ class Join {
   }
 }
 
-/** The gradient that reaches a leaf in this visit. @param {Join} join */
-function arrivingGradient(join) {
-  const { step, entities } = join.facts.snap;
+/** The gradient that reaches a leaf in this visit. @param {LinkCollector} collector */
+function arrivingGradient(collector) {
+  const { step, entities } = collector.facts.snap;
   const leaf = step?.visit?.accumulates;
   if (!step?.visit || !leaf) return;
   const tensor = entities.get(leaf);
   const first = step.log.some((entry) => entry.kind === "event" && entry.event === "grad_accumulated" && entry.first);
   const grad = tensor?.kind === "tensor" ? tensor.grad : null;
-  const memoryName = `${join.nameOf(leaf)}.grad`;
-  join.add("gradient", [`dock ${step.visit.node}`, step.visit.node], [`grad ${leaf}`, grad ?? "", leaf], {
-    graphName: `+= ${join.nameOf(leaf)}`,
+  const memoryName = `${collector.nameOf(leaf)}.grad`;
+  collector.add("gradient", [`dock ${step.visit.node}`, step.visit.node], [`grad ${leaf}`, grad ?? "", leaf], {
+    graphName: `+= ${collector.nameOf(leaf)}`,
     memoryName,
     sum: !first,
   });
 }
 
-/** Slots whose value is broken, and those that keep the selected storage. @param {Join} join @param {string | null} selected */
-function savedValues(join, selected) {
-  const { entities } = join.facts.snap;
+/** Slots whose value is broken, and those that keep the selected storage. @param {LinkCollector} collector @param {string | null} selected */
+function savedValues(collector, selected) {
+  const { entities } = collector.facts.snap;
   const chosen = entities.get(selected ?? "");
   const storage = chosen?.kind === "storage" ? selected : isHandle(chosen) ? chosen.storage : null;
   for (const [uid, node] of entities) {
@@ -98,31 +98,36 @@ function savedValues(join, selected) {
       if (!saved.storage || !(broken || saved.storage === storage || uid === selected)) continue;
       if (saved.state === "freed" || node.released) continue;
       const named = {
-        graphName: `${join.facts.nodeName(uid)} · ${slot}`,
-        memoryName: storageName(join, saved.storage),
+        graphName: `${collector.facts.nodeName(uid)} · ${slot}`,
+        memoryName: storageName(collector, saved.storage),
       };
-      join.add(broken ? "broken" : "selected", [`${uid}:${slot}`, uid], [`pin ${uid}:${slot}`, saved.storage], named);
+      collector.add(
+        broken ? "broken" : "selected",
+        [`${uid}:${slot}`, uid],
+        [`pin ${uid}:${slot}`, saved.storage],
+        named,
+      );
     }
   }
 }
 
 /** The node that made the selected handle, the leaves docked for it, or what the selected node made.
- * @param {Join} join @param {string} selected */
-function selection(join, selected) {
-  const handle = find(join.facts.snap.entities, selected, "tensor");
+ * @param {LinkCollector} collector @param {string} selected */
+function selection(collector, selected) {
+  const handle = find(collector.facts.snap.entities, selected, "tensor");
   const named = (/** @type {string} */ node, /** @type {string} */ uid) => ({
-    graphName: join.facts.nodeName(node),
-    memoryName: join.nameOf(uid),
+    graphName: collector.facts.nodeName(node),
+    memoryName: collector.nameOf(uid),
   });
-  if (handle?.grad_fn) join.add("selected", [handle.grad_fn], [selected], named(handle.grad_fn, selected));
-  for (const [uid, node] of join.facts.snap.entities) {
+  if (handle?.grad_fn) collector.add("selected", [handle.grad_fn], [selected], named(handle.grad_fn, selected));
+  for (const [uid, node] of collector.facts.snap.entities) {
     if (node.kind !== "node") continue;
-    if (node.variable === selected) join.add("selected", [`dock ${uid}`, uid], [selected], named(uid, selected));
+    if (node.variable === selected) collector.add("selected", [`dock ${uid}`, uid], [selected], named(uid, selected));
     if (uid === selected && node.variable)
-      join.add("selected", [`dock ${uid}`, uid], [node.variable], named(uid, node.variable));
+      collector.add("selected", [`dock ${uid}`, uid], [node.variable], named(uid, node.variable));
   }
   if (selected[0] !== "n") return;
-  for (const uid of join.facts.made(selected)) join.add("selected", [selected], [uid], named(selected, uid));
+  for (const uid of collector.facts.made(selected)) collector.add("selected", [selected], [uid], named(selected, uid));
 }
 
 /** From what this step made to the node that made it, and from the slots that it filled to what they keep; none where
@@ -130,27 +135,27 @@ function selection(join, selected) {
 function newest(facts, memory, graph) {
   const { snap } = facts;
   if (snap.step?.visit) return [];
-  const join = new Join(facts, memory, graph);
+  const collector = new LinkCollector(facts, memory, graph);
   for (const uid of snap.fresh) {
     const entity = snap.entities.get(uid);
     if (entity?.kind === "tensor" && entity.grad_fn && facts.names.tags.has(uid))
-      join.add("new", [entity.grad_fn], [uid], {
+      collector.add("new", [entity.grad_fn], [uid], {
         graphName: facts.nodeName(entity.grad_fn),
-        memoryName: join.nameOf(uid),
+        memoryName: collector.nameOf(uid),
       });
     if (entity?.kind !== "node") continue;
     for (const [slot, saved] of Object.entries(entity.saved ?? {}))
       if (saved.storage && saved.state === "ok")
-        join.add("new", [`${uid}:${slot}`], [`pin ${uid}:${slot}`, saved.storage], {
+        collector.add("new", [`${uid}:${slot}`], [`pin ${uid}:${slot}`, saved.storage], {
           graphName: `${facts.nodeName(uid)} · ${slot}`,
-          memoryName: storageName(join, saved.storage),
+          memoryName: storageName(collector, saved.storage),
         });
   }
-  return join.links.size > MOST_NEW ? [] : [...join.links.values()];
+  return collector.links.size > MOST_NEW ? [] : [...collector.links.values()];
 }
 
-/** A storage by the name of one of its handles. @param {Join} join @param {string} storage */
-function storageName(join, storage) {
-  const reader = (join.facts.readers.get(storage) ?? []).find((uid) => join.facts.names.paths.has(uid));
-  return reader ? join.nameOf(reader) : storage;
+/** A storage by the name of one of its handles. @param {LinkCollector} collector @param {string} storage */
+function storageName(collector, storage) {
+  const reader = (collector.facts.readers.get(storage) ?? []).find((uid) => collector.facts.names.paths.has(uid));
+  return reader ? collector.nameOf(reader) : storage;
 }

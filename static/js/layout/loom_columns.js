@@ -104,11 +104,11 @@ function addTo(map, key, column) {
 
 /** The room that pins and ticks of counters need beside their rails. @param {RunStory} run @returns {Margins} */
 export function marginsOf(run) {
-  return { pins: pinCounts(run), bumps: bumpWidths(run) };
+  return { pins: mostPinsByRail(run), bumps: bumpWidths(run) };
 }
 
 /** How many pins hold a rail at once. @param {RunStory} run @returns {Map<string, number>} */
-function pinCounts(run) {
+function mostPinsByRail(run) {
   /** @type {Map<string, number>} */
   const most = new Map();
   /** @type {Map<string, Packer>} */

@@ -110,7 +110,11 @@ function footItems(at, nameless) {
       folds.set(key, fold);
     } else rows.push({ kind: "row", key: block.key, block, indent: 0, section: key, small: true });
   }
-  const freed = [...at.snap.freed].map(([uid, storage]) => ({ uid, name: lastName(at, uid), nbytes: storage.nbytes }));
+  const freed = [...at.snap.freed].map(([uid, storage]) => ({
+    uid,
+    name: nameBeforeFreed(at, uid),
+    nbytes: storage.nbytes,
+  }));
   /** @type {MemoryItem[]} */
   const out = [];
   if (rows.length || folds.size || freed.length) out.push({ kind: "rule", key: "rule" });
@@ -124,7 +128,7 @@ function footItems(at, nameless) {
 }
 
 /** What a freed storage was called. @param {MemoryStep} at @param {string} storage */
-function lastName(at, storage) {
+function nameBeforeFreed(at, storage) {
   const { paths } = at.model.opened.names(at.index - 1);
   for (const uid of at.model.opened.index.handlesOf(storage, at.index - 1)) {
     const path = paths.get(uid);

@@ -62,7 +62,7 @@ export function serialize(className, { width, height, nodes }, title, descriptio
     h("style", {}, stylesFor(css, tokens, theme, collectClasses(body, new Set([className])))),
     body,
   );
-  return xmlSafe(`<?xml version="1.0" encoding="UTF-8"?>\n${render(file)}\n`);
+  return replaceInvalidXmlCharacters(`<?xml version="1.0" encoding="UTF-8"?>\n${render(file)}\n`);
 }
 
 /** What stands under the picture, and where it ends. @param {Caption} caption @param {number} w @param {number} top */
@@ -124,7 +124,7 @@ function collectClasses(nodes, names) {
 }
 
 /** XML knows no control characters and no halves of characters. @param {string} text */
-function xmlSafe(text) {
+function replaceInvalidXmlCharacters(text) {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is these that have to go
   const visible = text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, "\ufffd");
   return visible.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");

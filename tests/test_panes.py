@@ -1,0 +1,100 @@
+"""The frame of the stage in a browser: what a step touched comes into sight, the row under the pointer stays, the divider
+is remembered, an end of a link out of sight is a label that leads there, and a narrow stage shows one pane at a time."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.test_page import at_step, leave, paste, run
+
+NETS = Path(__file__).parent.parent / "benchmarks/nets"
+
+UNDER_POINTER = """([x, y]) => {
+    const row = document.elementFromPoint(x, y)?.closest(".moves");
+    return row && {key: row.dataset.row ?? row.textContent.slice(0, 40), top: row.getBoundingClientRect().top};
+}"""
+LIT = "() => document.querySelectorAll('#stage svg.lighting').length"
+
+
+def open_net(page: Any, site: str, name: str, width: int = 1280, height: int = 720) -> dict[str, Any]:
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(site)
+    page.wait_for_selector("#workbench[data-steps]")
+    paste(page, (NETS / f"{name}.py").read_text())
+    trace = run(page)
+    leave(page)
+    page.keyboard.press("Home")
+    at_step(page, 0)
+    return trace
+
+
+def test_the_row_under_a_resting_pointer_stays_and_lights_nothing_while_one_steps(page: Any, site: str) -> None:
+    open_net(page, site, "attention")
+    for step in range(8):
+        page.keyboard.press("ArrowRight")
+        at_step(page, step + 1)
+    box = page.locator("#stage .memory-pane [data-row]").nth(3).bounding_box()
+    x, y = box["x"] + 200, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.move(x + 1, y)
+    before = page.evaluate(UNDER_POINTER, [x, y])
+    assert before
+    page.mouse.move(x + 1, y + 400)
+    page.mouse.move(x, y)
+    for step in range(8, 20):
+        page.keyboard.press("ArrowRight")
+        at_step(page, step + 1)
+        now = page.evaluate(UNDER_POINTER, [x, y])
+        assert now and now["key"] == before["key"] and abs(now["top"] - before["top"]) < 2, (step, before, now)
+        assert page.evaluate(LIT) == 0, "what the picture put under the pointer is not pointed at"
+
+
+def test_the_divider_is_dragged_moved_by_keys_remembered_and_put_back(page: Any, site: str) -> None:
+    open_net(page, site, "mlp")
+    divider = page.locator("#stage .stage-divider")
+    usual = divider.bounding_box()
+    page.mouse.move(usual["x"] + 5, usual["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(usual["x"] - 95, usual["y"] + 100)
+    page.mouse.up()
+    assert divider.bounding_box()["x"] == pytest.approx(usual["x"] - 100, abs=2)
+    divider.focus()
+    page.keyboard.press("ArrowRight")
+    moved = divider.bounding_box()["x"]
+    assert moved > usual["x"] - 99
+    page.reload()
+    page.wait_for_selector("#stage .stage-divider:not([hidden])")
+    assert divider.bounding_box()["x"] == pytest.approx(moved, abs=2)
+    divider.dblclick()
+    paste(page, (NETS / "mlp.py").read_text())
+    run(page)
+    assert divider.bounding_box()["x"] == pytest.approx(usual["x"], abs=2)
+
+
+def test_a_broken_pin_leads_to_the_statement_that_broke_it(page: Any, site: str) -> None:
+    page.goto(site)
+    page.wait_for_selector("#workbench[data-steps]")
+    paste(
+        page, "import torch\nx = torch.ones(3, requires_grad=True)\ny = x.exp()\ny.mul_(2)\nz = y.sum()\nz.backward()\n"
+    )
+    trace = run(page)
+    wrote = next(step["i"] for step in trace["steps"] if step["line"] == 4)
+    assert page.locator("#stage [data-link].broken, #stage .stage-link.broken").count() == 1
+    page.locator("#stage [data-pin].stale").first.click()
+    at_step(page, wrote)
+
+
+def test_a_narrow_stage_shows_one_pane_and_the_others_news(page: Any, site: str) -> None:
+    trace = open_net(page, site, "mlp", 390, 844)
+    visit = next(step["i"] for step in trace["steps"] if step["kind"] == "visit" and step["visit"].get("accumulates"))
+    page.evaluate(
+        "i => { const s = document.querySelector('#slider'); s.value = i; s.dispatchEvent(new Event('input')); }", visit
+    )
+    assert page.locator("#stage .graph-pane").is_visible() and not page.locator("#stage .memory-pane").is_visible()
+    news = page.locator("#stage .stage-news")
+    assert ".grad = [" in news.text_content()
+    news.click()
+    assert page.locator("#stage .memory-pane").is_visible() and not page.locator("#stage .graph-pane").is_visible()
+    assert page.locator("#stage .stage-tabs [aria-pressed=true]").get_attribute("data-side") == "memory"
