@@ -443,7 +443,8 @@ def test_an_edit_outlives_the_gallery_and_the_way_back(page: Any, site: str) -> 
     page.locator(".cm-content").click()
     page.keyboard.press("Control+End")
     page.keyboard.type("mine = 1")
-    page.wait_for_function("() => location.hash.startsWith('#p=')")
+    still = "() => window.hash === location.hash || (window.hash = location.hash, false)"
+    page.wait_for_function(still, polling=200)  # the address is written a moment after the last key
     page.get_by_role("link", name="Gallery").click()
     page.wait_for_url("**/gallery")
     page.go_back()

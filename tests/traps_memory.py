@@ -290,7 +290,7 @@ TRAPS = [
         every_number_arrives,
         {
             "integers as they are": Switch(instead(cells, "number", lambda value: value)),
-            "floats as doubles": Switch(instead(cells, "shortest", float)),
+            "floats as doubles": Switch(instead(cells, "shortest_float", float)),
             "lists of torch": Switch(instead(cells, "decode", as_torch_reads_it), "JSON"),
         },
     ),
