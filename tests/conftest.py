@@ -53,6 +53,7 @@ LONGEST = [
     "test_limits",
     "test_exports",
     "test_openapi",
+    "test_drawing",
     "test_share",
     "test_page",
     "test_access",

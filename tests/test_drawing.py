@@ -22,6 +22,9 @@ DARK_STEPS = 7
 STILL = ("clone", "silent", "view", "accumulate")
 """Scenarios small enough for both panes to be still in a window of 1440 × 900."""
 
+SETTLED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""Until the stage has noticed a window of another size."""
+
 
 def sources() -> list[Any]:
     missing = pytest.param(
@@ -103,6 +106,7 @@ def test_nets_are_drawn_at_every_size(open_page: Any, net: str) -> None:
     try:
         for width, height in SIZES.values():
             open_page.set_viewport_size({"width": width, "height": height})
+            open_page.evaluate(SETTLED)
             wrong = problems(trace, open_page.evaluate(stage_reader.ALL_STEPS, steps))
             open_page.emulate_media(color_scheme="dark")
             dark = open_page.evaluate(stage_reader.LAYOUT, [*range(0, steps, DARK_STEPS)])
