@@ -79,6 +79,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
   let chosenSide = null;
   /** @type {string | null} */
   let selection = null;
+  let drawnScale = "";
   const hold = createRowHold(row);
   const highlight = createHighlight(
     row,
@@ -122,7 +123,9 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     if (graph) panes.graph.draw(graph.heading, graph.body, animated);
     shown = { ...shown, plan, facts };
     tabs.show(plan, narrow, chosenSide ?? sideOf(model, shown.i), facts);
-    scaled?.(plan.k, chosenScale !== null);
+    const scale = `${plan.k} ${chosenScale !== null}`;
+    if (scale !== drawnScale) scaled?.(plan.k, chosenScale !== null); // what is written anew is laid out anew
+    drawnScale = scale;
     highlight.drawn();
   }
 
@@ -250,8 +253,8 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
       shown = { opened, i, plan: null, facts: null };
       if (!room.w) room = { w: host.clientWidth, h: host.clientHeight };
       draw(near && !matchMedia("(prefers-reduced-motion: reduce)").matches);
-      if (!release()) bringIntoSight();
-      drawLinks();
+      if (release()) drawLinks();
+      else bringIntoSight();
     },
     select(key) {
       selection = key;
