@@ -1,0 +1,112 @@
+"""`python -m tests.assault [--seconds 15] [NAME…]`: every assault, or those that are named, and a table of what they did."""
+
+import argparse
+import signal
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.measured_server import MIB
+from tests.assault import connections, explanations, processor, shares
+from tests.assault.measurement import MEMORY_BAR, PAGE_BAR, RUN_BAR, STOP_BAR, Measured, Play, longest, measure
+
+PROXY = {"trusted_proxies": "127.0.0.0/8"}
+SMALL_QUOTA = {"quota": 100_000_000}
+
+
+@dataclass(frozen=True)
+class Case:
+    """settings: of its server, where they are not the defaults. pictures: whether the visitor asks for pictures, too."""
+
+    play: Play
+    settings: dict[str, Any] = field(default_factory=dict)
+    pictures: bool = False
+
+
+ALL = (
+    Case(processor.colliding_counts),
+    Case(processor.colliding_outcomes),
+    Case(processor.nan_cells),
+    Case(processor.hostile_lines),
+    Case(processor.hostile_requests),
+    Case(processor.tiny_chunks),
+    Case(processor.long_headers),
+    Case(processor.forwarded_chains, PROXY),
+    Case(processor.cheap_requests),
+    Case(processor.scripts),
+    Case(processor.reruns),
+    Case(connections.half_requests),
+    Case(connections.one_address),
+    Case(connections.slow_bodies),
+    Case(connections.unread_traces),
+    Case(connections.unread_runs),
+    Case(connections.unread_files),
+    Case(connections.unread_events),
+    Case(connections.unread_pipelines),
+    Case(connections.vanishing_clients),
+    Case(shares.two_networks, PROXY),
+    Case(shares.saved_megabytes, SMALL_QUOTA),
+    Case(shares.abandoned_drawings, pictures=True),
+    Case(shares.far_cells, pictures=True),
+    Case(shares.long_sources),
+    Case(shares.forgotten_runs),
+    Case(explanations.explained_runs),
+    Case(explanations.many_fixes),
+    Case(explanations.forged_checks),
+    Case(explanations.hostile_pastes),
+    Case(explanations.crowded_files),
+    Case(explanations.circling_graphs, pictures=True),
+)
+"""Each assault, as `make assault` plays it."""
+
+HEAD = f"{'':20} {'page s':>7} {'alone':>6} {'run s':>7} {'alone':>6} {'MiB':>6} {'stop s':>7}  afterwards"
+"""alone: the visitor's longest wait on the same server just before, without an assault."""
+
+
+def row(name: str, measured: Measured) -> str:
+    """The line of the table."""
+    waits = [f"{longest(measured.waits, kind):7.2f} {longest(measured.alone, kind):6.2f}" for kind in ("pages", "runs")]
+    stop = "never" if measured.stop is None else f"{measured.stop:.1f}"
+    broken = measured.broken()
+    end = f"{measured.afterwards or 'as before'}{'   BROKEN: ' + ', '.join(broken) if broken else ''}"
+    return f"{name:20} {' '.join(waits)} {measured.peak / MIB:6.0f} {stop:>7}  {end}"
+
+
+def details(measured: Measured) -> list[str]:
+    """What happened besides: the answers to the attackers, the visitor's pictures and refusals, failures in the log."""
+    lines = [", ".join(f"{count} x {what}" for what, count in measured.counts.most_common(6))]
+    for name, waits in measured.waits.items():
+        if name == "pictures" or waits["refusals"]:
+            lines.append(f"{name}: {waits['count']}, longest {waits['longest']:.1f} s, {waits['refusals']} refusals")
+    return [*lines, *measured.errors]
+
+
+def main(arguments: list[str]) -> int:
+    """The exit status: 0 where every bar was held."""
+    parser = argparse.ArgumentParser("python -m tests.assault", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=15, help="that each assault lasts")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(case.play.__name__ for case in ALL))
+    options = parser.parse_args(arguments)
+    unknown = set(options.names) - {case.play.__name__ for case in ALL}
+    if unknown:
+        parser.error(f"there is no {', '.join(sorted(unknown))}")
+    print(
+        f"bars: {PAGE_BAR} s for a page, {RUN_BAR} s for a run, {MEMORY_BAR / MIB:.0f} MiB of server and helpers, {STOP_BAR:.0f} s to stop\n"
+        f"{HEAD}",
+        flush=True,
+    )
+    broken = 0
+    for case in ALL:
+        if not options.names or case.play.__name__ in options.names:
+            measured = measure(case.play, options.seconds, case.settings, case.pictures)
+            broken += bool(measured.broken())
+            print(row(case.play.__name__, measured), flush=True)
+            for line in details(measured):
+                print(f"{'':20} {line}", flush=True)
+    print("every bar was held" if not broken else f"{broken} did not hold")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server is ended, too
+    sys.exit(main(sys.argv[1:]))

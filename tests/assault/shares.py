@@ -1,0 +1,83 @@
+"""Assaults on what visitors share: the queue, the quota, the drawing process, the server's memory."""
+
+import itertools
+import json
+
+from tests.assault.attackers import Assault, ask, ask_unread, get_request, save
+from tests.assault.programs import CROWDED, FAR_CELL, HALF_SECOND, LONG_SOURCE, RANDOM
+from tests.chaos.clients import close_connection
+
+
+def two_networks(assault: Assault) -> None:
+    """Many visitors of two IPv6 /64, behind a proxy, keep the queue full."""
+    assault.at_full.set()
+
+    def post(n: int) -> int:
+        body = {"source": HALF_SECOND.replace("{n}", str(assault.seed + n))}
+        network = f"2001:db8:0:{1 + n % 2}::{1 + n % 97}"
+        return ask(assault.server, "POST", "/api/runs", body, 0, {"X-Forwarded-For": network})[0]
+
+    assault.repeat(80, post, 0.2)
+
+
+def saved_megabytes(assault: Assault) -> None:
+    """One address saves large programs, in the name of ever new visitors."""
+    source = RANDOM
+
+    def post(n: int) -> int:
+        body = {"source": source.replace("{n}", str(assault.seed + n)), "title": str(n)}
+        return ask(assault.server, "POST", "/api/scenarios", body, 1)[0]
+
+    assault.repeat(3, post)
+
+
+def abandoned_drawings(assault: Assault) -> None:
+    """Slow drawings, asked for by clients that are gone at once."""
+    id_ = save(assault.server, CROWDED.replace("{n}", "1"))
+    options = itertools.cycle(
+        itertools.product(range(300), ("light", "dark"), ("en", "zh"), ("png", "svg", "card.png", "html"))
+    )
+
+    def get(n: int) -> str:
+        step, theme, language, kind = next(options)
+        path = f"/s/{id_}.{kind}?step={step}&theme={theme}&lang={language}"
+        connection = ask_unread(assault.server, get_request(path), n % 4)
+        assault.over.wait(0.05)
+        close_connection(connection)
+        return "gone"
+
+    assault.repeat(4, get)
+
+
+def far_cells(assault: Assault) -> None:
+    """A trace with a cell four thousand million places out, and pictures of it."""
+
+    def get(n: int) -> str:
+        body = {"source": FAR_CELL.replace("{n}", str(assault.seed + n))}
+        status, answer = ask(assault.server, "POST", "/api/scenarios", body, n % 8)
+        if status not in (200, 201):
+            return str(status)
+        path = f"/s/{json.loads(answer)['id']}.svg?step=2"
+        return f"picture: {ask(assault.server, 'GET', path, None, n % 8)[0]}"
+
+    assault.repeat(2, get)
+
+
+def long_sources(assault: Assault) -> None:
+    """Programs as long as they may be, refused at once: what stays of them?"""
+
+    def post(n: int) -> int:
+        body = {"source": LONG_SOURCE.replace("{n}", str(assault.seed + n))}
+        return ask(assault.server, "POST", "/api/runs", body, n % 8)[0]
+
+    assault.repeat(4, post)
+
+
+def forgotten_runs(assault: Assault) -> None:
+    """Runs that are started without waiting, and never asked for."""
+
+    def post(n: int) -> int:
+        body = {"source": f"x = {assault.seed + n}\nprint(x)\n"}
+        return ask(assault.server, "POST", "/api/runs", body, n % 8, {"Prefer": "respond-async"})[0]
+
+    assault.repeat(4, post)

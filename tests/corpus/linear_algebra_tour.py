@@ -1,0 +1,37 @@
+"""Linear algebra: solving, decompositions, least squares, norms, PCA, and gradients through them."""
+import torch
+
+torch.manual_seed(0)
+A = torch.randn(4, 4, dtype=torch.float64)
+S = A @ A.T + 4 * torch.eye(4, dtype=torch.float64)
+b = torch.randn(4, 2, dtype=torch.float64)
+x = torch.linalg.solve(S, b)
+print(torch.allclose(S @ x, b))
+L = torch.linalg.cholesky(S)
+print(torch.allclose(L @ L.T, S), torch.allclose(torch.cholesky_solve(b, L), x))
+Q, R = torch.linalg.qr(A)
+print(torch.allclose(Q @ R, A), torch.allclose(Q.T @ Q, torch.eye(4, dtype=torch.float64)))
+U, sigma, Vh = torch.linalg.svd(A)
+print(torch.allclose(U @ torch.diag(sigma) @ Vh, A), (sigma[:-1] >= sigma[1:]).all())
+w, V = torch.linalg.eigh(S)
+print(torch.allclose(V @ torch.diag(w) @ V.T, S))
+values = torch.linalg.eigvals(A)
+print(values.dtype, torch.allclose(values.sum().real, A.trace()))
+print(torch.allclose(torch.linalg.inv(S) @ S, torch.eye(4, dtype=torch.float64)), torch.linalg.matrix_rank(torch.ones(3, 3)).item())
+print(torch.allclose(torch.linalg.det(A), sigma.prod() * torch.sign(torch.linalg.det(A))), torch.linalg.cond(S) > 1)
+print([round(torch.linalg.norm(A, ord=o).item(), 3) > 0 for o in ("fro", "nuc", 2, 1, float("inf"))])
+P, L2, U2 = torch.linalg.lu(A)
+print(torch.allclose(P @ L2 @ U2, A))
+X = torch.randn(20, 3, dtype=torch.float64)
+y = X @ torch.tensor([[1.0], [-2.0], [0.5]], dtype=torch.float64) + 0.3
+ones = torch.ones(20, 1, dtype=torch.float64)
+solution = torch.linalg.lstsq(torch.cat([X, ones], 1), y).solution
+print(solution.flatten())
+centered = X - X.mean(0)
+_, s, v = torch.linalg.svd(centered, full_matrices=False)
+projected = centered @ v[:2].T
+print(projected.shape, torch.allclose(projected.var(0), s[:2] ** 2 / 19))
+M = S.clone().requires_grad_()
+torch.logdet(M).backward()
+print(torch.allclose(M.grad, torch.linalg.inv(S).T))
+print(torch.linalg.multi_dot([A, A, b]).shape, torch.linalg.matrix_power(A, 3).shape, torch.trapezoid(torch.ones(5)).item())

@@ -1,0 +1,7 @@
+import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+total = 0
+for k in range(3):
+    total = float(total) + net(torch.rand(4, 2)).pow(2).mean()
+    total.backward()

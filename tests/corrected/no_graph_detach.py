@@ -1,0 +1,5 @@
+import torch
+net = torch.nn.Linear(2, 1)
+pred = net(torch.ones(3, 2))
+loss = (pred - 1).pow(2).mean()
+loss.backward()

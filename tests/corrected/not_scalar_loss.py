@@ -1,0 +1,4 @@
+import torch
+x = torch.ones(3, requires_grad=True)
+y = x * 2
+y.sum().backward()

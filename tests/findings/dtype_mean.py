@@ -1,0 +1,4 @@
+# dtype_mismatch: x
+import torch
+x = torch.arange(4)  # cause
+x.mean()  # cause

@@ -1,0 +1,5 @@
+# not_scalar: y
+import torch
+x = torch.ones(3, requires_grad=True)
+y = x * 2  # cause
+y.backward()  # cause

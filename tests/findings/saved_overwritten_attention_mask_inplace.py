@@ -1,0 +1,8 @@
+# saved_overwritten: attn
+import torch
+q = torch.rand(2, 3, 4, requires_grad=True)
+attn = torch.softmax(q @ q.transpose(1, 2), dim=-1)
+mask = torch.eye(3).bool()
+attn.masked_fill_(mask, 0)  # cause
+out = attn @ q
+out.sum().backward()

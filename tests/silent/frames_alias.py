@@ -1,0 +1,8 @@
+# shared_memory at 6: frames
+import torch
+buffer = torch.zeros(2)
+frames = []
+for t in range(3):
+    buffer.fill_(t)
+    frames.append(buffer)
+print(frames)

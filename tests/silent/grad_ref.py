@@ -1,0 +1,7 @@
+# shared_memory at 6: first
+import torch
+x = torch.ones(2, requires_grad=True)
+(x * 2).sum().backward()
+first = x.grad
+(x * 3).sum().backward()
+print(first, x.grad)

@@ -1,0 +1,5 @@
+# shared_memory at 4: bufs
+import torch
+bufs = [torch.zeros(2)] * 3
+bufs[0] += 1
+print(bufs[2])

@@ -1,0 +1,8 @@
+# shared_memory at 7: memory
+import torch
+state = torch.zeros(2)
+memory = []
+for t in range(3):
+    memory.append(state)
+    state += 1
+print(memory)
