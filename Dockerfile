@@ -24,7 +24,8 @@ RUN python3 -m venv /venv && \
     /venv/bin/pip install --no-cache-dir --index-url "${TORCH_INDEX}" "torch==${TORCH}" numpy
 WORKDIR /app
 COPY pyproject.toml ./
-RUN python3 -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" \
+RUN python3 -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+        print(*p['dependencies'], *p['optional-dependencies']['packages'], sep='\n')" \
         >/wanted && \
     /venv/bin/pip install --no-cache-dir -r /wanted && \
     /venv/bin/pip check && \

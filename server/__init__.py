@@ -1,7 +1,15 @@
 """Gradbox: run a PyTorch program, record what it did to memory and to its gradients, and draw it."""
 
+import os
 from pathlib import Path
 
 __version__ = "0.1.0"
 PROJECT_FOLDER = Path(__file__).parent.parent
 """Where the folders `server`, `static`, `templates` and `scenarios` are."""
+
+HELPER_ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "PYTHONPATH": str(PROJECT_FOLDER),
+    **{name: os.environ[name] for name in ("PYTHONDONTWRITEBYTECODE",) if name in os.environ},
+}
+"""The environment of the processes that assemble, draw and propose: nothing of the server's own settings."""

@@ -1,4 +1,4 @@
-"""The commands: `python -m server serve`, `trace`, `scenarios`, `doctor`, `settings` and `schema`."""
+"""The commands: `python -m server serve`, `trace`, `explain`, `scenarios`, `doctor`, `settings` and `schema`."""
 
 import argparse
 import asyncio
@@ -6,22 +6,30 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import uvicorn
+from fastapi import FastAPI
 
-from server import PROJECT_FOLDER, __version__, saved_programs, settings_docs
+from server import PROJECT_FOLDER, __version__, explain_command, saved_programs, settings_docs
 from server.app import create_app
+from server.clients import parse_networks
+from server.connections import RESERVED_DESCRIPTORS, Connections, raise_descriptor_limit
 from server.doctor import report
-from server.http_protocol import DeadlineProtocol
+from server.explain_command import INPUT_HELP, Explain
+from server.explainer import find, read
+from server.language.scenarios import LANGUAGES
+from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.local import Pool
 from server.pool.recorded_trace import RecordedTrace
 from server.pool.zygote import WorkersUnavailable
 from server.pretty import pretty
+from server.punctual_server import create_server
 from server.settings import SettingError, Settings
-from server.wire.api import Job
-from server.wire.schema import document
+from server.terminal import has_colours, words_of
+from server.wire.api import MAX_INPUT, Job
+from server.wire.schema import document, encoded_document
 
 TRACE_TIMEOUT = 60
 """Seconds that `trace` allows a program where GRADBOX_WALL or GRADBOX_CPU is not set."""
@@ -48,7 +56,10 @@ def build_parser() -> argparse.ArgumentParser:
     trace = commands.add_parser("trace", help="run programs and print their traces as JSON, one a line")
     trace.add_argument("files", nargs="+", metavar="FILE", help="a Python program; - is the standard input")
     trace.add_argument("--seed", type=int, default=0)
-    trace.add_argument("--pretty", action="store_true", help="print each statement and what it changed, for reading")
+    trace.add_argument("--input", metavar="FILE", help=INPUT_HELP)
+    trace.add_argument("--pretty", action="store_true", help="print how each run ended, why, and what each step did")
+    trace.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0], help="of --pretty")
+    explain_command.add_arguments(commands)
     saved_programs.add_arguments(commands)
     commands.add_parser("doctor", help="check this host and the settings")
     commands.add_parser("settings", help="print the documentation of all settings, in Markdown")
@@ -80,11 +91,9 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
         app = create_app(settings)
         host = f"[{args.host}]" if ":" in args.host else args.host
         print(f"Gradbox: http://{host}:{args.port} (press Ctrl-C to quit)", flush=True)
-        # GRADBOX_TRUSTED_PROXIES decides whose headers are trusted, not uvicorn
-        config = uvicorn.Config(
-            app, args.host, args.port, http=DeadlineProtocol, log_level="warning", access_log=False, proxy_headers=False
-        )
-        uvicorn.Server(config).run()
+        threading.Thread(target=make_documents, args=(app,), daemon=True).start()
+        connections, proxies = bounded_connections(settings), parse_networks(settings.trusted_proxies)
+        create_server(app, args.host, args.port, connections, proxies).run()
         return 0
     if args.command == "scenarios":
         return asyncio.run(saved_programs.run(args, settings))
@@ -100,7 +109,41 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
         settings.wall = float(TRACE_TIMEOUT)
     if "GRADBOX_CPU" not in os.environ:
         settings.cpu = TRACE_TIMEOUT
-    return asyncio.run(trace_command(args.files, args.seed, args.pretty, settings))
+    try:
+        lines = read_input(args.input)
+    except (OSError, ValueError) as error:
+        print(f"{args.input}: {error}", file=sys.stderr)
+        return 2
+    if args.command == "explain":
+        return asyncio.run(run_explain(args, lines, settings))
+    return asyncio.run(trace_command(args, lines, settings))
+
+
+def read_input(name: str | None) -> str:
+    """What the programs are to read: the text of a file, of the standard input for "-". Raises OSError, ValueError."""
+    if name is None:
+        return ""
+    data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    text = data.decode("utf-8", "replace")
+    if len(text) > MAX_INPUT:
+        raise ValueError(f"the input has {len(text)} characters; {MAX_INPUT} are allowed")
+    return text
+
+
+def bounded_connections(settings: Settings) -> Connections:
+    """The bounds of connections: those of the settings, as far as this process may have descriptors."""
+    room = max(1, raise_descriptor_limit() - RESERVED_DESCRIPTORS)
+    total = min(settings.connections, room)
+    if total < settings.connections:
+        print(f"there are descriptors for {total} of {settings.connections} connections", file=sys.stderr, flush=True)
+    of_address = total if settings.classroom else settings.address_connections
+    return Connections(total, of_address, parse_networks(settings.trusted_proxies))
+
+
+def make_documents(app: FastAPI) -> None:
+    """Make what takes long to make and is then kept, before the first visitor asks for it."""
+    app.openapi()
+    encoded_document()
 
 
 def missing_layers(settings: Settings) -> str:
@@ -115,31 +158,67 @@ def missing_layers(settings: Settings) -> str:
     return "; ".join(f"{name} ({why})" for name, why in json.loads(result.stdout).items())
 
 
-async def trace_command(files: list[str], seed: int, readable: bool, settings: Settings) -> int:
+async def trace_command(args: argparse.Namespace, lines: str, settings: Settings) -> int:
     """Prints a trace for every file, in order. The exit status is 0 if every file has one."""
     status = 0
     pool = Pool(settings)
     await pool.start()
+    renderer = Renderer(explain_command.CACHE)
     try:
-        async for name, trace in trace_files(pool, files, seed, settings):
-            if isinstance(trace, RecordedTrace):
-                print(pretty(trace.decoded(), name) if readable else trace.json().decode(), flush=True)
-            else:
+        async for name, trace in trace_files(pool, args.files, args.seed, lines, settings):
+            if not isinstance(trace, RecordedTrace):
                 print(f"{name}: {trace}", file=sys.stderr, flush=True)
                 status = 1
+            elif not args.pretty:
+                print(trace.json().decode(), flush=True)
+            elif not await print_pretty(renderer, name, trace, args.language):
+                status = 1
     finally:
+        await renderer.close()
+        await pool.close()
+    return status
+
+
+async def print_pretty(renderer: Renderer, name: str, trace: RecordedTrace, language: str) -> bool:
+    """Print a trace for reading; False where the renderer failed."""
+    try:
+        findings = await find(renderer, trace.body, language)
+        reading = await read(renderer, trace.body, language)
+    except RenderingFailed as error:
+        print(f"{name}: {error.problem.message}", file=sys.stderr, flush=True)
+        return False
+    source = trace.decoded().program.source
+    print("\n".join(pretty(name, reading, findings, source, words_of(language), has_colours(sys.stdout))), flush=True)
+    return True
+
+
+async def run_explain(args: argparse.Namespace, lines: str, settings: Settings) -> int:
+    """Prints the findings of every file, in order. The exit status is 0 if every file has its findings, or has none."""
+    status = 0
+    pool = Pool(settings)
+    await pool.start()
+    explain = Explain(pool, settings, args, lines)
+    try:
+        async for name, trace in trace_files(pool, args.files, args.seed, lines, settings):
+            if not isinstance(trace, RecordedTrace):
+                print(f"{name}: {trace}", file=sys.stderr, flush=True)
+                status = 1
+            elif not await explain.explain(name, trace):
+                status = 1
+    finally:
+        await explain.close()
         await pool.close()
     return status
 
 
 async def trace_files(
-    pool: Pool, files: list[str], seed: int, settings: Settings
+    pool: Pool, files: list[str], seed: int, lines: str, settings: Settings
 ) -> AsyncIterator[tuple[str, RecordedTrace | str]]:
-    """(file, its trace or why there is none) in order; a few files are traced ahead."""
+    """(file, its trace or why there is none) in order; a few files are traced ahead. lines: what each of them reads."""
     running: list[tuple[str, asyncio.Task[RecordedTrace | str]]] = []
     ahead = min(READ_AHEAD, settings.workers + settings.queue, settings.workers + pool.queue.client_limit)
     for name in files:
-        running.append((name, asyncio.create_task(trace_file(pool, name, seed, settings))))
+        running.append((name, asyncio.create_task(trace_file(pool, name, seed, lines, settings))))
         if len(running) >= ahead:
             first, task = running.pop(0)
             yield first, await task
@@ -147,7 +226,7 @@ async def trace_files(
         yield first, await task
 
 
-async def trace_file(pool: Pool, name: str, seed: int, settings: Settings) -> RecordedTrace | str:
+async def trace_file(pool: Pool, name: str, seed: int, lines: str, settings: Settings) -> RecordedTrace | str:
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
@@ -156,7 +235,7 @@ async def trace_file(pool: Pool, name: str, seed: int, settings: Settings) -> Re
     if len(data) > settings.source:
         return f"the program has {len(data)} bytes; {settings.source} are allowed"
     try:
-        return await pool.run(Job(source=source, seed=seed, limits=settings.limits()))
+        return await pool.run(Job(source=source, seed=seed, limits=settings.limits(), input=lines))
     except WorkersUnavailable as error:
         return str(error)
 

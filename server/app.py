@@ -11,10 +11,26 @@ from fastapi.staticfiles import StaticFiles
 from server import PROJECT_FOLDER, __version__, errors, log, settings_checks
 from server.authentication import AuthenticationMiddleware
 from server.pool.zygote import PREPARE
-from server.routes import api, embeds, exports, health, pages, saved_programs, session, status
+from server.request_limits import RequestLimitMiddleware
+from server.routes import (
+    api,
+    compare,
+    embeds,
+    exports,
+    fixes,
+    gradient_checks,
+    health,
+    matrix,
+    operations,
+    pages,
+    saved_programs,
+    session,
+    status,
+)
 from server.security import SecurityMiddleware
 from server.services import create_services, get_services
 from server.settings import Settings
+from server.wire.api import MAX_INPUT
 
 JSON_EXPANSION = 6
 """Bytes that JSON may need for one byte of a program: `\\u0000`."""
@@ -53,7 +69,23 @@ def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> Fast
         openapi_url="/api/openapi.json",
     )
     services = app.state.services = create_services(settings, prepare)
-    routers = [routes.router for routes in (health, status, api, exports, embeds, saved_programs, pages)]
+    routers = [
+        routes.router
+        for routes in (
+            health,
+            status,
+            api,
+            exports,
+            embeds,
+            saved_programs,
+            pages,
+            matrix,
+            fixes,
+            gradient_checks,
+            operations,
+            compare,
+        )
+    ]
     if settings.password:
         routers.append(session.router)
     for router in routers:
@@ -63,10 +95,11 @@ def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> Fast
     app.mount("/static/dist", StaticAssets(directory=PROJECT_FOLDER / "static/dist", check_dir=False), name="static")
     if services.authenticator.enabled:
         app.add_middleware(AuthenticationMiddleware, authenticator=services.authenticator)
+    app.add_middleware(RequestLimitMiddleware, limits=services.request_limits, proxies=services.proxies)
     app.add_middleware(
         SecurityMiddleware,
         hosts=settings.hosts.split(","),
-        max_body=settings.source * JSON_EXPANSION + 4096,
+        max_body=(settings.source + MAX_INPUT) * JSON_EXPANSION + 4096,
         root=urlsplit(settings.public_url).path.rstrip("/"),
     )
     return app

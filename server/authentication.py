@@ -19,9 +19,16 @@ PUBLIC_PATHS = ("/healthz", "/readyz")
 SIGN_IN_ASSETS = ("/static/dist/style.css", "/static/dist/sign_in.js")
 """All that the page which asks for the password needs."""
 
+PUBLIC_ASSETS = "/static/dist/chunks/"
+"""Parts of the page's script that it fetches when they are needed: also when its session is over, to say so."""
+
 SESSION_PATH = "/session"
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gradbox"'}
 """None that makes a browser ask in a window of its own."""
+
+
+def _is_public(path: str) -> bool:
+    return path in PUBLIC_PATHS or path in SIGN_IN_ASSETS or path.startswith(PUBLIC_ASSETS)
 
 
 class AuthenticationMiddleware:
@@ -32,7 +39,7 @@ class AuthenticationMiddleware:
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         path = scope["path"].removeprefix(scope["root_path"]) if scope["type"] == "http" else ""
-        if scope["type"] != "http" or path in PUBLIC_PATHS or path in SIGN_IN_ASSETS:
+        if scope["type"] != "http" or _is_public(path):
             await self._app(scope, receive, send)
             return
         problem = self._refuse(scope, path)

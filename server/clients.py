@@ -4,15 +4,19 @@ import base64
 import hmac
 import re
 import secrets
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from server.pool.fair_queue import Client
+from server.pool.fair_queue import Client, network_of
 from server.settings import SettingError
 
 Network = IPv4Network | IPv6Network
+
+MAX_PROXIES = 20
+"""Proxies that a request may have come through, one behind the other; beyond them, X-Forwarded-For is not read."""
 
 COOKIE_NAME = "gradbox"
 YEAR = 365 * 24 * 3600
@@ -81,7 +85,7 @@ def sign(id_: str, key: bytes) -> str:
 def is_https(scope: Scope, trusted: tuple[Network, ...]) -> bool:
     """Whether the browser used https, by X-Forwarded-Proto where a trusted proxy sent it."""
     scheme = str(scope.get("scheme", "http"))
-    if _in_networks(_peer_address(scope), trusted):
+    if is_from(scope, trusted):
         protocols = Headers(scope=scope).getlist("x-forwarded-proto") or [scheme]
         scheme = protocols[-1].rpartition(",")[2].strip().lower()
     return scheme == "https"
@@ -95,11 +99,11 @@ def client_address(scope: Scope, trusted: tuple[Network, ...]) -> str:
     """
     peer = _peer_address(scope)
     address = peer
-    if _in_networks(peer, trusted):
+    if in_networks(peer, trusted):
         forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
-        for part in reversed(forwarded.split(",")):
+        for part in reversed(forwarded.rsplit(",", MAX_PROXIES)):
             hop = parse_address(part)
-            if not _in_networks(hop, trusted):
+            if not in_networks(hop, trusted):
                 address = hop or peer
                 break
     if address is None:
@@ -107,10 +111,21 @@ def client_address(scope: Scope, trusted: tuple[Network, ...]) -> str:
     return str(address if isinstance(address, IPv4Address) else IPv6Network((int(address) >> 64 << 64, 64)))
 
 
+@lru_cache(10_000)
+def network_of_peer(address: str) -> str:
+    """The network that a connection from this address belongs to, whatever its requests say; see `Client.network`."""
+    return network_of(client_address({"type": "http", "client": (address, 0), "headers": []}, ()))
+
+
+def is_from(scope: Scope, networks: tuple[Network, ...]) -> bool:
+    """Whether the connection of a request comes from one of these networks."""
+    return in_networks(_peer_address(scope), networks)
+
+
 def is_within(scope: Scope, trusted: tuple[Network, ...], allowed: tuple[Network, ...]) -> bool:
     """Whether a request certainly comes from one of the allowed networks. An address that can't be determined does not."""
     addresses = _possible_addresses(scope, trusted)
-    return bool(addresses) and all(_in_networks(address, allowed) for address in addresses)
+    return bool(addresses) and all(in_networks(address, allowed) for address in addresses)
 
 
 def _possible_addresses(scope: Scope, trusted: tuple[Network, ...]) -> list[IPv4Address | IPv6Address | None]:
@@ -121,10 +136,10 @@ def _possible_addresses(scope: Scope, trusted: tuple[Network, ...]) -> list[IPv4
     """
     headers, peer = Headers(scope=scope), _peer_address(scope)
     forwarded = ",".join(headers.getlist("x-forwarded-for"))
-    if forwarded and _in_networks(peer, trusted):
-        chain = [parse_address(part) for part in forwarded.split(",")]
+    if forwarded and in_networks(peer, trusted):
+        chain = [parse_address(part) for part in forwarded.rsplit(",", MAX_PROXIES)]
         for hop in reversed(chain):
-            if not _in_networks(hop, trusted):
+            if not in_networks(hop, trusted):
                 return [hop] if hop is not None else []
         return list(chain)
     if peer is None or scope.get("http_version") == "1.0" or any(name in headers for name in PROXY_HEADERS):
@@ -148,5 +163,6 @@ def _peer_address(scope: Scope) -> IPv4Address | IPv6Address | None:
     return parse_address(str(scope["client"][0])) if scope.get("client") else None
 
 
-def _in_networks(address: IPv4Address | IPv6Address | None, networks: tuple[Network, ...]) -> bool:
+def in_networks(address: IPv4Address | IPv6Address | None, networks: tuple[Network, ...]) -> bool:
+    """Whether the address is in one of the networks."""
     return address is not None and any(address in network for network in networks)

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 
 from server.clients import identify
+from server.disconnection import Disconnected
 from server.pool.fair_queue import Client
-from server.run_service import Disconnected
 from server.services import Services, get_services
 
 

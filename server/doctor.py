@@ -104,7 +104,7 @@ async def check_pictures(trace: RecordedTrace, settings: Settings) -> Row:
         if not renderer.version:
             return "pictures", "none", "the page is not built: npm run build"
         draw = DrawRequest(kind="stage", step=0, png=True)
-        body = await renderer.get("doctor", draw, trace.compressed(), lambda: None)
+        body = await renderer.get("doctor", draw, trace.body, lambda: None)
         return "pictures", f"{format_bytes(len(body))} after {time.perf_counter() - start:.1f} s", ""
     except RenderingFailed as error:
         return "pictures", "none", str(error)
@@ -131,7 +131,7 @@ async def check_workers(settings: Settings) -> list[Row]:
             trace = await pool.run(Job(source=PROGRAM, limits=settings.limits()))
             seconds.append(time.perf_counter() - start_of_run)
         median = sorted(seconds)[TIMED_RUNS // 2] * 1000
-        problem = "" if trace.outcome.status == "finished" else f"its outcome is {trace.outcome.status}"
+        problem = "" if trace.status == "finished" else f"its outcome is {trace.status}"
         rows.append(("a small program", f"{median:.0f} ms (median of {TIMED_RUNS} runs)", problem))
         rows.append(await check_pictures(trace, settings))
     except (WorkersUnavailable, Busy) as error:

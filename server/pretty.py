@@ -1,105 +1,66 @@
-"""A trace for reading in a terminal: every step's statement, and under it what changed."""
+"""A trace for reading in a terminal: how the run ended, what there is to explain, and then every step with what it did."""
 
 from collections.abc import Iterator
-from typing import Any
 
-from server.wire.events import EVENTS
-from server.wire.trace import Step, Trace
+from server.terminal import finding_lines, paint
+from server.wire.findings import Finding
+from server.wire.reading import Reading, StepReading
 
-MAX_CELLS = 8
-"""Elements of a storage that are shown."""
-
-
-def pretty(trace: Trace, name: str) -> str:
-    """The whole trace as lines of text."""
-    return "\n".join([f"# {name}", *_lines(trace), ""])
+TONES = {"bad": "error", "cut": "warning"}
+"""The colours of sentences; plain ones are dim."""
 
 
-def _lines(trace: Trace) -> Iterator[str]:
-    source = trace.program.source.split("\n")
-    for notice in trace.program.notices:
-        yield f"  notice, line {notice.line}: {notice.kind} {' '.join(map(str, notice.args.values()))}".rstrip()
-    for step in trace.steps:
-        text = source[step.line - 1].strip() if 0 < step.line <= len(source) else ""
-        turn = f" [{', '.join(map(str, step.iter))}]" if step.iter else ""
-        kind = "" if step.kind == "statement" else f"{step.kind} "
-        yield f"{step.i:4}  {step.line:4}  {'  ' * step.depth}{kind}{text}{turn}"
-        for line in _change_lines(step):
-            yield f"              {line}"
-    outcome = trace.outcome
-    if outcome.error is not None:
-        where = f", line {outcome.error.line}" if outcome.error.line else ""
-        yield f"{outcome.status}{where}: {outcome.error.type}: {outcome.error.message}"
-        for refusal in outcome.error.refusals[1:]:
-            yield f"  line {refusal.line}: {refusal.message}"
-    elif outcome.stopped is not None:
-        where = f" at line {outcome.stopped.line}" if outcome.stopped.line else ""
-        yield f"stopped{where}: the limit of {outcome.stopped.value:g} ({outcome.stopped.limit}) was reached"
-    else:
-        yield outcome.status
+def pretty(
+    name: str, reading: Reading, findings: list[Finding], source: str, words: dict[str, str], colours: bool
+) -> Iterator[str]:
+    """The lines to read of a run. words: the page's sentences in the reader's language."""
+    yield paint(f"# {name}", "dim", colours)
+    yield from verdict_lines(reading, words, colours)
+    yield ""
+    for finding in findings:
+        yield from finding_lines(finding, source.split("\n"), words, colours)
+        yield ""
+    causes = {finding.step for finding in findings}
+    shown: tuple[object, ...] = ()
+    for k, step in enumerate(reading.steps):
+        code = (step.line, step.depth, *step.iteration)
+        if step.code and code != shown:
+            yield code_line(step, words["finding_cause"] if k in causes else "", colours)
+            shown = code
+        yield from change_lines(step, colours)
+    yield ""
 
 
-def _change_lines(step: Step) -> Iterator[str]:
-    if step.value is not None:
-        yield f"= {value_text(step.value if isinstance(step.value, str | int | float) else json_value(step.value))}"
-    for uid, fields in step.set.items():
-        yield from _entity_lines(uid, fields)
-    if step.visit is not None:
-        grads = ", ".join(
-            "none" if grad is None else cells_text(json_value(grad).get("cells")) for grad in step.visit["grad_inputs"]
-        )
-        yield f"{step.visit['node']} ran; gradients onwards: {grads or 'into .grad'}"
-    for entry in step.log:
-        item = json_value(entry)
-        if item["kind"] == "out":
-            yield from (f"| {line}" for line in item["text"].rstrip("\n").split("\n"))
-        elif item["kind"] == "event" and not EVENTS[item["event"]].implied:
-            rest = " ".join(f"{key}={value_text(item[key])}" for key in item if key not in ("kind", "event", "op"))
-            yield f"! {item['event']} {rest}"
-    if step.gone:
-        yield f"gone: {' '.join(step.gone)}"
+def verdict_lines(reading: Reading, words: dict[str, str], colours: bool) -> Iterator[str]:
+    """How the run ended, and what is said of lines of the program."""
+    verdict = reading.verdict
+    yield paint(text_at(verdict.line, verdict.text, words), TONES.get(verdict.tone, "bold"), colours)
+    for remark in reading.remarks:
+        if remark.text:
+            yield f"  {text_at(remark.line, remark.text, words)}"
+        if remark.gloss:
+            yield f"  {remark.gloss}"
 
 
-def _entity_lines(uid: str, fields: dict[str, Any]) -> Iterator[str]:
-    letter = uid[0]
-    if letter == "f":
-        for name, bound in (fields.get("vars") or {}).items():
-            yield f"{name} -> {value_text(bound)}"
-        for name in fields.get("unset") or ():
-            yield f"{name} unbound"
-    elif letter == "t" and "shape" in fields:
-        words = [f"{fields.get('dtype')}{fields.get('shape')}"]
-        words += [f"on {fields['storage']}"] if fields.get("storage") else []
-        words += [f"stride {fields['stride']} offset {fields['offset']}"] if fields.get("stride") else []
-        words += [f"counter {fields['counter']}"] if fields.get("counter") else []
-        words += ["requires grad"] if fields.get("requires_grad") else []
-        words += [f"from {fields['grad_fn']}"] if fields.get("grad_fn") else []
-        yield f"{uid}: {', '.join(words)}"
-    elif letter == "s":
-        for dtype, cells in (fields.get("cells") or {}).items():
-            yield f"{uid}: {dtype} {cells_text(cells)}"
-        for dtype, patch in (fields.get("cells_at") or {}).items():
-            yield f"{uid}: {dtype} {cells_text([f'[{at}]={value_text(cell)}' for at, cell in patch.items()])}"
-    elif letter == "n" and "name" in fields:
-        onwards = ", ".join("none" if edge is None else f"{edge[0]}" for edge in fields.get("next") or ())
-        yield f"{uid}: {fields['name']}" + (f" -> {onwards}" if onwards else "")
-    elif letter == "c" and "value" in fields:
-        yield f"{uid}: version {fields['value']}"
+def text_at(line: int | None, text: str, words: dict[str, str]) -> str:
+    """A text with the line that it is about."""
+    return text if line is None else words["terminal_at"].replace("{line}", str(line)).replace("{text}", text)
 
 
-def json_value(item: Any) -> Any:
-    return item.model_dump(mode="json", by_alias=True, exclude_unset=True) if hasattr(item, "model_dump") else item
+def code_line(step: StepReading, mark: str, colours: bool) -> str:
+    """A step's line of the program, with the iterations of the loops around it. mark: what it is to a finding, or empty."""
+    turn = f"  [{', '.join(map(str, step.iteration))}]" if step.iteration else ""
+    code = paint(f"{'  ' * step.depth}{step.code}", "bold", colours)
+    end = paint(f"{turn}{f'  <- {mark}' if mark else ''}", "dim", colours) if turn or mark else ""
+    return f"{step.line:4} | {code}{end}"
 
 
-def cells_text(cells: Any) -> str:
-    if cells is None:
-        return "…"
-    more = f" … {len(cells)} in all" if len(cells) > MAX_CELLS else ""
-    return " ".join(value_text(cell) for cell in cells[:MAX_CELLS]) + more
-
-
-def value_text(item: Any) -> str:
-    """A wire value in a few characters."""
-    if isinstance(item, dict):
-        return str(item.get("ref") or item.get("text") or item.get("py") or next(iter(item.values()), ""))
-    return f"{item:g}" if isinstance(item, float) else str(item)
+def change_lines(step: StepReading, colours: bool) -> Iterator[str]:
+    """What a step did: its sentences, the values that it gave, and what it printed."""
+    indent = "     | " + "  " * (step.depth + 1)
+    for sentence in step.sentences:
+        yield indent + paint(sentence.text, TONES.get(sentence.tone, "dim"), colours)
+    for value in step.values:
+        yield f"{indent}{value.name} = {value.text}"
+    if step.printed:
+        yield from (f"{indent}> {line}" for line in step.printed.rstrip("\n").split("\n"))

@@ -10,8 +10,8 @@ from server.metrics import Metrics
 from server.pool.executions import Result
 from server.pool.fair_queue import Client
 from server.pool.zygote import WorkersUnavailable
-from server.rate_limits import RateLimited, RateLimiter
-from server.store.comparison import compare, load_trace, runtime_versions
+from server.rate_limits import RateLimited, RateLimiter, SaveSpace
+from server.store.comparison import compare, load_header, runtime_versions
 from server.store.database import StoreUnavailable
 from server.store.ids import canonical
 from server.store.repository import ProgramRemoved, ProgramTooLarge, QuotaExceeded, Repository, SavedProgram
@@ -26,10 +26,11 @@ REFUSALS = (RateLimited, StoreUnavailable, ProgramRemoved, ProgramTooLarge, Quot
 
 
 class ProgramService:
-    """limits: of saves."""
+    """limits, space: of saves, and of their bytes."""
 
-    def __init__(self, store: Repository, limits: RateLimiter, metrics: Metrics) -> None:
-        self._store, self._limits, self._metrics = store, limits, metrics
+    def __init__(self, store: Repository, limits: RateLimiter, space: SaveSpace, metrics: Metrics) -> None:
+        self._store, self._limits, self._space, self._metrics = store, limits, space, metrics
+        self._comparing = asyncio.Lock()
 
     async def find(self, id_: str) -> SavedProgram:
         """Raises ProblemError (404), ProgramRemoved, StoreUnavailable."""
@@ -51,10 +52,12 @@ class ProgramService:
                 return program, False
             if content.parent is not None and not await self._store.exists(content.parent):
                 raise ProblemError(422, "no_parent", "there is no such program to fork from", field="parent")
+            self._space.take(client, 1)  # before it is run, whether there is any
             self._limits.hit(client)
         trace = (await run_content(content, run)).body
-        versions = runtime_versions(await asyncio.to_thread(load_trace, trace))
+        versions = runtime_versions(await asyncio.to_thread(load_header, trace))
         with self._counting_refusals():
+            self._space.take(client, len(text) + len(trace))
             id_, new = await self._store.save(text, trace, versions)
             program = await self.find(id_)
         log.event_log.info("save", id=id_, bytes=len(text) + len(trace), new=new)
@@ -66,8 +69,9 @@ class ProgramService:
         """How the result differs today. What was saved stays as it is. Raises what `find` and `run` do."""
         program = await self.find(id_)
         result = await run_content(program.content, run)
-        old, new = await asyncio.to_thread(lambda: (load_trace(program.trace), load_trace(result.body)))
-        parts, step = compare(old, new)
+        new = await asyncio.to_thread(load_header, result.body)
+        async with self._comparing:  # one at a time, for each has the processor for a while
+            parts, step = await asyncio.to_thread(compare, program.trace, result.body)
         return Rerun(
             id=program.id,
             changed=bool(parts),
@@ -91,7 +95,13 @@ async def run_content(content: Content, run: Run) -> Result:
     """What running a program gives. Raises WorkersUnavailable where the run was lost or cancelled."""
     settings = content.settings
     result = await run(
-        RunRequest(source=content.source, device=settings.device, seed=settings.seed, focus=settings.focus)
+        RunRequest(
+            source=content.source,
+            device=settings.device,
+            seed=settings.seed,
+            focus=settings.focus,
+            input=settings.input,
+        )
     )
     if result.status in ("lost", "cancelled"):
         raise WorkersUnavailable("the run was lost; try again")

@@ -12,16 +12,20 @@ from limits.strategies import MovingWindowRateLimiter
 
 from server.pool.fair_queue import Client
 from server.settings import SettingError
+from server.settings_docs import format_bytes
 from server.wire.problems import ProblemError
 
-MAX_KEYS = 100_000
-"""Keys whose hits are stored; those hit longest ago are evicted first."""
+MAX_KEYS, MAX_HITS = 100_000, 1_000_000
+"""Keys whose hits are stored, and hits of all of them; those hit longest ago are evicted first."""
+
+BURST = 0.25
+"""The part of the requests of a limit that may come at once."""
 
 
 class RateLimited(ProblemError):
     """Too many requests. whose: `a visitor` or `an address`. limit: like `60 runs per minute`. retry_after: seconds.
 
-    what: is limited: run, save, picture, sign-in.
+    what: is limited: run, save, picture, sign-in, request.
     """
 
     def __init__(self, whose: str, limit: str, retry_after: float, what: str = "run") -> None:
@@ -81,6 +85,7 @@ class MovingWindows(MemoryStorage):
         super().__init__()
         self._clock = clock
         self._hits: OrderedDict[str, list[float]] = OrderedDict()
+        self._count = 0  # of all hits
 
     def __len__(self) -> int:
         return len(self._hits)
@@ -90,10 +95,11 @@ class MovingWindows(MemoryStorage):
         if len(hits) + amount > limit:
             return False
         hits += [self._clock()] * amount
+        self._count += amount
         self._hits[key] = hits
         self._hits.move_to_end(key)
-        while len(self._hits) > MAX_KEYS:
-            self._hits.popitem(last=False)
+        while len(self._hits) > MAX_KEYS or self._count > MAX_HITS:
+            self._count -= len(self._hits.popitem(last=False)[1])
         return True
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:  # noqa: ARG002
@@ -102,8 +108,70 @@ class MovingWindows(MemoryStorage):
 
     def _recent(self, key: str, expiry: int) -> list[float]:
         hits = self._hits.get(key, [])
-        del hits[: bisect_right(hits, self._clock() - expiry)]
+        left = bisect_right(hits, self._clock() - expiry)
+        del hits[:left]
+        self._count -= left
         return hits
+
+
+class TokenBuckets:
+    """A bucket of tokens for each key: so many at most, and as many again in so many seconds.
+
+    Of each key one number is stored, however many tokens it takes: when its bucket will be full again.
+    """
+
+    def __init__(self, capacity: float, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds, self._seconds_each, self._clock = seconds, seconds / capacity, clock
+        self._full: OrderedDict[str, float] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._full)
+
+    def take(self, key: str, tokens: float = 1.0) -> float:
+        """Take the tokens and return 0.0; or take none, and return the seconds until they are there.
+
+        Of more tokens than a bucket holds, it takes all that it holds.
+        """
+        now = self._clock()
+        full = max(self._full.get(key, now), now) + min(tokens * self._seconds_each, self._seconds)
+        if full > now + self._seconds:
+            return full - now - self._seconds
+        self._full[key] = full
+        self._full.move_to_end(key)
+        while len(self._full) > MAX_KEYS:
+            self._full.popitem(last=False)
+        return 0.0
+
+
+class SaveSpace:
+    """The bytes that a network may save in a day. seconds: of a day."""
+
+    def __init__(self, size: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._size, self._buckets = size, TokenBuckets(size, seconds, clock)
+
+    def take(self, client: Client, size: int) -> None:
+        """Count a program of so many bytes. Raises RateLimited."""
+        wait = self._buckets.take(client.network, size)
+        if wait:
+            limit = f"saving {format_bytes(self._size)} of programs per day"
+            raise RateLimited("an address", limit, wait, "save")
+
+
+class RequestLimiter:
+    """Limits of the requests of a network, of whatever kind: `1200/minute`, a part of them at once. Raises SettingError."""
+
+    def __init__(self, limit: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits = [
+            (describe_limit(item, "request"), TokenBuckets(item.amount * BURST, item.get_expiry() * BURST, clock))
+            for item in parse_limits("REQUEST_LIMIT", limit, "request")
+        ]
+
+    def hit(self, client: Client) -> None:
+        """Count a request. Raises RateLimited."""
+        for limit, buckets in self._limits:
+            wait = buckets.take(client.network)
+            if wait:
+                raise RateLimited("an address", limit, wait, "request")
 
 
 def parse_limits(name: str, text: str, what: str) -> list[RateLimitItem]:

@@ -1,29 +1,26 @@
 """Runs for clients: what they ask for is checked and limited, then run or found in the cache."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
 
+from server.disconnection import ClientGone, Disconnected
 from server.pool.executions import Execution, Executions, Result, Subscription
 from server.pool.fair_queue import Client
 from server.pool.local import Pool
 from server.rate_limits import RateLimiter
 from server.settings import Settings
 from server.wire.api import Job, RunRequest
+from server.wire.gradient_check import GradientCheckOptions
 from server.wire.problems import ProblemError
-
-Disconnected = Callable[[], Coroutine[Any, Any, None]]
-"""Returns when the client has closed the connection."""
 
 
 class RunService:
-    """limits: of runs; a cached result counts as none."""
+    """limits: of runs; a cached result counts as none, unless something is made of it."""
 
     def __init__(self, settings: Settings, pool: Pool, executions: Executions, limits: RateLimiter) -> None:
         self._settings, self._pool, self._executions, self._limits = settings, pool, executions, limits
 
-    def job(self, body: RunRequest) -> Job:
-        """The job that a request asks for. Raises ProblemError (413, 422)."""
+    def job(self, body: RunRequest, check: GradientCheckOptions | None = None) -> Job:
+        """The job that a request asks for. check: it compares gradients instead. Raises ProblemError (413, 422)."""
         size = len(body.source.encode("utf-8", "surrogatepass"))
         if size > self._settings.source:
             message = f"the program has {size} bytes; {self._settings.source} are allowed"
@@ -31,21 +28,33 @@ class RunService:
         if body.device not in self._pool.devices:
             raise ProblemError(422, "no_device", f"this server has no {body.device} worker", field="device")
         source = body.source.encode("utf-8", "replace").decode()
+        lines = body.input.encode("utf-8", "replace").decode()
         limits = self._settings.limits()
-        return Job(source=source, device=body.device, seed=body.seed, limits=limits, focus=body.focus)
+        return Job(
+            source=source, device=body.device, seed=body.seed, limits=limits, focus=body.focus, input=lines, check=check
+        )  # fmt: skip
 
     def cached(self, body: RunRequest) -> Result | None:
         """The result of an earlier run, where it is still cached. Raises ProblemError."""
         return self._executions.cached(self.job(body))
 
-    async def start(self, body: RunRequest, client: Client) -> Subscription:
-        """A subscription to the run; where its result is cached, it is done. Raises ProblemError, RateLimited, Busy,
-        WorkersUnavailable."""
-        job = self.job(body)
+    async def start(
+        self,
+        body: RunRequest,
+        client: Client,
+        cached_counts: bool = False,
+        check: GradientCheckOptions | None = None,
+    ) -> Subscription:
+        """A subscription to the run; where its result is cached, it is done. cached_counts: whether it then counts as a run.
+
+        check: the run compares gradients instead. Raises ProblemError, RateLimited, Busy, WorkersUnavailable.
+        """
+        job = self.job(body, check)
         result = self._executions.cached(job)
+        if result is None or cached_counts:
+            self._limits.hit(client)
         if result is not None:
-            return Subscription(Execution("", job, client, result=result))
-        self._limits.hit(client)
+            return Subscription(Execution("", result=result))
         return await self._executions.subscribe(job, client)
 
     def get(self, id_: str) -> Subscription:
@@ -61,7 +70,7 @@ class RunService:
     ) -> Result | None:
         """The result of a run; None where `timeout` seconds were not enough.
 
-        A client that has gone loses its subscription; this then raises ProblemError (499).
+        A client that has gone loses its subscription; this then raises ClientGone.
         """
         if subscription.execution.result is not None:
             return subscription.execution.result
@@ -73,7 +82,7 @@ class RunService:
                 return await waiting
             if watching.done():
                 self._executions.unsubscribe(subscription)
-                raise ProblemError(499, "gone", "the client has disconnected")
+                raise ClientGone
             return None
         finally:
             watching.cancel()

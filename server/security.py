@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
+from server.disconnection import ClientGone
 from server.wire.api import ProblemReply
 from server.wire.problems import ProblemError
 
@@ -72,7 +73,10 @@ class SecurityMiddleware:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         problem = self._refuse(scope["method"], headers)
         if problem is None and scope["method"] not in SAFE_METHODS:
-            body = await self._read_body(receive)
+            try:
+                body = await self._read_body(receive)
+            except ClientGone:
+                return
             if body is None:
                 problem = self._too_large()
             else:
@@ -111,12 +115,13 @@ class SecurityMiddleware:
         return ProblemError(413, "too_large", f"the body of a request may have {self._max_body} bytes")
 
     async def _read_body(self, receive: Receive) -> bytes | None:
+        """The whole body; None where it is too large. Raises ClientGone where the rest does not come."""
         parts: list[bytes] = []
         size = 0
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                return b"".join(parts)
+                raise ClientGone
             parts.append(message.get("body", b""))
             size += len(parts[-1])
             if size > self._max_body:

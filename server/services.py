@@ -12,8 +12,11 @@ from starlette.types import Scope
 from server import PROJECT_FOLDER, clients, log, settings_checks
 from server.authenticator import Authenticator
 from server.clients import Network
+from server.constant_response import ConstantBody
 from server.language.scenarios import Scenario, load_scenarios
+from server.matrix.service import MatrixService
 from server.metrics import Metrics
+from server.pictures.drawing_queue import DrawingQueue
 from server.pictures.renderer_client import Renderer
 from server.pool.cache import Cache
 from server.pool.executions import Executions, Result
@@ -21,7 +24,7 @@ from server.pool.fair_queue import Busy
 from server.pool.local import Pool
 from server.pool.zygote import WorkersUnavailable
 from server.program_service import ProgramService
-from server.rate_limits import RateLimiter
+from server.rate_limits import RateLimiter, RequestLimiter, SaveSpace
 from server.run_service import RunService
 from server.settings import Settings
 from server.store.database import Database, StoreUnavailable
@@ -30,8 +33,18 @@ from server.store.repository import Repository
 from server.wire.api import Job
 
 SCENARIOS = PROJECT_FOLDER / "scenarios"
-CLASSROOM_LIMIT = "3000/minute"
-"""Runs, and saves, of a class behind one address."""
+CLASSROOM_LIMIT, CLASSROOM_REQUESTS = "3000/minute", "20000/minute"
+"""Runs, and saves, of a class behind one address; and its requests of any kind."""
+
+DAY = 24 * 3600.0
+
+
+TRACES = 32_000_000
+"""Bytes of saved programs' traces that are kept in memory."""
+
+
+MAX_PROPOSALS = 32
+"""Programs that may wait at the same time for a process to propose fixes of them."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +60,10 @@ class ScenarioTrace:
 class Services:
     """cookie_key: signs cookies. proxies: whose X-Forwarded-For is believed. started: seconds since 1970.
 
+    proposals: whose turn it is to have fixes proposed, in fair turns like drawings.
     scenario_traces: by the scenario's name; filled some seconds after the start.
+    matrix_bodies: responses made of the matrix, by what they are: one for each situation, language and form. matrix_making:
+    held while one of them is made.
     """
 
     settings: Settings
@@ -55,6 +71,7 @@ class Services:
     cookie_key: bytes
     proxies: tuple[Network, ...]
     run_limits: RateLimiter
+    request_limits: RequestLimiter
     picture_limits: RateLimiter
     pool: Pool
     executions: Executions
@@ -65,6 +82,10 @@ class Services:
     authenticator: Authenticator
     renderer: Renderer
     programs: ProgramService
+    matrix: MatrixService
+    proposals: DrawingQueue
+    matrix_bodies: dict[str, ConstantBody] = field(default_factory=dict)
+    matrix_making: asyncio.Lock = field(default_factory=asyncio.Lock)
     scenario_traces: dict[str, ScenarioTrace] = field(default_factory=dict)
     started: float = field(default_factory=time.time)
     _starting: list[asyncio.Task[None]] = field(default_factory=list)
@@ -81,6 +102,7 @@ class Services:
         for task in self._starting:
             task.cancel()
         await asyncio.wait(self._starting)
+        await self.matrix.close()
         await self.renderer.close()
         await self.executions.close()
         await self.pool.close()
@@ -94,10 +116,10 @@ class Services:
                 trace = await self.pool.run(Job(source=scenario.source, limits=self.settings.limits()))
             except (Busy, WorkersUnavailable):
                 continue
-            if trace.outcome.status in ("finished", "raised"):  # the other outcomes are not the program's own
-                body = await asyncio.to_thread(trace.compressed)
-                version = hashlib.sha256(body).hexdigest()[:16]
-                self.scenario_traces[scenario.name] = ScenarioTrace(scenario.name, body, version)
+            if trace.status in ("finished", "raised"):  # the other outcomes are not the program's own
+                version = hashlib.sha256(trace.body).hexdigest()[:16]
+                self.scenario_traces[scenario.name] = ScenarioTrace(scenario.name, trace.body, version)
+        await self.matrix.warm()
 
     async def _open_store(self) -> None:
         """Migrate the database. Where that fails, the first request that needs it tries again."""
@@ -113,7 +135,8 @@ def create_services(settings: Settings, prepare: str) -> Services:
     key = clients.signing_key(settings.secret)
     pool = Pool(settings, prepare)
     cache = Cache(settings.cache)
-    store = Repository(Database(settings.database_url, Path(settings.data)), settings.scenario, settings.quota)
+    database = Database(settings.database_url, Path(settings.data))
+    store = Repository(database, settings.scenario, settings.quota, Cache(TRACES))
     health = StoreHealth(store)
     metrics = Metrics(pool, cache, health, settings.quota)
 
@@ -122,8 +145,10 @@ def create_services(settings: Settings, prepare: str) -> Services:
         log.run_finished(job, result, settings.log_programs)
 
     run_limit, save_limit = settings.address_limit, settings.save_address_limit
+    request_limit, save_space = settings.request_limit, settings.save_space
     if settings.classroom:
         run_limit = save_limit = CLASSROOM_LIMIT
+        request_limit, save_space = CLASSROOM_REQUESTS, settings.quota
     save_limits = RateLimiter(settings.save_limit, save_limit, what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT"))
     executions = Executions(pool, cache, settings.cache, on_result)
     run_limits = RateLimiter(settings.rate_limit, run_limit)
@@ -133,6 +158,7 @@ def create_services(settings: Settings, prepare: str) -> Services:
         cookie_key=key,
         proxies=clients.parse_networks(settings.trusted_proxies),
         run_limits=run_limits,
+        request_limits=RequestLimiter(request_limit),
         picture_limits=RateLimiter(
             settings.picture_limit, settings.picture_limit, what="picture", names=("PICTURE_LIMIT",) * 2
         ),
@@ -144,7 +170,9 @@ def create_services(settings: Settings, prepare: str) -> Services:
         metrics=metrics,
         authenticator=Authenticator(settings, key, metrics.sign_in_failed),
         renderer=Renderer(settings.pictures),
-        programs=ProgramService(store, save_limits, metrics),
+        matrix=MatrixService(pool, Path(settings.data)),
+        programs=ProgramService(store, save_limits, SaveSpace(save_space, DAY), metrics),
+        proposals=DrawingQueue(MAX_PROPOSALS),
     )
 
 

@@ -61,6 +61,11 @@ SECTIONS = {
             2,
             "Maximum number of programs that run at the same time. Reduced at the start if the memory is too small.",
         ),
+        Setting(
+            "CONNECTIONS",
+            1000,
+            "Maximum number of connections. Reduced at the start if the process may have too few descriptors.",
+        ),
         Setting("QUEUE", 64, "Maximum number of programs that wait to run. Further ones are answered with 429."),
         Setting(
             "SANDBOX",
@@ -91,6 +96,12 @@ SECTIONS = {
         Setting("RATE_LIMIT", "60/minute", "Maximum rate of runs of one visitor. Cached results do not count."),
         Setting("ADDRESS_LIMIT", "300/minute", "Maximum rate of runs of all visitors behind one address."),
         Setting(
+            "REQUEST_LIMIT",
+            "1200/minute",
+            "Maximum rate of requests of all visitors behind one address, of any kind, a quarter of them at once. "
+            "The scripts and styles of the page do not count. Addresses of one IPv6 /48 count as one.",
+        ),
+        Setting(
             "SAVE_LIMIT",
             "20/minute",
             "Maximum rate at which one visitor saves programs. Programs that were saved before do not count.",
@@ -99,7 +110,18 @@ SECTIONS = {
             "SAVE_ADDRESS_LIMIT", "100/minute", "Maximum rate at which all visitors behind one address save programs."
         ),
         Setting(
+            "SAVE_SPACE",
+            20_000_000,
+            "Maximum size of the programs that all visitors behind one address save within a day.",
+            unit="B",
+        ),
+        Setting(
             "PICTURE_LIMIT", "120/minute", "Maximum rate of pictures drawn for one address. Cached ones do not count."
+        ),
+        Setting(
+            "ADDRESS_CONNECTIONS",
+            300,
+            "Maximum number of connections from one address; those of GRADBOX_TRUSTED_PROXIES are not limited.",
         ),
         Setting(
             "FRAMES",
@@ -109,8 +131,8 @@ SECTIONS = {
         Setting(
             "CLASSROOM",
             False,
-            "Set this for a class behind one address: the address may use the whole queue, and 3000 runs and saves "
-            "a minute.",
+            "Set this for a class behind one address: the address may use the whole queue, all connections, the whole "
+            "space for saved programs, 3000 runs and saves a minute, and 20,000 requests.",
         ),
         Setting(
             "SECRET",
@@ -164,6 +186,8 @@ class Settings:
     hosts: str
     workers: int
     queue: int
+    connections: int
+    address_connections: int
     rate_limit: str
     address_limit: str
     classroom: bool
@@ -190,6 +214,8 @@ class Settings:
     scenario: int
     quota: int
     save_limit: str
+    save_space: int
+    request_limit: str
     picture_limit: str
     frames: str
     pictures: int

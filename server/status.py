@@ -53,7 +53,7 @@ async def collect(services: Services) -> dict[str, Any]:
         },
         "machine": machine_status(services),
         "settings": settings.changed(),
-        "doubts": [{"setting": name, "why": why} for name, why in warnings(settings)],
+        "warnings": [{"setting": name, "why": why} for name, why in warnings(settings)],
         "words": [
             {"at": entry.at, "level": entry.level, "text": entry.text} for entry in reversed(log.recent_entries.entries)
         ],

@@ -12,10 +12,26 @@ from server.language.scenarios import LANGUAGES
 from server.services import get_services
 
 templates = Jinja2Templates(directory=PROJECT_FOLDER / "templates")
-MESSAGES = {
-    language: json.loads((PROJECT_FOLDER / "static/locales" / f"{language}.json").read_text("utf-8"))
-    for language in LANGUAGES
-}
+
+
+def read_messages(language: str) -> dict[str, str]:
+    """The sentences of the pages: those that the page's scripts have too, and those of the matrix."""
+    folder = PROJECT_FOLDER / "static/locales"
+    parts = (folder / f"{name}{language}.json" for name in ("", "matrix."))
+    return {key: text for part in parts for key, text in json.loads(part.read_text("utf-8")).items()}
+
+
+MESSAGES = {language: read_messages(language) for language in LANGUAGES}
+
+
+def preloaded_chunks(script: str) -> list[str]:
+    """What a built script of the page imports before it runs; nothing where the page is not built."""
+    built = PROJECT_FOLDER / "static/dist/chunks.json"
+    chunks: dict[str, list[str]] = json.loads(built.read_text("utf-8")) if built.exists() else {}
+    return chunks.get(script, [])
+
+
+templates.env.globals["preloaded_chunks"] = preloaded_chunks
 
 
 def request_language(request: Request) -> str:
@@ -34,6 +50,12 @@ def render_public(request: Request, name: str, lang: str, **values: Any) -> Resp
     """A page that is the same for all visitors, without a cookie."""
     context = {"lang": lang, "say": MESSAGES[lang], "nonce": request.state.nonce, "root": request.scope["root_path"]}
     return templates.TemplateResponse(request, name, {**context, **values})
+
+
+def constant_page(request: Request, name: str, lang: str, **values: Any) -> bytes:
+    """A page that is the same for all visitors and every time, as bytes; nothing in it may need a nonce."""
+    context = {"request": request, "lang": lang, "say": MESSAGES[lang], "nonce": "", "root": request.scope["root_path"]}
+    return templates.get_template(name).render(**context, **values).encode()
 
 
 def render(request: Request, name: str, **values: Any) -> Response:

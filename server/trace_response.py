@@ -1,22 +1,35 @@
 """The response that carries a trace: compressed as it is stored, whoever asks for it."""
 
 import asyncio
-import gzip
 import re
+import zlib
+from collections.abc import AsyncIterator
 
 from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
+
+from server.response_delivery import PIECE
 
 _ZERO_WEIGHT = re.compile(r"q=0(\.0*)?")
 
 
-async def trace_response(request: Request, body: bytes) -> Response:
+def trace_response(request: Request, body: bytes) -> Response:
     """body: a trace's JSON, gzipped. It is decompressed for a client that does not accept gzip."""
     headers = {"Vary": "Accept-Encoding"}
-    if accepts_gzip(request.headers.get("accept-encoding", "")):
-        headers["Content-Encoding"] = "gzip"
-    else:
-        body = await asyncio.to_thread(gzip.decompress, body)
-    return Response(body, media_type="application/json", headers=headers)
+    if not accepts_gzip(request.headers.get("accept-encoding", "")):
+        return StreamingResponse(decompressed(body), media_type="application/json", headers=headers)
+    return Response(body, media_type="application/json", headers={**headers, "Content-Encoding": "gzip"})
+
+
+async def decompressed(body: bytes) -> AsyncIterator[bytes]:
+    """What is in a gzip file, a piece at a time as the client takes them: a few bytes can stand for megabytes."""
+    while body:
+        member = zlib.decompressobj(wbits=31)
+        while not member.eof and (piece := member.decompress(body, PIECE)):
+            yield piece
+            body = member.unconsumed_tail
+            await asyncio.sleep(0)  # others have their turn even if this client takes all at once
+        body = member.unused_data
 
 
 def accepts_gzip(accept_encoding: str) -> bool:

@@ -25,7 +25,8 @@ from typing import Any, NoReturn
 import numpy
 import torch
 
-from server.worker import confine
+from server.worker import confine, generator_seed
+from tests.huge_pages import join_pages
 
 MODULES = """asyncio ctypes encodings.idna faulthandler fcntl io multiprocessing multiprocessing.popen_fork multiprocessing.queues
 multiprocessing.synchronize numpy os random resource socket subprocess sys tempfile threading time torch torch._dynamo
@@ -108,6 +109,8 @@ FILES = {
     "memory of the own process as a file": "open('/proc/self/mem', 'r+b')",
     "maps of the own process": "open('/proc/self/maps').read()",
     "a terminal": "os.openpty()",
+    "tell which files there are": "assert error_of_opening(SECRET) != error_of_opening(SECRET + '.not')",
+    "tell which processes there are": "assert error_of_opening(f'/proc/{PARENT}/stat') != error_of_opening('/proc/4194305/stat')",
     "chance, to spoil it": "open('/dev/urandom', 'wb')",
     "another device": "open('/dev/zero', 'rb').read(1)",
 }
@@ -417,6 +420,15 @@ def call(name: str, *arguments: Any) -> int:
     )
 
 
+def error_of_opening(path: str) -> int:
+    """The error of opening a file in the barest way; 0 without one."""
+    try:
+        os.close(c("openat", -100, path.encode(), os.O_RDONLY))
+    except OSError as error:
+        return error.errno or 0
+    return 0
+
+
 def checked(result: int) -> int:
     if result == -1:
         error = ctypes.get_errno()
@@ -583,6 +595,7 @@ def become(uid: int) -> None:
 
 def main(uid: int, confined: bool) -> dict[str, dict[str, str]]:
     torch.set_num_threads(1)
+    generator_seed.replace()  # as the process does that the children are forked from
     for name in MODULES.split():
         importlib.import_module(name)
     if uid != os.getuid():
@@ -591,6 +604,7 @@ def main(uid: int, confined: bool) -> dict[str, dict[str, str]]:
     names = world(folder)
     layers = confine.try_layers()
     short, long = (confine.Confinement(layers, 1 << 30, cpu, 61_000) if confined else None for cpu in (1, 20))
+    join_pages()
     names["NEIGHBOUR"] = Runner(names, long).neighbour()
     runner, patient = Runner(names, short), Runner(names, long)
     try:

@@ -29,7 +29,8 @@ pytest.register_assert_rewrite(
 
 ROOT = Path(__file__).parent.parent
 UNLIMITED = dict.fromkeys(
-    ("RATE_LIMIT", "ADDRESS_LIMIT", "SAVE_LIMIT", "SAVE_ADDRESS_LIMIT", "PICTURE_LIMIT"), "100000/minute"
+    ("RATE_LIMIT", "ADDRESS_LIMIT", "SAVE_LIMIT", "SAVE_ADDRESS_LIMIT", "PICTURE_LIMIT", "REQUEST_LIMIT"),
+    "100000/minute",
 )
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """Commands of Chromium, the lightest first: the shell has no window of its own, and does with a third of the time."""
@@ -42,16 +43,19 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
+    "--renderer-process-limit=1",  # the next page of a profile finds a process that has compiled ours
 ]
 
 LONGEST = [
-    "test_saved_programs",
+    "test_chaos",
+    "test_agreement",
     "test_random",
     "test_thinning",
-    "test_chaos",
+    "test_saved_programs",
     "test_traps",
-    "test_limits",
+    "test_assault",
     "test_exports",
+    "test_limits",
     "test_openapi",
     "test_drawing",
     "test_share",
@@ -61,6 +65,12 @@ LONGEST = [
     "test_takeaway",
 ]
 """The files that take longest, as `--durations` tells it: first those without a browser, then those with one."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where several processes run tests, one process forks the zygotes of all of them."""
+    if getattr(config.option, "numprocesses", None):
+        os.environ[prepared_zygotes.HOST] = prepared_zygotes.host()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -106,18 +116,36 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-@pytest.fixture
-def page(chromium: Any) -> Iterator[Any]:
-    """A fresh page whose console has to stay empty of errors."""
+@pytest.fixture(scope="module")
+def profile(chromium: Any) -> Iterator[Any]:
+    """A browser's profile, for the pages of a file one after the other: each finds it empty."""
     context = chromium.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
-    page = context.new_page()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(profile: Any) -> Iterator[Any]:
+    """A fresh page in an empty profile, whose console has to stay empty of errors."""
+    page = profile.new_page()
+    forget_all(profile, page)
     console_errors: list[str] = []
     page.on("console", lambda message: console_errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: console_errors.append(str(error)))
     yield page
-    context.close()
+    for open_page in profile.pages:
+        open_page.close()
     expected = ("status of 4", "htmx:", "net::ERR_")  # an error that a test provokes is told by its own sentence
     assert [text for text in console_errors if not any(word in text for word in expected)] == []
+
+
+def forget_all(profile: Any, page: Any) -> None:
+    """Leave nothing in the profile of the pages before this one: cookies, storage, permissions."""
+    profile.clear_cookies()
+    profile.clear_permissions()
+    devtools = profile.new_cdp_session(page)
+    devtools.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
+    devtools.detach()
 
 
 @pytest.hookimpl(tryfirst=True)

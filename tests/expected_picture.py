@@ -4,7 +4,6 @@ Nothing here comes from the page's code: cells from strides are counted with `it
 read back as a reader would read it.
 """
 
-import copy
 import itertools
 import math
 import re
@@ -30,7 +29,7 @@ def states(trace: dict[str, Any]) -> Iterator[tuple[State, State]]:
     """The state before and after each step."""
     replay = Replay(trace, -1)
     for step in trace["steps"]:
-        before = copy.deepcopy(replay.state)
+        before = {uid: {**entity} for uid, entity in replay.state.items()}  # a replay replaces values, changes none
         replay.apply(step)
         yield before, {uid: {k: v for k, v in e.items() if v is not None} for uid, e in replay.state.items()}
 

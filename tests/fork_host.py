@@ -15,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from tests.huge_pages import join_pages
+
 ROOT = Path(__file__).parent.parent
 LENGTH = struct.Struct("!Q")
 
@@ -67,6 +69,7 @@ def serve(handle: Callable[[Request, Write], None]) -> None:
     requests, answers = _moved(0, "rb"), _moved(1, "wb")
     gc.collect()
     gc.freeze()
+    join_pages()
     for line in requests:
         data = forked(lambda write, line=line: handle(json.loads(line), write))
         answers.write(LENGTH.pack(len(data)) + data)

@@ -44,11 +44,8 @@ def still(past: Picture, now: Picture, before: State, state: State, step: dict[s
     """What the step left alone is where it was where panes are still; elsewhere it moves up and down alone."""
     panes = {pane["side"]: pane["still"] for pane in past["panes"]}
     quiet = {pane["side"]: pane["still"] and panes.get(pane["side"]) for pane in now["panes"]}
-    changed_rows = {
-        row
-        for row in {*signatures(past, before)} | {*signatures(now, state)}
-        if signatures(past, before).get(row) != signatures(now, state).get(row)
-    }
+    earlier, later = signatures(past, before), signatures(now, state)
+    changed_rows = {row for row in {*earlier} | {*later} if earlier.get(row) != later.get(row)}
     touched = expected_picture.touched(state, step)
     for lane, names in KEYS.items():
         side = "graph" if lane == "nodes" else "memory"

@@ -1,12 +1,17 @@
 """The process whose forks run programs in plain CPython, without a recorder: see tests.fork_host."""
 
+import builtins
 import contextlib
 import importlib
 import io
+import linecache
 import pickle
 import random
 import signal
+import sys
+import tempfile
 import traceback
+import types
 import warnings
 from typing import Any
 
@@ -28,6 +33,8 @@ def handle(request: Request, write: Write) -> None:
     inside: `module:name` of what makes the context that it runs in, or None.
     """
     signal.alarm(SECONDS)
+    source = request["source"]
+    linecache.cache["<program>"] = (len(source), None, source.splitlines(keepends=True), "<program>")
     warnings.simplefilter("ignore")
     random.seed(0)
     numpy.random.seed(0)
@@ -37,11 +44,13 @@ def handle(request: Request, write: Write) -> None:
         module, _, name = request["inside"].partition(":")
         inside = getattr(importlib.import_module(module), name)
     truth: dict[str, Any] = {"error": None}
-    namespace: dict[str, Any] = {"__name__": "__main__"}
+    module = sys.modules["__main__"] = types.ModuleType("__main__")  # where pickle looks for the program's classes
+    namespace = vars(module)
+    namespace["__builtins__"] = builtins
     out = io.StringIO()
-    with contextlib.redirect_stdout(out), inside():
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(out), inside():
         try:
-            exec(compile(request["source"], "<program>", "exec"), namespace)
+            exec(compile(source, "<program>", "exec"), namespace)
         except BaseException as raised:
             truth["error"] = described(raised, request["source"])
     try:

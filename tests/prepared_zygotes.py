@@ -96,6 +96,12 @@ def unused() -> Iterator[None]:
         zygote.boot = before
 
 
+def measured_server() -> dict[str, str]:
+    """Arguments of a `benchmarks.measured_server.MeasuredServer` whose pool forks its zygote, as a child of the host."""
+    os.environ[HOST] = host()
+    return {"before": "from tests import prepared_zygotes; prepared_zygotes.use()"}
+
+
 def command() -> list[str]:
     """In place of `python -m server`: the same command, whose pool forks its zygote. To be run with `environment`."""
     use_them = "from tests import prepared_zygotes; prepared_zygotes.use()"

@@ -184,12 +184,18 @@ def in_place() -> list[str]:
     return out
 
 
+Kinds = list[tuple[float, Callable[[], list[str]]]]
+"""How often a kind of statement is chosen, and what writes one."""
+
+
 class Writer:
     """Writes one program."""
 
+    IMPORTS = ("import copy", "", "import numpy as np", "import torch", "", "kept = []")
+
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
-        self._lines = ["import copy", "", "import numpy as np", "import torch", "", "kept = []"]
+        self._lines = [*self.IMPORTS]
         self._tensors: list[str] = []
         self._count = 0
         self._writes = in_place()
@@ -197,20 +203,7 @@ class Writer:
     def program(self) -> str:
         self._make()
         self._make()
-        kinds: list[tuple[float, Callable[[], list[str]]]] = [
-            (2.0, lambda: self._bind(VIEWS)),
-            (2.0, lambda: self._bind(MATHS)),
-            (2.0, lambda: self._bind(COPIES)),
-            (4.0, lambda: [self._fill(self._writes)]),
-            (2.0, lambda: [self._fill(BACKWARD)]),
-            (0.8, self._mode),
-            (0.6, self._function),
-            (0.5, self._loop),
-        ]
-        if self._random.random() < 0.2:
-            kinds.append((2.0, self._numpy))
-        if self._random.random() < 0.2:
-            kinds.append((2.0, lambda: [self._fill(HOOKS)]))
+        kinds = self._kinds()
         for _ in range(self._random.randrange(5, 14)):
             if self._random.random() < 0.1:
                 self._make()
@@ -224,6 +217,23 @@ class Writer:
         if self._random.random() < 0.3:
             self._lines.append(self._fill(FAILING))
         return "\n".join(self._lines) + "\n"
+
+    def _kinds(self) -> Kinds:
+        kinds: Kinds = [
+            (2.0, lambda: self._bind(VIEWS)),
+            (2.0, lambda: self._bind(MATHS)),
+            (2.0, lambda: self._bind(COPIES)),
+            (4.0, lambda: [self._fill(self._writes)]),
+            (2.0, lambda: [self._fill(BACKWARD)]),
+            (0.8, self._mode),
+            (0.6, self._function),
+            (0.5, self._loop),
+        ]
+        if self._random.random() < 0.2:
+            kinds.append((2.0, self._numpy))
+        if self._random.random() < 0.2:
+            kinds.append((2.0, lambda: [self._fill(HOOKS)]))
+        return kinds
 
     def _new(self) -> str:
         self._count += 1

@@ -5,6 +5,7 @@ const stage = document.querySelector("#stage");
 const panes = () => ["memory", "graph"].map(side => stage.querySelector(`.${side}-pane`)).filter(pane => pane && !pane.hidden);
 const all = (query, read, roots = panes()) => roots.flatMap(root => [...root.querySelectorAll(query)].map(read));
 const text = (e, query) => e.querySelector(query)?.textContent ?? null;
+const titleOf = e => e.dataset.title ?? e.querySelector("[data-title]")?.dataset.title ?? null;
 const rect = e => { if (!e) return null; const r = e.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; };
 const box = (e, query) => rect(e.querySelector(query));
 const inSight = e => {
@@ -23,9 +24,9 @@ const readStep = () => ({
         scrolls: e.querySelector(".pane-scroll").scrollHeight > e.querySelector(".pane-scroll").clientHeight + 1})),
     rows: all("[data-row]", e => ({key: e.dataset.row, slim: e.classList.contains("slim"), small: e.classList.contains("small"),
         top: e.getBoundingClientRect().top, label: text(e, ":scope > .no-name"),
-        quiet: [...e.querySelectorAll(":scope > text.meta")].map(t => text(t, "title")).find(t => /^[tas]\d/.test(t ?? "")) ?? ""})),
+        quiet: [...e.querySelectorAll(":scope > text.meta")].map(t => titleOf(t)).find(t => /^[tas]\d/.test(t ?? "")) ?? ""})),
     cells: all("[data-cell]", e => ({key: e.dataset.cell, dtype: e.dataset.dtype, value: e.dataset.value, text: text(e, ".val"),
-        title: text(e, "title"), box: box(e, ".cell-box"), written: e.classList.contains("written"),
+        title: titleOf(e), box: box(e, ".cell-box"), written: e.classList.contains("written"),
         heat: e.classList.contains("heat"), row: rowKey(e)})),
     handles: all("[data-handle]", e => ({uid: e.dataset.handle, counter: e.dataset.counter ?? null, node: e.dataset.nodeRef ?? null,
         grad: e.dataset.gradRef ?? null, on: e.dataset.on ?? null, owner: e.dataset.gradOf ?? null, shape: text(e, ".shape"),
@@ -37,11 +38,11 @@ const readStep = () => ({
     beads: all("[data-bead]", e => ({key: e.dataset.bead, reads: e.dataset.reads, index: e.dataset.index, dtype: e.dataset.dtype,
         text: text(e, "text"), box: box(e, "rect")})),
     badges: all("[data-counter-badge]", e => ({counter: e.dataset.counterBadge, version: e.dataset.version, wearers: e.dataset.wearers,
-        text: text(e, ".badge-text"), title: text(e, "title"), box: box(e, ".rail-box"), row: rowKey(e)})),
+        text: text(e, ".badge-text"), title: titleOf(e), box: box(e, ".rail-box"), row: rowKey(e)})),
     tags: all(".tag", e => ({name: e.dataset.name ?? null, frame: e.dataset.frame ?? null, ref: e.dataset.ref, path: e.dataset.path ?? null,
         text: [...e.querySelectorAll("text")].at(-1)?.textContent ?? "", box: box(e, "path"), row: rowKey(e), seen: inSight(e)})),
     moreNames: all(".tags", e => ({ref: e.querySelector("[data-ref]").dataset.ref, count: more(e),
-        names: [...e.querySelectorAll(":scope > text title")].map(t => t.textContent).join(", ")})),
+        names: [...e.querySelectorAll(":scope > text[data-title]")].map(titleOf).join(", ")})),
     frames: all("[data-frame-card]", e => ({uid: e.dataset.frameCard, more: [more(e), text(e, '[data-fold^="items "] text') ?? "+0"]})),
     chips: all("[data-chip]", e => ({frame: e.dataset.frame, name: e.dataset.name, value: e.dataset.value, text: text(e, ".chip-value")})),
     objects: all("[data-object]", e => ({uid: e.dataset.object, more: text(e, '[data-fold^="items "] text') ?? "+0", type: text(e, ".meta"), seen: inSight(e)})),
@@ -53,15 +54,15 @@ const readStep = () => ({
     edges: all("[data-edge]", e => ({key: e.dataset.edge, from: e.dataset.from, to: e.dataset.to, ends: ends(e.querySelector(".edge-line")),
         arrow: e.querySelector(".arrow") !== null, flow: e.classList.contains("flow")})),
     slots: all("[data-slot]", e => ({key: e.dataset.slot, state: e.dataset.savedState, storage: e.dataset.savedIn ?? null, text: text(e, "text"),
-        title: text(e, "title"), dot: e.classList.contains("dot"), marks: [...e.classList]})),
+        title: titleOf(e), dot: e.classList.contains("dot"), marks: [...e.classList]})),
     moreSlots: all("[data-slots]", e => ({keys: e.dataset.slots.split(" "), text: text(e, "text")})),
     pins: all("[data-pin]", e => ({key: e.dataset.pin, state: e.dataset.state, expected: e.dataset.expected ?? null, storage: e.dataset.storage,
         text: text(e, ".pin-head text"), dot: e.classList.contains("dot"), marks: [...e.classList], bracket: e.querySelector(".pin-line") ? ends(e.querySelector(".pin-line")) : null, row: rowKey(e)})),
-    morePins: all(".pin-more", e => ({row: rowKey(e), count: e.firstChild.textContent, names: text(e, "title")})),
+    morePins: all(".pin-more", e => ({row: rowKey(e), count: e.firstChild.textContent, names: titleOf(e)})),
     alarms: all(".alarm", e => ({row: rowKey(e), text: e.textContent})),
     moreGrads: all(".more-grads", e => e.textContent),
-    grads: all("[data-grad]", e => ({on: e.dataset.grad, now: e.classList.contains("now"), title: text(e, "title"), texts: all("text", t => t.textContent, [e])})),
-    none: all(".placeholder", e => ({owner: e.dataset.gradOf, title: text(e, "title"), text: text(e, "text")})),
+    grads: all("[data-grad]", e => ({on: e.dataset.grad, now: e.classList.contains("now"), title: titleOf(e), texts: all("text", t => t.textContent, [e])})),
+    none: all(".placeholder", e => ({owner: e.dataset.gradOf, title: titleOf(e), text: text(e, "text")})),
     elsewhere: all(".grad-elsewhere", e => ({owner: e.dataset.gradOf, to: e.dataset.to})),
     gradNames: all(".grad-name", e => ({ref: e.dataset.ref, path: e.dataset.path})),
     ghosts: all("[data-ghost]", e => e.dataset.ghost),
@@ -76,7 +77,7 @@ const readStep = () => ({
     links: all("[data-link]", e => ({key: e.dataset.link, kind: e.classList[1]}), [stage]),
 });
 const BOXES = ".card-box,.tag > path,.rail-box,.strip-frame,.void,.pin-head > rect,.placeholder > rect,.object-box,.moves > .frame-box,.fold.line > .fold-ground," +
-    ".ghost-box,.node-box,.slot > rect,.chip-frame,.node-tag,.node-flag > rect,.fold-line-box,.graph-more > rect,.fold-told,.chip-ground,.bead > rect,.map-ground";
+    ".ghost-box,.node-box,.slot > rect,.chip-frame,.node-tag,.node-flag > rect,.fold-line-box,.graph-more > rect,.fold-badge,.chip-ground,.bead > rect,.map-ground";
 const area = e => { const r = e.getBoundingClientRect(); return {e, l: r.left, t: r.top, r: r.right, b: r.bottom, w: r.width, h: r.height}; };
 const title = e => {
     const g = e.closest("[data-cell],[data-handle],[data-pin],[data-ref],[data-node],[data-slot],[data-grad],[data-fold],[data-counter-badge],[data-row],[data-bead],[data-item],[data-chip],[data-object],[data-frame-card]");
@@ -120,13 +121,18 @@ const layoutProblems = () => {
     }
     return [...new Set(out)];
 };
+const frame = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
 const goTo = async i => {
     const slider = document.querySelector("#slider");
-    const before = panes().map(pane => pane.querySelector(".pane-scroll").scrollTop).join();
+    const scrollers = () => panes().map(pane => pane.querySelector(".pane-scroll"));
+    const scrolled = () => scrollers().map(scroller => scroller.scrollTop).join();
+    const room = () => `${stage.clientWidth} ${stage.clientHeight}`;
+    const [at, size] = [scrolled(), room()];
     slider.value = String(i);
     slider.dispatchEvent(new Event("input"));
-    if (panes().map(pane => pane.querySelector(".pane-scroll").scrollTop).join() !== before)
-        await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    // the browser tells of scrolling with its next frame; said at once, no step has to be painted
+    if (scrolled() !== at) for (const scroller of scrollers()) scroller.dispatchEvent(new Event("scroll"));
+    if (room() !== size) await frame();
 };
 """
 
@@ -138,9 +144,9 @@ ALL_STEPS = f"""async (n) => {{
         out.push({{...readStep(), problems: layoutProblems(), step: Number(document.querySelector("#workbench").dataset.step),
             said: [...document.querySelectorAll("#sentences li")].map(e => e.textContent)}});
     }}
-    return out;
+    return JSON.stringify(out);
 }}"""
-"""What is drawn at each step, and what of it overlaps or is cut."""
+"""What is drawn at each step, and what of it overlaps or is cut, as JSON: a megabyte of values takes Playwright a second."""
 
 LAYOUT = f"""async (steps) => {{
     {READ}

@@ -10,7 +10,7 @@ from tests.test_page import STALE, at_step, leave, page_trace, paste, run
 
 AXE = ROOT / "node_modules/axe-core/axe.min.js"
 SCENARIOS = sorted(path.stem for path in (ROOT / "scenarios").glob("*.py"))
-REFUSED = "import torch\nimport os\nx = open('y')\n"
+REFUSED = "import torch\nimport socket\nimport subprocess\n"
 
 CONTRAST = """() => {
     const sheet = new CSSStyleSheet();
@@ -86,6 +86,8 @@ def opened(page: Any, site: str, what: str) -> None:
     if what in ("refused", "raised"):
         paste(page, REFUSED if what == "refused" else STALE)
         run(page)
+        if what == "raised":
+            page.locator(".fix-apply").first.wait_for(state="attached")
     elif what == "loom":
         page.locator("#views [data-view=loom]").click()
     elif what == "help":
@@ -99,6 +101,15 @@ def opened(page: Any, site: str, what: str) -> None:
 )
 def test_axe_finds_nothing(themed: Any, site: str, what: str) -> None:
     opened(themed, site, what)
+    assert axe(themed) == []
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_axe_finds_nothing_in_a_comparison(themed: Any, site: str, width: int) -> None:
+    themed.set_viewport_size({"width": width, "height": 844})
+    themed.goto(f"{site}/compare")
+    themed.wait_for_selector("#comparison[data-rows]")
+    themed.keyboard.press("End")
     assert axe(themed) == []
 
 

@@ -32,7 +32,8 @@ def visiting(peer: str = "203.0.113.9", **settings: Any) -> TestClient:
 
 @pytest.fixture(scope="module")
 def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    with visiting(password=WORD, data=str(tmp_path_factory.mktemp("data"))) as client:
+    own = {"data": str(tmp_path_factory.mktemp("data")), "request_limit": "1000000/minute"}
+    with visiting(password=WORD, **own) as client:
         yield client
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from server.pool.cache import Cache, cache_key, cacheable
-from server.pool.recorded_trace import RecordedTrace
+from server.pool.assembled_trace import AssembledTrace
+from server.pool.cache import Cache, cache_key
 from server.wire.api import Job
 from server.wire.trace import Cost, Focus, Header, Outcome, Program, Runtime
 
@@ -15,11 +15,11 @@ VERSIONS = {"torch": "2.13.0", "numpy": "2.4.6", "python": "3.11.7"}
 RUNTIME = Runtime(**VERSIONS, tracer="0", device="cpu", seed=0, hash_seed=0, threads=1, limits={})
 
 
-def ended(focus: Focus | None = None, deterministic: bool = True, **outcome: Any) -> RecordedTrace:
+def ended(focus: Focus | None = None, deterministic: bool = True, **outcome: Any) -> AssembledTrace:
     reasons = {"error": {"type": "E", "message": ""}, "stopped": {"limit": "wall", "value": 1}}
     ending = Outcome.model_validate({**reasons, **outcome} if outcome else {"status": "finished"})
     header = Header(program=Program(source="x = 1\n"), runtime=RUNTIME)
-    return RecordedTrace(header, [], "", ending, Cost(wall_ms=1, cpu_ms=1, peak_bytes=1), focus, deterministic)
+    return AssembledTrace(header, [], "", ending, Cost(wall_ms=1, cpu_ms=1, peak_bytes=1), focus, deterministic)
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_one_result_does_not_push_out_all_others() -> None:
     ],
 )
 def test_an_ending_that_the_program_alone_decides_is_cached(stored: bool, outcome: dict[str, Any]) -> None:
-    assert cacheable(ended(**outcome)) is stored
+    assert ended(**outcome).cacheable() is stored
 
 
 def test_a_clock_or_chance_from_outside_is_never_kept() -> None:
-    assert not cacheable(ended(deterministic=False))
-    assert cacheable(ended(deterministic=False, status="refused")), "it did not run"
+    assert not ended(deterministic=False).cacheable()
+    assert ended(deterministic=False, status="refused").cacheable(), "it did not run"
 
 
 def test_a_program_that_was_run_twice_and_differed_is_not_kept() -> None:
     for repeatable in (True, False):
-        assert cacheable(ended(focus=Focus(counts={1: 2}, repeatable=repeatable))) is repeatable
+        assert ended(focus=Focus(counts={1: 2}, repeatable=repeatable)).cacheable() is repeatable

@@ -178,6 +178,18 @@ def test_the_address_is_the_last_that_no_trusted_proxy_wrote_of_another(
     assert client_address(asked, PROXIES) == expected
 
 
+def test_of_a_chain_without_end_the_end_is_read() -> None:
+    trusted = parse_networks("10.0.0.0/8")
+
+    def scope(hops: int) -> dict[str, Any]:
+        chain = ", ".join(["198.51.100.7", *["10.0.0.2"] * hops])
+        return {"type": "http", "client": ("10.0.0.1", 1), "headers": [(b"x-forwarded-for", chain.encode())]}
+
+    assert client_address(scope(15), trusted) == "198.51.100.7"
+    assert client_address(scope(2000), trusted) == "10.0.0.1"
+    assert not is_within(scope(2000), trusted, trusted)
+
+
 def test_where_nothing_is_trusted_nothing_forwarded_counts() -> None:
     assert client_address(scope("10.0.0.1", x_forwarded_for="198.51.100.1"), ()) == "10.0.0.1"
 

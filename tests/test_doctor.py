@@ -1,6 +1,8 @@
 """`python -m server doctor`: one page, and a status that says whether something is missing."""
 
 import asyncio
+import gzip
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +13,8 @@ import pytest
 from server import __main__ as commands
 from server import doctor
 from server.pool import machine
-from server.pool.recorded_trace import RecordedTrace, encoded
+from server.pool.recorded_trace import RecordedTrace
 from server.settings import Settings
-from server.wire.trace import Header, Trace
 from tests import prepared_zygotes
 from tests.databases import DatabaseFactory
 from tests.test_store import MADE, content
@@ -97,10 +98,7 @@ def test_settings_that_are_doubtful_are_told() -> None:
 
 
 def test_pictures_that_are_not_drawn_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    decoded = Trace.model_validate(trace("x = 1\n"))
-    header = Header(program=decoded.program, runtime=decoded.runtime)
-    steps = [encoded(step) for step in decoded.steps]
-    recorded = RecordedTrace(header=header, steps=steps, printed="", outcome=decoded.outcome, cost=decoded.cost)
+    recorded = RecordedTrace(gzip.compress(json.dumps(trace("x = 1\n")).encode()), "finished")
     monkeypatch.setattr("server.pictures.renderer_client.COMMAND", (sys.executable, "-c", "raise SystemExit"))
     assert asyncio.run(doctor.check_pictures(recorded, Settings({}))) == (
         "pictures",

@@ -11,6 +11,7 @@ import pytest
 
 from tests import expected_picture, picture_facts, picture_graph, picture_places, stage_reader
 from tests.conftest import ROOT
+from tests.picture_facts import Picture
 from tests.test_page import paste, run
 
 SEEDS = ROOT.parent / "shared/seeds/snippets.json"
@@ -53,7 +54,13 @@ def open_page(chromium: Any, site: str) -> Any:
     context.close()
 
 
-def problems(trace: dict[str, Any], pictures: list[dict[str, Any]]) -> list[str]:
+def pictures(page: Any, steps: int) -> list[Picture]:
+    """What the page shows at each step of its run."""
+    read: list[Picture] = json.loads(page.evaluate(stage_reader.ALL_STEPS, steps))
+    return read
+
+
+def problems(trace: dict[str, Any], pictures: list[Picture]) -> list[str]:
     """All that is wrong with the pictures of a run, each with its step and its statement."""
     lines = trace["program"]["source"].splitlines()
     order = picture_places.Order()
@@ -90,10 +97,10 @@ def problems(trace: dict[str, Any], pictures: list[dict[str, Any]]) -> list[str]
 def test_every_step_shows_what_the_trace_says(open_page: Any, name: str, source: str) -> None:
     paste(open_page, source)
     trace = run(open_page)
-    pictures = open_page.evaluate(stage_reader.ALL_STEPS, len(trace["steps"]))
-    assert problems(trace, pictures) == []
+    read = pictures(open_page, len(trace["steps"]))
+    assert problems(trace, read) == []
     if name in STILL:
-        assert all(pane["still"] for picture in pictures for pane in picture["panes"])
+        assert all(pane["still"] for picture in read for pane in picture["panes"])
 
 
 @pytest.mark.slow
@@ -107,7 +114,7 @@ def test_nets_are_drawn_at_every_size(open_page: Any, net: str) -> None:
         for width, height in SIZES.values():
             open_page.set_viewport_size({"width": width, "height": height})
             open_page.evaluate(SETTLED)
-            wrong = problems(trace, open_page.evaluate(stage_reader.ALL_STEPS, steps))
+            wrong = problems(trace, pictures(open_page, steps))
             open_page.emulate_media(color_scheme="dark")
             dark = open_page.evaluate(stage_reader.LAYOUT, [*range(0, steps, DARK_STEPS)])
             wrong += [f"dark, step {row['step']}: {text}" for row in dark for text in row["problems"]]

@@ -1,8 +1,10 @@
 """The server's executions: joined, cached, stopped, abandoned; with children that really are forked."""
 
 import asyncio
+import gc
 import gzip
 import json
+import weakref
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -139,6 +141,19 @@ def test_a_run_is_ended_when_its_last_reader_has_gone(monkeypatch: pytest.Monkey
     served(work)
 
 
+def test_who_is_told_slowly_hears_the_end_all_the_same() -> None:
+    """The run ends while its listener is being told that it runs."""
+
+    async def work(executions: Executions, _: list[Result]) -> None:
+        subscription = await executions.subscribe(job("sleep 0.2"), ANN)
+        events = executions.events(subscription)
+        assert (await anext(events))["state"] == "running"
+        await executions.result(subscription)
+        assert [state["state"] async for state in events] == ["done"]
+
+    served(work)
+
+
 def test_what_is_heard_of_a_run() -> None:
     async def work(executions: Executions, _: list[Result]) -> None:
         first = await executions.subscribe(job("sleep 0.4"), ANN)
@@ -165,13 +180,47 @@ def test_a_full_queue_is_told_at_once() -> None:
 
 def test_finished_runs_do_not_pile_up() -> None:
     async def work(executions: Executions, _: list[Result]) -> None:
-        executions._capacity = 2000
+        executions._capacity = 50_000
         for k in range(40):
             await executions.result(await executions.subscribe(job(f"finish {k}"), ANN))
         assert (
-            executions._finished_size == sum(executions._finished.values()) <= 2000
+            executions._finished_size == sum(size for size, _ in executions._finished.values()) <= 50_000
             and len(executions._subscriptions) == len(executions._finished) < 20
         )
         assert not executions._executions
+
+    served(work)
+
+
+def test_a_finished_run_keeps_its_result_and_not_its_job() -> None:
+    async def work(executions: Executions, _: list[Result]) -> None:
+        source = "finish " + "x" * 60_000
+        for k in range(3):
+            asked = job(f"{source} {k}")
+            subscription = await executions.subscribe(asked, ANN)
+            await executions.result(subscription)
+            held = [weakref.ref(asked)]
+            del asked
+            await asyncio.sleep(0.1)
+            gc.collect()
+            assert executions.get(subscription.id) is subscription
+            assert [reference() for reference in held] == [None]
+
+    served(work)
+
+
+def test_finished_runs_are_forgotten_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "RETENTION", 0.3)
+
+    async def work(executions: Executions, _: list[Result]) -> None:
+        for k in range(3):
+            subscription = await executions.subscribe(job(f"finish {k}"), ANN)
+            await executions.result(subscription)
+            assert executions.get(subscription.id) is subscription
+        for _ in range(100):
+            await asyncio.sleep(0.05)
+            if not executions._subscriptions:
+                break
+        assert not executions._subscriptions and not executions._finished and executions._finished_size == 0
 
     served(work)

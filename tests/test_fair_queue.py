@@ -47,7 +47,7 @@ class Bench:
 
     def __init__(self, queue: FairQueue, workers: int) -> None:
         self.queue, self.workers = queue, workers
-        self.clients, self.addresses = record_served(queue._clients), record_served(queue._addresses)
+        self.clients, self.addresses = record_served(queue._clients), record_served(queue._networks)
         self.numbers = itertools.count()
         self.askers: list[Asker] = []
         self.inside: list[Asker] = []
@@ -278,15 +278,50 @@ def test_there_is_only_so_much_room(queue: int, classroom: bool, asked: list[str
     schedule(work, queue=queue, classroom=classroom)
 
 
+def test_a_full_queue_has_a_place_for_another_network() -> None:
+    """Two addresses fill it; those who come then push out the last of who waits most, one by one."""
+
+    async def work(bench: Bench) -> None:
+        bench.submit("running")
+        await run_pending()
+        crowd = [bench.submit(f"m{k}", "most") for k in range(6)] + [bench.submit(f"f{k}", "few") for k in range(2)]
+        await run_pending()
+        assert bench.queue.waiting == 8
+        newcomer, again = bench.submit("n", "new"), bench.submit("o", "new")
+        await run_pending()
+        pushed_out = [k for k, asker in enumerate(crowd) if asker.task.done()]
+        assert pushed_out == [4, 5] and bench.queue.waiting == 8 and bench.queue.running == 1
+        assert all(isinstance(crowd[k].task.exception(), Busy) for k in pushed_out)
+        assert not newcomer.task.done() and not again.task.done()
+        assert len(await bench.drain()) == 8
+
+    schedule(work, queue=8)
+
+
+def test_the_networks_of_one_ipv6_customer_are_one() -> None:
+    async def work(bench: Bench) -> None:
+        bench.submit("running")
+        await run_pending()
+        crowd = [bench.submit(f"c{k}", f"2001:db8:1:{k}::/64") for k in range(8)]
+        await run_pending()
+        assert [asker.task.done() for asker in crowd] == [False] * 6 + [True] * 2
+        visitor = bench.submit("v", "2001:db8:2:1::/64")
+        await run_pending()
+        assert bench.line()[-1] is visitor and visitor.positions == [1]
+        await bench.drain()
+
+    schedule(work, queue=8)
+
+
 @pytest.mark.parametrize(
     ("lengths", "line", "after"),
     [
-        ([], "", 2.0),  # until one is known, a turn is thought to take a second
-        ([4.0, 8.0], "bbccddee", 12.0),  # behind one each of b, c, d and e
-        ([0.5] * 9 + [0.75], "bbccddee", 1.0625),
-        ([0.01], "bbccddee", 1.0),
+        ([], "", 4.0),  # until one is known, a turn is thought to take a second
+        ([4.0, 8.0], "bcdeghij", 24.0),  # behind one of each other
+        ([0.5] * 9 + [0.75], "bcdeghij", 2.125),
+        ([0.01], "bcdeghij", 1.0),
         ([2.0], "ffb", 3.0),  # there is room, but not for a third of its own
-        ([1.0, *[9.0] * 80], "bbccddee", 18.0),
+        ([1.0, *[9.0] * 80], "bcdeghij", 36.0),
     ],
 )
 def test_busy_says_when_to_come_back(lengths: list[float], line: str, after: float) -> None:
@@ -299,7 +334,7 @@ def test_busy_says_when_to_come_back(lengths: list[float], line: str, after: flo
             now[0] += seconds
             asker.finished.set()
             await run_pending()
-        for client in "yz" + (line or "bbccddee"):
+        for client in "yz" + (line or "bcdeghij"):
             bench.submit(client)
         await run_pending()
         bench.submit("f")

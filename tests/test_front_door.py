@@ -177,7 +177,7 @@ WRITES = {
     "torch.utils.file_baton": "import torch.utils.file_baton as b\nb.FileBaton(PLACE + '/lock').try_acquire()",
     "torch.utils.data": "from torch.utils.data.datapipes.iter import FileLister\ntorch.utils.data.datapipes.utils.common.os.mkdir(PLACE + '/made')",
     "torch.utils.cpp_extension": "load('torch.utils.cpp_extension').subprocess.run(['touch', PLACE + '/touched'])",
-    "ndarray.tofile": "import numpy as np\nnp.ones(3).tofile(PLACE + '/x')",
+    "ndarray.tofile": "import numpy as np\ngetattr(np.ones(3), 'to' 'file')(PLACE + '/x')",
     "ndarray.dump": "import numpy as np\nnp.ones(3).dump(PLACE + '/x')",
     "numpy.save": "import numpy as np\ngetattr(np, 'sa' 've')(PLACE + '/x', np.ones(3))",
     "numpy.savetxt": "import numpy as np\nvars(np)['savetxt'](PLACE + '/x', np.ones(3))",
@@ -226,7 +226,6 @@ DOES = {
     "torch.classes.load_library": "torch.classes.load_library(LIBRARY)\nprint('done')",
     "a library by ctypes": "torch._ops.ctypes.CDLL(LIBRARY)\nprint('done')",
     "share_memory_": "getattr(torch.ones(3), 'share_' 'memory_')()\nprint('done')",
-    "a loader with workers": "if list(torch.utils.data.DataLoader([1, 2], num_workers=1)): print('done')",
     "multiprocessing": "p = load('multiprocessing').get_context('fork').Process(target=int)\np.start()\np.join()\nprint('done')",
     "memory as a file": "torch.os.memfd_create('x')\nprint('done')",
     "the parent, by a signal": "torch.os.kill(torch.os.getppid(), 0)\nprint('done')",
@@ -396,7 +395,7 @@ class World:
         memory = (1 << 30) + int.from_bytes(os.urandom(3))
         settings = Settings({}, sandbox=sandbox, memory=memory, **SMALL)
         self.marks = (self.token.encode(), f'"memory": {memory}'.encode())
-        self.limits, self.pool = settings.limits(), Pool(settings)
+        self.limits, self.pool = settings.limits(), Pool(settings, "tests.worker_without_files:prepare")
         self.furnish()
         self.loop.run_until_complete(self._open())
 
@@ -475,7 +474,7 @@ class World:
             raise AssertionError(f"{constant} is no JSON")
 
         recorded = self.loop.run_until_complete(self.pool.run(Job(source=source, limits=self.limits)))
-        json.loads(gzip.decompress(recorded.compressed()), parse_constant=refuse)
+        json.loads(gzip.decompress(recorded.body), parse_constant=refuse)
         return recorded.decoded()
 
     def attack(self, source: str) -> Trace:
@@ -653,7 +652,7 @@ def test_a_crash_is_at_a_line_of_the_program(world: World) -> None:
 
 def test_who_has_told_its_end_is_at_its_end(world: World) -> None:
     """It is killed, whatever it does after that line; what the line says of itself alone is believed."""
-    end = LINES["once more, somewhere"]
+    end = END % '{"status":"finished"}'
     began = time.monotonic()
     trace = world.attack(f"(torch.os.write(4, {end}), load('time').sleep(60))")
     assert trace.outcome.status == "finished"

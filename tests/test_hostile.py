@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from server.pool.assemble import Usage, assemble
+from server.pool.assemble import assemble
 from server.wire.api import Job
+from server.wire.assembly import AssemblyRequest, Usage
 from server.wire.trace import Error, Outcome, Trace, text
 from tests.stand_in_recorder import END, HEADER, step
 
@@ -28,8 +29,10 @@ START = encoded(HEADER) + encoded(step(0))
 
 
 def assembled(data: bytes, outcome: Outcome | None = None) -> Trace:
-    trace, _ = assemble(JOB, {"torch": "0", "numpy": "0", "python": "0"}, data, outcome, USAGE)
-    return trace.decoded()  # what the server sends is a trace, always
+    request = AssemblyRequest(
+        job=JOB, versions={"torch": "0", "numpy": "0", "python": "0"}, outcome=outcome, usage=USAGE
+    )
+    return Trace.model_validate_json(assemble(request, data).trace.json())  # what the server sends is a trace, always
 
 
 def with_fields(uid: str, fields: Any) -> bytes:
@@ -69,6 +72,15 @@ LINES = {
     "a limit that does not exist": encoded(
         {**END, "outcome": {"status": "stopped", "stopped": {"limit": "x", "value": 1}}}
     ),
+    "counts of loops that share one hash": encoded(
+        {**END, "again": {str(k * (2**61 - 1)): 1 for k in range(1, 20_000)}}
+    ),
+    "a cell far beyond its storage": with_fields(
+        "s1", {"kind": "storage", "cells": {"float32": [1]}, "cells_at": {"float32": {str(2**32 - 6): 1}}}
+    ),
+    "more cells than a storage lists": with_fields(
+        "s1", {"kind": "storage", "cells": {"float32": [{"$f": "nan"}] * 600_000}}
+    ),
     "a fault of ours": encoded({"fault": "x" * 100_000}),
     "a fault that is a tree": encoded({"fault": {"a": 1}}),
 }
@@ -95,6 +107,11 @@ def test_the_parent_says_how_it_ended_and_what_it_cost() -> None:
     assert (trace.cost.wall_ms, trace.cost.cpu_ms, trace.cost.peak_bytes) == (1.0, 2.0, 3)
     killed = Outcome(status="crashed", signal=9, error=Error(type="Crash", message="killed"))
     assert assembled(START + encoded(END), killed).outcome == killed
+
+
+def test_steps_beyond_the_limit_end_the_trace() -> None:
+    trace = assembled(START + b"".join(encoded(step(k)) for k in range(1, 5000)) + encoded(END))
+    assert (trace.outcome.status, len(trace.steps)) == ("crashed", JOB.limits["steps"] + 1)
 
 
 def test_lines_after_the_outcome_are_nothing() -> None:

@@ -31,8 +31,8 @@ async def patient(_: Any, receive: Callable[[], Awaitable[Any]], send: Callable[
 
 
 @asynccontextmanager
-async def served() -> AsyncIterator[int]:
-    server = uvicorn.Server(uvicorn.Config(patient, port=0, http=Hasty, log_level="critical", lifespan="off"))
+async def served(app: Any = patient) -> AsyncIterator[int]:
+    server = uvicorn.Server(uvicorn.Config(app, port=0, http=Hasty, log_level="critical", lifespan="off"))
     serving = asyncio.create_task(server.serve())
     while not server.started:
         await asyncio.sleep(0.01)
@@ -80,3 +80,33 @@ def test_a_connection_serves_one_request_after_the_other() -> None:
     first, last = HEAD + b"\r\nabcd", HEAD + b"Connection: close\r\n\r\nabcd"
     answer = asyncio.run(sent(first, last))
     assert answer.count(b"HTTP/1.1 200 ") == 2
+
+
+def test_requests_that_come_at_once_are_answered_in_order() -> None:
+    bodies = [b"POST /%d HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nabcd" % k for k in range(3)]
+    last = HEAD + b"Connection: close\r\n\r\nabcd"
+    answer = asyncio.run(sent(b"".join(bodies) + last))
+    assert answer.count(b"HTTP/1.1 200 ") == 4 and answer.count(b"http.request") == 4
+
+
+def test_who_leaves_while_an_answer_is_made_is_noticed() -> None:
+    ended: list[str] = []
+
+    async def listening(_: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:
+        await receive()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"begun", "more_body": True})
+        ended.append((await receive())["type"])
+
+    async def leave() -> None:
+        async with served(listening) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            await reader.readuntil(b"begun")
+            writer.close()
+            async with asyncio.timeout(10):
+                while not ended:
+                    await asyncio.sleep(0.01)
+
+    asyncio.run(leave())
+    assert ended == ["http.disconnect"]

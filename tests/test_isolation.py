@@ -129,7 +129,11 @@ class World:
 
     def __init__(self, **settings: Any) -> None:
         given = Settings({}, **settings)
-        self.limits, self.pool, self.loop = given.limits(), Pool(given), asyncio.new_event_loop()
+        self.limits, self.pool, self.loop = (
+            given.limits(),
+            Pool(given, "tests.worker_without_files:prepare"),
+            asyncio.new_event_loop(),
+        )
         self.known: dict[str, dict[str, Any]] = {}
         self.loop.run_until_complete(self.pool.start())
 

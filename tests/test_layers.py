@@ -16,9 +16,11 @@ MODULES = {
 ALLOWED = {
     "wire": {"wire"},
     "language": {"wire", "language"},
+    "operations": {"wire", "operations"},
     "worker": {"wire", "language", "worker"},
     "pool": {"wire", "pool", "settings"},
     "store": {"wire", "store", "settings"},
+    "matrix": {"wire", "matrix", "operations", "pool"},
     "pictures": {"wire", "pictures", "pool"},
 }
 

@@ -51,6 +51,21 @@ def test_the_row_under_a_resting_pointer_stays_and_lights_nothing_while_one_step
         assert page.evaluate(LIT) == 0, "what the picture put under the pointer is not pointed at"
 
 
+def test_a_red_mark_of_the_timeline_leads_to_the_statement_that_did_it(page: Any, site: str) -> None:
+    page.goto(site)
+    page.wait_for_selector("#workbench[data-steps]")
+    paste(page, (NETS.parent.parent / "scenarios/saved_inplace.py").read_text())
+    trace = run(page)
+    raised = trace["outcome"]["error"]["step"]
+    [broken] = [step["i"] for step in trace["steps"] for entry in step["log"] if entry.get("event") == "saved_stale"]
+    marks = page.locator("#marks").bounding_box()
+    mark = (marks["x"] + marks["width"] * raised / (len(trace["steps"]) - 1) - 1, marks["y"] + marks["height"] / 2)
+    page.mouse.click(*mark)
+    at_step(page, broken)
+    page.mouse.click(*mark)
+    at_step(page, raised)
+
+
 def test_the_divider_is_dragged_moved_by_keys_remembered_and_put_back(page: Any, site: str) -> None:
     open_net(page, site, "mlp")
     divider = page.locator("#stage .stage-divider")

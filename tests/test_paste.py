@@ -130,6 +130,16 @@ def test_prompts_in_a_docstring_make_no_transcript() -> None:
     assert normalise(broken) == Pasted(broken, list(range(1, 9)))
 
 
+def test_long_hostile_texts_are_read_in_no_time() -> None:
+    cell = json.dumps([f"x{k} = 'é'\n" for k in range(2000)])
+    notebook = '{"cells": [{"cell_type": "code", "source": ' + cell + "}]}" + "\n" * 30_000
+    quoted = "x = " + "'\u00a0' + " * 8000 + "(\u00a0"
+    for text in (notebook, quoted):
+        began = time.process_time()
+        normalise(text)
+        assert time.process_time() - began < 1.5
+
+
 def test_a_notebook_beside_its_prompts() -> None:
     pasted = normalise(
         "In [1]: import torch\n\nIn [2]: for i in [1]:\n   ...:     print(i)\n   ...:\n1\n\nIn [3]: i\nOut[3]: 1\n"
@@ -221,7 +231,7 @@ def test_lines_of_notices_are_lines_of_the_program() -> None:
 
 
 def test_notices_of_one_kind_have_an_end() -> None:
-    pasted = normalise("%x\n" * (MAX_NOTICES + 5))
+    pasted = normalise("%x\n" * (MAX_NOTICES + 5) + "x = 1")
     assert len(pasted.notices) == MAX_NOTICES
     assert pasted.notices[-1].args["more"] == 5
 

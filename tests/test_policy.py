@@ -31,8 +31,9 @@ def test_programs_of_the_house_are_accepted(path: Path) -> None:
 @pytest.mark.parametrize(
     "source, key, what",
     [
-        ("import os", "files", "import of 'os'"),
-        ("import os.path as p", "files", "import of 'os.path'"),
+        ("import sqlite3", "files", "import of 'sqlite3'"),
+        ("import dbm.dumb as d", "files", "import of 'dbm.dumb'"),
+        ("import os\nos.system('ls')", "processes", "'os.system'"),
         ("from socket import socket", "network", "import of 'socket'"),
         ("import subprocess", "processes", "import of 'subprocess'"),
         ("from torchvision import models", "missing", "import of 'torchvision'"),
@@ -40,16 +41,15 @@ def test_programs_of_the_house_are_accepted(path: Path) -> None:
         ("import antigravity", "import", "import of 'antigravity'"),
         ("from . import helpers", "relative", "import of '.'"),
         ("import torch.distributed as dist", "processes", "import of 'torch.distributed'"),
-        ("from torch import load", "files", "'torch.load'"),
+        ("from numpy import memmap", "files", "'numpy.memmap'"),
         ("from torch.hub import load", "network", "import of 'torch.hub'"),
-        ("import torch\ntorch.save({}, 'x')", "files", "'torch.save'"),
+        ("import torch\ntorch.from_file('x', size=1)", "files", "'torch.from_file'"),
+        ("open('x').fileno()", "files", "'fileno'"),
         ("import torch as t\nt.hub.load('a', 'b')", "network", "'torch.hub'"),
         ("import numpy as np\nnp.fromfile('x')", "files", "'numpy.fromfile'"),
-        ("import torch\n@torch.compile\ndef f(x): return x", "compiler", "'torch.compile'"),
+        ("import torch\ntorch.cond(p, f, g, (x,))", "compiler", "'torch.cond'"),
+        ("import torch._dynamo\ntorch._dynamo.explain(f)", "compiler", "'torch._dynamo.explain'"),
         ("import sys\nsys.modules['os']", "interpreter", "'sys.modules'"),
-        ("import sys\nsys.stdin.read()", "keyboard", "'sys.stdin'"),
-        ("open('x')", "files", "'open'"),
-        ("n = int(input())", "keyboard", "'input'"),
         ("eval('1')", "text", "'eval'"),
         ("f = exec", "text", "'exec'"),
         ("__import__('os')", "import", "'__import__'"),
@@ -81,9 +81,12 @@ def test_what_is_not_available_says_what_and_why(source: str, key: str, what: st
         "globals(), locals(), vars(), dir(), id(1), getattr(1, 'real'), type('A', (), {}), super, memoryview, help",
         "x._version, x._base, x._saved_self, x._raw_saved_result, x._backward_hooks, self._x, f.__name__, x.__dict__",
         "x.cuda()\nx.load()\nx.save(1)\nself.open()\nmodel.compile(1)\nre.compile",
+        "import torch, torch._inductor.config as c\nc.a = 1\ntorch._inductor.config.triton.b = 1\nfrom torch._inductor import config",
         "import torch.utils.checkpoint, torch.autograd.forward_ad as fw, numpy.linalg\nfrom torch.utils import data",
         "from torch import *\nfrom torch.optim.lr_scheduler import StepLR",
         "import sys\nsys.exit(sys.version, sys.getsizeof(1), sys.getrefcount(1), sys.argv)",
+        "import io, os.path, pathlib, tempfile\nfrom os import makedirs\nopen('x')\nos.listdir('.')",
+        "import torch, numpy as np\ntorch.save(torch.load('x'), 'y')\nnp.save('z', np.load('w'))",
         "async def f():\n    async with a as b:\n        async for c in d:\n            await c",
         "",
     ],
@@ -95,12 +98,14 @@ def test_what_teaching_code_uses_is_accepted(source: str) -> None:
 
 
 def test_all_refusals_come_at_once_in_order_with_columns_in_characters() -> None:
-    refusals = refused("x = '张量'; import os, math, socket\nif x:\n    y = [open(n) for n in '文' + eval('1')]\n")
+    refusals = refused(
+        "x = '张量'; import os, dbm, math, socket\nif x:\n    y = [__import__(n) for n in '文' + eval('1')]\n"
+    )
     assert [(refusal.line, refusal.col, refusal.end_col, refusal.args["what"]) for refusal in refusals] == [
-        (1, 17, 19, "import of 'os'"),
-        (1, 27, 33, "import of 'socket'"),
-        (3, 9, 13, "'open'"),
-        (3, 32, 36, "'eval'"),
+        (1, 21, 24, "import of 'dbm'"),
+        (1, 32, 38, "import of 'socket'"),
+        (3, 9, 19, "'__import__'"),
+        (3, 38, 42, "'eval'"),
     ]
 
 
@@ -195,7 +200,7 @@ def test_hostile_source_is_refused_or_accepted_but_never_raises(source: str) -> 
 
 
 def test_refusals_have_an_end() -> None:
-    assert len(refused("open\n" * 5_000)) == policy.MAX_REFUSALS
+    assert len(refused("exec\n" * 5_000)) == policy.MAX_REFUSALS
 
 
 def test_every_reason_is_used_and_every_use_has_a_reason() -> None:

@@ -2,12 +2,15 @@
 
 import asyncio
 import os
+import resource
 import signal
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
+from server.pool import zygote
 from server.pool.fair_queue import Busy
 from server.pool.local import Pool
 from server.pool.zygote import WorkersUnavailable
@@ -175,10 +178,10 @@ def test_a_run_cancelled_at_any_moment_leaves_nothing_behind() -> None:
     pooled(work, wall=20.0)
 
 
-async def wait_until_idle(pool: Pool) -> None:
+async def wait_until_idle(pool: Pool, spares: int = 2) -> None:
     """Only the spare children live."""
     for _ in range(100):
-        if pool.zygote.spares == 2 == len(children(pool)) == len(pool.zygote._children):
+        if pool.zygote.spares == spares == len(children(pool)) == len(pool.zygote._children):
             return
         await asyncio.sleep(0.05)
     raise AssertionError(f"{children(pool)} live, {pool.zygote.spares} of them spare")
@@ -222,6 +225,73 @@ def test_a_dead_zygote_loses_its_runs_and_is_replaced() -> None:
         assert (await run(pool, "finish")).outcome.status == "finished"
 
     pooled(work, wall=30.0)
+
+
+def test_a_spare_that_was_just_killed_is_no_crash_of_the_program() -> None:
+    async def work(pool: Pool) -> None:
+        await run(pool, "finish")
+        await wait_until_idle(pool)
+        for pid in children(pool)[:1]:  # the server does not know of it yet
+            os.kill(int(pid), signal.SIGKILL)
+        assert (await run(pool, "finish")).outcome.status == "finished"
+        await wait_until_idle(pool)
+        for pid in children(pool):
+            os.kill(int(pid), signal.SIGKILL)
+        trace = await run(pool, "finish")
+        assert trace.outcome.status in ("finished", "lost")
+        assert (await run(pool, "finish")).outcome.status == "finished"
+
+    pooled(work)
+
+
+@contextmanager
+def descriptors_left(number: int) -> Iterator[None]:
+    """Within, this process can open so many more descriptors."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    highest = max(map(int, os.listdir("/proc/self/fd")))
+    with ExitStack() as opened:
+        last = -1
+        while last <= highest:  # holes below the limit would count, too
+            last = opened.enter_context(open(os.devnull, "rb")).fileno()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (last + 1 + number, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_without_room_for_descriptors_no_worker_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zygote, "SHORTAGE", 0.1)
+
+    monkeypatch.setattr(zygote, "SPARE_TIME", 0.1)
+
+    async def work(pool: Pool) -> None:
+        await run(pool, "finish")
+        await wait_until_idle(pool, spares=1)
+        open_before = len(os.listdir("/proc/self/fd"))
+        with descriptors_left(0):  # the one of its job is closed once that is written; a spare comes with two
+            running = asyncio.create_task(run(pool, "sleep 1"))
+            await asyncio.sleep(0.8)
+            assert pool.zygote.spares == 0 and not pool.ready
+            assert (await running).outcome.status == "finished"
+        await wait_until_idle(pool, spares=1)
+        assert pool.ready and len(os.listdir("/proc/self/fd")) == open_before and pool.zygote.boots == 1
+        assert (await run(pool, "finish")).outcome.status == "finished"
+
+    pooled(work, workers=1)
+
+
+def test_a_full_queue_is_not_ready() -> None:
+    async def work(pool: Pool) -> None:
+        await run(pool, "finish")
+        assert pool.ready
+        running = [asyncio.create_task(run(pool, "sleep 0.5")) for _ in range(4)]
+        await asyncio.sleep(0.2)
+        assert not pool.ready
+        await asyncio.gather(*running)
+        assert pool.ready
+
+    pooled(work, queue=2)
 
 
 def test_a_child_gets_nothing_of_the_servers_environment(monkeypatch: pytest.MonkeyPatch) -> None:

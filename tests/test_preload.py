@@ -39,6 +39,8 @@ if sys.argv[1] == "warm":
     import server.worker.run
     from server.worker.preload import preload
     preload()
+from tests.huge_pages import join_pages
+join_pages()
 assert len(os.listdir("/proc/self/task")) == 1
 
 def answer(source, shut):
@@ -256,7 +258,7 @@ EXCUSED = re.compile(
     r"|torch\._functorch\._activation_(checkpointing|offloading)\b|torch\._higher_order_ops\.(passes|register_hook)\b"
     r"|torch\.testing\._internal\b|torch\.(_precompile_driver|profiler\._cuspy)\b"
     r"|torch\.utils\._cxx_pytree|triton|pytest|sqlite3|smtplib|_aix_support|_osx_support"
-    r"|multiprocessing\.|concurrent\.|encodings\.(mbcs|oem)"
+    r"|einops\.layers\.(keras|oneflow|paddle|tensorflow)|multiprocessing\.|concurrent\.|encodings\.(mbcs|oem)"
 )
 """Modules that may be missing: what is compiled or tested with them, what needs other packages, systems or processes."""
 

@@ -7,7 +7,7 @@ import pytest
 
 from server import rate_limits as module
 from server.pool.fair_queue import Client
-from server.rate_limits import MovingWindows, RateLimited, RateLimiter
+from server.rate_limits import MovingWindows, RateLimited, RateLimiter, RequestLimiter, SaveSpace, TokenBuckets
 from server.settings import SettingError
 
 ANN, BOB = Client("ann", "1.1.1.1"), Client("bob", "1.1.1.1")
@@ -152,3 +152,57 @@ def test_what_is_no_limit_is_named_with_an_example(wrong: str) -> None:
         with pytest.raises(SettingError) as error:
             RateLimiter(*texts)
         assert str(error.value) == f"GRADBOX_{name} is {wrong!r}; it takes runs in a time, like 60/minute"
+
+
+def test_a_bucket_holds_so_many_and_fills_again() -> None:
+    clock = Clock()
+    buckets = TokenBuckets(10, 60.0, clock)
+    assert [buckets.take("a") for _ in range(11)] == [0.0] * 10 + [6.0]
+    assert buckets.take("b", 7) == 0.0 and buckets.take("b", 7) == pytest.approx(24.0)
+    clock.now += 6.0
+    assert [buckets.take("a") for _ in range(2)] == [0.0, 6.0]
+    clock.now += 1000.0
+    assert buckets.take("a", 99) == 0.0, "more than it holds is all that it holds"
+    assert buckets.take("a") == pytest.approx(6.0)
+
+
+def test_buckets_and_hits_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_KEYS", 100)
+    buckets = TokenBuckets(1, 60.0, Clock())
+    assert not any(buckets.take(str(k)) for k in range(1000)) and len(buckets) == 100
+    assert buckets.take("999") and not buckets.take("0")
+    monkeypatch.setattr(module, "MAX_HITS", 1000)
+    clock = Clock()
+    windows = MovingWindows(clock)
+    for k in range(90):
+        for _ in range(50):
+            assert windows.acquire_entry(str(k), 50, 60)
+    assert len(windows) == 20 and not windows.acquire_entry("89", 50, 60) and windows.acquire_entry("0", 50, 60)
+    clock.now += 61
+    assert windows.get_moving_window("89", 50, 60)[1] == 0 and windows.acquire_entry("89", 50, 60)
+
+
+def test_requests_of_a_network() -> None:
+    clock = Clock()
+    limits = RequestLimiter("40/minute", clock)
+    for k in range(10):  # a quarter at once
+        limits.hit(Client(f"v{k}", f"2001:db8:1:{k}::/64"))
+    with pytest.raises(RateLimited) as caught:
+        limits.hit(Client("v", "2001:db8:1:99::/64"))
+    assert str(caught.value) == "an address may ask for 40 requests per minute; try again in 2 s"
+    limits.hit(Client("v", "2001:db8:2:99::/64"))
+    for _ in range(40):
+        clock.now += 1.5
+        limits.hit(Client("v", "2001:db8:1:99::/64"))
+
+
+def test_bytes_that_a_network_saves() -> None:
+    clock = Clock()
+    space = SaveSpace(1_000_000, 86_400.0, clock)
+    space.take(ANN, 600_000)
+    with pytest.raises(RateLimited) as caught:
+        space.take(BOB, 600_000)
+    assert (caught.value.what, caught.value.problem.code) == ("save", "limited")
+    assert str(caught.value) == ("an address may ask for saving 1 MB of programs per day; try again in 17280 s")
+    clock.now += 17_281.0
+    space.take(BOB, 600_000)

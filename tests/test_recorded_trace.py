@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from server.pool.assemble import Usage, assemble, decode_step
-from server.pool.recorded_trace import RecordedTrace
+from server.pool.assemble import assemble, decode_step
+from server.pool.assembled_trace import AssembledTrace
 from server.wire.api import Job
+from server.wire.assembly import AssemblyRequest, Usage
 from server.wire.trace import Trace
 from server.wire.trace import text as encode
 from tests.stand_in_recorder import END, HEADER
@@ -20,16 +21,16 @@ USAGE = Usage(wall_ms=1.0, cpu_ms=2.0, peak_bytes=3)
 PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\nprint('é', float('nan'), 'NaN')\nx.sum().backward()\n"
 
 
-def recorded(*texts: bytes) -> RecordedTrace:
+def recorded(*texts: bytes) -> AssembledTrace:
     """The trace of a child that wrote these lines."""
-    return assemble(JOB, {}, b"\n".join(texts) + b"\n", None, USAGE)[0]
+    return assemble(AssemblyRequest(job=JOB, usage=USAGE), b"\n".join(texts) + b"\n").trace
 
 
 def written(values: list[Any]) -> list[bytes]:
     return [json.dumps(value, ensure_ascii=False).encode() for value in values]
 
 
-def steps(*texts: bytes) -> RecordedTrace:
+def steps(*texts: bytes) -> AssembledTrace:
     """The trace of these steps, given as JSON."""
     header, end = written([HEADER, END])
     return recorded(header, *(b'{"step":' + text + b"}" for text in texts), end)
@@ -47,7 +48,7 @@ def test_a_trace_is_the_lines_as_they_were_written() -> None:
 def test_a_trace_is_the_same_document_as_its_model() -> None:
     """Also in the order of its fields, which tests and tools that compare texts rely on."""
     trace = recorded(*(json.dumps(line, separators=(",", ":")).encode() for line in record(PROGRAM)))
-    assert json.loads(trace.json()) == json.loads(encode(trace.decoded()))
+    assert json.loads(trace.json()) == json.loads(encode(decoded(trace)))
     assert list(json.loads(trace.json())) == ["schema", "program", "runtime", "steps", "focus", "outcome", "cost"]
 
 
@@ -58,17 +59,21 @@ def test_a_trace_is_always_compressed_into_the_same_bytes() -> None:
     assert body == trace.compressed() and body[4:8] == bytes(4), "the time of compressing is in it"
 
 
-def printing(text: str) -> RecordedTrace:
+def decoded(trace: AssembledTrace) -> Trace:
+    return Trace.model_validate_json(trace.json())
+
+
+def printing(text: str) -> AssembledTrace:
     entry = json.dumps([{"kind": "out", "stream": "stdout", "text": text}]).encode()
     return steps(step(b',"log":' + entry))
 
 
 def test_an_address_makes_no_other_result() -> None:
     """A child that has rehearsed has its objects elsewhere."""
-    one = printing("<object object at 0x7fe81ac2ef70> 1\n")
-    assert one.same_result(printing("<object object at 0x7fe81ac2f410> 1\n"))
-    assert not one.same_result(printing("<object object at 0x7fe81ac2ef70> 2\n"))
-    assert not printing("0x1f\n").same_result(printing("0x2f\n"))
+    result = printing("<object object at 0x7fe81ac2ef70> 1\n").result()
+    assert result == printing("<object object at 0x7fe81ac2f410> 1\n").result()
+    assert result != printing("<object object at 0x7fe81ac2ef70> 2\n").result()
+    assert printing("0x1f\n").result() != printing("0x2f\n").result()
 
 
 def step(fields: bytes, i: int = 0) -> bytes:
@@ -136,7 +141,7 @@ def test_a_browser_reads_of_a_trace_what_was_validated() -> None:
     node = subprocess.run(["node", "-e", program], input=documents.encode(), capture_output=True, timeout=60)
     assert node.returncode == 0, node.stderr
     for (name, trace), line in zip(traces.items(), node.stdout.decode().strip("\n").split("\n"), strict=True):
-        read, validated = json.loads(line), json.loads(encode(trace.decoded()))
+        read, validated = json.loads(line), json.loads(encode(decoded(trace)))
         assert read["outcome"] == {"status": "finished"}
         assert as_numbers(read) == as_numbers(validated), name
 

@@ -200,7 +200,7 @@ def test_two_programs_see_the_same_random_numbers() -> None:
 
 
 def test_refusals_and_syntax_errors_are_drawable() -> None:
-    refused = trace("import os\nimport torch\nopen('x')\n")
+    refused = trace("import socket\nimport torch\neval('x')\n")
     assert refused["outcome"]["status"] == "refused" and refused["steps"] == []
     assert [r["line"] for r in refused["outcome"]["error"]["refusals"]] == [1, 3]
     broken = trace("x = (1,\n")

@@ -14,7 +14,7 @@ from server.wire.events import EVENTS, Event
 from server.wire.limits import LIMITS, Limit
 
 ROOT = Path(__file__).parent.parent
-LOCALES = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "static/locales").glob("*.json"))}
+LOCALES = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "static/locales").glob("??.json"))}
 
 
 def literal(model: Any, field: str) -> tuple[str, ...]:

@@ -63,9 +63,34 @@ def test_what_can_not_be_drawn_costs_the_next_one_nothing() -> None:
         try:
             for broken in (b"", b"no gzip", gzip.compress(b"{}"), gzip.compress(b"null"), gzip.compress(b"\xff\xfe")):
                 with pytest.raises(RenderingFailed):
-                    await drawings.get("x", DrawRequest(kind="stage", step=0), broken, nobody)
+                    await drawings.get(str(broken), DrawRequest(kind="stage", step=0), broken, nobody)
             assert (await drawings.get("a", DrawRequest(kind="loom"), packed(3), nobody)).startswith(b"<?xml")
             assert drawings.failures == 5
+        finally:
+            await drawings.close()
+
+    asyncio.run(render())
+
+
+def test_steps_that_lack_something_end_no_process() -> None:
+    golden = json.loads((ROOT / "tests/golden/a_module_learns.json").read_text())
+    forged = []
+    for field in ("shape", "stride", "name", "next", "nbytes", "dtype", "storage"):
+        steps = [
+            {**step, "set": {uid: {k: v for k, v in facts.items() if k != field} for uid, facts in step["set"].items()}}
+            for step in golden["steps"]
+        ]
+        forged.append(gzip.compress(json.dumps({**golden, "steps": steps}).encode()))
+
+    async def render() -> None:
+        drawings = Renderer(10**7)
+        try:
+            for number, trace in enumerate([*forged, gzip.compress(b"{}"), gzip.compress(b"null")]):
+                for step in (4, len(golden["steps"]) - 1):
+                    with contextlib.suppress(RenderingFailed):
+                        await drawings.get(f"{number}", DrawRequest(kind="stage", step=step), trace, nobody)
+            assert drawings.failures and drawings.starts == 1
+            assert (await drawings.get("a", DrawRequest(kind="loom"), packed(3), nobody)).startswith(b"<?xml")
         finally:
             await drawings.close()
 
@@ -85,6 +110,52 @@ def test_a_drawing_that_is_cut_short_leaves_no_answer_for_the_next() -> None:
             assert b'class="stage-svg"' in drawn
         finally:
             await drawings.close()
+
+    asyncio.run(render())
+
+
+def test_what_failed_once_is_not_tried_again() -> None:
+    async def render() -> None:
+        drawings = Renderer(10**7)
+        try:
+            for _ in range(3):
+                with pytest.raises(RenderingFailed):
+                    await drawings.get("x", DrawRequest(kind="stage", step=0), gzip.compress(b"null"), nobody)
+            assert (drawings.starts, drawings.failures) == (1, 1)
+        finally:
+            await drawings.close()
+
+    asyncio.run(render())
+
+
+def test_what_nobody_waits_for_is_not_drawn() -> None:
+    async def render() -> None:
+        drawings = Renderer(10**7)
+        try:
+            asked = [drawings.get("a", DrawRequest(kind="stage", step=step), packed(9), nobody) for step in range(6)]
+            tasks = [asyncio.create_task(work) for work in asked]
+            await asyncio.sleep(0)
+            for task in tasks[1:5]:
+                task.cancel()
+            first, *gone, last = await asyncio.gather(*tasks, return_exceptions=True)
+            assert isinstance(first, bytes) and isinstance(last, bytes)
+            assert all(isinstance(error, asyncio.CancelledError) for error in gone)
+            assert drawings.cache.size == len(first) + len(last) and drawings.starts == 1
+        finally:
+            await drawings.close()
+
+    asyncio.run(render())
+
+
+def test_closing_waits_for_no_drawing() -> None:
+    async def render() -> None:
+        drawings = Renderer(10**7)
+        asked = [drawings.get("a", DrawRequest(kind="stage", step=step), packed(9), nobody) for step in range(6)]
+        tasks = [asyncio.create_task(work) for work in asked]
+        await asyncio.sleep(0.01)
+        await drawings.close()
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        assert all(isinstance(error, RenderingFailed) for error in results)
 
     asyncio.run(render())
 

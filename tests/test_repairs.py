@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from server.language.edits import apply_edits
-from server.language.paste import normalise
-from server.language.policy import check
-from server.language.repairs import cpu_repairs, offer_repairs
-from server.wire.trace import Edit
+from server.language.paste import Pasted, normalise
+from server.language.policy import ALLOWED_MODULES, check
+from server.language.repair_draft import MAX_EDITS
+from server.language.repairs import cpu_repairs, error_repairs, offer_repairs
+from server.wire.trace import Edit, Repair
 from tests.test_expected_output import verdicts
 from tests.test_paste import SEEDS
 from tests.tracing import ROOT, printed, trace
@@ -53,6 +54,11 @@ for images, labels in loader:
     break
 """
 
+
+def has_tqdm() -> bool:
+    return "tqdm" in ALLOWED_MODULES
+
+
 CASES = {
     "a tensor": ("load", "import torch\nx = torch.load('x.pt')\nprint(x.sum() * 2)\n", "x = torch.randn(4, 4)"),
     "an alias": ("load", "import torch as t\nx = t.load('x.pt').cuda\n", "x = t.randn(4, 4).cuda"),
@@ -65,7 +71,6 @@ CASES = {
     ),
     "weights alone in a block": ("weights", LAYER + "if model:\n    model.load_state_dict(torch.load('m.pt'))\n", "    pass  # model.load_state_dict("),
     "weights before another": ("weights", LAYER + "model.load_state_dict(torch.load('m')); x = 1\n", "pass; x = 1"),
-    "saving": ("save", LAYER + "torch.save(model.state_dict(), 'm.pt')\nprint(model)\n", "# torch.save("),
     "an array": ("load", "import numpy as np\nimport torch\nx = torch.from_numpy(np.load('x.npy')).float()\nprint(x.shape)\n", "torch.from_numpy(np.random.randn(4, 4)).float()"),
     "a text file of numbers": ("load", "import numpy\nx = numpy.loadtxt('x.csv', delimiter=',')[:, 1:]\n", "x = numpy.random.randn(4, 4)[:, 1:]"),
     "a table": (
@@ -81,15 +86,34 @@ CASES = {
     "text in a block": ("text", "with open('x.txt', 'r') as f:\n    text = f.read()\nprint(text[:9])\n", "text = 'the quick brown fox"),
     "lines": ("text", "lines = open('x.txt').readlines()\nprint(lines[0].strip())\n", "lines = ['the quick"),
     "unpacked": ("file", "import pickle\nimport torch\nwith open('x.pkl', 'rb') as f:\n    data = pickle.load(f)\nprint(data.shape)\n", "data = torch.randn(4, 4)"),
-    "written": ("save", "with open('x', 'w') as f:\n    f.write('a')\nprint(1)\n", "# with open('x', 'w') as f:\n    # f.write('a')"),
+    "lines in a loop": ("text", "f = open('x')\nfor line in f:\n    print(line)\n", "import io\nf = io.StringIO("),
+    "more than one statement": ("text", "import io\nwith open('x') as f:\n    a = f.read()\n    b = 1\n", "import io\nwith io.StringIO("),
+    "a path": ("text", "from pathlib import Path\nt = Path('x').read_text()\nprint(len(t))\n", "t = 'the quick"),
+    "a directory": ("directory", LAYER + "torch.save(model, 'a/b/m.pt')\nprint(len(torch.load('a/b/m.pt', weights_only=False).weight))\n", "import os\nimport torch\nfrom torch import nn\nmodel = nn.Linear(2, 1)\nos.makedirs('a/b', exist_ok=True)\ntorch.save("),
+    "a directory for a text": ("directory", "import os\nif True:\n    with open('a/x', 'w') as f:\n        f.write('a')\n", "if True:\n    os.makedirs('a', exist_ok=True)\n    with open("),
+    "a directory first of all": ("directory", "open('a/x', 'w').close()\n", "import os\nos.makedirs('a', exist_ok=True)\nopen("),
+    "in a function": ("load", "import torch\ndef get(p):\n    return torch.load(p)\nprint(get('x').shape)\n", "    return torch.randn(4, 4)\n"),
+    "plots": ("plots", "import torch\nimport matplotlib.pyplot as plt\nxs, losses = torch.linspace(0, 1, 5), []\nfor x in xs:\n    losses.append((x ** 2).item())\nplt.plot(losses)\nplt.xlabel('step')\nfig, axes = plt.subplots(1, 2, figsize=(8, 4))\nfor ax, x in zip(axes.flat, xs):\n    ax.imshow(x)\n    ax.set_title('x')\naxes[0].plot(xs)\nplt.show()\nprint(len(losses))\n", "# for ax, x in zip"),
+    "a function that plots": ("plots", "import torch\nfrom matplotlib import pyplot as plt\ndef imshow(img):\n    '''Show it.'''\n    img = img / 2 + 0.5\n    plt.imshow(img)\n    plt.show()\nx = torch.ones(2)\nimshow(x)\nif True:\n    plt.figure()\nprint(x)\n", "# imshow(x)\n# if True:\n    # plt.figure()" ),
+    "a bar": ("progress", "from tqdm import tqdm\npbar = tqdm(range(3), desc='x')\nfor i in pbar:\n    pbar.set_description('y')\nprint(i)\n", "pbar = range(3)\n"),
+    "a bar of a range": ("progress", "import tqdm\nfor i in tqdm.trange(1, 3):\n    pass\nprint(i)\n", "for i in range(1, 3):"),
+    "samples": ("samples", "import torch\nfrom sklearn.datasets import make_moons\nX, y = make_moons(n_samples=50, noise=0.1)\nX = torch.from_numpy(X).float()\nprint(X.shape, y.shape)\n", "np.random.randint(0, 2, 100)"),
+    "a download": ("text", "import requests\ntext = requests.get('https://x.y/z.txt').text\nprint(len(text))\n", "text = 'the quick"),
+    "a download to a file": ("text", "import urllib.request\nurllib.request.urlretrieve('https://x.y/z.txt', 'input.txt')\nprint(len(open('input.txt').read()))\n", 'open(\'input.txt\', "w").write('),
+    "a compiler by its old name": ("compile", "import torch\nimport torch._dynamo as dynamo\n@dynamo.optimize('inductor', nopython=True)\ndef f(x):\n    return x + 1\nprint(f(torch.ones(1)), dynamo.optimize()(torch.sin)(torch.ones(1)))\n", "torch.compile(backend='inductor', fullgraph=True)"),
+    "a compiler that is imported": ("compile", "import torch\nfrom torch._dynamo import optimize\nf = optimize('inductor')(torch.sin)\nprint(f(torch.ones(1)))\n", "# from torch._dynamo import optimize"),
+    "a board": ("plots", "import torch\nfrom torch.utils.tensorboard import SummaryWriter\nwriter = SummaryWriter('runs')\nfor i in range(2):\n    loss = torch.ones(1) * i\n    writer.add_scalar('loss', loss, i)\nwriter.close()\nprint(loss)\n", "    # writer.add_scalar('loss', loss, i)"),
+    "memory of a file": ("load", "import numpy as np\nx = np.memmap('x', shape=(4, 4))\nprint(x.shape)\n", "x = np.random.randn(4, 4)"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_refused_program_runs_after_its_repair(name: str) -> None:
     key, source, piece = CASES[name]
+    if key == "progress" and has_tqdm():
+        pytest.skip("tqdm is installed: a program that uses it is not refused")
     recorded = trace(source)
-    assert recorded["outcome"]["status"] == "refused"
+    assert recorded["outcome"]["status"] in ("refused", "raised")
     assert [repair["key"] for repair in all_offers(recorded)] == [key]
     text = repaired(recorded, key)
     assert piece in text
@@ -109,39 +133,42 @@ def test_the_shape_is_the_readers() -> None:
     [
         "import torch\nckpt = torch.load('x')\nprint(ckpt['epoch'])\n",
         "import torch\nmodel = torch.load('x')\nmodel.eval()\n",
-        "import torch\nstate = torch.load('x')\nmissing = model.load_state_dict(state['a'])\nprint(missing)\n",
+        "import torch\nmodel = torch.nn.Linear(1, 1)\nstate = torch.load('x')\nmissing = model.load_state_dict(state['a'])\nprint(missing)\n",
         "import torch\nstate = torch.load('x')\nfor k, v in state.items():\n    print(k)\n",
         "import pandas as pd\ndf = pd.read_csv('x')\nprint(df['a'].mean())\n",
         "import pandas as pd\npd.read_csv('x').describe()\n",
         "import torch\nfrom torchvision import datasets, models\nd = datasets.MNIST('x')\nm = models.resnet18()\n",
         "from torchvision import datasets\nd = datasets.MNIST('x')\nprint(d.classes)\n",
         "import numpy as np\nz = np.load('x.npz')\nz['a']\n",
-        "f = open('x')\nfor line in f:\n    print(line)\n",
-        "with open('x') as f:\n    a = f.read()\n    b = 1\n",
+        "f = open('x', 'rb')\nfor line in f:\n    print(line)\n",
+        "mode = 'w'\nf = open('x/y', mode)\n",
+        "import os\nprint(os.listdir('x'))\n",
+        "raise FileNotFoundError('x')\n",
         "import os\nimport requests\nrequests.get('x')\n",
+        "import torch\nimport matplotlib.pyplot as plt\nn = len(plt.plot([1]))\nprint(n)\n",
+        "import tqdm\nbar = tqdm.tqdm(total=3)\nbar.update()\n"
+        if not has_tqdm()
+        else "import torch\ntorch.hub.list('x')\n",
         "import torch\ntorch.load('x'\n",
     ],
 )
 def test_what_nobody_can_know_is_not_repaired(source: str) -> None:
     recorded = trace(source)
-    assert recorded["outcome"]["status"] == "refused"
+    assert recorded["outcome"]["status"] in ("refused", "raised")
     assert all_offers(recorded) == []
 
 
 def test_each_repair_stands_with_what_it_settles() -> None:
     recorded = trace(
-        "import torch\nimport torchvision\nfrom torchvision.datasets import MNIST\nd = MNIST('x')\nw = torch.load('w')\n"
+        "import torch\nimport torchvision\nfrom torchvision.datasets import MNIST\nimport numpy as np\n"
+        "d = MNIST('x')\nw = np.fromfile('w')\n"
     )
     refusals = recorded["outcome"]["error"]["refusals"]
     assert [(refusal["line"], [offer["key"] for offer in refusal.get("repairs", [])]) for refusal in refusals] == [
         (2, ["pictures"]),
         (3, []),
-        (5, ["load"]),
+        (6, ["load"]),
     ]
-    recorded = trace("from torch import load, ones\nx = load('x')\n")
-    assert all_offers(recorded) == []  # it would have to take an import apart
-    recorded = trace("from torch import load\nx = load('y')\n")
-    assert trace(repaired(recorded, "load"))["outcome"]["status"] == "finished"
 
 
 def test_several_repairs_one_after_the_other() -> None:
@@ -149,15 +176,20 @@ def test_several_repairs_one_after_the_other() -> None:
         LAYER
         + "x = torch.load('x')\nwith open('t') as f:\n    t = f.read()\ntorch.save(x, 'y')\nprint(x.shape, len(t))\n"
     )
-    recorded = trace(source)
-    keys = [repair["key"] for repair in all_offers(recorded)]
-    assert sorted(keys) == ["load", "save", "text"]
-    text = source
-    for key in keys:
-        text = repaired(trace(text), key)
-    again = trace(text)
-    assert again["outcome"]["status"] == "finished"
-    assert printed(again) == "torch.Size([4, 4]) 900\n"
+    keys = []
+    text, recorded = source, trace(source)
+    while recorded["outcome"]["status"] == "raised":
+        (offer,) = all_offers(recorded)
+        keys.append(offer["key"])
+        text = repaired(recorded, offer["key"])
+        recorded = trace(text)
+    assert keys == ["load", "text"]
+    assert printed(recorded) == "torch.Size([4, 4]) 900\n"
+
+
+def test_only_the_statement_that_failed_is_repaired() -> None:
+    recorded = trace("import torch\ntorch.save(torch.ones(2), 'x')\na = torch.load('x')\nb = torch.load('y')\n")
+    assert repaired(recorded, "load").endswith("a = torch.load('x')\nb = torch.randn(4, 4)\n")
 
 
 CUDA = {
@@ -243,6 +275,25 @@ def test_a_repair_of_a_transcript_keeps_what_it_printed() -> None:
     assert [row["verdict"] for row in rows] == ["same"]
 
 
+TYPED = {
+    "print（“你好，世界”）\n": 'print("你好，世界")\n',
+    "x ＝ ［1， 2］  # （注释）\nif x：\n    y = '他说“好”，（对）'\n    print（x［0］，y）；z = ‘a’\n":
+        "x = [1, 2]  # （注释）\nif x:\n    y = '他说“好”，（对）'\n    print(x[0],y);z = \"a\"\n",
+    "x = '''（\n（''' ＋ \"（\"\nprint（x）\n": "x = '''（\n（''' + \"（\"\nprint(x)\n",
+    "print（“a \"b\" c”， ３ × ２）\n": "print('a \"b\" c', 3 * 2)\n",
+    ">>> x = ３\n>>> print（x）\n3\n": "x = 3\nprint(x)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TYPED)
+def test_punctuation_of_another_keyboard_is_replaced_all_at_once(text: str) -> None:
+    recorded = trace(text)
+    assert recorded["outcome"]["status"] == "refused"
+    source = repaired(recorded, "punctuation")
+    assert source == TYPED[text]
+    assert trace(source)["outcome"]["status"] == "finished"
+
+
 HEADS = ["import torch", "import torchvision", "from torchvision import datasets, transforms", "import numpy as np",
          "import pandas as pd", "import pickle", "from torch import load"]  # fmt: skip
 PIECES = [
@@ -256,6 +307,18 @@ PIECES = [
 ]  # fmt: skip
 
 
+def all_repairs(pasted: Pasted, text: str) -> list[Repair]:
+    """Those of the refusals, for CUDA, and for a missing file at each line."""
+    refusals = check(pasted.source)[1]
+    repairs = [repair for refusal in offer_repairs(pasted, text, refusals) for repair in refusal.repairs]
+    repairs += cpu_repairs(pasted, text)
+    if not refusals:
+        message = "[Errno 2] No such file or directory: 'a/x'"
+        for line in range(1, min(pasted.source.count("\n"), 20) + 2):
+            repairs += error_repairs(pasted, text, "FileNotFoundError", message, line, cpu=True)
+    return repairs
+
+
 @pytest.mark.parametrize(
     "source", ["x.cuda()\n" * 7000, "torch.load('x')\n" * 4000, "x = torch.load('x')\n" * 1500 + "x.a\n" * 1500,
                "if x:\n    torch.save(1, 2)\n" * 2000, "df = pd.read_csv('x')\n" * 1000 + "df.values\n" * 1000],
@@ -263,8 +326,7 @@ PIECES = [
 )  # fmt: skip
 def test_a_repair_of_very_many_places_is_not_offered(source: str) -> None:
     pasted = normalise("import torch, pandas as pd\n" + source)
-    assert not any(refusal.repairs for refusal in offer_repairs(pasted, source, check(pasted.source)[1]))
-    assert cpu_repairs(pasted, source, "CUDA") == []
+    assert all(len(repair.edits) <= MAX_EDITS for repair in all_repairs(pasted, source))
 
 
 def code(source: str) -> list[str]:
@@ -280,9 +342,7 @@ def test_whatever_is_repaired_is_a_program_and_the_same_one_in_the_pasted_text()
         text = "\n".join(("... " if line[0] == " " else ">>> ") + line for line in source.split("\n"))
         text = text if dice.random() < 0.3 else source
         pasted = normalise(text)
-        _, refusals = check(pasted.source)
-        repairs = [repair for refusal in offer_repairs(pasted, text, refusals) for repair in refusal.repairs]
-        for repair in [*repairs, *cpu_repairs(pasted, text, "CUDA")]:
+        for repair in all_repairs(pasted, text):
             made += 1
             after = apply_edits(pasted.source, repair.edits, repair.shape)
             ast.parse(after)

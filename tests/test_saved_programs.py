@@ -17,6 +17,7 @@ from server.settings import Settings
 from server.store.tables import saved_programs
 from server.wire.saved_programs import Rerun, SavedProgramReply
 from server.wire.trace import Trace
+from tests import prepared_zygotes
 from tests.chaos.saving import kill_while_saving
 from tests.chaos.settings import SAVING
 from tests.databases import DatabaseConfig, DatabaseFactory
@@ -31,7 +32,9 @@ PROGRAM = (
     ">>> a = torch.ones(2, requires_grad=True)\n>>> (a * 2).sum().backward()\n>>> print(a.grad)\ntensor([2., 2.])\n"
 )
 HOSTILE = "</script><script>alert(1)</script>\"'>\r\nimport os\u2028import sys\x00 coding: utf-7"
-FREE: dict[str, Any] = dict.fromkeys(("rate_limit", "save_limit", "save_address_limit"), "1000000/minute")
+FREE: dict[str, Any] = dict.fromkeys(
+    ("request_limit", "rate_limit", "save_limit", "save_address_limit"), "1000000/minute"
+)
 
 
 def visiting(database: DatabaseConfig, entry: str | None = None, **settings: Any) -> TestClient:
@@ -160,7 +163,7 @@ def test_half_characters_and_zero_bytes_are_saved_as_what_can_be_shown(client: T
     assert code(client.post("/api/scenarios", content=body.replace("202e", "d800"), headers=JSON)) == (422, "invalid")
 
 
-@pytest.mark.parametrize(("source", "status"), [("import os", "refused"), ("1/0", "raised"), ("x = (", "refused")])
+@pytest.mark.parametrize(("source", "status"), [("import socket", "refused"), ("1/0", "raised"), ("x = (", "refused")])
 def test_every_ending_that_is_the_programs_is_saved(client: TestClient, source: str, status: str) -> None:
     program = saved(client, source=source)
     assert client.get(f"/s/{program.id}.trace.json").json()["outcome"]["status"] == status
@@ -194,7 +197,7 @@ def test_a_run_with_other_versions_says_what_changed(client: TestClient) -> None
         trace = json.loads(gzip.decompress(stored.trace))
         change(trace)
         versions = program.versions.model_copy(update={"torch": "1.0"}).model_dump_json()
-        new = {"trace": gzip.compress(json.dumps(trace).encode()), "versions": versions}
+        new = {"trace": gzip.compress(json.dumps(trace).encode()), "versions": versions, "created": stored.created + 1}
         async with store.database.writing() as connection:
             await connection.execute(update(saved_programs).where(saved_programs.c.id == program.id).values(**new))
 
@@ -266,6 +269,21 @@ def test_bounds_of_a_visitor_an_address_a_scenario_and_the_disk(new_database: Da
     assert tries(4, fresh=True, save_address_limit="3/minute") == [good] * 3 + [(429, "limited")]
     assert tries(2, scenario=100) == [(413, "too_large")] * 2
     assert tries(3, quota=600)[2] == (507, "full")
+    with visiting(new_database("sqlite"), "tests.stand_in_recorder:prepare", sandbox="off", save_space=700) as client:
+        answers = [client.post("/api/scenarios", json={"source": "finish", "title": str(k)}) for k in range(4)]
+        assert [answer.status_code for answer in answers] == [201, 201, 429, 429]
+        assert "saving 700 bytes of programs per day" in answers[-1].text
+
+
+def test_an_address_asks_only_so_often(new_database: DatabaseFactory) -> None:
+    """For whatever; what the page is made of comes with it."""
+    stand_in = "tests.stand_in_recorder:prepare"
+    with visiting(new_database("sqlite"), stand_in, sandbox="off", request_limit="40/hour") as client:
+        answers = [client.get(path) for path in ("/", "/nowhere", "/gallery", "/api/schema") * 3]
+        assert [answer.status_code == 429 for answer in answers] == [False] * 10 + [True] * 2
+        assert code(answers[-1]) == (429, "limited") and int(answers[-1].headers["retry-after"]) > 50
+        assert code(client.post("/api/runs", json={"source": "finish"})) == (429, "limited")
+        assert client.get("/healthz").status_code == client.get("/static/dist/style.css").status_code == 200
 
 
 def test_links_begin_where_the_host_says(new_database: DatabaseFactory) -> None:
@@ -284,5 +302,5 @@ def test_a_killed_server_has_every_save_that_it_answered(
 ) -> None:
     database = new_database(kind)
     monkeypatch.setenv("DATABASE_URL", database.url)
-    with MeasuredServer(**{**SAVING, "data": database.folder}) as site:
+    with MeasuredServer(**{**SAVING, "data": database.folder}, **prepared_zygotes.measured_server()) as site:
         kill_while_saving(site, saves=100, at_once=50, kills=1)

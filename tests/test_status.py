@@ -103,7 +103,7 @@ def test_the_facts(client: TestClient) -> None:
     assert now["server"]["uptime"] >= before["server"]["uptime"] >= 0
     assert now["settings"]["GRADBOX_PUBLIC_URL"] == "https://a.example/box"
     assert now["settings"]["GRADBOX_SECRET"] == "set" and "GRADBOX_QUEUE" not in now["settings"]
-    assert [doubt["setting"] for doubt in now["doubts"]] == ["GRADBOX_HOSTS"]
+    assert [warning["setting"] for warning in now["warnings"]] == ["GRADBOX_HOSTS"]
 
 
 def test_the_page_has_a_word_for_all_in_both_languages(client: TestClient) -> None:

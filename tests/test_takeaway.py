@@ -97,7 +97,7 @@ def test_the_files_are_named_after_scenario_and_step(page: Any, site: str, tmp_p
 
 def test_there_is_nothing_to_take_of_a_program_that_was_not_run(page: Any, site: str) -> None:
     opened(page, site, "?s=clone")
-    paste(page, "import os\n")
+    paste(page, "import subprocess\n")
     assert run(page)["outcome"]["status"] == "refused"
     assert page.locator("#takeaway").is_disabled()
 
@@ -243,7 +243,8 @@ def test_the_page_allows_itself_no_more_for_it(page: Any, site: str, tmp_path: P
     assert "img-src 'self' data:;" in policy and "blob:" not in policy and "unsafe" not in policy
     page.wait_for_selector("#workbench[data-step]")
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    own_scripts = f"{site}/static/dist/chunks/"  # what makes the files is fetched when one is chosen
+    page.on("request", lambda request: request.url.startswith(own_scripts) or asked.append(request.url))
     for file in ("step.svg", "step.png", "loom.svg", "loom.png"):
         take(page, file, tmp_path)
     assert not [url for url in asked if not url.startswith(("data:", "blob:"))]

@@ -1,6 +1,7 @@
 """Every trap that torch and CPython hold for a tracer: ours avoids it, and stepping in on purpose is noticed."""
 
 import gc
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from server.worker.probes import ops
 from tests import traps_autograd, traps_memory, traps_python, traps_runtime
+from tests.huge_pages import join_pages
 from tests.traps import Switch, Trap
 
 pytestmark = pytest.mark.slow
@@ -23,8 +25,10 @@ PAIRS = [pytest.param(trap, switch, id=f"{trap.id}:{name}") for trap in TRAPS fo
 def ready() -> Iterator[None]:
     """This process as the zygote is before it forks: the recorder's kernels in place, and nothing left to collect."""
     ops.register_kernels()
+    importlib.import_module("torch._dynamo")  # vmap and checkpoint load it at their first call, in every child anew
     gc.collect()
     gc.freeze()
+    join_pages()
     yield
     gc.unfreeze()
 

@@ -10,11 +10,15 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from server.wire import api, link, records
+from server.wire import api, gradient_check, link, matrix, records
 from server.wire import trace as models
+from server.wire.api import RunRequest
+from server.wire.base import Model
 from server.wire.entities import ENTITIES
+from server.wire.saved_programs import Content, RunSettings
 from server.wire.schema import document
-from server.wire.trace import Step, StepLine, Trace
+from server.wire.trace import MAX_LOOPS, Focus, OutcomeLine, Program, Step, StepLine, Trace
+from tests.stand_in_recorder import END
 from tests.tracing import trace
 
 ROOT = Path(__file__).parent.parent
@@ -82,6 +86,95 @@ def test_a_line_of_a_million_digits_or_brackets_is_no_step() -> None:
             StepLine.model_validate_json(text)
 
 
+ONE_HASH = 2**61 - 1
+"""Python's hash of an integer is its remainder of this: multiples share one, and a dictionary of them is slow."""
+
+COUNTS = {
+    "of one hash": {str(k * ONE_HASH): 1 for k in range(14_000)},
+    "of one hash, few": {str(k * ONE_HASH): 1 for k in range(5)},
+    "too many": {str(k): 1 for k in range(MAX_LOOPS + 1)},
+    "negative": {"-1": 1},
+    "no numbers": {"a": 1},
+    "numbers of other scripts": {"٣": 1},
+    "of an endless count": {"1": 10**400},
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts_of_loops_are_refused_before_a_dictionary_is_made(name: str) -> None:
+    counts = COUNTS[name]
+    for model, fields in ((Focus, {"counts": counts}), (OutcomeLine, {**END, "again": counts})):
+        with pytest.raises(ValidationError) as refused:
+            model.model_validate(fields)
+        assert refused.value.error_count() == 1
+        with pytest.raises(ValidationError):
+            model.model_validate_json(json.dumps(fields))
+
+
+def test_counts_of_as_many_loops_as_a_program_has_are_taken() -> None:
+    counts = {k * 60: 2**40 for k in range(MAX_LOOPS)}
+    assert Focus(counts=counts).counts == counts
+    assert Focus.model_validate_json(json.dumps({"counts": counts})).counts == counts
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"loop": 1, "iteration": [1] * 65},
+        {"loop": 1, "iteration": [10**400]},
+        {"loop": 10**400, "iteration": [1]},
+        {"storage": "s1", "from": 0, "to": 10**400},
+        {"storage": "s1", "from": 0, "to": 1, "step": 10**400},
+    ],
+)
+def test_a_focus_is_bounded(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Focus.model_validate(fields)
+
+
+@pytest.mark.parametrize("model", [RunRequest, Content, RunSettings, Focus])
+def test_many_unknown_fields_are_one_error(model: type[Model]) -> None:
+    with pytest.raises(ValidationError) as refused:
+        model.model_validate({f"x{k}": 1 for k in range(50_000)})
+    assert refused.value.error_count() == 1
+
+
+@pytest.mark.parametrize("at", ["1024", str(2**32 - 6), "-1", "1e3", "01", "", "length", "__proto__"])
+def test_a_cell_is_one_of_those_that_a_storage_lists(at: str) -> None:
+    fields = {"kind": "storage", "cells_at": {"float32": {at: 1}}}
+    with pytest.raises(ValidationError):
+        Step.model_validate(step(set={"s1": fields}))
+    Step.model_validate(step(set={"s1": {**fields, "cells_at": {"float32": {"0": 1, "99": 2, "1023": 3}}}}))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"s1": {"cells": {"float32": [0] * 1025}}},
+        {"s1": {"summary": {"float32": {"bins": [0] * 17}}}},
+        {"s1": {"summary": {"float32": {"heat": [0] * 65}}}},
+        {"o1": {"items": [0] * 201}},
+        {"o1": {"splice": [[0, 0, []]] * 2}},
+        {"o1": {"splice": [[0, 0, [0] * 201]]}},
+        {"o1": {"splice": [[-1, 0, []]]}},
+        {"n1": {"next": [["n2", 2**31]]}},
+        {"n1": {"next": [["n2", -1]]}},
+    ],
+)
+def test_a_list_is_as_long_as_a_recorder_makes_it(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Step.model_validate(step(set=fields))
+
+
+@pytest.mark.parametrize("outer", [{"parent": 1}, {"loop": 1}, {"parent": 2}, {"loop": -1}, {"parent": 0, "loop": 1}])
+def test_a_statement_stands_in_those_before_it(outer: dict[str, int]) -> None:
+    """A page walks outward until there is nothing around."""
+    place = {"line": 1, "col": 0, "end_line": 1, "end_col": 1, "kind": "Expr"}
+    with pytest.raises(ValidationError):
+        Program.model_validate({"source": "x", "statements": [place, {**place, **outer}, place]})
+    Program.model_validate({"source": "x", "statements": [place, {**place, "parent": 0, "loop": 0}]})
+
+
 def test_the_schema_knows_every_entity() -> None:
     schema = document()
     assert {entity.__name__ for entity in ENTITIES.values()} <= set(schema["$defs"])
@@ -94,12 +187,19 @@ RECORDS = {
     for name, record in {**vars(link), **vars(records)}.items()
     if name.endswith("Record")
 }
-UNTYPED = {("Program", "notices"), ("Error", "refusals"), ("Error", "repairs"), ("Refusal", "repairs"), ("Step", "set")}
+UNTYPED = {
+    ("Program", "notices"),
+    ("Error", "refusals"),
+    ("Error", "repairs"),
+    ("Refusal", "repairs"),
+    ("Step", "set"),
+    ("OutcomeLine", "gradient_check"),
+}
 """Fields of which only one side says what is inside."""
 
 
 def comparable(schema: Any) -> Any:
-    """A field's schema without what only one of a model and its record can say: patterns, defaults, null."""
+    """A field's schema without what only one of a model and its record can say: patterns, bounds, defaults, null."""
     if isinstance(schema, list):
         return [comparable(part) for part in schema]
     if not isinstance(schema, dict):
@@ -107,7 +207,8 @@ def comparable(schema: Any) -> Any:
     some = [part for part in schema.get("anyOf", ()) if part != {"type": "null"}]
     if len(some) == 1:
         return comparable(some[0])
-    left_out = ("title", "default", "pattern", "examples", "minimum", "description")
+    left_out = ("title", "default", "pattern", "examples", "description")
+    left_out += ("minimum", "maximum", "maxItems", "propertyNames")
     return {key: comparable(part) for key, part in schema.items() if key not in left_out} | (
         {"anyOf": comparable(some)} if some else {}
     )
@@ -116,7 +217,8 @@ def comparable(schema: Any) -> Any:
 @pytest.mark.parametrize("name", [name for name in RECORDS if name != "Line"])
 def test_what_the_tracer_builds_is_declared_as_the_models_have_it(name: str) -> None:
     record = TypeAdapter(RECORDS[name]).json_schema()
-    model = TypeAdapter(api.Job if name == "Job" else getattr(models, name)).json_schema()
+    declared = next(module for module in (models, api, matrix, gradient_check) if hasattr(module, name))
+    model = TypeAdapter(getattr(declared, name)).json_schema()
     assert set(record["properties"]) == set(model["properties"])
     assert set(model.get("required", ())) <= set(record.get("required", ()))
     for field, schema in record["properties"].items():

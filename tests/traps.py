@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 import torch
-import torch._dynamo  # vmap and checkpoint load it at their first call, in every child anew
 from torch.overrides import TorchFunctionMode
 
 from server.wire.trace import Trace

@@ -8,14 +8,17 @@ import ast
 import re
 from collections.abc import Iterator
 
+from server.language.tree import walk
+
 _NONDETERMINISTIC_ATTRIBUTES = """
 _inst _rand _urandom asctime benchmark BitGenerator clock_getres clock_gettime ctime elapsed_time Event get_count
 get_ident get_native_id get_stats getallocatedblocks getloadavg getpid getppid getrandom getrusage gettid gmtime
 localtime logging mem_get_info monotonic monotonic_ns now perf_counter perf_counter_ns process_time process_time_ns
 randbits secrets seed_all strftime SystemRandom thread_time thread_time_ns time time_ns timeit Timer times today measure
-urandom utcnow
+urandom utcnow cpu_count stat lstat fstat scandir getmtime getatime getctime st_mtime st_atime st_ctime tempfile
+st_mtime_ns st_atime_ns st_ctime_ns st_ino
 """
-_NONDETERMINISTIC_PREFIXES = ("clock", "datetime", "profile", "uuid")
+_NONDETERMINISTIC_PREFIXES = ("clock", "datetime", "profile", "tqdm", "trange", "uuid")
 _SEEDED_BY_SYSTEM = "default_rng MT19937 PCG64 PCG64DXSM Philox Random RandomState seed SeedSequence SFC64"
 _DYNAMIC_ACCESS = """
 _C __builtins__ __code__ __dict__ __getattr__ __getattribute__ __import__ __self__ attrgetter builtins CompilationUnit
@@ -41,9 +44,13 @@ DATE_TYPE = re.compile(r"datetime|\bM8\b|(?:^|[<>=|,])M(?:,|$)")
 """In a text: a dtype of numpy that can hold today's date, also by its letter alone."""
 
 
+_NAMING_NODES = frozenset((ast.Name, ast.Attribute, ast.Import, ast.ImportFrom, ast.MatchClass, ast.Call, ast.Constant))
+"""The kinds of nodes that can use a name; `used_names` has a case for each."""
+
+
 def nondeterministic_names(tree: ast.AST) -> list[str]:
     """The names in a program's tree by which it may give another result each time, sorted; empty where it can't."""
-    nodes = list(ast.walk(tree))
+    nodes = [node for node in walk(tree) if type(node) in _NAMING_NODES]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     seeded = {id(call.func) for call in calls if has_seed(call)}
     looked_up = {id(call.func) for call in calls if has_constant_name(call)}

@@ -14,7 +14,7 @@ class Edits:
     """Collects edits of one program. Of two that overlap, the first is used. removed: nodes that the edits remove."""
 
     def __init__(self, source: str, tree: ast.Module) -> None:
-        self.lines = source.split("\n")
+        self.lines, self.tree = source.split("\n"), tree
         self.removed: set[ast.AST] = set()
         self._parents = {child: node for node in walk(tree) for child in children(node)}
         self._edits: list[Edit] = []
@@ -41,6 +41,16 @@ class Edits:
         """Replace a node by a text."""
         self._add(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, text)
         self._mark_removed(node)
+
+    def insert_line(self, line: int, indentation: int, text: str) -> None:
+        """Put a line of text before a line, as far in as that many bytes of it."""
+        if line > len(self.lines):
+            return
+        start = self.lines[line - 1].encode("utf-8", "surrogatepass")[:indentation].decode("utf-8", "ignore")
+        if start.strip():
+            self._add(line, indentation, line, indentation, f"{text}; ")  # behind another statement
+        else:
+            self._add(line, 0, line, 0, f"{start}{text}\n")
 
     def delete_after(self, start: Any, node: Any) -> None:
         """Delete the end of a node, behind `start`, which is its first part."""
@@ -128,7 +138,7 @@ def map_to_pasted(edits: list[Edit], source: str, lines: list[int | None], paste
     out = []
     for edit in edits:
         begin, end = map_position(edit.line, edit.col), map_position(edit.end_line, edit.end_col)
-        if begin is None or end is None:
-            return None
+        if begin is None or end is None or ("\n" in edit.text and begin[1] != edit.col):
+            return None  # a new line would lack its prompt or its margin
         out.append(Edit(line=begin[0], col=begin[1], end_line=end[0], end_col=end[1], text=edit.text))
     return out

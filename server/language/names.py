@@ -25,6 +25,8 @@ def bound_names(nodes: Iterable[ast.AST]) -> set[str]:
         if isinstance(node, ast.Name):
             if not isinstance(node.ctx, ast.Load):
                 names.add(node.id)
+        elif isinstance(node, ast.Constant | ast.Call | ast.Attribute):  # most of all others
+            continue
         elif isinstance(node, ast.arg):
             names.add(node.arg)
         elif isinstance(node, ast.Import | ast.ImportFrom):

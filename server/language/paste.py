@@ -14,6 +14,7 @@ from typing import Any
 
 from server.language.expected_output import expected_outputs
 from server.language.names import KNOWN_IMPORTS, bound_names, import_line, missing_imports
+from server.language.notebook import strip_notebook
 from server.language.text import Line, LineScan, split_lines, try_parse
 from server.language.transcript import strip_cell_prompts, strip_prompts
 from server.language.tree import walk
@@ -49,7 +50,8 @@ class Pasted:
 def normalise(text: str) -> Pasted:
     """The program in a pasted text. Never raises."""
     notices: list[Notice] = []
-    lines = _clean_characters(split_lines(text), notices)
+    notebook = strip_notebook(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), notices)
+    lines = _clean_characters(split_lines(text) if notebook is None else notebook, notices)
     tree = parse_program(lines)
     if tree is None:
         for change in (_strip_fences, _strip_line_numbers, strip_prompts, strip_cell_prompts, _strip_magic, _dedent):
@@ -60,6 +62,8 @@ def normalise(text: str) -> Pasted:
                     break
         lines = lines or [Line("", None)]
         tree = try_parse(lines)
+    if tree is not None and not tree.body:
+        notices.append(Notice(line=None, kind="empty"))
     if tree is not None:
         notices += _expected_outputs(lines, tree)
     at, added = _add_imports(lines, tree)

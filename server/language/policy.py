@@ -6,6 +6,7 @@ This makes messages clear; it keeps nobody in. A program that gets around it mee
 import ast
 import warnings
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 from server.language.names import ImportedModules, bound_names
@@ -14,31 +15,40 @@ from server.language.tree import levels
 from server.wire.trace import Refusal
 
 _ALLOWED = """
-torch numpy __future__ abc argparse array bisect cmath collections contextlib copy dataclasses datetime decimal
-enum fractions functools gc hashlib heapq inspect itertools json logging math numbers operator pprint random re
-statistics string struct sys textwrap time timeit traceback types typing typing_extensions warnings weakref
+torch numpy __future__ abc argparse array base64 bisect bz2 calendar cmath codecs collections colorsys configparser
+contextlib contextvars copy copyreg csv dataclasses datetime decimal difflib enum errno fnmatch fractions functools gc
+getopt glob graphlib gzip hashlib heapq hmac html inspect io itertools json keyword locale logging lzma math numbers
+operator optparse os pathlib pickle platform pprint queue random re reprlib resource secrets shlex shutil stat
+statistics string struct sys tarfile tempfile textwrap time timeit traceback types typing typing_extensions
+unicodedata uuid warnings weakref zipfile zlib
 """
+_OPTIONAL = "einops tqdm"
+"""Packages that a program may import where the host has them: see docs/decisions."""
+
 _UNAVAILABLE = {
     "missing": """
 IPython PIL accelerate cv2 d2l datasets einops fastai graphviz gym gymnasium ipywidgets jax keras lightning
 matplotlib nltk pandas plotly pytorch_lightning requests scipy seaborn sklearn spacy tensorboard tensorboardX
 tensorflow torchaudio torchinfo torchmetrics torchsummary torchtext torchvision torchviz tqdm transformers wandb
 """,
-    "files": "os pathlib shutil glob io tempfile pickle shelve csv zipfile tarfile",
+    "files": "dbm mmap shelve sqlite3",
     "network": "socket urllib http ssl ftplib smtplib",
     "processes": "subprocess multiprocessing threading concurrent signal asyncio",
     "interpreter": "builtins ctypes importlib code codeop ast dis marshal pdb",
 }
 _CLOSED = {
-    "files": """
-torch.load torch.save torch.from_file torch.onnx torch.package torch.utils.tensorboard sys.path
-numpy.load numpy.save numpy.savez numpy.savez_compressed numpy.loadtxt numpy.savetxt numpy.genfromtxt numpy.fromfile
-numpy.memmap
-""",
+    "missing": "torch.onnx torch.utils.tensorboard",
+    "files": "torch.from_file torch.package numpy.fromfile numpy.memmap",
     "network": "torch.hub torch.utils.model_zoo",
-    "processes": "torch.distributed torch.multiprocessing",
-    "compiler": "torch.compile torch._dynamo torch._inductor torch.utils.cpp_extension numpy.f2py",
-    "keyboard": "sys.stdin",
+    "processes": """
+torch.distributed torch.multiprocessing os.abort os.execl os.execle os.execlp os.execlpe os.execv os.execve os.execvp
+os.execvpe os.fork os.forkpty os.kill os.killpg os.pipe os.popen os.posix_spawn os.posix_spawnp os.spawnl os.spawnle
+os.spawnlp os.spawnlpe os.spawnv os.spawnve os.spawnvp os.spawnvpe os.startfile os.system os.wait os.waitpid
+""",
+    "compiler": """
+torch._dynamo.explain torch._dynamo.export torch._dynamo.optimize torch._higher_order_ops torch._inductor torch.cond
+torch.nn.attention.flex_attention.flex_attention torch.utils.cpp_extension numpy.f2py
+""",
     "interpreter": """
 numpy.ctypeslib sys.modules sys.settrace sys.setprofile sys._getframe sys.meta_path gc.get_objects gc.get_referrers
 inspect.currentframe inspect.stack
@@ -50,23 +60,27 @@ __subclasses__ __globals__ __builtins__ __loader__ __spec__ __import__ f_globals
 gi_frame cr_frame ag_frame tb_frame
 """,
     "processes": "share_memory share_memory_",
+    "files": "fileno tofile",
 }
-ALLOWED_MODULES = frozenset(_ALLOWED.split())
+ALLOWED_MODULES = frozenset(_ALLOWED.split()) | {name for name in _OPTIONAL.split() if find_spec(name) is not None}
 """Top-level modules that may be imported, with what is below them."""
 
-UNAVAILABLE_MODULES = {name: why for why, names in _UNAVAILABLE.items() for name in names.split()}
+UNAVAILABLE_MODULES = {
+    name: why for why, names in _UNAVAILABLE.items() for name in names.split() if name not in ALLOWED_MODULES
+}
 """Modules that programs like to import, and why they are not here."""
 
 CLOSED_MEMBERS = {name: why for why, names in _CLOSED.items() for name in names.split()}
 """Parts of allowed modules that are not available, and why."""
+
+OPEN_MEMBERS = frozenset(["torch._inductor.config"])
+"""Parts of closed modules that are available: programs set options there."""
 
 CLOSED_ATTRIBUTES = {name: why for why, names in _ATTRIBUTES.items() for name in names.split()}
 """Attributes that lead from a value into the interpreter's own objects or to other processes, and why they are not
 available."""
 
 CLOSED_BUILTINS = {
-    "open": "files",
-    "input": "keyboard",
     "eval": "text",
     "exec": "text",
     "compile": "text",
@@ -81,7 +95,7 @@ CLOSED_BUILTINS = {
 REASONS = {
     "import": "it is not among the modules that a program here may import",
     "missing": "it is not installed here; no step of memory or gradients needs it",
-    "files": "a program here has no files",
+    "files": "it needs a file on a disk, and the files of a program here are kept in memory while it runs",
     "network": "a program here has no network",
     "processes": "a program here runs alone, in one process",
     "keyboard": "nobody sits at a keyboard while a program runs here",
@@ -155,6 +169,7 @@ class _Checker:
 
     def refused_nodes(self) -> Iterator[tuple[ast.AST, str, str]]:
         """(node, what, key of the reason)"""
+        on_the_way: set[ast.AST] = set()  # to a member that is open
         for node in self._nodes:
             if isinstance(node, ast.Import):
                 for alias in node.names:
@@ -163,7 +178,8 @@ class _Checker:
                 if node.level:
                     yield node, f"import of '{'.' * node.level}{node.module or ''}'", "relative"
                 elif node.module is not None:
-                    refused = list(self._check_module(node, node.module))
+                    open_ = OPEN_MEMBERS.issuperset(f"{node.module}.{alias.name}" for alias in node.names)
+                    refused = [] if open_ else list(self._check_module(node, node.module))
                     yield from refused
                     if not refused:
                         for alias in node.names:
@@ -176,7 +192,9 @@ class _Checker:
                     yield node, f"'{node.attr}'", CLOSED_ATTRIBUTES[node.attr]
                 else:
                     path = self._modules.path(node)
-                    if path is not None:
+                    if path in OPEN_MEMBERS:
+                        on_the_way.add(node.value)
+                    elif path is not None and node not in on_the_way:
                         yield from self._check_member(node, path)
 
     def _check_module(self, node: ast.AST, name: str) -> Iterator[tuple[ast.AST, str, str]]:
@@ -191,6 +209,8 @@ class _Checker:
     def _check_member(self, node: ast.AST, path: str, what: str | None = None) -> Iterator[tuple[ast.AST, str, str]]:
         """Exactly the closed thing: what lies below it is refused there already."""
         parts = path.split(".")
+        if not OPEN_MEMBERS.isdisjoint(".".join(parts[:k]) for k in range(1, len(parts) + 1)):
+            return
         for k in range(1, len(parts) + 1):
             why = CLOSED_MEMBERS.get(".".join(parts[:k]))
             if why is not None and (k == len(parts) or what is not None):

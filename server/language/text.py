@@ -1,8 +1,10 @@
 """A pasted text as lines that know where they came from, and what a line begins inside of: a string, brackets."""
 
 import ast
+import math
 import re
 import warnings
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -52,17 +54,18 @@ class LineScan:
         self.begins: list[str] = []
         self.depth = 0
         self._quote = ""
-        self._spans: list[list[tuple[int, int]]] = []
+        self._spans: list[list[tuple[float, float]]] = []
         for line in lines:
             self._walk(line.text)
 
     def quoted(self, k: int, at: int) -> bool:
         """Whether column `at` of line k lies in a string or a comment."""
-        return any(begin <= at < end for begin, end in self._spans[k])
+        before = bisect_right(self._spans[k], (at, math.inf))
+        return before > 0 and at < self._spans[k][before - 1][1]
 
     def _walk(self, text: str) -> None:
         self.begins.append(self._quote or "(" * bool(self.depth))
-        spans: list[tuple[int, int]] = []
+        spans: list[tuple[float, float]] = []
         at = begin = 0
         while match := _TOKEN.search(text, at):
             token, at = match[0], match.end()

@@ -16,7 +16,10 @@ def children(node: ast.AST) -> list[ast.AST]:
     out: list[ast.AST] = []
     for name in _FIELDS_WITH_NODES[type(node)]:
         value = getattr(node, name, None)
-        out += [part for part in (value if type(value) is list else (value,)) if isinstance(part, ast.AST)]
+        if type(value) is list:
+            out += [part for part in value if isinstance(part, ast.AST)]
+        elif isinstance(value, ast.AST):
+            out.append(value)
     return out
 
 

@@ -1,4 +1,4 @@
-"""The server's end of the renderer: one process, one drawing at a time, and a cache."""
+"""The server's end of the renderer: one process, one drawing at a time for those who still want it, and a cache."""
 
 import asyncio
 import contextlib
@@ -7,10 +7,12 @@ import json
 import logging
 import subprocess
 import sys
-from collections import Counter
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from server import PROJECT_FOLDER
+from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
+from server.pictures.drawing_queue import DrawingQueue, QueueFull
 from server.pool.cache import Cache
 from server.wire.pictures import DrawReply, DrawRequest
 from server.wire.problems import ProblemError
@@ -21,6 +23,15 @@ TIMEOUT = 20.0
 
 MAX_WAITING = 32
 """Drawings that may wait at the same time, each for any number of requests."""
+
+ABANDONED_TIME = 1.0
+"""Seconds for which a drawing goes on when nobody waits for it any more."""
+
+MAX_FAILURES = 1000
+"""Drawings that are known to fail."""
+
+MAX_DRAWING = 64 << 20
+"""Bytes of a drawing that are read."""
 
 MAX_LINE = 100_000
 """Bytes of a line of the process."""
@@ -56,22 +67,35 @@ class StepNotFound(ProblemError):
         super().__init__(404, "no_step", f"there is no step {step}; this trace has {steps_there}", field="step")
 
 
+@dataclass
+class Drawing:
+    """A drawing in the making, for so many requests. begun: whether it has its turn."""
+
+    key: str
+    task: asyncio.Task[bytes]
+    readers: int = 0
+    begun: bool = False
+
+
 class Renderer:
     """capacity: bytes of drawings that are cached. version: of the code that draws, "" where the page is not built."""
 
     def __init__(self, capacity: int) -> None:
         self.cache = Cache(capacity)
         self.version = assets_version()
-        self._drawing = asyncio.Lock()
+        self._queue = DrawingQueue(MAX_WAITING)
         self._process: asyncio.subprocess.Process | None = None
-        self._waiting: Counter[str] = Counter()
+        self._drawings: dict[str, Drawing] = {}
+        self._failures: OrderedDict[str, str] = OrderedDict()  # why a drawing failed, and would again
         self.starts = self.failures = 0
 
-    async def get(self, name: str, draw: DrawRequest, trace: bytes, before_drawing: Callable[[], None]) -> bytes:
-        """The drawing, cached or new. name: of the trace, for the cache. trace: gzipped JSON.
+    async def get(
+        self, name: str, draw: DrawRequest, trace: bytes, before_drawing: Callable[[], None], owner: str = ""
+    ) -> bytes:
+        """The drawing, cached or new. name: of the trace, for the cache. trace: gzipped JSON. owner: who waits for it.
 
-        before_drawing: is called unless the drawing is cached; what it raises is passed on. Raises StepNotFound,
-        RenderingFailed.
+        before_drawing: is called unless the drawing is cached; what it raises is passed on. Where nobody waits for a
+        drawing any more, it is not made. Raises StepNotFound, RenderingFailed.
         """
         sized = draw.model_copy(update={"size": len(trace)})
         key = f"{name} {hashlib.sha256(sized.model_dump_json().encode()).hexdigest()}"
@@ -79,23 +103,63 @@ class Renderer:
         if cached is not None:
             return cached
         before_drawing()
-        if key not in self._waiting and len(self._waiting) >= MAX_WAITING:
-            raise RenderingFailed("too many pictures are being drawn; try again later")
-        self._waiting[key] += 1
-        try:
-            async with self._drawing:
-                body = self.cache.get(key)
-                if body is None:
-                    body = await self._draw(sized, trace)
-                    self.cache.put(key, body)
-                return body
-        finally:
-            self._waiting[key] -= 1
-            self._waiting += Counter()  # drops counts of zero
+        if key in self._failures:
+            raise RenderingFailed(self._failures[key], temporary=False)
+        drawing = self._drawings.get(key)
+        if drawing is None:
+            drawing = self._drawings[key] = Drawing(
+                key, asyncio.create_task(self._draw_in_turn(key, owner, sized, trace))
+            )
+            drawing.task.add_done_callback(lambda _: self._forget(drawing))
+        return await self._wait(drawing)
 
     async def close(self) -> None:
-        async with self._drawing:
-            await self._kill_process()
+        drawings = [drawing.task for drawing in self._drawings.values()]
+        for task in drawings:
+            task.cancel()
+        await asyncio.gather(*drawings, return_exceptions=True)
+        await self._kill_process()
+
+    async def _wait(self, drawing: Drawing) -> bytes:
+        drawing.readers += 1
+        try:
+            return await asyncio.shield(drawing.task)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise RenderingFailed("the server is going down") from None
+        finally:
+            drawing.readers -= 1
+            if not drawing.readers:
+                wait = ABANDONED_TIME if drawing.begun else 0.0
+                asyncio.get_running_loop().call_later(wait, self._abandon, drawing)
+
+    def _abandon(self, drawing: Drawing) -> None:
+        if not drawing.readers:
+            drawing.task.cancel()
+            if self._drawings.get(drawing.key) is drawing:  # whoever asks now gets another one
+                del self._drawings[drawing.key]
+
+    def _forget(self, drawing: Drawing) -> None:
+        if self._drawings.get(drawing.key) is drawing:
+            del self._drawings[drawing.key]
+        error = None if drawing.task.cancelled() else drawing.task.exception()
+        if isinstance(error, RenderingFailed) and not error.temporary:
+            self._failures[drawing.key] = error.problem.message
+            while len(self._failures) > MAX_FAILURES:
+                self._failures.popitem(last=False)
+
+    async def _draw_in_turn(self, key: str, owner: str, draw: DrawRequest, trace: bytes) -> bytes:
+        try:
+            async with self._queue.turn(owner):
+                if key in self._drawings:
+                    self._drawings[key].begun = True
+                body = await self._draw(draw, trace)
+                self.cache.put(key, body)
+                return body
+        except QueueFull:
+            raise RenderingFailed("too many pictures are being drawn; try again later") from None
 
     async def _draw(self, draw: DrawRequest, trace: bytes) -> bytes:
         try:
@@ -111,7 +175,8 @@ class Renderer:
             raise
         if reply.failed is not None:
             self.failures += 1
-            await self._kill_process()
+            if reply.ends:
+                await self._kill_process()
             raise RenderingFailed(reply.failed, temporary=False)
         if reply.steps is not None:
             assert draw.step is not None
@@ -125,6 +190,8 @@ class Renderer:
         await process.stdin.drain()
         reply = await self._read_reply(process)
         assert process.stdout is not None
+        if reply.size > MAX_DRAWING:
+            raise ValueError("too large a drawing")
         return reply, await process.stdout.readexactly(reply.size)
 
     async def _running_process(self) -> asyncio.subprocess.Process:
@@ -136,7 +203,7 @@ class Renderer:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=PROJECT_FOLDER,
-            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(PROJECT_FOLDER)},
+            env=HELPER_ENVIRONMENT,
             limit=MAX_LINE,
         )
         await self._read_reply(self._process)

@@ -63,8 +63,8 @@ def main() -> None:
         draw = DrawRequest.model_validate_json(line)
         reply, body = render(v8, draw, requests.read(draw.size), parts, fonts)
         write_reply(replies, reply, body)
-        if reply.failed:
-            return  # V8 may be in any state; the next request gets a new process
+        if reply.ends:
+            return
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ def render(
             return DrawReply(steps=result["steps"]), b""
         body = to_png(result["made"], fonts) if draw.png else result["made"].encode()
     except JSTimeoutException:
-        return DrawReply(failed=f"it took more than {TIMEOUT:.0f} seconds to draw"), b""
+        return DrawReply(failed=f"it took more than {TIMEOUT:.0f} seconds to draw", ends=True), b""
     except JSOOMException:
-        return DrawReply(failed=f"it took more than {MAX_HEAP >> 20} MiB to draw"), b""
-    except (JSEvalException, ValueError) as error:
+        return DrawReply(failed=f"it took more than {MAX_HEAP >> 20} MiB to draw", ends=True), b""
+    except (JSEvalException, ValueError) as error:  # an ordinary exception, which leaves V8 as it was
         print(f"{type(error).__name__}: {str(error)[:2000]}", file=sys.stderr)
         return DrawReply(failed="this trace can't be drawn"), b""
     return DrawReply(size=len(body)), body

@@ -2,21 +2,21 @@
 
 What a child writes is input from an attacker: each line is validated before anything else reads it, and how the run
 ended is what its parent saw, not what it says. A step goes out as the very bytes that were validated; the header, the
-outcome, the cost and the focus are written by the server.
+outcome, the cost and the focus are written by us. All of it happens in a process of its own, `assembler_process`.
 """
 
-import gc
-import logging
+import io
+import math
 import os
-import threading
 from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 from pydantic_core import from_json
 
 from server import __version__
-from server.pool.recorded_trace import RecordedTrace
+from server.pool.assembled_trace import AssembledTrace
 from server.wire.api import Job
+from server.wire.assembly import AssemblyReply, AssemblyRequest, Usage
 from server.wire.trace import (
     Cost,
     Error,
@@ -40,47 +40,15 @@ CHILD_STATUSES = ("finished", "raised", "refused", "stopped")
 
 STEP_PREFIX = b'{"step":'
 
-log = logging.getLogger("gradbox.pool")
-
-
-class GcPause:
-    """While entered, by any number of threads, the garbage collector is off: a pass over a million new objects would hold
-    up the whole server."""
-
-    def __init__(self) -> None:
-        self._lock, self._entered = threading.Lock(), 0
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._entered += 1
-            gc.disable()
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._entered -= 1
-            if not self._entered:
-                gc.enable()
-
-
-gc_pause = GcPause()
-
-
-@dataclass(frozen=True)
-class Usage:
-    """What a run used, as the server and the zygote measured it; None where neither did."""
-
-    wall_ms: float = 0.0
-    cpu_ms: float | None = None
-    peak_bytes: int | None = None
-
 
 @dataclass
 class ChildOutput:
     """The valid lines of a child. deterministic: see `HeaderLine`. last_line: the program's line of the last step.
 
-    rejected: the line that ended the reading; reason: why, without its text.
+    rejected: the line that ended the reading; reason: why, without its text. max_steps: with the one that says so.
     """
 
+    max_steps: float = math.inf
     header: Header | None = None
     deterministic: bool = False
     steps: list[bytes] = field(default_factory=list)
@@ -104,6 +72,8 @@ class ChildOutput:
             step = decode_step(text)
             if step.i != len(self.steps):
                 raise ValueError("steps out of order")
+            if step.i > self.max_steps:
+                raise ValueError("more steps than a trace may have")
             self.steps.append(text)
             self.printed.extend(entry["text"] for entry in step.log if entry["kind"] == "out")
             self.last_line = step.line
@@ -120,15 +90,15 @@ def decode_step(text: bytes) -> Step:
     return Step.model_validate_json(text, strict=True)
 
 
-def read_output(data: bytes) -> ChildOutput:
+def read_output(data: bytes, max_steps: float = math.inf) -> ChildOutput:
     """The lines of a child, up to the outcome or the first that is not valid."""
-    output = ChildOutput()
-    for line in data.split(b"\n"):
+    output = ChildOutput(max_steps)
+    for ended_line in io.BytesIO(data):
+        line = ended_line.removesuffix(b"\n")
         if not line:
             continue
         try:
-            with gc_pause:
-                output.add_line(line)
+            output.add_line(line)
         except ValueError as error:  # not kept: it holds on to all that was decoded
             wrong = f"{error.error_count()} errors" if isinstance(error, ValidationError) else type(error).__name__
             output.rejected, output.reason = line, wrong
@@ -137,37 +107,58 @@ def read_output(data: bytes) -> ChildOutput:
     return output
 
 
-def assemble(
-    job: Job,
-    versions: dict[str, str],
-    data: bytes,
-    outcome: Outcome | None,
-    usage: Usage,
-    log_text: bool = False,
-) -> tuple[RecordedTrace, Focus | None]:
-    """A trace of the lines in `data`, and the focus of another run that would show more.
+@dataclass(frozen=True)
+class Assembly:
+    """A trace; the focus of another run that would show more; what the log says of a line that was not valid, or ""."""
 
-    outcome: as the parent saw it; None where the child's own last line says it. usage: as the
-    parent measured it. log_text: whether an invalid line's text is logged.
-    """
-    output = read_output(data)
-    if output.rejected is not None and outcome is None:
-        log_rejected(output, log_text)
+    trace: AssembledTrace
+    again: Focus | None = None
+    rejected: str = ""
+
+
+def assemble(request: AssemblyRequest, data: bytes) -> Assembly:
+    """A trace of the lines in `data`."""
+    job, outcome = request.job, request.outcome
+    # a check of gradients has no steps, and its reader decodes what there is
+    output = read_output(data, job.limits.get("steps", math.inf) if job.check is None else -1)
+    rejected = describe_rejected(output, request.log_text) if output.rejected is not None and outcome is None else ""
     header = output.header or Header(
-        schema=1, program=Program(source=job.source), runtime=runtime_without_header(job, versions)
+        schema=1, program=Program(source=job.source), runtime=runtime_without_header(job, request.versions)
     )
-    focus: Focus | None = None
+    again: Focus | None = None
     end = output.end
     if outcome is None and end is not None and end.outcome.status in CHILD_STATUSES:
         outcome = end.outcome
-        focus = Focus(counts=end.again) if end.again and job.focus is None else None
+        again = Focus(counts=end.again) if end.again and job.focus is None else None
     elif outcome is None:
         outcome = Outcome(status="crashed", error=Error(type="Crash", message=crash_message(output)))
     correct_outcome_lines(outcome, header.program.source.count("\n") + 1, output.last_line)
     printed = "".join(output.printed)
-    cost = measured_cost(usage, end)
-    trace = RecordedTrace(header, output.steps, printed, outcome, cost, job.focus, output.deterministic)
-    return trace, focus
+    cost = measured_cost(request.usage, end)
+    check = end.gradient_check if end is not None and job.check is not None else None
+    trace = AssembledTrace(header, output.steps, printed, outcome, cost, job.focus, output.deterministic, check)
+    if request.compared_result is not None and trace.focus is not None:
+        trace.focus.repeatable = trace.result() == request.compared_result
+    return Assembly(trace, again, rejected)
+
+
+def assemble_compressed(request: AssemblyRequest, data: bytes) -> tuple[AssemblyReply, bytes]:
+    """What `assemble` gives, as the reply to the request and the gzipped JSON of the trace."""
+    assembly = assemble(request, data)
+    trace = assembly.trace
+    body = trace.compressed()
+    stopped = trace.outcome.stopped
+    reply = AssemblyReply(
+        status=trace.outcome.status,
+        limit=stopped.limit if stopped is not None else None,
+        deterministic=trace.deterministic,
+        cacheable=trace.cacheable(),
+        result=trace.result(),
+        again=assembly.again,
+        rejected=assembly.rejected,
+        size=len(body),
+    )
+    return reply, body
 
 
 def crash_message(output: ChildOutput) -> str:
@@ -182,11 +173,12 @@ def is_fault(line: bytes) -> bool:
     return line.startswith(b'{"fault"')
 
 
-def log_rejected(output: ChildOutput, log_text: bool) -> None:
+def describe_rejected(output: ChildOutput, log_text: bool) -> str:
+    """What the log says of the line that ended the reading."""
     line = output.rejected or b""
     text = ascii(line[:MAX_LOGGED]) if log_text else "(its text with GRADBOX_LOG_PROGRAMS)"
     kind = "word of a failure" if is_fault(line) else f"unreadable line, {output.reason},"
-    log.error("%s from a worker, %d bytes: %s", kind, len(line), text)
+    return f"{kind} from a worker, {len(line)} bytes: {text}"
 
 
 def correct_outcome_lines(outcome: Outcome, lines: int, last_line: int | None) -> None:
@@ -219,4 +211,5 @@ def runtime_without_header(job: Job, versions: dict[str, str]) -> Runtime:
         hash_seed=0,
         threads=1,
         limits=job.limits,
+        **({"input": job.input} if job.input else {}),
     )

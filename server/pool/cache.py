@@ -6,11 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 
 from server import __version__
-from server.pool.recorded_trace import RecordedTrace
 from server.wire.api import Job
-from server.wire.limits import REPEATABLE
-
-STATUSES = ("finished", "raised", "refused")
 
 
 class Cache:
@@ -46,16 +42,3 @@ def cache_key(job: Job, versions: Mapping[str, str]) -> str:
     """A digest of everything that a result depends on: the job, and the versions that ran it (torch, numpy, Python)."""
     parts = [job.model_dump(by_alias=True), {**versions, "tracer": __version__}]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-
-def cacheable(trace: RecordedTrace) -> bool:
-    """Whether the same program would give this trace again: it depends on the program and its seed alone."""
-    outcome = trace.outcome
-    if outcome.status == "refused":
-        return True
-    limit = outcome.stopped.limit if outcome.status == "stopped" and outcome.stopped else None
-    if outcome.status not in STATUSES and limit not in REPEATABLE:
-        return False
-    if trace.focus is not None and trace.focus.repeatable is False:
-        return False
-    return trace.deterministic

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import time
 from dataclasses import dataclass, field
 
@@ -44,6 +45,12 @@ class Child:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     exited: asyncio.Event = field(default_factory=asyncio.Event)
     began: float = 0.0
+
+    @property
+    def died_unused(self) -> bool:
+        """Whether something killed it before the program began; the header comes before that."""
+        killed = self.exit is not None and self.exit.signal == signal.SIGKILL
+        return killed and not self.data and self.limit is None
 
     def start(self, job: bytes, room: int) -> None:
         """Write the job to the child, and read its lines as they come, up to about `room` bytes of them."""

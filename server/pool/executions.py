@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from server.pool.cache import Cache, cache_key, cacheable
+from server.pool.cache import Cache, cache_key
 from server.pool.fair_queue import Client
 from server.pool.local import Pool
-from server.pool.recorded_trace import RecordedTrace
 from server.wire.api import Job
 
 GRACE = 15.0
@@ -19,6 +18,9 @@ GRACE = 15.0
 
 RETENTION = 300.0
 """Seconds that a finished execution can be asked for by a subscription's id."""
+
+SUBSCRIPTION_SIZE = 4096
+"""Bytes, and more, that a subscription takes besides its result."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +39,14 @@ class Result:
 
 @dataclass
 class Execution:
-    """One job being run, for everybody who asked for exactly this one.
+    """One job being run, for everybody who asked for exactly this one. It may be asked for when the job is long over: it
+    keeps no job.
 
     ahead: jobs before it in the queue, -1 once it runs, None before that is known. active: ids of the subscriptions
     whose client has not stopped it. changed: set at each change, and replaced by a new event.
     """
 
     key: str
-    job: Job
-    client: Client
     subscriptions: set[str] = field(default_factory=set)
     active: set[str] = field(default_factory=set)
     ahead: int | None = None
@@ -98,8 +99,11 @@ class Executions:
         self._pool, self._cache, self._capacity, self._on_result = pool, cache, capacity, on_result
         self._executions: dict[str, Execution] = {}  # unfinished ones, by cache key
         self._subscriptions: dict[str, Subscription] = {}
-        self._finished: OrderedDict[str, int] = OrderedDict()  # subscription id -> bytes of its result
-        self._finished_size = 0  # their sum
+        self._finished: OrderedDict[str, tuple[int, float]] = (
+            OrderedDict()
+        )  # subscription id -> (bytes, when it expires)
+        self._finished_size = 0  # the sum of their bytes
+        self._expiring: asyncio.TimerHandle | None = None
 
     def cached(self, job: Job) -> Result | None:
         """The result of a job that ran before."""
@@ -112,8 +116,8 @@ class Executions:
         key = cache_key(job, self._pool.zygote.versions)
         execution = self._executions.get(key)
         if execution is None or execution.stop.is_set():
-            execution = self._executions[key] = Execution(key, job, client)
-            execution.task = asyncio.create_task(self._execute(execution))
+            execution = self._executions[key] = Execution(key)
+            execution.task = asyncio.create_task(self._execute(execution, job, client))
         subscription = Subscription(execution)
         self._subscriptions[subscription.id] = subscription
         execution.subscriptions.add(subscription.id)
@@ -155,7 +159,7 @@ class Executions:
                 if current != sent:
                     sent = current
                     yield current
-                if execution.done:
+                if current["state"] == "done":  # it may have ended since
                     return
                 await changed.wait()
 
@@ -199,63 +203,78 @@ class Executions:
             yield
         finally:
             subscription.readers -= 1
-            if not subscription.readers and not subscription.execution.done:
-                self.expect_reader(subscription)
+            if not subscription.readers:
+                if not subscription.execution.done:
+                    self.expect_reader(subscription)
+                elif subscription.id not in self._finished:  # it expired while it was read
+                    self._subscriptions.pop(subscription.id, None)
 
-    async def _execute(self, execution: Execution) -> None:
+    async def _execute(self, execution: Execution, job: Job, client: Client) -> None:
         def on_position(ahead: int) -> None:
             execution.ahead = ahead
             execution.notify()
 
         try:
             try:
-                trace = await self._pool.run(execution.job, execution.client, on_position, execution.stop)
+                trace = await self._pool.run(job, client, on_position, execution.stop)
             except asyncio.CancelledError:
                 if not execution.stop.is_set():
                     raise
-                trace = self._pool.cancelled_trace(execution.job)
-            body = await asyncio.to_thread(trace.compressed)
-            outcome = trace.outcome
-            limit = outcome.stopped.limit if outcome.stopped is not None else None
-            execution.result = Result(outcome.status, body, trace.cost.wall_ms / 1000, limit, trace.deterministic)
-            self._cache_result(execution, trace)
+                trace = self._pool.cancelled_trace(job)
+            execution.result = Result(trace.status, trace.body, trace.seconds, trace.limit, trace.deterministic)
+            if trace.cacheable:
+                self._cache.put(cache_key(job, self._pool.zygote.versions), trace.body)
         except Exception as error:
             execution.error = error
         except asyncio.CancelledError:
             execution.error = ConnectionError("the server is going down")
             raise
         finally:
-            self._finish(execution)
+            self._finish(execution, job)
 
-    def _cache_result(self, execution: Execution, trace: RecordedTrace) -> None:
-        assert execution.result is not None
-        if cacheable(trace):
-            self._cache.put(cache_key(execution.job, self._pool.zygote.versions), execution.result.body)
-
-    def _finish(self, execution: Execution) -> None:
+    def _finish(self, execution: Execution, job: Job) -> None:
         if self._executions.get(execution.key) is execution:
             del self._executions[execution.key]
+        execution.task = None
         execution.notify()
         for id_ in execution.subscriptions:
             self._count_finished(id_, len(execution.result.body) if execution.result else 0)
         if execution.result is not None:
-            self._on_result(execution.job, execution.result)
+            self._on_result(job, execution.result)
 
     def _count_finished(self, id_: str, size: int) -> None:
-        self._finished[id_] = size
-        self._finished_size += size
-        asyncio.get_running_loop().call_later(RETENTION, self._expire, id_)
+        loop = asyncio.get_running_loop()
+        self._forget_finished(id_)
+        self._finished[id_] = size + SUBSCRIPTION_SIZE, loop.time() + RETENTION
+        self._finished_size += size + SUBSCRIPTION_SIZE
         while self._finished_size > self._capacity and len(self._finished) > 1:
             self._expire(next(iter(self._finished)))
+        if self._expiring is None:
+            self._expiring = loop.call_later(RETENTION, self._expire_old)
+
+    def _expire_old(self) -> None:
+        """Forget those whose time is over, and look again when the next one's is."""
+        loop = asyncio.get_running_loop()
+        self._expiring = None
+        while self._finished:
+            id_, (_, expires) = next(iter(self._finished.items()))
+            if expires > loop.time():
+                self._expiring = loop.call_at(expires, self._expire_old)
+                return
+            self._expire(id_)
 
     def _expire(self, id_: str) -> None:
-        self._finished_size -= self._finished.pop(id_, 0)
+        self._forget_finished(id_)
         subscription = self._subscriptions.get(id_)
         if subscription is not None and not subscription.readers:
             del self._subscriptions[id_]
+
+    def _forget_finished(self, id_: str) -> None:
+        size, _ = self._finished.pop(id_, (0, 0.0))
+        self._finished_size -= size
 
     def _remove(self, subscription: Subscription) -> None:
         subscription.execution.subscriptions.discard(subscription.id)
         subscription.execution.active.discard(subscription.id)
         self._subscriptions.pop(subscription.id, None)
-        self._finished_size -= self._finished.pop(subscription.id, 0)
+        self._forget_finished(subscription.id)

@@ -1,4 +1,4 @@
-"""The queue for free workers: bounded, fair among clients and then among addresses, first come first served within one."""
+"""The queue for free workers: bounded, fair among clients and then among networks, first come first served within one."""
 
 import asyncio
 import logging
@@ -6,6 +6,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import IPv6Network
 
 from server.wire.problems import ProblemError
 
@@ -24,6 +26,21 @@ class Client:
 
     id: str
     address: str
+
+    @property
+    def network(self) -> str:
+        """What one customer of a provider may have: the address itself, or the /48 network of an IPv6 one."""
+        return network_of(self.address) if ":" in self.address else self.address
+
+
+@lru_cache(10_000)
+def network_of(address: str) -> str:
+    """The /48 network of an IPv6 address or network; any other text as it is."""
+    try:
+        number = int(IPv6Network(address, strict=False).network_address)
+    except ValueError:
+        return address
+    return str(IPv6Network((number >> 80 << 80, 48)))
 
 
 class Busy(ProblemError):
@@ -110,7 +127,8 @@ class Ticket:
 class FairQueue:
     """At most `workers` requests served at once, and at most `limit` that wait.
 
-    A client may fill a quarter of the queue and an address three quarters. classroom: an address may fill all of it.
+    A client may fill a quarter of the queue and a network three quarters. classroom: a network may fill all of it.
+    Where several networks fill it, a newcomer from another has the place of the last one of who waits most.
     clock: returns seconds.
     """
 
@@ -119,9 +137,9 @@ class FairQueue:
     ) -> None:
         self._workers, self._limit, self.clock = workers, limit, clock
         self.client_limit = max(2, limit // 4)
-        self._address_limit = limit if classroom else max(2, limit * 3 // 4)
+        self._network_limit = limit if classroom else max(2, limit * 3 // 4)
         self._tickets: list[Ticket] = []  # by arrival
-        self._clients, self._addresses = FairScheduler(), FairScheduler()
+        self._clients, self._networks = FairScheduler(), FairScheduler()
         self._running = 0
         self._completed, self._average = 0, 1.0  # requests, and the moving average of their seconds
 
@@ -129,6 +147,11 @@ class FairQueue:
     def waiting(self) -> int:
         """How many requests wait for a worker."""
         return len(self._waiting())
+
+    @property
+    def full(self) -> bool:
+        """Whether the next request would be refused, whoever sends it."""
+        return self._running >= self._workers and self.waiting >= self._limit
 
     @property
     def running(self) -> int:
@@ -145,7 +168,7 @@ class FairQueue:
     def enqueue(self, ticket: Ticket) -> None:
         """Grant it now, or in its turn. Raises Busy."""
         if self._running >= self._workers:
-            self._check_limits(ticket)
+            self._make_room(ticket)
         self._tickets.append(ticket)
         self._dispatch()
 
@@ -153,7 +176,9 @@ class FairQueue:
         """Take back a request that was not entered."""
         if ticket in self._tickets:
             self._tickets.remove(ticket)
-        elif not ticket.granted.cancelled():  # it was granted in the same moment, and goes to the next
+        elif (
+            not ticket.granted.cancelled() and ticket.granted.exception() is None
+        ):  # it was granted in the same moment, and goes to the next
             self._running -= 1
         self._dispatch()
 
@@ -164,14 +189,28 @@ class FairQueue:
         self._running -= 1
         self._dispatch()
 
-    def _check_limits(self, ticket: Ticket) -> None:
+    def _make_room(self, ticket: Ticket) -> None:
+        """Take the last place of the network with the most, where the queue is full. Raises Busy."""
         waiting, client = self._waiting(), ticket.client
         of_client = sum(other.client.id == client.id for other in waiting)
-        of_address = sum(other.client.address == client.address for other in waiting)
-        full = len(waiting) >= self._limit
-        if full or of_client >= self.client_limit or of_address >= self._address_limit:
-            position = self._order([*waiting, ticket]).index(ticket)
-            raise Busy(max(1.0, self._average * position / self._workers))
+        networks = Counter(other.client.network for other in waiting)
+        of_network = networks[client.network]
+        if of_client >= self.client_limit or of_network >= self._network_limit:
+            raise self._busy(ticket, waiting)
+        if len(waiting) < self._limit:
+            return
+        largest, count = networks.most_common(1)[0]
+        if count <= of_network + 1:
+            raise self._busy(ticket, waiting)
+        last = next(other for other in reversed(self._order(waiting)) if other.client.network == largest)
+        self._tickets.remove(last)
+        last.granted.set_exception(self._busy(last, waiting))
+
+    def _busy(self, ticket: Ticket, waiting: list[Ticket]) -> Busy:
+        """The answer to one who can't wait now. waiting: all who can."""
+        others = [other for other in waiting if other is not ticket]
+        position = self._order([*others, ticket]).index(ticket)
+        return Busy(max(1.0, self._average * position / self._workers))
 
     def _dispatch(self) -> None:
         """Grant the free workers, and report the positions of those that still wait."""
@@ -180,7 +219,7 @@ class FairQueue:
             first = self._order(self._tickets)[0]
             self._tickets.remove(first)
             self._clients.serve(first.client.id, [ticket.client.id for ticket in self._tickets])
-            self._addresses.serve(first.client.address, [ticket.client.address for ticket in self._tickets])
+            self._networks.serve(first.client.network, [ticket.client.network for ticket in self._tickets])
             self._running += 1
             first.granted.set_result(None)
         for position, ticket in enumerate(self._order(self._tickets)):
@@ -191,10 +230,10 @@ class FairQueue:
         return [ticket for ticket in self._tickets if not ticket.granted.done()]
 
     def _order(self, tickets: list[Ticket]) -> list[Ticket]:
-        """By the client's tag, then the address's, then arrival."""
+        """By the client's tag, then the network's, then arrival."""
         clients = dict(zip(tickets, self._clients.finish_tags(ticket.client.id for ticket in tickets), strict=True))
         tickets = sorted(tickets, key=clients.__getitem__)
-        addresses = dict(
-            zip(tickets, self._addresses.finish_tags(ticket.client.address for ticket in tickets), strict=True)
+        networks = dict(
+            zip(tickets, self._networks.finish_tags(ticket.client.network for ticket in tickets), strict=True)
         )
-        return sorted(tickets, key=lambda ticket: (clients[ticket], addresses[ticket]))
+        return sorted(tickets, key=lambda ticket: (clients[ticket], networks[ticket]))

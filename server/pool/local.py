@@ -9,7 +9,10 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from server.pool.assemble import Usage, assemble
+from pydantic import ValidationError
+
+from server.pool.assemble import assemble_compressed
+from server.pool.assembler import Assembler, AssemblyFailed
 from server.pool.child import Child, Exit
 from server.pool.fair_queue import Client, FairQueue
 from server.pool.machine import max_workers
@@ -17,8 +20,10 @@ from server.pool.recorded_trace import RecordedTrace
 from server.pool.zygote import PREPARE, WorkersUnavailable, Zygote
 from server.settings import Settings
 from server.wire.api import Job
+from server.wire.assembly import AssemblyReply, AssemblyRequest, Usage
 from server.wire.link import WorkerOptions
-from server.wire.trace import Error, Focus, Outcome, Stopped
+from server.wire.matrix import Answer, AnswerJob
+from server.wire.trace import Error, Outcome, Stopped
 
 TRACEBACK_TIME = 0.05
 """Seconds that a child has to report its current line before it is killed."""
@@ -29,7 +34,12 @@ SERVER_CLIENT = Client("", "")
 """The client of the programs that the server runs of its own accord."""
 
 CANCELLED = Outcome(status="cancelled")
+UNREADABLE = Outcome(status="lost", error=Error(type="Lost", message="the run's trace could not be read"))
 _TRACEBACK_LINE = re.compile(rb'File "<program>", line (\d{1,7})')
+
+
+class NoAnswers(Exception):
+    """A child that was to answer programs of the server's own ended before it had."""
 
 
 class Pool:
@@ -45,12 +55,14 @@ class Pool:
         self.zygote = Zygote(options, settings.boot)
         gpu_options = replace(options, spares=1, device="cuda", gpu_memory=settings.gpu_memory)
         self._gpu = Zygote(gpu_options, settings.boot), FairQueue(1, settings.queue, classroom=settings.classroom)
+        self._assembler = Assembler(workers)
         self._starting_gpu: asyncio.Task[None] | None = None
         self._releasing: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Begin to boot the workers; does not wait for them."""
         self.zygote.start()
+        self._assembler.start()
         if self._settings.gpu:
             self._starting_gpu = asyncio.create_task(self._start_gpu())
 
@@ -62,8 +74,8 @@ class Pool:
 
     @property
     def ready(self) -> bool:
-        """Whether a program would be started now."""
-        return self.zygote.ready
+        """Whether a program would be run now, or as soon as those before it have been."""
+        return self.zygote.has_spare and not self.queue.full and not self._assembler.failing
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -77,6 +89,7 @@ class Pool:
         for zygote in (self.zygote, self._gpu[0]):
             await zygote.close()
         await asyncio.gather(*self._releasing)
+        await self._assembler.close()
 
     async def run(
         self,
@@ -96,23 +109,60 @@ class Pool:
         async with queue.ticket(client, on_position):
             if on_position is not None:
                 on_position(-1)
-            trace, focus = await self._run_once(zygote, job, stop)
-            if focus is not None and not stop.is_set():
-                second, _ = await self._run_once(zygote, job.model_copy(update={"focus": focus}), stop)
-                if second.outcome.status == trace.outcome.status and second.focus is not None:
-                    second.focus.repeatable = trace.same_result(second)
+            trace, reply = await self._run_once(zygote, job, stop)
+            if reply.again is not None and not stop.is_set():
+                focused = job.model_copy(update={"focus": reply.again})
+                second, _ = await self._run_once(zygote, focused, stop, reply.result)
+                if second.status == trace.status:
                     return second
             return trace
 
+    async def answer(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
+        """What programs of the server's own answer, in one confined child that records nothing.
+
+        Raises Busy, WorkersUnavailable, and NoAnswers where the child did not come to its end.
+        """
+        async with self.queue.ticket(client, None):
+            child, _ = await self._run_child(self.zygote, job.model_dump_json().encode(), asyncio.Event())
+        *lines, last = bytes(child.data).split(b"\n")[:-1] or [b""]
+        if not child.outcome_received or len(lines) != len(job.programs):
+            raise NoAnswers(f"{len(lines)} of {len(job.programs)} programs answered, then: {last[:200]!r}")
+        try:
+            return [Answer.model_validate_json(line) for line in lines]
+        except ValidationError as error:
+            raise NoAnswers(str(error)[:300]) from error
+
     def cancelled_trace(self, job: Job) -> RecordedTrace:
         """The trace of a program that was cancelled before it started."""
-        return assemble(job, self.zygote.versions, b"", CANCELLED, Usage())[0]
+        request = AssemblyRequest(job=job, versions=self.zygote.versions, outcome=CANCELLED)
+        return as_recorded(request, *assemble_compressed(request, b""))
 
-    async def _run_once(self, zygote: Zygote, job: Job, stop: asyncio.Event) -> tuple[RecordedTrace, Focus | None]:
+    async def _run_once(
+        self, zygote: Zygote, job: Job, stop: asyncio.Event, compared_result: str | None = None
+    ) -> tuple[RecordedTrace, AssemblyReply]:
+        data = job.model_dump_json(by_alias=True, exclude_none=True).encode()
+        child, cancelled = await self._run_child(zygote, data, stop)
+        if child.died_unused and not cancelled:  # it was killed while it waited, and nothing of the program ran
+            log.warning("a spare child was killed as it was given a program; another one gets it")
+            child, cancelled = await self._run_child(zygote, data, stop)
+        exit_ = child.exit or Exit()
+        wall_ms = round((time.perf_counter() - child.began) * 1000, 3)
+        request = AssemblyRequest(
+            job=job,
+            versions=zygote.versions,
+            outcome=CANCELLED if cancelled else observed_outcome(child, self._settings),
+            usage=Usage(wall_ms=wall_ms, cpu_ms=exit_.cpu_ms, peak_bytes=exit_.peak_bytes),
+            log_text=self._settings.log_programs,
+            compared_result=compared_result,
+        )
+        return await self._assemble(request, child.data)
+
+    async def _run_child(self, zygote: Zygote, job: bytes, stop: asyncio.Event) -> tuple[Child, bool]:
+        """A child that has run the job to its end, and whether that is because `stop` was set."""
         child = await zygote.child()
         try:
-            child.start(job.model_dump_json(by_alias=True, exclude_none=True).encode(), self._settings.trace)
-            cancelled = await self._wait_for_end(zygote, child, stop)
+            child.start(job, self._settings.trace)
+            return child, await self._wait_for_end(zygote, child, stop)
         finally:
             releasing = asyncio.create_task(zygote.release(child))
             if child.outcome_received:  # all is known; that it takes its memory down need keep nobody waiting
@@ -120,12 +170,17 @@ class Pool:
                 releasing.add_done_callback(self._releasing.discard)
             else:
                 await asyncio.shield(releasing)
-        exit_ = child.exit or Exit()
-        wall_ms = round((time.perf_counter() - child.began) * 1000, 3)
-        usage = Usage(wall_ms, exit_.cpu_ms, exit_.peak_bytes)
-        outcome = CANCELLED if cancelled else observed_outcome(child, self._settings)
-        log_text = self._settings.log_programs
-        return await asyncio.to_thread(assemble, job, zygote.versions, bytes(child.data), outcome, usage, log_text)
+
+    async def _assemble(self, request: AssemblyRequest, data: bytes | bytearray) -> tuple[RecordedTrace, AssemblyReply]:
+        """The trace of a child's lines; without them, and lost, where they can't be made one in time."""
+        try:
+            reply, body = await self._assembler.assemble(request, data)
+        except AssemblyFailed:
+            lost = request.model_copy(update={"outcome": request.outcome or UNREADABLE})
+            reply, body = await asyncio.to_thread(assemble_compressed, lost, b"")
+        if reply.rejected:
+            log.error("%s", reply.rejected)
+        return as_recorded(request, reply, body), reply
 
     async def _wait_for_end(self, zygote: Zygote, child: Child, stop: asyncio.Event) -> bool:
         """Wait until the program ends or has to be ended. Returns whether that is because `stop` was set."""
@@ -141,6 +196,12 @@ class Pool:
             await asyncio.sleep(TRACEBACK_TIME)
             child.limit = Stopped(limit="wall", value=self._settings.wall)
         return stop.is_set()
+
+
+def as_recorded(request: AssemblyRequest, reply: AssemblyReply, body: bytes) -> RecordedTrace:
+    """The trace that a reply tells of."""
+    seconds = request.usage.wall_ms / 1000
+    return RecordedTrace(body, reply.status, seconds, reply.limit, reply.deterministic, reply.cacheable)
 
 
 async def first_set(*events: asyncio.Event) -> None:
@@ -164,6 +225,8 @@ def observed_outcome(child: Child, settings: Settings) -> Outcome | None:
         return None
     if exit_.lost:
         return Outcome(status="lost", error=Error(type="Lost", message="the machine's workers went down under the run"))
+    if child.died_unused:
+        return Outcome(status="lost", error=Error(type="Lost", message="its worker was killed before it began"))
     if exit_.signal is not None:
         number = exit_.signal
         if number == signal.SIGXCPU or (number == signal.SIGKILL and (exit_.cpu_ms or 0) >= settings.cpu * 1000):

@@ -4,10 +4,12 @@ import asyncio
 import contextlib
 import json
 import logging
+import math
 import os
 import socket
 import subprocess
 import sys
+import time
 from collections import deque
 from dataclasses import asdict
 
@@ -23,6 +25,12 @@ PREPARE = "server.worker.prepare:prepare"
 """Makes the zygote ready to trace programs."""
 MAX_BACKOFF = 30.0
 """Most seconds between two attempts to boot the zygote."""
+
+SHORTAGE = 1.0
+"""Seconds until a spare is replaced whose descriptors this process had no room for."""
+
+SPARE_TIME = 2.0
+"""Seconds in which the next spare is there, once the last one was taken."""
 
 log = logging.getLogger("gradbox.pool")
 
@@ -67,6 +75,7 @@ class Zygote:
         self.boots = 0
         self._spares: deque[Child] = deque()
         self._waiting_for_spare: deque[asyncio.Future[Child]] = deque()
+        self._last_spare_taken = -math.inf
         self._children: dict[int, Child] = {}
         self.versions: dict[str, str] = {}
         self.layers: dict[str, str] = {}
@@ -82,6 +91,12 @@ class Zygote:
         """Whether a program would start at once, or as soon as a child is forked."""
         ready = self._booted
         return self._link is not None and ready is not None and ready.done() and ready.exception() is None
+
+    @property
+    def has_spare(self) -> bool:
+        """Whether a child waits for a job, or has just been given one and the next is being forked."""
+        forking = time.monotonic() - self._last_spare_taken < SPARE_TIME
+        return self.ready and (bool(self._spares) or forking)
 
     @property
     def spares(self) -> int:
@@ -138,6 +153,7 @@ class Zygote:
                 self._waiting_for_spare.remove(waiting)
 
     def _use(self, child: Child) -> Child:
+        self._last_spare_taken = time.monotonic()
         self._send({"use": child.number})
         return child
 
@@ -180,7 +196,7 @@ class Zygote:
                 return
             message: ZygoteMessage = json.loads(data)
             if "spare" in message:
-                self._add_spare(Child(message["spare"], descriptors[0], descriptors[1]))
+                self._add_spare(message["spare"], descriptors)
             elif "exited" in message:
                 exit_ = Exit(message["signal"], message["cpu_ms"], message["peak_bytes"])
                 self._child_exited(self._children.get(message["exited"]), exit_)
@@ -198,7 +214,14 @@ class Zygote:
             if why and (name != "uid" or os.geteuid() == 0):
                 log.warning("programs run without the layer %s: %s", name, why)
 
-    def _add_spare(self, child: Child) -> None:
+    def _add_spare(self, number: int, descriptors: list[int]) -> None:
+        if len(descriptors) != 2:  # the kernel closes those that this process has no room for
+            for descriptor in descriptors:
+                os.close(descriptor)
+            log.error("this process has no room for another descriptor")
+            asyncio.get_running_loop().call_later(SHORTAGE, self._replace_spare, self._link, number)
+            return
+        child = Child(number, descriptors[0], descriptors[1])
         os.set_blocking(child.job, False)
         os.set_blocking(child.pipe, False)
         self._children[child.number] = child
@@ -208,6 +231,12 @@ class Zygote:
                 waiting.set_result(self._use(child))
                 return
         self._spares.append(child)
+
+    def _replace_spare(self, link: socket.socket | None, number: int) -> None:
+        """End a spare that was never here, for another to be forked. link: it came through this one."""
+        if self._link is link:
+            self._send({"use": number})
+            self._send({"kill": number})
 
     def _child_exited(self, child: Child | None, exit_: Exit) -> None:
         if child is None:

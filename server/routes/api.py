@@ -1,7 +1,9 @@
-"""The interface for programs: `POST /api/runs` and the schema of what it answers."""
+"""The interface for programs: `POST /api/runs`, what there is to say of a run, and the schema of a trace."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -9,9 +11,14 @@ from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse
 
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
+from server.explainer import find, with_findings
+from server.pool.fair_queue import Client
+from server.services import Services
 from server.trace_response import trace_response
 from server.wire.api import ProblemReply, RunRequest, Started, State
-from server.wire.schema import document
+from server.wire.findings import ExplainedTrace, Findings
+from server.wire.saved_programs import Language
+from server.wire.schema import encoded_document
 from server.wire.trace import Trace
 
 router = APIRouter(prefix="/api")
@@ -81,10 +88,20 @@ RUN: dict[int | str, dict[str, Any]] = {
     200: ANSWERS[200],
     202: {"model": State, "description": "It is queued, or running."},
 }
+FINDINGS: dict[int | str, dict[str, Any]] = {
+    **{status: ANSWERS[status] for status in (421, 422)},
+    404: {"model": ProblemReply, "description": "There is no such program."},
+    410: {"model": ProblemReply, "description": "The host removed it."},
+    429: {
+        "model": ProblemReply,
+        "description": "Too many pictures and findings; `Retry-After` says when to try again.",
+    },
+    503: {"model": ProblemReply, "description": "The database can't be reached, or nothing can be explained now."},
+}
 STREAM = {"text/event-stream": {"example": 'event: running\ndata: {"id": "x", "state": "running"}\n\n'}}
 
 
-@router.post("/runs", response_model=Trace, responses=ANSWERS, summary="Run a program and get its trace")
+@router.post("/runs", response_model=ExplainedTrace, responses=ANSWERS, summary="Run a program and get its trace")
 async def run(
     body: RunRequest,
     request: Request,
@@ -97,11 +114,14 @@ async def run(
 ) -> Response:
     """Waits for the trace. Every program gets one: refused, raised, stopped and crashed are outcomes, not errors.
 
-    With `Prefer: respond-async` it answers at once with 202, the run's id and the address of its events.
+    With `Prefer: respond-async` it answers at once with 202, the run's id and the address of its events. With `explain`
+    the trace has `findings`; without, or if it answers with 202, it has none.
     """
     if cached_only:
         cached = services.runs.cached(body)
-        return await trace_response(request, cached.body) if cached else Response(status_code=204)
+        if cached is None:
+            return Response(status_code=204)
+        return trace_response(request, await explained(cached.body, body, services, client))
     subscription = await services.runs.start(body, client)
     if not subscription.execution.done and "respond-async" in request.headers.get("prefer", "").lower():
         url = f"{request.scope['root_path']}/api/runs/{subscription.id}"
@@ -110,7 +130,36 @@ async def run(
         return JSONResponse(reply.model_dump(), 202, {"Location": url, "Preference-Applied": "respond-async"})
     result = await services.runs.wait(subscription, disconnected)
     assert result is not None
-    return await trace_response(request, result.body)
+    return trace_response(request, await explained(result.body, body, services, client))
+
+
+async def explained(trace: bytes, body: RunRequest, services: Services, client: Client) -> bytes:
+    """A trace, gzipped, with its findings where the request asks for them. Raises RateLimited, RenderingFailed."""
+    if not body.explain:
+        return trace
+    before = partial(services.picture_limits.hit, client)
+    found = await find(services.renderer, trace, body.language, before=before, owner=client.network)
+    return await asyncio.to_thread(with_findings, trace, found)
+
+
+@router.get(
+    "/findings",
+    response_model=Findings,
+    responses=FINDINGS,
+    summary="What there is to say of a saved program's run",
+)
+async def findings(
+    services: ServicesDep,
+    client: ClientDep,
+    id_: Annotated[str, Query(alias="id", description="The id of a saved program.")],
+    lang: Annotated[Language | None, Query(description="Of the sentences; the program's language by default.")] = None,
+) -> Findings:
+    """Made from the trace that was stored; nothing is run."""
+    program = await services.programs.find(id_)
+    language = lang or program.content.language
+    before = partial(services.picture_limits.hit, client)
+    found = await find(services.renderer, program.trace, language, program.digest, before, client.network)
+    return Findings(findings=found)
 
 
 @router.get("/runs/{id}", response_model=Trace, responses=RUN, summary="The trace of a run, or how far it is")
@@ -122,7 +171,7 @@ async def get_run(request: Request, id_: Id, services: ServicesDep, disconnected
         return JSONResponse(subscription.describe(), 202)
     result = await services.runs.wait(subscription, disconnected)
     assert result is not None
-    return await trace_response(request, result.body)
+    return trace_response(request, result.body)
 
 
 @router.delete("/runs/{id}", status_code=204, responses={**NO_RUN, 403: ANSWERS[403]}, summary="Stop a run")
@@ -153,6 +202,6 @@ async def events(request: Request, id_: Id, services: ServicesDep) -> Response:
     return EventSourceResponse(messages(), ping=15)
 
 
-@router.get("/schema", summary="JSON Schema of a trace")
-async def schema() -> dict[str, Any]:
-    return document()
+@router.get("/schema", response_model=dict[str, Any], summary="JSON Schema of a trace")
+async def schema() -> Response:
+    return Response(encoded_document(), media_type="application/json")

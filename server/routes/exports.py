@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
-from server.dependencies import ClientDep, ServicesDep
+from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
+from server.disconnection import Disconnected, unless_gone
 from server.http_cache import cacheable, not_modified
 from server.pool.fair_queue import Client
 from server.routes.saved_programs import NOT_FOUND
@@ -56,13 +57,14 @@ class Exporter:
     request: Request
     services: Services
     client: Client
+    disconnected: Disconnected
 
     async def respond(
         self, program: SavedProgram, draw: DrawRequest, media_type: str, headers: dict[str, str]
     ) -> Response:
         """What is to be drawn of a program, from the cache where it is there.
 
-        Raises RateLimited, StepNotFound, RenderingFailed.
+        Raises RateLimited, StepNotFound, RenderingFailed, ClientGone.
         """
         renderer = self.services.renderer
         cached = not_modified(self.request, program, renderer.version)
@@ -71,14 +73,16 @@ class Exporter:
             return cached
         language = draw.language or program.content.language
         draw = draw.model_copy(update={"title": program.content.title, "language": language})
-        body = await renderer.get(
-            program.digest, draw, program.trace, lambda: self.services.picture_limits.hit(self.client)
-        )
+        limits, client = self.services.picture_limits, self.client
+        drawing = renderer.get(program.digest, draw, program.trace, lambda: limits.hit(client), client.network)
+        body = await unless_gone(drawing, self.disconnected)
         return cacheable(Response(body, media_type=media_type, headers=headers), program, renderer.version)
 
 
-async def exporter(request: Request, services: ServicesDep, client: ClientDep) -> Exporter:
-    return Exporter(request, services, client)
+async def exporter(
+    request: Request, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
+) -> Exporter:
+    return Exporter(request, services, client, disconnected)
 
 
 ExporterDep = Annotated[Exporter, Depends(exporter)]

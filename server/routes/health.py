@@ -26,9 +26,9 @@ async def healthz(services: ServicesDep) -> dict[str, Any]:
     return {"status": "ok", "version": __version__, "sandbox": sandbox, "layers": confinement, "store": store}
 
 
-@router.get("/readyz", summary="Whether a program would be run now", responses={503: {"description": "Not yet."}})
+@router.get("/readyz", summary="Whether a program would be run now", responses={503: {"description": "Not now."}})
 async def readyz(response: Response, services: ServicesDep) -> dict[str, bool]:
-    """200 once the workers are up, 503 before."""
+    """503 until the workers are up, and whenever a program would be refused: the queue is full, or no process is to be had."""
     ready = bool(services.pool.ready)
     response.status_code = 200 if ready else 503
     return {"ready": ready}

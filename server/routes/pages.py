@@ -9,8 +9,8 @@ from fastapi.responses import HTMLResponse
 
 from server import PROJECT_FOLDER
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
+from server.disconnection import Disconnected
 from server.pool.executions import Subscription
-from server.run_service import Disconnected
 from server.services import Services
 from server.templating import render, request_language
 from server.trace_response import trace_response
@@ -61,7 +61,7 @@ async def scenario_trace(request: Request, name: str, services: ServicesDep, v: 
     trace = services.scenario_traces.get(name)
     if trace is None:
         raise ProblemError(404, "not_found", "there is no trace of that scenario", field="name")
-    response = await trace_response(request, trace.body)
+    response = trace_response(request, trace.body)
     response.headers["Cache-Control"] = IMMUTABLE if v == trace.version else "no-cache"
     return response
 

@@ -8,13 +8,13 @@ from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
+from server.disconnection import Disconnected
 from server.http_cache import cacheable, not_modified
 from server.pool.executions import Result
 from server.pool.fair_queue import Client
 from server.program_service import Run, describe
 from server.python_script import python_script
 from server.routes.api import ANSWERS
-from server.run_service import Disconnected
 from server.services import Services
 from server.templating import render
 from server.trace_response import trace_response
@@ -50,11 +50,12 @@ SCRIPT: dict[int | str, dict[str, Any]] = {
 }
 
 
-def runner(services: Services, client: Client, disconnected: Disconnected) -> Run:
-    """A function that runs a program for this client and returns its result."""
+def runner(services: Services, client: Client, disconnected: Disconnected, cached_counts: bool = False) -> Run:
+    """A function that runs a program for this client and returns its result. cached_counts: see `RunService.start`."""
 
     async def run(body: RunRequest) -> Result:
-        result = await services.runs.wait(await services.runs.start(body, client), disconnected)
+        subscription = await services.runs.start(body, client, cached_counts)
+        result = await services.runs.wait(subscription, disconnected)
         assert result is not None
         return result
 
@@ -79,14 +80,14 @@ async def rerun(id_: Id, services: ServicesDep, client: ClientDep, disconnected:
 
     The request has no body, but needs the content type `application/json`, like every POST here.
     """
-    return await services.programs.rerun(id_, runner(services, client, disconnected))
+    return await services.programs.rerun(id_, runner(services, client, disconnected, cached_counts=True))
 
 
 @router.get("/s/{id}.trace.json", response_model=Trace, responses=NOT_FOUND, summary="The trace of a saved program")
 async def trace(request: Request, id_: Id, services: ServicesDep) -> Response:
     """As it was recorded when the program was saved."""
     program = await services.programs.find(id_)
-    response = not_modified(request, program) or cacheable(await trace_response(request, program.trace), program)
+    response = not_modified(request, program) or cacheable(trace_response(request, program.trace), program)
     if services.settings.frames != "'none'":  # a frame in a sandbox is of no origin, and fetches it as a stranger
         response.headers["Access-Control-Allow-Origin"] = "*"
     return response

@@ -1,14 +1,15 @@
 """Saved programs in the database: finding, saving, removing, exporting and importing them."""
 
+import asyncio
 import base64
 import gzip
 import time
 import zlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from sqlalchemy import Row, case, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, case, func, insert, select, update
 from sqlalchemy import text as sql
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -79,26 +80,48 @@ class StoreTotals:
     revision: str | None = None
 
 
+class TraceCache(Protocol):
+    """Traces that were read lately, by a key: whoever reads the same one at the same time shares its bytes."""
+
+    def get(self, key: str) -> bytes | None: ...
+
+    def put(self, key: str, body: bytes) -> None: ...
+
+
 class Repository:
     """largest: bytes of one program. quota: bytes of all."""
 
-    def __init__(self, database: Database, largest: int, quota: int) -> None:
-        self.database, self._largest, self._quota = database, largest, quota
+    def __init__(self, database: Database, largest: int, quota: int, traces: TraceCache | None = None) -> None:
+        self.database, self._largest, self._quota, self._traces = database, largest, quota, traces
 
     async def find(self, id_: str) -> SavedProgram | None:
         """The program of this id, or None. Raises ProgramRemoved, StoreUnavailable."""
-        if not is_plausible(id_):
-            return None
-        async with self.database.reading() as connection:
-            row = connection and (await connection.execute(select(saved_programs).where(COLUMNS.id == id_))).first()
-        return saved_program(row) if row else None
+        return await self._find(COLUMNS.id == id_) if is_plausible(id_) else None
 
     async def find_content(self, text: str) -> SavedProgram | None:
         """The program with this canonical content, or None. Raises ProgramRemoved, StoreUnavailable."""
-        query = select(saved_programs).where(COLUMNS.digest == digest(text))
+        return await self._find(COLUMNS.digest == digest(text))
+
+    async def _find(self, condition: ColumnElement[bool]) -> SavedProgram | None:
+        columns = (column for column in COLUMNS if column is not COLUMNS.trace)
         async with self.database.reading() as connection:
-            row = connection and (await connection.execute(query)).first()
-        return saved_program(row) if row else None
+            row = connection and (await connection.execute(select(*columns).where(condition))).first()
+            if not row:
+                return None
+            key = f"{row.digest} {row.created}"
+            trace = self._traces.get(key) if self._traces is not None else None
+            if row.removed is not None:
+                raise ProgramRemoved
+            if trace is None:
+                assert connection is not None
+                stored = (await connection.execute(select(COLUMNS.trace).where(COLUMNS.id == row.id))).scalar_one()
+                if stored is None:  # since the first query
+                    raise ProgramRemoved
+                trace = await asyncio.to_thread(upgrade_gzip, bytes(stored))
+                if self._traces is not None:
+                    self._traces.put(key, trace)
+        versions, content = Versions.model_validate_json(row.versions), Content.model_validate_json(row.content)
+        return SavedProgram(row.id, row.digest, row.created, versions, content, trace)
 
     async def exists(self, id_: str) -> bool:
         """Whether this id was ever assigned, to a removed program as well. Raises StoreUnavailable."""
@@ -203,13 +226,6 @@ class Repository:
 
 def now_ms() -> int:
     return time.time_ns() // 1_000_000
-
-
-def saved_program(row: Row[Any]) -> SavedProgram:
-    if row.removed is not None:
-        raise ProgramRemoved
-    versions, content = Versions.model_validate_json(row.versions), Content.model_validate_json(row.content)
-    return SavedProgram(row.id, row.digest, row.created, versions, content, upgrade_gzip(bytes(row.trace)))
 
 
 async def shortest_free_id(connection: AsyncConnection, hash_: str) -> str:

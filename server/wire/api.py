@@ -1,30 +1,64 @@
 """What the HTTP interface takes and answers besides traces."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from server.wire.base import Model
-from server.wire.trace import Focus
+from server.wire.base import Model, RequestModel
+from server.wire.gradient_check import GradientCheck, GradientCheckOptions
+from server.wire.trace import Focus, Status
+
+MAX_INPUT = 10_000
+"""Characters that a program may be given to read."""
+
+Input = Annotated[str, Field(max_length=MAX_INPUT, examples=[""])]
+"""What `input()` and `sys.stdin` read: lines that were typed before the run."""
 
 
 class Job(Model):
-    """A run as a worker gets it."""
+    """A run as a worker gets it. check: its gradients are compared with finite differences, and it has no steps."""
 
     source: str
     device: Literal["cpu", "cuda"] = "cpu"
     seed: int = 0
     limits: dict[str, int | float] = {}
     focus: Focus | None = None
+    input: str = ""
+    check: GradientCheckOptions | None = None
 
 
-class RunRequest(Model):
-    """A program to run, exactly as pasted."""
+class RunRequest(RequestModel):
+    """A program to run, exactly as pasted. explain: the answer has findings too, in that language."""
 
     source: str = Field(examples=["a = torch.tensor([1., 2.], requires_grad=True)\na.clone().sum().backward()\n"])
     device: Literal["cpu", "cuda"] = "cpu"
     seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
     focus: Focus | None = Field(default=None, examples=[None])
+    input: Input = ""
+    explain: bool = Field(default=False, strict=True)
+    language: Literal["en", "zh"] = "en"
+
+
+class GradientCheckRequest(RequestModel):
+    """A program as it was pasted, whose gradients are to be compared with finite differences.
+
+    backward: which call of backward that is not within another, from 0; null for the last. elements: at most so many are
+    varied; each takes two runs, or four.
+    """
+
+    source: str = Field(examples=["x = torch.tensor([1., 2.], requires_grad=True)\n(x * x).sum().backward()\n"])
+    seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
+    input: Input = ""
+    backward: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None = Field(default=None, examples=[None])
+    elements: int = Field(default=200, ge=1, le=1000, strict=True)
+
+
+class GradientCheckReply(Model):
+    """What became of a check. status: how the run ended; message: why there is no check, or what the program raised."""
+
+    status: Status
+    message: str = ""
+    check: GradientCheck | None
 
 
 class Started(Model):
@@ -44,7 +78,7 @@ class State(Model):
     status: str | None = None
 
 
-class Password(Model):
+class Password(RequestModel):
     """What a host asks for who does not want everybody."""
 
     password: str

@@ -9,7 +9,6 @@ from typing import Annotated, Any, NotRequired, TypeVar
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
@@ -18,6 +17,7 @@ from pydantic import (
     StrictFloat,
     StrictInt,
     StrictStr,
+    model_validator,
     with_config,
 )
 from typing_extensions import TypedDict
@@ -28,6 +28,10 @@ Uid = Annotated[str, Field(pattern=r"^[a-z][0-9]{1,9}$", examples=["s1", "t3", "
 T = TypeVar("T")
 FailFastList = Annotated[list[T], Field(fail_fast=True)]
 """A list that is refused at its first wrong item: a million of them would make a million reports."""
+
+
+Index = Annotated[int, Field(ge=0, le=2**53)]
+"""A place or a count that comes from outside, as exact as a browser can hold it."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +47,6 @@ class SingleError:
         return schema
 
 
-def _unchanged(value: Any) -> Any:
-    return value
-
-
-Interruptible = BeforeValidator(_unchanged)
-"""On the items of a long list: validating one calls Python, where other threads of the server get their turn."""
-
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
 closed = with_config(ConfigDict(**STRICT, strict=True))
 """Decorates a `TypedDict`: the keys it declares and no others, and each value of its own type ("1" is no number)."""
@@ -62,6 +59,22 @@ class Model(BaseModel):
     """A wire value: the fields it declares and no others."""
 
     model_config = STRICT
+
+
+MAX_FIELDS = 50
+"""Fields of what a client sends; with a million of them, there would be a million reports of unknown ones."""
+
+
+class RequestModel(Model):
+    """A part of a request."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def check_fields(cls, value: Any) -> Any:
+        """Few enough fields to look at each."""
+        if isinstance(value, dict) and len(value) > MAX_FIELDS:
+            raise ValueError(f"it has {len(value)} fields")
+        return value
 
 
 NotFinite = TypedDict("NotFinite", {"$f": Annotated[str, Field(pattern="^(nan|inf|-inf)$")]})
@@ -92,11 +105,16 @@ class Opaque(TypedDict):
     text: NotRequired[str | None]
 
 
-Number = Annotated[StrictBool | StrictInt | StrictFloat | NotFinite | BigInt | Complex, SingleError("number")]
+Number = Annotated[
+    StrictBool | StrictInt | StrictFloat | NotFinite | BigInt | Complex,
+    Field(union_mode="left_to_right"),
+    SingleError("number"),
+]
 """One element of a storage."""
 
 Value = Annotated[
     StrictBool | StrictInt | StrictFloat | StrictStr | NotFinite | BigInt | Complex | Ref | Opaque | None,
+    Field(union_mode="left_to_right"),
     SingleError("value"),
 ]
 """A Python value as a name, an item or an attribute holds it."""

@@ -2,16 +2,34 @@
 
 from typing import Annotated, Any, Literal, NotRequired, Required
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from server.wire.base import FailFastList, Interruptible, JsonTuple, Number, Uid, Value, closed
+from server.wire.base import FailFastList, JsonTuple, Number, Uid, Value, closed
 
-Cells = dict[str, FailFastList[Number]]
+MAX_CELLS = 1024
+"""Elements up to which a storage, or a gradient, is listed whole."""
+
+MAX_ITEMS = 200
+"""Items of a container that are reported; the rest is counted in `elided`."""
+
+BINS, STRETCHES = 16, 64
+"""Bins of a summary's histogram, and parts of a storage whose means it lists."""
+
+CellList = Annotated[list[Number], Field(fail_fast=True, max_length=MAX_CELLS)]
+"""All elements of a storage, or of a gradient."""
+
+Cells = dict[str, CellList]
 """Elements in memory order for each dtype under which a live handle reads the bytes."""
 
-Item = Annotated[Value | JsonTuple[tuple[Value, Value]], Interruptible]
+CellIndex = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,2}|10[01][0-9]|102[0-3])$")]
+"""The place of an element in such a list, as the name of a JSON object's member."""
+
+Item = Value | JsonTuple[tuple[Value, Value]]
 """What a container holds: a value, or a key with its value."""
+
+Items = Annotated[list[Item], Field(fail_fast=True, max_length=MAX_ITEMS)]
+ItemIndex = Annotated[int, Field(ge=0, le=MAX_ITEMS)]
 
 
 @closed
@@ -24,8 +42,8 @@ class Summary(TypedDict, total=False):
     min: Number | None
     max: Number | None
     mean: Number | None
-    bins: FailFastList[int] | None
-    heat: FailFastList[Number] | None
+    bins: Annotated[list[int], Field(fail_fast=True, max_length=BINS)] | None
+    heat: Annotated[list[Number], Field(fail_fast=True, max_length=STRETCHES)] | None
 
 
 @closed
@@ -44,7 +62,7 @@ class Storage(TypedDict, total=False):
     device: str | None
     nbytes: int | None
     cells: Cells | None
-    cells_at: dict[str, dict[str, Number]] | None
+    cells_at: dict[str, dict[CellIndex, Number]] | None
     summary: dict[str, Summary] | None
     windows: dict[str, FailFastList[JsonTuple[tuple[int, FailFastList[Number]]]]] | None
     within: Within | None
@@ -124,6 +142,9 @@ class Counter(TypedDict, total=False):
     value: int | None
 
 
+InputNumber = Annotated[int, Field(ge=0, le=100_000)]
+"""The number of a node's input; readers go through all up to the highest."""
+
 SlotState = Literal["ok", "stale", "changed", "detached", "freed", "packed", "unknown"]
 
 
@@ -153,7 +174,7 @@ class Node(TypedDict, total=False):
 
     kind: Literal["node"]
     name: str | None
-    next: FailFastList[JsonTuple[tuple[Uid, int]] | None] | None
+    next: FailFastList[JsonTuple[tuple[Uid, InputNumber]] | None] | None
     variable: Uid | None
     saved: dict[str, Slot] | None
     attrs: dict[str, Value] | None
@@ -169,8 +190,8 @@ class Object(TypedDict, total=False):
     kind: Literal["object"]
     type: str | None
     len: int | None
-    items: FailFastList[Item] | None
-    splice: FailFastList[JsonTuple[tuple[int, int, FailFastList[Item]]]] | None
+    items: Items | None
+    splice: Annotated[list[JsonTuple[tuple[ItemIndex, ItemIndex, Items]]], Field(max_length=1)] | None
     attrs: dict[str, Value] | None
     elided: int | None
 

@@ -16,7 +16,10 @@ from server.wire.limits import Limit
 
 @closed
 class Op(TypedDict):
-    """A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed."""
+    """A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed.
+
+    failed: it raised, and has no outputs.
+    """
 
     kind: Literal["op"]
     name: str
@@ -24,6 +27,7 @@ class Op(TypedDict):
     outputs: FailFastList[Uid]
     requires_grad: FailFastList[bool | None]
     grad_mode: bool
+    failed: NotRequired[bool | None]
 
 
 @closed
@@ -172,10 +176,77 @@ class HookRan(BaseEvent):
 
 
 @closed
+class HookLeft(BaseEvent):
+    """Hooks of a tensor stayed with the node that it had before a write in place gave it another; `count` of them."""
+
+    event: Literal["hook_left"]
+    tensor: Uid
+    node: Uid
+    count: int
+
+
+@closed
+class ContextKept(BaseEvent):
+    """A custom function's `ctx`, which is its node, keeps a tensor as a plain attribute and not by `save_for_backward`."""
+
+    event: Literal["context_kept"]
+    node: Uid
+    tensor: Uid
+    name: str
+
+
+@closed
+class IndexCopyWritten(BaseEvent):
+    """A write into the memory that an advanced index (`x[mask]`, `x[[1, 3]]`) allocated for its result, and that is lost.
+
+    tensor: which was indexed, and did not change; copy: the result. No operator read it after the write, and it died with the
+    statement. op: the last operation that wrote it.
+    """
+
+    event: Literal["index_copy_written"]
+    tensor: Uid
+    copy: Uid
+
+
+@closed
+class IndicesRepeated(BaseEvent):
+    """A write by index tensors (`x[i] = v`, `x[i] += v`) that names an element more than once: the last write stays.
+
+    count: of the places that the indices name; distinct: of the different ones among them.
+    """
+
+    event: Literal["indices_repeated"]
+    tensor: Uid
+    count: int
+    distinct: int
+
+
+@closed
+class UninitializedRead(BaseEvent):
+    """An operation, or a printed tensor, took memory of `torch.empty` and its like that nothing had written."""
+
+    event: Literal["uninitialized_read"]
+    tensor: Uid
+
+
+@closed
 class Warned(BaseEvent):
     event: Literal["warning"]
     category: str
     text: str
+
+
+@closed
+class Replaced(BaseEvent):
+    """The program asked for something that is done otherwise here.
+
+    what: `compile`, the plain function runs in the place of a compiled one; `workers`, a DataLoader with `count` of them
+    loads its data itself.
+    """
+
+    event: Literal["replaced"]
+    what: Literal["compile", "workers"]
+    count: NotRequired[int | None]
 
 
 @closed
@@ -205,7 +276,13 @@ Event = Annotated[
     | GraphReleased
     | GradAccumulated
     | HookRan
+    | HookLeft
+    | ContextKept
+    | IndexCopyWritten
+    | IndicesRepeated
+    | UninitializedRead
     | Warned
+    | Replaced
     | LimitReached
     | TracerFault,
     Field(discriminator="event"),
@@ -270,7 +347,13 @@ EVENTS: dict[str, EventRow] = {
     "graph_released": EventRow(GraphReleased, "info", observed=True, sentence="released"),
     "grad_accumulated": EventRow(GradAccumulated, "note"),
     "hook_ran": EventRow(HookRan, "note", sentence="hook_{hook}"),
+    "hook_left": EventRow(HookLeft, "warning", observed=True, sentence="hook_left"),
+    "context_kept": EventRow(ContextKept, "info", observed=True, sentence="context_kept"),
+    "index_copy_written": EventRow(IndexCopyWritten, "warning", sentence="index_copy_written"),
+    "indices_repeated": EventRow(IndicesRepeated, "note", sentence="indices_repeated"),
+    "uninitialized_read": EventRow(UninitializedRead, "warning", sentence="uninitialized"),
     "warning": EventRow(Warned, "warning", sentence="warning"),
+    "replaced": EventRow(Replaced, "note", sentence="replaced_{what}"),
     "limit": EventRow(LimitReached, "error", sentence="limit"),
     "tracer_fault": EventRow(TracerFault, "error", sentence="fault"),
 }

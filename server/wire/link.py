@@ -104,6 +104,14 @@ FocusRecord = TypedDict(
 """The fields of `trace.Focus`, as a child reads them: JSON makes strings of the keys of `counts`."""
 
 
+class GradientCheckOptionsRecord(TypedDict):
+    """`gradient_check.GradientCheckOptions`, as a child reads it."""
+
+    elements: int
+    backward: NotRequired[int]
+
+
+@final
 class JobRecord(TypedDict):
     """`api.Job`, as a child reads it."""
 
@@ -112,6 +120,27 @@ class JobRecord(TypedDict):
     seed: NotRequired[int]
     limits: NotRequired[dict[str, int | float]]
     focus: NotRequired[FocusRecord]
+    input: NotRequired[str]
+    check: NotRequired[GradientCheckOptionsRecord]
+
+
+@final
+class AnswerJobRecord(TypedDict):
+    """`matrix.AnswerJob`, as a child reads it."""
+
+    programs: list[str]
+
+
+class AnswerRecord(TypedDict):
+    """`matrix.Answer`, as a child writes it."""
+
+    printed: str
+    line: NotRequired[int]
+    raised: NotRequired[str]
+
+
+ChildJob = JobRecord | AnswerJobRecord
+"""What a child is given to do."""
 
 
 class FaultLine(TypedDict):

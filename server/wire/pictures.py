@@ -6,12 +6,14 @@ from pydantic import Field
 
 from server.wire.base import Model
 
-Kind = Literal["stage", "loom", "card", "file"]
+ComparisonKind = Literal["comparison", "comparison_picture", "comparison_file"]
+Kind = Literal["stage", "loom", "card", "file", "findings", "summary", "reading"] | ComparisonKind
 Theme = Literal["light", "dark"]
 
 
 class DrawRequest(Model):
-    """What to draw. step: counted from 0; None is the one that the page opens with, or no step for a loom.
+    """What to draw. Of a comparison, two traces by side. step: counted from 0; None is the one that the page opens with, or no step for a loom; of a
+    comparison the place, None where the two part.
 
     png: a PNG instead of an SVG. body: the markup of the offline file. note, address: what it says of the program. size: bytes of the gzipped trace.
     """
@@ -31,9 +33,10 @@ class DrawRequest(Model):
 class DrawReply(Model):
     """size: bytes of the drawing, which follow. steps: the number of steps, if there is no step of the requested number.
 
-    failed: why nothing was drawn.
+    failed: why nothing was drawn. ends: whether the process ends with this reply.
     """
 
     size: int = 0
     steps: int | None = None
     failed: str | None = None
+    ends: bool = False

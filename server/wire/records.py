@@ -48,6 +48,7 @@ class RuntimeRecord(TypedDict):
     hash_seed: int
     threads: int
     limits: dict[str, int | float]
+    input: NotRequired[str]
 
 
 class HeaderRecord(TypedDict):
@@ -140,11 +141,12 @@ class StepLineRecord(TypedDict):
 
 
 class OutcomeLineRecord(TypedDict):
-    """The last line, where the worker lived to write it. again: see `trace.OutcomeLine`."""
+    """The last line, where the worker lived to write it. again, gradient_check: see `trace.OutcomeLine`."""
 
     outcome: OutcomeRecord
     cost: CostRecord
     again: NotRequired[dict[int, int]]
+    gradient_check: NotRequired[dict[str, Any]]
 
 
 LineRecord = HeaderLineRecord | StepLineRecord | OutcomeLineRecord

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from server.wire.base import Model
+from server.wire.api import MAX_INPUT
+from server.wire.base import Model, RequestModel
 from server.wire.trace import Focus
 
 Text = Annotated[str, AfterValidator(lambda text: text.encode("utf-8", "replace").decode())]
@@ -21,15 +22,16 @@ Language = Literal["en", "zh"]
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-class RunSettings(Model):
+class RunSettings(RequestModel):
     """How the program is run."""
 
     seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
     device: Literal["cpu", "cuda"] = "cpu"
     focus: Focus | None = Field(default=None, examples=[None])
+    input: Text = Field(default="", max_length=MAX_INPUT)
 
 
-class Content(Model):
+class Content(RequestModel):
     """Everything that a permalink shows except the trace, which follows from it. `source` is as pasted.
 
     parent: the id of the saved program that this one was forked from. language: of the texts.

@@ -1,5 +1,7 @@
 """JSON Schema of the trace: every entity, event and value by its name, and the unions of them."""
 
+import json
+from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -26,6 +28,12 @@ class Untitled(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
         return False
+
+
+@cache
+def encoded_document() -> bytes:
+    """The document as JSON. The first one takes half a second."""
+    return json.dumps(document(), separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def document() -> dict[str, Any]:

@@ -1,13 +1,15 @@
 """The trace: what a run was, step by step, and how it ended."""
 
+import re
 from typing import Annotated, Any, Literal, NotRequired, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 from typing_extensions import TypedDict
 
-from server.wire.base import FailFastList, Fields, Model, Number, Uid, Value, closed
-from server.wire.entities import ADAPTERS, Summary
+from server.wire.base import FailFastList, Fields, Index, Model, RequestModel, Uid, Value, closed
+from server.wire.entities import ADAPTERS, CellList, Summary
 from server.wire.events import LogEntry
+from server.wire.gradient_check import GradientCheck
 from server.wire.limits import Limit
 
 SCHEMA = 1
@@ -68,8 +70,41 @@ class Program(Model):
     statements: FailFastList[Statement] = []
     notices: FailFastList[Notice] = []
 
+    @model_validator(mode="after")
+    def check_order(self) -> Self:
+        """Whatever a statement stands in comes before it, so that the way outward has an end."""
+        for i, statement in enumerate(self.statements):
+            for outer in (statement.parent, statement.loop):
+                if outer is not None and not 0 <= outer < i:
+                    raise ValueError(f"statement {i} stands in statement {outer}")
+        return self
 
-class Focus(Model):
+
+MAX_LOOPS = 1000
+"""Loops whose iterations a focus counts."""
+
+MAX_NESTED_LOOPS = 64
+"""Loops around a statement; Python compiles no more than twenty blocks in one another."""
+
+
+def check_counted_loops(value: Any) -> Any:
+    """Refuses at once, before a dictionary with numbers for keys is made, what could make one slow."""
+    if isinstance(value, dict):
+        if len(value) > MAX_LOOPS:
+            raise ValueError(f"it counts the iterations of {len(value)} loops; {MAX_LOOPS} are allowed")
+        if not all(isinstance(loop, int) or _STATEMENT.fullmatch(loop) for loop in value):
+            raise ValueError("its names are the numbers of statements")
+    return value
+
+
+_STATEMENT = re.compile(r"[0-9]{1,7}", re.ASCII)
+
+LoopCounts = Annotated[dict[Annotated[int, Field(ge=0, le=10**7)], Index], BeforeValidator(check_counted_loops)]
+"""Iterations by the statement of their loop. Numbers that are multiples of 2^61 - 1 share one hash: a dictionary of
+many takes time that grows with the square of their number."""
+
+
+class Focus(RequestModel):
     """What a run shows that would be left out: an iteration of a loop, or elements of a big storage.
 
     loop: its statement; iteration: the counts from 0 of the loops around it and, last, its own. storage: the elements
@@ -78,13 +113,13 @@ class Focus(Model):
     as in the run before.
     """
 
-    loop: int | None = Field(default=None, ge=0)
-    iteration: FailFastList[int] | None = None
+    loop: Index | None = None
+    iteration: Annotated[list[Index], Field(fail_fast=True, max_length=MAX_NESTED_LOOPS)] | None = None
     storage: Uid | None = None
-    step: int = Field(default=0, ge=0)
-    from_: int | None = Field(alias="from", default=None, ge=0)
-    to: int | None = Field(default=None, ge=0)
-    counts: dict[int, int] | None = None
+    step: Index = 0
+    from_: Index | None = Field(alias="from", default=None)
+    to: Index | None = None
+    counts: LoopCounts | None = None
     repeatable: bool | None = None
 
     @field_validator("iteration", mode="before")
@@ -104,7 +139,10 @@ class Focus(Model):
 
 
 class Runtime(Model):
-    """What ran the program. device_name: of the processor or the GPU, as its maker gives it."""
+    """What ran the program. device_name: of the processor or the GPU, as its maker gives it.
+
+    input: what was there for `input()` and `sys.stdin` to read, where it was not empty.
+    """
 
     torch: str
     numpy: str
@@ -116,6 +154,7 @@ class Runtime(Model):
     hash_seed: int
     threads: int
     limits: dict[str, int | float]
+    input: str | None = None
 
 
 @closed
@@ -125,7 +164,7 @@ class Grad(TypedDict):
     shape: FailFastList[int]
     dtype: str
     layout: str
-    cells: NotRequired[FailFastList[Number] | None]
+    cells: NotRequired[CellList | None]
     summary: NotRequired[Summary | None]
     storage: NotRequired[Uid | None]
 
@@ -250,12 +289,13 @@ class Header(Model):
 
 
 class Trace(Header):
-    """A whole run."""
+    """A whole run. gradient_check: of one that compared gradients, and recorded no steps."""
 
     steps: FailFastList[Step] = []
     focus: Focus | None = None
     outcome: Outcome
     cost: Cost
+    gradient_check: GradientCheck | None = None
 
 
 class HeaderLine(Model):
@@ -272,11 +312,15 @@ class StepLine(Model):
 
 
 class OutcomeLine(Model):
-    """The last line, where the worker lived to write it. again: `Focus.counts` of a run that would show more."""
+    """The last line, where the worker lived to write it.
+
+    again: `Focus.counts` of a run that would show more. gradient_check: of a job that asked for one.
+    """
 
     outcome: Outcome
     cost: Cost
-    again: dict[int, int] | None = None
+    again: LoopCounts | None = None
+    gradient_check: GradientCheck | None = None
 
 
 Line = Annotated[HeaderLine | StepLine | OutcomeLine, Field(union_mode="left_to_right")]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
-from server.wire.link import FaultLine, JobRecord
+from server.wire.link import ChildJob, FaultLine
 from server.worker.confine import Confinement
 from server.worker.threads import require_one_thread
 
@@ -30,7 +30,7 @@ class Worker:
     returns early once the function that it is passed says that a job has come.
     """
 
-    run: Callable[[JobRecord, Write], object]
+    run: Callable[[ChildJob, Write], object]
     versions: dict[str, str]
     gpus: int = 0
     initialize_gpu: Callable[[], None] | None = None
@@ -43,6 +43,9 @@ DUMP_SIGNAL = signal.SIGUSR1
 REHEARSE_AFTER_MS = 300
 """Milliseconds that a child waits for a job before it rehearses. Under load one comes sooner, and nobody rehearses:
 a rehearsal costs processor time that runs would have to wait for."""
+
+NO_JOB = 3
+"""The status of a child whose job's pipe was closed before a job came: the server had no room for its descriptor."""
 
 _PDEATHSIG = 1
 
@@ -70,7 +73,10 @@ def run_child(worker: Worker, job: int, pipe: int, parent: int, confinement: Con
         faulthandler.register(DUMP_SIGNAL, pipe, all_threads=False)
         faulthandler.register(signal.SIGXCPU, pipe, all_threads=False, chain=True)
         with os.fdopen(job, "rb") as file:
-            request: JobRecord = json.loads(file.read())
+            data = file.read()
+        if not data:
+            os._exit(NO_JOB)
+        request: ChildJob = json.loads(data)
         worker.run(request, lambda data: write_all(pipe, data))
         code = 0
     except BaseException as error:  # the worker's own; the program's errors are in its trace

@@ -45,7 +45,6 @@ class Restrictions:
 
     keep: descriptors that stay open, besides the standard ones. memory: bytes on top of what it has. cpu: seconds.
     tasks: threads and processes of its user, all in all. uid: the user it becomes. gpu: whether it works with a GPU.
-    landlocked: whether Landlock denies it files, so that the filter of system calls may let files be read.
     """
 
     keep: frozenset[int]
@@ -54,7 +53,6 @@ class Restrictions:
     tasks: int
     uid: int
     gpu: bool = False
-    landlocked: bool = False
 
 
 @dataclass(frozen=True)
@@ -153,19 +151,24 @@ def is_refused(call: Callable[..., Any], *arguments: Any) -> bool:
 
 def deny_files(restrictions: Restrictions) -> None:
     if not restrictions.gpu:
-        landlock.restrict(RANDOM_DEVICES)
+        landlock.restrict()
         return
     readable = [path for path in (*GPU_LIBRARIES, sys.prefix, sys.base_prefix) if os.access(path, os.R_OK)]
-    landlock.restrict(
-        [*RANDOM_DEVICES, *readable], [str(path) for path in Path("/dev").glob("nvidia*") if path.is_char_device()]
-    )
+    landlock.restrict(readable, [str(path) for path in Path("/dev").glob("nvidia*") if path.is_char_device()])
 
 
-RANDOM_DEVICES = [path for path in ("/dev/urandom",) if os.access(path, os.R_OK)]
-"""What `torch.seed()` reads. It reveals nothing, and nothing can be stored in it."""
-
-GPU_LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/cuda", "/usr/local/nvidia", "/lib", "/lib64", "/proc", "/sys")
-"""Directories that a GPU's driver reads from while it works."""
+GPU_LIBRARIES = (
+    "/dev/urandom",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local/cuda",
+    "/usr/local/nvidia",
+    "/lib",
+    "/lib64",
+    "/proc",
+    "/sys",
+)
+"""What torch, and the driver of a GPU, read while they work: directories with all beneath them, and chance."""
 
 AFTER_GPU = ("environment", "rlimits", "seccomp")
 """Layers that are applied after the GPU is initialized, because its driver can't start under them."""
@@ -184,9 +187,7 @@ LAYERS = (
     Layer("landlock", deny_files, lambda _: is_refused(os.listdir, "/"), "no_new_privs"),
     Layer(
         "seccomp",
-        lambda restrictions: seccomp.install_filter(
-            seccomp.filter_program(os.getpid(), gpu=restrictions.gpu, random_device=restrictions.landlocked)
-        ),
+        lambda restrictions: seccomp.install_filter(seccomp.filter_program(os.getpid(), gpu=restrictions.gpu)),
         lambda _: is_refused(socket.socket),
         "no_new_privs",
     ),
@@ -222,9 +223,8 @@ class Confinement:
 
         keep: the descriptors, none of them a standard one, that stay open. slot: a number that no other child has now.
         """
-        landlocked = any(layer.name == "landlock" for layer in self._layers)
         uid, gpu = self._first_uid + slot, self._initialize_gpu is not None
-        restrictions = Restrictions(frozenset(keep), self._memory, self._cpu, self._tasks, uid, gpu, landlocked)
+        restrictions = Restrictions(frozenset(keep), self._memory, self._cpu, self._tasks, uid, gpu)
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000")  # the first to go where memory runs out
         os.setsid()

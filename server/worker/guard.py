@@ -1,13 +1,19 @@
-"""The fence around the recorder's own work."""
+"""The fence around the recorder's own work.
+
+Inside it no mode and no subclass of the program answers for a tensor, and no tracer takes down what is computed.
+"""
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 
 RECURSION_ALLOWANCE = 400
 """Python frames that the recorder may use above the program's deepest."""
+
+set_tracing_state: Any = torch._C._set_tracing_state  # type: ignore[attr-defined]
 
 
 class Guard:
@@ -25,15 +31,19 @@ class Guard:
         if self.busy:
             yield
             return
-        limit = sys.getrecursionlimit()
+        limit, tracing = sys.getrecursionlimit(), torch._C._get_tracing_state()
         self.busy = True
         sys.setrecursionlimit(limit + RECURSION_ALLOWANCE)
+        if tracing is not None:
+            set_tracing_state(None)
         try:
-            with torch._C.DisableTorchFunction():
+            with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
                 yield
         except Exception as error:
             self._report_fault(error)
         finally:
+            if tracing is not None:
+                set_tracing_state(tracing)
             sys.setrecursionlimit(limit)
             self.busy = False
 

@@ -4,6 +4,9 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
+import torch
+from torch.jit._script import OrderedDictWrapper, OrderedModuleDict
+
 class_dict: Any = type.__dict__["__dict__"].__get__
 mro: Any = type.__dict__["__mro__"].__get__
 weakref_offset: Any = type.__dict__["__weakrefoffset__"].__get__
@@ -11,6 +14,7 @@ weakref_offset: Any = type.__dict__["__weakrefoffset__"].__get__
 
 _class_name = type.__dict__["__name__"].__get__
 _class_module = type.__dict__["__module__"].__get__
+_SCRIPT_DICTS = (torch._C.ParameterDict, torch._C.BufferDict)
 _BUILTIN_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
 traceback_of: Any = BaseException.__dict__["__traceback__"].__get__
@@ -21,7 +25,10 @@ _suppressed: Any = BaseException.__dict__["__suppress_context__"].__get__
 
 def is_any_of(kind: type, kinds: Iterable[type]) -> bool:
     """Whether it is one of these; `in` would ask its metaclass for equality."""
-    return any(kind is candidate for candidate in kinds)
+    for candidate in kinds:  # noqa: SIM110 - a generator would cost more than the comparisons
+        if kind is candidate:
+            return True
+    return False
 
 
 def exception_cause(error: BaseException) -> BaseException | None:
@@ -38,6 +45,23 @@ def class_module(kind: type) -> str:
     """The module that a class says it is of; "" where what it says is no string."""
     name = _class_module(kind)
     return name if type(name) is str else ""
+
+
+def registered_members(members: dict[str, Any], part: str) -> Iterable[tuple[str, Any]]:
+    """What a module with this `__dict__` holds as its `_parameters`, `_buffers` or `_modules`.
+
+    A module made by `torch.jit` has dictionaries of another kind, and a traced one has another module that has them.
+    """
+    script = members.get("_actual_script_module")
+    registered: Any = ((instance_dict(script) or {}) if script is not None else members).get(part)
+    kind = type(registered)
+    if issubclass(kind, dict):
+        return list(dict.items(registered))
+    if kind is OrderedModuleDict:
+        return list(dict.items(registered._python_modules))
+    if kind is OrderedDictWrapper and type(registered._c) in _SCRIPT_DICTS:
+        return list(registered._c.items())
+    return ()
 
 
 def instance_dict(instance: Any) -> dict[str, Any] | None:

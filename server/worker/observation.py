@@ -10,7 +10,8 @@ class OpCall:
     """One operation of the running statement; `entry` is its entry in the log.
 
     inputs: (tensor, requires grad). results: of new tensors (uid, leaf, dtype). writes: (storage, tensor through which).
-    called_directly: the program called it, not a function of torch. deep_copies: for `copy.deepcopy`. log_index: its place in the step's log.
+    called_directly: the program called it, not a function of torch. deep_copies: for `copy.deepcopy`. repeated: see `repeated_indices`.
+    log_index: its place in the step's log.
     """
 
     __slots__ = (
@@ -21,6 +22,7 @@ class OpCall:
         "inference",
         "inputs",
         "log_index",
+        "repeated",
         "results",
         "writes",
     )
@@ -31,6 +33,7 @@ class OpCall:
         self.results: list[tuple[str, bool, str]] = []
         self.writes: list[tuple[str, str]] = []
         self.called_directly = self.cuts_paths = self.deep_copies = self.inference = False
+        self.repeated: tuple[int, int] | None = None
         self.log_index = 0
 
 
@@ -49,7 +52,7 @@ class Observation:
     step: the number of the step in the making. log: its log. everything_requested: a hook asks to observe all that
     lives, not only what the statement may have changed; observe_all: that is what the observation does.
     exposes_memory: the statement may have handed out a tensor's memory. skipped: steps that passed unrecorded before;
-    skipped_visits: the same of a backward pass. ops_unobserved: operators ran that were not recorded.
+    skipped_visits: the same of a backward pass. ops_unobserved: operators ran that were not recorded. tensors_printed: torch put a tensor into words.
     storages_rebound: tensors may have gone to other storages. counters_ambiguous: a new tensor may share a version
     counter that only a saved slot holds. display_text: what an interactive session shows of the statement's value.
     array_bases: the tensors that own the memory of new numpy arrays, and those. touched_tensors, touched_storages: taken or made by operators. reached_tensors: held by something outside of the
@@ -65,6 +68,7 @@ class Observation:
     skipped: int = 0
     skipped_visits: int = 0
     ops_unobserved: bool = False
+    tensors_printed: bool = False
     storages_rebound: bool = False
     counters_ambiguous: bool = False
     display_text: str | None = None
@@ -109,7 +113,7 @@ class Observation:
         if after_fault:
             self.everything_requested = True
             return
-        self.ops_unobserved = False
+        self.ops_unobserved = self.tensors_printed = False
         self.touched_storages.clear()
         self.detached_copies.clear()
         self.array_bases.clear()

@@ -12,6 +12,7 @@ from server.worker.probes.counters import Counters
 from server.worker.probes.device import Devices
 from server.worker.probes.graph import Graph
 from server.worker.probes.holders import Holders
+from server.worker.probes.index_writes import index_writes
 from server.worker.probes.modes import Modes
 from server.worker.probes.node_uids import NodeUids
 from server.worker.probes.path_cuts import path_cuts
@@ -186,6 +187,7 @@ class Observer:
         self.saved_tensors.clear_transitions()
         try:
             log += path_cuts(observation, self.tensors)
+            log += index_writes(observation, dead_storages)
         except Exception as error:
             self._context.report_fault(error)
         for storage in dead_storages:

@@ -15,6 +15,9 @@ NO_MEMORY = re.compile(
 )
 """What torch says where Python would raise a MemoryError."""
 
+LONGEST_MESSAGE = 10_000
+"""Characters of an error's message that are recorded."""
+
 _RECORDER = Recorder.hooks.__code__.co_filename
 
 
@@ -29,7 +32,7 @@ def lines_in_program(error: BaseException) -> list[tuple[int, str]]:
 def error_message(error: BaseException) -> str:
     """What the program itself would print; its `__str__` may be the program's own."""
     try:
-        return str(error)[:10_000]
+        return str(error)[:LONGEST_MESSAGE]
     except BaseException:
         return "<exception str() failed>"
 

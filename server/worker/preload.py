@@ -39,11 +39,12 @@ torch._inductor.fx_passes.dedupe_symint_uses torch._inductor.sizevars torch._pri
 torch._subclasses.schema_check_mode torch.ao.ns._numeric_suite_fx torch.autograd._functions torch.export._draft_export
 torch.export._trace torch.export._wrapper_utils torch.fx.passes.regional_inductor torch.masked.maskedtensor._ops_refs
 torch.nested._internal.ops torch.profiler._chrome_trace_export torch.profiler._cupti_monitor
-torch.profiler._cupti_monitor_trace torch.sparse._triton_ops
+torch.profiler._cupti_monitor_trace torch.sparse._triton_ops torch.testing._internal.optests functorch.compile
 functorch.dim._getsetitem functorch.dim._order functorch.einops.rearrange functorch.experimental.control_flow
 torchgen.api.cpp torchgen.api.ufunc torchgen.gen_schema_utils
 _md5 _pylong _sha1 _sha2 _sha256 _sha3 _strptime bdb cmd doctest getopt importlib.readers multiprocessing.popen_fork
-multiprocessing.queues multiprocessing.synchronize pdb pydoc pydoc_data.topics tracemalloc unicodedata yaml
+multiprocessing.queues multiprocessing.synchronize pdb plistlib py_compile pydoc pydoc_data.topics sympy.sets.setexpr
+sympy.tensor.tensor tracemalloc unicodedata yaml
 """
 """What functions of torch, numpy and Python import while they run. Not every version or machine has all of it."""
 
@@ -71,6 +72,8 @@ WARM_UP_CASES = (
     "with torch.autocast('cpu', torch.bfloat16): torch.randn(4, 4) @ torch.randn(4, 4)",
     "numpy.linalg.svd(numpy.eye(3)); numpy.random.default_rng(0).normal(size=3); torch.from_numpy(numpy.ones(2)).numpy()",
     "time.tzset(); datetime.datetime.now().astimezone(); hashlib.sha256(b'').hexdigest()",
+    "import platform; platform.platform()",  # reads the interpreter's own file
+    "import torch._dynamo; torch._dynamo.list_backends()",  # asks every installed package for its own
     "inspect.getmodule(compile('', '', 'exec'))",  # asks the disk where each module lies, and remembers
 )
 """Run once, in this order; they leave no trace. None runs backward: that makes a thread for each GPU of the machine."""

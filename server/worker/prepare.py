@@ -11,12 +11,12 @@ import numpy
 import torch
 
 from server.wire.link import WorkerOptions
-from server.worker import gpu, huge_pages
+from server.worker import generator_seed, gpu, huge_pages
 from server.worker.child import Worker
+from server.worker.jobs import do_job
 from server.worker.preload import preload
 from server.worker.probes import ops
 from server.worker.rehearsal import rehearse
-from server.worker.run import run
 from server.worker.threads import require_one_thread, run_in_thread
 
 REHEARSALS = 12
@@ -34,6 +34,8 @@ def prepare(options: WorkerOptions) -> Worker:
     torch.set_num_threads(1)
     run_in_thread(preload)
     ops.register_kernels()
+    if options.device == "cpu":
+        generator_seed.replace()
     # the count comes from the driver's management library, which makes no context: a fork could not use one
     gpus = torch.cuda.device_count()
     if not gpus:  # with one a backward makes threads, and a fork has none of them
@@ -46,7 +48,7 @@ def prepare(options: WorkerOptions) -> Worker:
     huge_pages.collapse()
     versions = {"torch": str(torch.__version__), "numpy": numpy.__version__, "python": platform.python_version()}
     initialize = functools.partial(gpu.initialize, options.gpu_memory) if options.device == "cuda" else None
-    return Worker(run, versions, gpus, initialize, None if gpus else rehearse_in_thread)
+    return Worker(do_job, versions, gpus, initialize, None if gpus else rehearse_in_thread)
 
 
 def rehearse_in_thread(interrupted: Callable[[], bool]) -> None:

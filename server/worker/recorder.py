@@ -14,27 +14,18 @@ from typing import Any
 from server.wire.base import Value
 from server.wire.limits import Limit
 from server.wire.trace import Visit
+from server.worker import instrument
 from server.worker.displayhook import display_text
-from server.worker.instrument import (
-    CALL,
-    CAUGHT,
-    HEAD,
-    LAMBDA,
-    LOOP,
-    LOOPS,
-    RESUME,
-    RETURN,
-    STEP,
-    VALUE,
-    YIELD,
-)
 from server.worker.introspection import traceback_of
 from server.worker.observer import Observer
+from server.worker.own_frames import hide_own_frames
 from server.worker.probes.backward import Backward
 from server.worker.probes.frames import Frames
+from server.worker.probes.jit import Jit
 from server.worker.probes.ops import Ops
 from server.worker.probes.probe import ProbeContext
 from server.worker.probes.swap import Swap
+from server.worker.replacements import Replacements
 from server.worker.run_context import RunContext
 from server.worker.stack import PROGRAM, frames_outward, stepping_frame, too_deep
 from server.worker.step_recorder import StepRecorder
@@ -80,22 +71,23 @@ class Recorder:
         self._skipped = SkippedIterations(run.statements, Schedule(self._share_used, run.focus), self._mute)
         self.steps = StepRecorder(run, context, observer, self._frames, self._skipped)
         self.ops = Ops(context, observer.tensors, observer.storages, lambda: not self._skipped.active)
+        self.jit, self.replacements = Jit(context, self.ops.forget_uninitialized), Replacements(context)
         self.swap = Swap(context, observer.tensors.uids, observer.storages)
         self.backward = Backward(context, observer.node_uids, observer.tensors, observer.storages, self)
 
     def hooks(self) -> dict[str, Callable[..., Any]]:
         """What the instrumented program calls, by name."""
         return {
-            STEP: self._step,
-            HEAD: self._head,
-            CALL: self._call,
-            RETURN: self._return,
-            VALUE: self._value,
-            YIELD: self._yield,
-            RESUME: self._resume,
-            CAUGHT: self._caught,
-            LOOP: self._loop,
-            LAMBDA: self._lambda,
+            instrument.STEP: self._step,
+            instrument.HEAD: self._head,
+            instrument.CALL: self._call,
+            instrument.RETURN: self._return,
+            instrument.VALUE: self._value,
+            instrument.YIELD: self._yield,
+            instrument.RESUME: self._resume,
+            instrument.CAUGHT: self._caught,
+            instrument.LOOP: self._loop,
+            instrument.LAMBDA: self._lambda,
         }
 
     @contextmanager
@@ -131,7 +123,7 @@ class Recorder:
 
     def _head(self, i: int, *test: Any) -> Any:
         value, frame = test[0] if test else None, sys._getframe(1)
-        if self._statements.rows[i]["kind"] in LOOPS:
+        if self._statements.rows[i]["kind"] in instrument.LOOPS:
             if not self._begin_iteration(frame, i, bool(test) and type(value) is bool and not value):
                 return value
         elif self._skipped.active and not self._skipped.is_recorded(frame, i):
@@ -211,13 +203,13 @@ class Recorder:
             return self._frames.suspend(sys._getframe(1), resume)
 
     def _caught(self) -> None:
-        frame = sys._getframe(1)
+        frame, error = sys._getframe(1), sys.exc_info()[1]
+        hide_own_frames(error)
         if self._guard.busy or (
             self._skipped.active and not self._skipped.is_recorded(frame, self.steps.statement(frame))
         ):
             return
         with self._guard():
-            error = sys.exc_info()[1]
             if error is None or traceback_of(error) is None:
                 return
             mark = (id(error), id(traceback_of(error)))

@@ -27,6 +27,7 @@ from server import __version__
 from server.language import paste, policy, repairs
 from server.language.determinism import nondeterministic_names
 from server.wire import limits
+from server.wire.gradient_check import GradientCheck, GradientCheckOptions
 from server.wire.limits import Limit
 from server.wire.link import FaultLine, FocusRecord, JobRecord
 from server.wire.records import (
@@ -37,17 +38,24 @@ from server.wire.records import (
     OutcomeLineRecord,
     OutcomeRecord,
     ProgramRecord,
+    RuntimeRecord,
     StatementRecord,
     StepRecord,
 )
 from server.worker.device_name import device_name
 from server.worker.displayhook import expressions_with_output
+from server.worker.files.install import install_files
+from server.worker.gradient_check.check import Check
+from server.worker.gradient_check.replay import Program
 from server.worker.instrument import Statements, instrument
 from server.worker.outcomes import NO_MEMORY, error_record, lines_in_program, refused_outcome
+from server.worker.own_frames import walk_program_stack
+from server.worker.probes.probe import ProbeContext
 from server.worker.recorder import Recorder
+from server.worker.replacements import Replacements
 from server.worker.run_context import RunContext
 from server.worker.stack import PROGRAM, RECURSION_SLACK, frames_outward
-from server.worker.streams import OutputStream
+from server.worker.streams import OutputStream, input_stream
 
 LIMITS: dict[str, int | float] = {name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE}
 """Limits of a job that names no others: steps, printed characters, tensors alive at once, bytes of the trace."""
@@ -66,8 +74,10 @@ class ProgramRun:
     def __init__(self, job: JobRecord, write: Callable[[bytes], None]) -> None:
         self._source, self._seed = job["source"], job.get("seed", 0)
         self._device = job.get("device", "cpu")
+        self._input = job.get("input", "")
         self._limits = LIMITS | job.get("limits", {})
         self._focus: FocusRecord = job.get("focus") or {}
+        self._check = GradientCheckOptions(**job["check"]) if "check" in job else None
         self._send, self._written = write, 0
         self._began, self._cpu = time.perf_counter(), time.process_time()
         self._recorder: Recorder | None = None
@@ -80,7 +90,10 @@ class ProgramRun:
         deterministic = tree is not None and not nondeterministic_names(tree)
         if tree is not None and not refusals:
             try:
-                statements, code = compile_instrumented(tree)
+                if self._check is None:
+                    statements, code = compile_instrumented(tree)
+                else:
+                    code = compile(tree, PROGRAM, "exec", dont_inherit=True)
             except SyntaxError as error:  # what only the compiler finds: `return` outside a function
                 refusals = [policy.syntax_refusal(error, pasted.source)]
             except (RecursionError, MemoryError):
@@ -88,6 +101,8 @@ class ProgramRun:
         self._write_line({"header": self._header(pasted, statements), "deterministic": deterministic})
         if code is None:
             self._end(refused_outcome(repairs.offer_repairs(pasted, self._source, refusals)))
+        elif self._check is not None:
+            self._check_gradients(code, pasted.source, self._check)
         else:
             self._run_program(code, pasted, statements)
 
@@ -106,22 +121,21 @@ class ProgramRun:
         }
         if pasted.source != self._source:
             program["pasted"] = self._source
-        return {
-            "schema": 1,
-            "program": program,
-            "runtime": {
-                "torch": str(torch.__version__),
-                "numpy": np.__version__,
-                "python": platform.python_version(),
-                "tracer": __version__,
-                "device": self._device,
-                "device_name": device_name(self._device),
-                "seed": self._seed,
-                "hash_seed": HASH_SEED,
-                "threads": 1,
-                "limits": self._limits,
-            },
+        runtime: RuntimeRecord = {
+            "torch": str(torch.__version__),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+            "tracer": __version__,
+            "device": self._device,
+            "device_name": device_name(self._device),
+            "seed": self._seed,
+            "hash_seed": HASH_SEED,
+            "threads": 1,
+            "limits": self._limits,
         }
+        if self._input:
+            runtime["input"] = self._input
+        return {"schema": 1, "program": program, "runtime": runtime}
 
     def _run_program(self, code: types.CodeType, pasted: paste.Pasted, statements: Statements) -> None:
         module = types.ModuleType("__main__")
@@ -141,7 +155,9 @@ class ProgramRun:
             recorder.record_exception(error)
             with recorder.program_over():  # its `__str__` may be the program's own
                 fields = error_record(error)
-            offers = repairs.cpu_repairs(pasted, self._source, fields["message"]) if self._device == "cpu" else []
+            offers = repairs.error_repairs(
+                pasted, self._source, fields["type"], fields["message"], fields["line"], self._device == "cpu"
+            )
             if offers:
                 fields["repairs"] = [offer.model_dump(mode="json", exclude_unset=True) for offer in offers]
             outcome = {"status": "raised", "error": {**fields, "step": max(recorder.steps.count - 1, 0)}}
@@ -157,6 +173,21 @@ class ProgramRun:
         recorder.record_end(line)
         self._end(outcome)
 
+    def _check_gradients(self, code: types.CodeType, source: str, options: GradientCheckOptions) -> NoReturn:
+        """Run the program as often as it takes to compare its gradients; its steps are not recorded."""
+        sys.argv = [PROGRAM]
+        linecache.cache[PROGRAM] = (len(source), None, source.splitlines(keepends=True), PROGRAM)
+        torch.set_num_threads(1)
+        sys.setrecursionlimit(RECURSION + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
+        program = Program(code, lambda: seed_generators(self._seed, self._device), self._input)
+        with Replacements(ProbeContext()):
+            check = Check(program, options, self._cpu)
+            result = check.result()
+        outcome: OutcomeRecord = {"status": "finished"}
+        if check.error is not None:
+            outcome = {"status": "raised", "error": error_record(check.error)}
+        self._end(outcome, result)
+
     def _set_up_interpreter(self, source: str, module: types.ModuleType, recorder: Recorder) -> None:
         """Set up the interpreter as a program finds it when python runs it as a script."""
         sys.modules["__main__"] = module
@@ -165,6 +196,7 @@ class ProgramRun:
         seed_generators(self._seed, self._device)
         torch.set_num_threads(1)
         for name, stream in (
+            ("stdin", input_stream(self._input)),
             ("stdout", OutputStream("stdout", recorder.write_output)),
             ("stderr", OutputStream("stderr", recorder.write_output)),
         ):
@@ -175,12 +207,13 @@ class ProgramRun:
             recorder.record_warning(category.__name__, str(message))
 
         warnings.showwarning = show
+        setattr(traceback, "walk_stack", walk_program_stack)
         builtins.__dict__.update(recorder.hooks())
 
     def _execute(self, code: types.CodeType, space: dict[str, Any], recorder: Recorder) -> BaseException | None:
         sys.setrecursionlimit(RECURSION + len(list(frames_outward(sys._getframe()))) + RECURSION_SLACK)
         try:
-            with recorder.ops, recorder.backward, recorder.swap:
+            with recorder.ops, recorder.backward, recorder.swap, recorder.jit, recorder.replacements:
                 exec(code, space)
         except BaseException as error:
             return error
@@ -204,7 +237,7 @@ class ProgramRun:
         self._written += len(line)
         self._send(line)
 
-    def _end(self, outcome: OutcomeRecord) -> NoReturn:
+    def _end(self, outcome: OutcomeRecord, check: GradientCheck | None = None) -> NoReturn:
         """The last line; nothing of the program runs after it: no thread, no exit handler, no destructor."""
         cost: CostRecord = {
             "wall_ms": round((time.perf_counter() - self._began) * 1000, 3),
@@ -215,6 +248,8 @@ class ProgramRun:
         line: OutcomeLineRecord = {"outcome": outcome, "cost": cost}
         if again:
             line["again"] = again
+        if check is not None:
+            line["gradient_check"] = check.model_dump(mode="json", exclude_unset=True)
         self._write_line(line)
         os._exit(0)
 
@@ -232,6 +267,7 @@ def seed_generators(seed: int, device: str) -> None:
 def run(job: JobRecord, write: Callable[[bytes], None]) -> NoReturn:
     """Run the program of `job` , write its trace as JSON lines, and end this process."""
     try:
+        install_files()
         ProgramRun(job, write).run()
     except BaseException:
         write(encode_line({"fault": traceback.format_exc()[-4000:]}))

@@ -175,15 +175,13 @@ def argument_conditions(pid: int) -> dict[str, tuple[Condition, ...]]:
     }
 
 
-def filter_program(
-    pid: int, machine: str = os.uname().machine, gpu: bool = False, random_device: bool = False
-) -> bytes:
+def filter_program(pid: int, machine: str = os.uname().machine, gpu: bool = False) -> bytes:
     """The filter for the process `pid`, as an array of struct sock_filter.
 
     A call's number is compared for equality, so no call of x32 (0x40000000 and up) passes.
 
-    gpu: allow what a GPU's driver needs. random_device: allow files to be opened the way torch opens /dev/urandom. With
-    either, Landlock has to deny the files. Raises OSError where this machine has no list of system calls.
+    gpu: allow what a GPU's driver needs; Landlock then has to deny the files. Raises OSError where this machine has no
+    list of system calls.
     """
     if machine not in MACHINES:
         raise OSError(errno.ENOSYS, f"there is no list of system calls for {machine}")
@@ -192,15 +190,11 @@ def filter_program(
         name: rules for name, rules in argument_conditions(pid).items() if not gpu or name not in UNCHECKED_WITH_GPU
     }
     allowed = ALLOWED | GPU_DRIVER | HIDDEN if gpu else ALLOWED
-    hidden = {name: [_refuse(errno.ENOENT)] for name in HIDDEN}
-    if random_device:
-        read_only = Condition(low_half(2), (os.O_RDONLY,))  # Python would say O_CLOEXEC, too
-        hidden["openat"] = _body((read_only,), errno.ENOENT)
     parts = [_load(_ARCH), _equal(arch, 1, 0), _refuse(errno.EPERM), _load(_NUMBER)]
     for name, numbers in allowed.items():
         parts += _rule(numbers[column], _body(checked.get(name, ())))
-    for name, numbers in HIDDEN.items():
-        parts += _rule(numbers[column], hidden[name])
+    for numbers in HIDDEN.values():
+        parts += _rule(numbers[column], [_refuse(errno.ENOENT)])
     for numbers in ABSENT.values():
         parts += _rule(numbers[column], [_refuse(errno.ENOSYS)])
     return b"".join((*parts, _refuse(errno.EPERM)))
@@ -226,12 +220,12 @@ def _rule(number: int | None, body: list[bytes]) -> list[bytes]:
     return [] if number is None else [_equal(number, 0, len(body)), *body]
 
 
-def _body(conditions: tuple[Condition, ...], error: int = errno.EPERM) -> list[bytes]:
+def _body(conditions: tuple[Condition, ...]) -> list[bytes]:
     body = []
     for condition in conditions:
         body += [_load(condition.offset), struct.pack("=HBBI", _AND, 0, 0, condition.mask)]
         body += [_equal(value, len(condition.values) - k, 0) for k, value in enumerate(condition.values)]
-        body.append(_refuse(error))
+        body.append(_refuse(errno.EPERM))
     return [*body, struct.pack("=HBBI", _RETURN, 0, 0, _ALLOW)]
 
 

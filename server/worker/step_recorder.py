@@ -81,6 +81,8 @@ class StepRecorder:
     def record_step(self, request: StepRequest) -> None:
         """Observe what the request calls for, and write the step."""
         observation = self._context.observation
+        inside = self._context.is_within_operation()
+        observation.ops_unobserved = observation.ops_unobserved or inside
         position = self._position(request)
         self.line = position.line
         is_last = isinstance(request, StatementStep) and request.is_last
@@ -109,6 +111,7 @@ class StepRecorder:
             step["visit"] = request.visit
         self._write(step, observation)
         observation.reset(after_fault=failed)
+        observation.ops_unobserved = observation.ops_unobserved or inside  # the next step may be back outside
         self.count += 1
         if not is_last:
             self._check_limits()

@@ -1,4 +1,4 @@
-"""What a program prints, on its way into the log."""
+"""A program's standard streams: what it prints, on its way into the log, and the lines that it reads."""
 
 import io
 from collections.abc import Callable
@@ -39,3 +39,14 @@ class OutputStream(io.TextIOBase):
             text = str.__str__(text)
         self._emit(self._name, text)
         return len(text)
+
+
+class InputBytes(io.BytesIO):
+    """The bytes of the standard input, under its name."""
+
+    name = "<stdin>"
+
+
+def input_stream(text: str) -> io.TextIOWrapper:
+    """The standard input that reads this text and then ends, as a file in its place does."""
+    return io.TextIOWrapper(InputBytes(text.encode("utf-8", "replace")), "utf-8")

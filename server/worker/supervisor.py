@@ -10,16 +10,20 @@ import os
 import selectors
 import signal
 import socket
+import time
 from dataclasses import dataclass
 from typing import NoReturn
 
 from server.wire.link import ServerMessage, WorkerOptions, ZygoteMessage
 from server.worker import confine
-from server.worker.child import DUMP_SIGNAL, Worker, run_child
+from server.worker.child import DUMP_SIGNAL, NO_JOB, Worker, run_child
 from server.worker.threads import require_one_thread
 
 MAX_SPARE_DEATHS = 8
 """Spare children that may die one after the other without a run; after that many the supervisor gives up."""
+
+PAUSE = 0.5
+"""Seconds until another spare is forked, where the server had no room for the descriptors of the last one."""
 
 FIRST_UID = 61_000
 """The first of the user ids of which each living child has its own, where the server runs as root."""
@@ -41,6 +45,7 @@ class Supervisor:
         self._children: dict[int, _Child] = {}
         self._spares: set[int] = set()
         self._last_number = self._spare_deaths = 0
+        self._paused_until = 0.0
         self._layers: dict[str, str] = {}
         self._confinement: confine.Confinement | None = None
 
@@ -60,7 +65,8 @@ class Supervisor:
         self._selector.register(self._link, selectors.EVENT_READ, None)
         while True:
             self._keep_spares()  # here alone, so that each child begins at the same depth of the stack
-            for key, _ in self._selector.select():
+            pause = self._paused_until - time.monotonic()
+            for key, _ in self._selector.select(pause if pause > 0 else None):
                 if key.data is not None:
                     self._reap(key.data)
                 elif not self._receive():
@@ -92,6 +98,8 @@ class Supervisor:
         return True
 
     def _keep_spares(self) -> None:
+        if time.monotonic() < self._paused_until:
+            return
         while len(self._spares) < self._options.spares and self._fork():
             pass
 
@@ -138,6 +146,9 @@ class Supervisor:
         )
         if number in self._spares:
             self._spares.discard(number)
+            if code == NO_JOB:
+                self._paused_until = time.monotonic() + PAUSE
+                return
             self._spare_deaths += 1
             if self._spare_deaths >= MAX_SPARE_DEATHS:
                 raise RuntimeError("no child of the workers lives long enough to be given a program")

@@ -10,6 +10,7 @@ import torch
 
 from server.wire import entities
 from server.wire.base import Opaque, Ref, Value
+from server.wire.entities import MAX_ITEMS
 from server.worker import introspection
 from server.worker.introspection import instance_dict, is_any_of
 from server.worker.probes.arrays import Arrays
@@ -18,9 +19,6 @@ from server.worker.probes.node_uids import NodeUids
 from server.worker.probes.probe import ProbeContext
 from server.worker.probes.tensors import Tensors
 from server.worker.uids import ObjectUids, object_ref
-
-MAX_ITEMS = 200
-"""Items of a container that are reported; the rest is counted in `elided`."""
 
 MAX_VALUES = 20_000
 """Values that one observation reports; containers beyond are named and not opened."""
@@ -178,7 +176,7 @@ class ValueEncoder:
             return
         if issubclass(kind, torch.nn.Module):
             for part in ("_parameters", "_buffers", "_modules"):
-                for name, value in dict.items(members.get(part) or {}):
+                for name, value in introspection.registered_members(members, part):
                     yield name, self.encode(value, depth + 1)
             for name, value in list(members.items()):
                 plain = type(name) is str and not name.startswith("_") and name != "training"

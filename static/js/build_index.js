@@ -7,6 +7,9 @@ import { ALARMS, handleKey, pinKey, TraceIndex } from "./trace_index.js";
 /** @typedef {import("./trace.js").Slot} Slot */
 /** @typedef {import("./trace.js").Delta} Delta */
 
+/** @type {Set<string>} */
+const NONE = new Set();
+
 /** @param {{steps?: Step[]}} trace @returns {TraceIndex} */
 export function buildIndex(trace) {
   const steps = trace.steps ?? [];
@@ -37,15 +40,17 @@ class IndexBuilder {
 
   /** @param {Step[]} steps */
   addSteps(steps) {
-    steps.forEach((step, i) => {
-      const set = step.set ?? {};
-      const gone = new Set(step.gone ?? []);
-      for (const [uid, fields] of Object.entries(set)) this.addLife(uid, fields, i, gone.has(uid));
+    for (let i = 0; i < steps.length; i++) {
+      const { set = {}, gone = [] } = steps[i];
+      const uids = Object.keys(set);
+      const ended = gone.length ? new Set(gone) : NONE;
+      for (const uid of uids) this.addLife(uid, set[uid], i, ended.has(uid));
       for (const uid of gone) this.endLife(uid, i);
-      for (const uid of Object.keys(set)) this.updateGradOwner(uid);
-      this.addLiveBytes(set, gone);
-      this.addEvents(step, i);
-    });
+      for (const uid of uids) if (uid[0] === "t") this.updateGradOwner(uid);
+      for (const uid of gone) this.endBytes(uid);
+      this.index.bytes.push(this.alive);
+      this.addEvents(steps[i], i);
+    }
   }
 
   /** @param {string} uid @param {Delta} fields @param {number} i @param {boolean} gone by the end of the step */
@@ -57,42 +62,56 @@ class IndexBuilder {
       life = { uid, kind: fields.kind, order: lives.size, birth: i, death: end };
       lives.set(uid, life);
     }
+    if (life.birth < i) push(this.index.laterChanges, uid, i);
+    this.addChange(life.kind, { uid, step: i, fields });
+    if (life.kind === "storage") this.updateBytes(uid, fields);
     if (gone) return;
     if (life.kind === "tensor" || life.kind === "array") this.updateHandle(uid, fields, i);
     else if (life.kind === "node") this.updateNode(uid, fields, i);
     else if (life.kind === "storage") {
       if (fields.cells || fields.cells_at || fields.windows || life.birth === i) push(this.index.writes, uid, i);
-    } else if (life.kind === "object") this.updateModules(uid, fields);
+    } else if (life.kind === "object" && (fields.attrs || fields.type)) this.updateModules(uid, fields);
+  }
+
+  /** @param {string} kind @param {import("./trace_index.js").Change} change */
+  addChange(kind, change) {
+    if (kind === "frame") this.index.frameChanges.push(change);
+    else if (kind === "object") this.index.objectChanges.push(change);
+    else if (kind === "backward") this.index.backwardChanges.push(change);
   }
 
   /** @param {string} uid @param {Delta} fields @param {number} i */
   updateHandle(uid, fields, i) {
     const { index } = this;
     const handle = this.handles.get(uid) ?? {};
-    this.handles.set(uid, handle);
-    if (typeof fields.storage !== "undefined") handle.storage = fields.storage;
-    if (typeof fields.counter !== "undefined") handle.counter = fields.counter;
-    if (typeof fields.grad !== "undefined") handle.grad = /** @type {string | null} */ (fields.grad); // a mode's is a boolean
-    if (typeof fields.grad_fn !== "undefined") handle.grad_fn = fields.grad_fn;
-    index.onStorage.set(uid, handle.storage, i);
-    index.onCounter.set(uid, handle.counter, i);
-    index.byNode.set(uid, handle.grad_fn, i);
-    index.byGrad.set(uid, handle.grad, i);
-    const key = handleKey(uid, handle);
-    const before = this.placed.get(uid);
-    if (before !== key) {
-      this.endPlacement(uid, i);
-      // A handle that comes back to where it was keeps the place for all the time between.
-      const { storage = null, counter = null } = handle;
-      const placement = index.placements.get(key) ?? { key, uid, storage, counter, birth: i, death: index.end };
-      placement.death = index.end;
-      index.placements.set(key, placement);
-      this.placed.set(uid, key);
-    }
+    const { storage, counter, grad, grad_fn } = fields;
+    if (storage !== undefined) index.onStorage.set(uid, (handle.storage = storage), i);
+    if (counter !== undefined) index.onCounter.set(uid, (handle.counter = counter), i);
+    if (grad_fn !== undefined) index.byNode.set(uid, (handle.grad_fn = grad_fn), i);
+    if (grad !== undefined) index.byGrad.set(uid, (handle.grad = /** @type {string | null} */ (grad)), i); // a mode's is a boolean
+    const isNew = !this.handles.has(uid);
+    if (isNew) this.handles.set(uid, handle);
+    if (isNew || storage !== undefined || counter !== undefined) this.placeHandle(uid, handle, i);
     if (!handle.grad_fn) return;
+    const key = this.placed.get(uid) ?? "";
     const node = index.nodes.get(handle.grad_fn);
     if (node) node.output ??= key;
     else this.outputs.set(handle.grad_fn, key);
+  }
+
+  /** Where a handle is from a step on. @param {string} uid @param {{storage?: string | null, counter?: string | null}} handle
+   * @param {number} i */
+  placeHandle(uid, handle, i) {
+    const { placements, end } = this.index;
+    const key = handleKey(uid, handle);
+    if (this.placed.get(uid) === key) return;
+    this.endPlacement(uid, i);
+    // A handle that comes back to where it was keeps the place for all the time between.
+    const { storage = null, counter = null } = handle;
+    const placement = placements.get(key) ?? { key, uid, storage, counter, birth: i, death: end };
+    placement.death = end;
+    placements.set(key, placement);
+    this.placed.set(uid, key);
   }
 
   /** A handle's placement ends. @param {string} uid @param {number} i */
@@ -192,12 +211,13 @@ class IndexBuilder {
     const life = index.lives.get(uid);
     if (!life || life.death < i) return;
     life.death = i - 1;
-    for (const relation of [index.onStorage, index.onCounter, index.byNode, index.byGrad, index.byVariable])
-      relation.set(uid, null, i);
-    this.endPlacement(uid, i);
-    this.handles.delete(uid);
-    const node = this.nodes.get(uid);
+    if (this.handles.delete(uid)) {
+      for (const relation of [index.onStorage, index.onCounter, index.byNode, index.byGrad]) relation.set(uid, null, i);
+      this.endPlacement(uid, i);
+    }
+    const node = life.kind === "node" ? this.nodes.get(uid) : undefined;
     if (!node) return;
+    index.byVariable.set(uid, null, i);
     for (let k = 0; k < node.edges; k++) index.intoNode.set(`${uid}:${k}`, null, i);
     for (const slot of node.kept) {
       const key = `${uid}:${slot}`;
@@ -216,28 +236,28 @@ class IndexBuilder {
     if (storage && tensor?.storage && !gradOwners.has(storage)) gradOwners.set(storage, tensor.storage);
   }
 
-  /** @param {Record<string, Delta>} set @param {Set<string>} gone */
-  addLiveBytes(set, gone) {
-    for (const [uid, fields] of Object.entries(set)) {
-      if (fields.kind !== "storage" && !this.sizes.has(uid)) continue;
-      const before = this.sizes.get(uid) ?? 0;
-      const size = fields.within ? 0 : (fields.nbytes ?? before);
-      this.alive += size - before;
-      this.sizes.set(uid, size);
-    }
-    for (const uid of gone) {
-      this.alive -= this.sizes.get(uid) ?? 0;
-      this.sizes.delete(uid);
-    }
-    this.index.bytes.push(this.alive);
+  /** @param {string} storage @param {Delta} fields */
+  updateBytes(storage, fields) {
+    const before = this.sizes.get(storage) ?? 0;
+    const size = fields.within ? 0 : (fields.nbytes ?? before);
+    this.alive += size - before;
+    this.sizes.set(storage, size);
+  }
+
+  /** @param {string} uid of what is gone */
+  endBytes(uid) {
+    if (uid[0] !== "s") return;
+    this.alive -= this.sizes.get(uid) ?? 0;
+    this.sizes.delete(uid);
   }
 
   /** @param {Step} step @param {number} i */
   addEvents(step, i) {
     const { events, visits, visitsOf } = this.index;
-    for (const entry of step.log ?? []) {
-      if (entry.kind !== "event") continue;
-      if (events.get(entry.event)?.at(-1) !== i) push(events, entry.event, i);
+    const { log = [] } = step;
+    for (let at = 0; at < log.length; at++) {
+      const entry = log[at];
+      if (entry.kind === "event") push(events, entry.event, { step: i, at });
     }
     if (!step.visit) return;
     push(visits, step.visit.backward, { node: step.visit.node, step: i });

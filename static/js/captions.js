@@ -9,7 +9,7 @@ const MAX_SENTENCES = 6;
 
 /** @typedef {import("./locale.js").Locale["say"]} Say */
 /** @typedef {import("./trace.js").Trace} Trace */
-/** @typedef {{text: string, tone: string}} Sentence */
+/** @typedef {{text: string, tone: string, key?: string}} Sentence   key: of the note that it says */
 
 /** The step that a reader is shown first: where it raised, else the first slot that broke, write or cut, else the last.
  * @param {Trace} trace @returns {number} -1 where there are no steps */
@@ -43,7 +43,9 @@ export function stepHeading(trace, i, say) {
 export function sentences(opened, i, say) {
   const list = notes(opened, i);
   list.sort((a, b) => rank(a) - rank(b));
-  return list.slice(0, MAX_SENTENCES).map(({ key, args, tone }) => ({ text: say(key, args), tone: tone ?? "plain" }));
+  return list
+    .slice(0, MAX_SENTENCES)
+    .map(({ key, args, tone }) => ({ text: say(key, args), tone: tone ?? "plain", key }));
 }
 
 /** @param {import("./notes.js").Note} note */

@@ -1,7 +1,7 @@
 /** The program's editor: CodeMirror for Python, with the step's line highlighted, breakpoints, and messages at lines. */
 
 import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from "@codemirror/commands";
-import { python } from "@codemirror/lang-python";
+import { pythonLanguage } from "@codemirror/lang-python";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { EditorState, RangeSet, StateEffect, StateField } from "@codemirror/state";
 import {
@@ -15,20 +15,27 @@ import {
   WidgetType,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { lineRole } from "./finding_icons.js";
+import { lineMarks } from "./findings_card.js";
 import { isShape } from "./repair.js";
 
 /**
  * @typedef {{why: string, label: string, shape?: string, shapeLabel: string, run: (shape?: string) => void}} Offer
  *   shape: what the reader may change before
  * @typedef {{line: number, kind: "error" | "notice" | "output", text: string, offers?: Offer[], inline?: boolean,
- *   render?: () => HTMLElement, gloss?: string}} Message
- *   render: draws what `text` stands for; inline: at the end of the line, not under it; gloss: the text in plain words
+ *   lineOnly?: boolean, render?: () => HTMLElement, gloss?: string}} Message
+ *   render: draws what `text` stands for; inline: at the end of the line, not under it; lineOnly: the line alone is marked; gloss: the text in plain words
  */
+
+/** @typedef {import("./findings_card.js").ChainMark} ChainMark */
 
 /** @type {import("@codemirror/state").StateEffectType<{line: number, tone: string} | null>} */
 const setStepLine = StateEffect.define();
 /** @type {import("@codemirror/state").StateEffectType<Message[]>} */
 const setMessages = StateEffect.define();
+
+/** @type {import("@codemirror/state").StateEffectType<{marks: ChainMark[], roleName: (role: ChainMark["role"]) => string}>} */
+const setChain = StateEffect.define();
 
 /** @type {import("@codemirror/state").StateEffectType<number>} the beginning of a line */
 const toggleBreakpointAt = StateEffect.define({ map: (at, changes) => changes.mapPos(at) });
@@ -128,6 +135,52 @@ const stepLine = StateField.define({
   provide: (field) => EditorView.decorations.from(field),
 });
 
+/** What a line has to do with the finding that is open, at its right end. */
+class RoleWidget extends WidgetType {
+  /** @param {ChainMark["role"]} role @param {string} name */
+  constructor(role, name) {
+    super();
+    this.role = role;
+    this.name = name;
+  }
+
+  /** @param {RoleWidget} other */
+  eq(other) {
+    return other.role === this.role && other.name === this.name;
+  }
+
+  toDOM() {
+    return lineRole(this.role, this.name);
+  }
+}
+
+const chainField = StateField.define({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    let next = transaction.docChanged ? Decoration.none : marks;
+    for (const effect of transaction.effects)
+      if (effect.is(setChain)) next = chainDecorations(transaction.state, effect.value);
+    return next;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+/** The role of each line's gravest link, and the cause underlined. @param {EditorState} state
+ * @param {{marks: ChainMark[], roleName: (role: ChainMark["role"]) => string}} chain */
+function chainDecorations(state, { marks, roleName }) {
+  const ranges = [];
+  for (const { line: number, role, isCause } of lineMarks(marks)) {
+    if (number < 1 || number > state.doc.lines) continue;
+    const line = state.doc.line(number);
+    const indent = line.text.length - line.text.trimStart().length;
+    const end = line.text.replace(/\s*(#.*)?$/, "").length;
+    if (isCause && indent < end)
+      ranges.push(Decoration.mark({ class: "cm-cause" }).range(line.from + indent, line.from + end));
+    ranges.push(Decoration.widget({ widget: new RoleWidget(role, roleName(role)), side: 1 }).range(line.to));
+  }
+  return Decoration.set(ranges, true);
+}
+
 const messageField = StateField.define({
   create: () => Decoration.none,
   update(marks, transaction) {
@@ -151,6 +204,7 @@ function messageDecorations(state, list) {
   for (const message of list) {
     const line = state.doc.line(Math.max(1, Math.min(message.line, state.doc.lines)));
     if (message.kind !== "output") ranges.push(Decoration.line({ class: `cm-${message.kind}` }).range(line.from));
+    if (message.lineOnly) continue;
     ranges.push(
       Decoration.widget({ widget: new MessageWidget(message), block: !message.inline, side: 1 }).range(line.to),
     );
@@ -193,9 +247,10 @@ const highlightStyle = HighlightStyle.define([
 
 /**
  * @param {HTMLElement} host
- * @param {{source: string, label: string, leaveHint: string, nonce: string, onRun: () => void, onChange: () => void, onLine: (line: number) => void}} how
+ * @param {{source: string, label: string, leaveHint: string, nonce: string, onRun: () => void, onChange: () => void, onLine: (line: number) => void,
+ *   extensions?: import("@codemirror/state").Extension}} how
  */
-export function createEditor(host, { source, label, leaveHint, nonce, onRun, onChange, onLine }) {
+export function createEditor(host, { source, label, leaveHint, nonce, onRun, onChange, onLine, extensions = [] }) {
   let silent = false;
   const runKey = () => {
     onRun();
@@ -233,10 +288,12 @@ export function createEditor(host, { source, label, leaveHint, nonce, onRun, onC
         indentOnInput(),
         indentUnit.of("    "),
         bracketMatching(),
-        python(),
+        pythonLanguage, // without its completions, which would be a tenth of the script
         syntaxHighlighting(highlightStyle),
         stepLine,
+        chainField,
         messageField,
+        extensions,
         keymap.of([{ key: "Mod-Enter", run: runKey }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
         EditorView.contentAttributes.of({
           "aria-label": label,
@@ -272,6 +329,10 @@ export function createEditor(host, { source, label, leaveHint, nonce, onRun, onC
     /** @param {Message[]} list */
     setMessages(list) {
       view.dispatch({ effects: setMessages.of(list) });
+    },
+    /** Marks the lines of a finding's chain. @param {ChainMark[]} marks @param {(role: ChainMark["role"]) => string} roleName */
+    setChain(marks, roleName) {
+      view.dispatch({ effects: setChain.of({ marks, roleName }) });
     },
     /** The lines where the reader wants to stop. @returns {Set<number>} */
     breakpoints() {

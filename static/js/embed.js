@@ -1,16 +1,17 @@
 /** The frame in another site's page: fetches the trace of its saved program. */
 
 import { captionItems } from "./caption_list.js";
-import { locale } from "./locale.js";
+import { loadFindings } from "./findings_bundle.js";
+import { loadLocale } from "./page_locale.js";
 import { loadTrace, problemOf, TraceError } from "./trace_source.js";
 import { startViewer } from "./viewer.js";
 
 const { trace_url: url, step, title } = JSON.parse(document.getElementById("first")?.textContent ?? "{}");
+const { say } = await loadLocale(document.documentElement.lang);
 try {
-  startViewer({ trace: await loadTrace(url), step, title });
+  startViewer({ trace: await loadTrace(url), step, title }, say, loadFindings);
 } catch (error) {
   if (!(error instanceof TraceError)) throw error;
   const { key, args } = problemOf(error.status, error.problem);
-  const { say } = locale(document.documentElement.lang);
   document.getElementById("sentences")?.replaceChildren(...captionItems([{ text: say(key, args), tone: "bad" }]));
 }

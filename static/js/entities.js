@@ -17,6 +17,7 @@
 /** @typedef {Omit<import("./trace.js").Frame, "vars" | "unset"> & {vars: Map<string, Value>}} Frame */
 /** @typedef {Exclude<import("./trace.js").Entity, {kind: "frame" | "array"}> | NumpyArray | Frame} Entity   its fields as merged so far; never changed in place */
 /** @typedef {{[dtype: string]: Cell[]}} CellRows */
+/** @typedef {import("./entity_history.js").Lookup} Lookup */
 
 const KINDS = new Set([
   "storage",
@@ -89,7 +90,7 @@ export function sameValue(a, b) {
 /**
  * The entity of a uid, where it is of a kind.
  * @template {Entity["kind"]} K
- * @param {Map<string, Entity>} entities @param {string | null | undefined} uid @param {K} kind
+ * @param {Lookup} entities @param {string | null | undefined} uid @param {K} kind
  * @returns {Extract<Entity, {kind: K}> | undefined}
  */
 export function find(entities, uid, kind) {
@@ -97,7 +98,7 @@ export function find(entities, uid, kind) {
   return entity?.kind === kind ? /** @type {Extract<Entity, {kind: K}>} */ (entity) : undefined;
 }
 
-/** The tensor or array of a uid. @param {Map<string, Entity>} entities @param {string | null | undefined} uid
+/** The tensor or array of a uid. @param {Lookup} entities @param {string | null | undefined} uid
  * @returns {Handle | undefined} */
 export function findHandle(entities, uid) {
   const entity = entities.get(uid ?? "");

@@ -1,22 +1,29 @@
-/** What the server draws from a stored trace: pictures, the card that a link is shown by, the offline file. */
+/** What the server makes of a stored trace: pictures, the card that a link is shown by, the offline file, its findings, what a terminal prints. */
 
 import { cardOf, loomOf, pictureOf } from "./picture.js";
 import { standalone } from "./standalone.js";
 import { openingStep } from "./captions.js";
+import { exportComparison, isComparison } from "./compare/exports.js";
+import { readingOf } from "./reading.js";
+import { findingsReply, summaryReply } from "./findings/reply.js";
 
 /**
- * @typedef {{kind: "stage" | "loom" | "card" | "file", step: number | null, title: string, note: string, address: string, theme: "light" | "dark", language: string,
+ * @typedef {{kind: "stage" | "loom" | "card" | "file" | "findings" | "summary" | "reading" | import("./compare/exports.js").ComparisonKind, step: number | null, title: string, note: string, address: string, theme: "light" | "dark", language: string,
  *   tallest: number, body: string, style: string, script: string, nonce: string}} ExportRequest
  *   note, address: of the offline file, empty where there is none. step: null is the one that a reader would be shown first; body, style, script, nonce: the offline file's
  */
 
-/** @param {string} text the trace @param {ExportRequest} request @returns {{made: string} | {steps: number}} steps: how many there are, where the one request for is not among them */
+/** @param {string} text the trace, or for a comparison both, by side @param {ExportRequest} request @returns {{made: string} | {steps: number}} steps: how many there are, where the one request for is not among them */
 export function render(text, request) {
   const trace = JSON.parse(text);
   const { kind, step, title } = request;
+  if (isComparison(kind)) return { made: exportComparison(trace, kind, request) };
   if (step !== null && step >= trace.steps.length) return { steps: trace.steps.length };
   if (kind === "stage") return { made: pictureOf(trace, step, request) };
   if (kind === "loom") return { made: loomOf(trace, step, request) };
+  if (kind === "findings") return { made: JSON.stringify(findingsReply(trace, request.language)) };
+  if (kind === "summary") return { made: JSON.stringify(summaryReply(trace, request.language)) };
+  if (kind === "reading") return { made: JSON.stringify(readingOf(trace, request.language)) };
   if (kind === "card") return { made: cardOf(trace, step, title, request) };
   return {
     made: standalone({

@@ -30,27 +30,40 @@ export function createHighlight(root, relatives, onChoose) {
   let selection = null;
   /** @type {Map<string, Element[]> | null} what is drawn, by its keys; null until somebody asks */
   let drawn = null;
+  /** @type {Element[]} what is highlighted, and the pictures around it */
+  let lit = [];
+
+  /** @param {string[]} keys @returns {Element[]} what is drawn of them */
+  function elementsOf(keys) {
+    const byKey = (drawn ??= elementsByKey(root));
+    return keys.flatMap((key) => byKey.get(key) ?? []);
+  }
 
   /** @param {Element} target */
   function highlight(target) {
     clear();
-    const byKey = (drawn ??= elementsByKey(root));
-    const related = relatives(attributesOf(target)).flatMap((key) => byKey.get(key) ?? []);
-    const elements = new Set([target, ...related]);
+    const elements = new Set([target, ...elementsOf(relatives(attributesOf(target)))]);
     if (elements.size < 2) return;
-    for (const svg of root.querySelectorAll("svg")) svg.classList.add("lighting");
+    lightElements(elements);
+    target.classList.add("origin");
+  }
+
+  /** @param {Iterable<Element>} elements */
+  function lightElements(elements) {
+    const pictures = root.querySelectorAll("svg");
+    for (const svg of pictures) svg.classList.add("lighting");
+    lit = [...elements, ...pictures];
     let k = 0;
     for (const element of elements) {
       element.classList.add("lit");
       if (element instanceof SVGElement) element.style.setProperty("--k", String(Math.min(k, DELAYED_CELLS)));
       if (element.hasAttribute("data-cell")) k += 1;
     }
-    target.classList.add("origin");
   }
 
   function clear() {
-    for (const svg of root.querySelectorAll("svg.lighting")) svg.classList.remove("lighting");
-    for (const element of root.querySelectorAll(".lit, .origin")) element.classList.remove("lit", "origin");
+    for (const element of lit) element.classList.remove("lighting", "lit", "origin");
+    lit = [];
   }
 
   /** Nothing is pointed at any more: only the selection is highlighted. */
@@ -71,6 +84,12 @@ export function createHighlight(root, relatives, onChoose) {
   return {
     redraw,
     select,
+    /** Highlight what is drawn of these keys, until something is pointed at. @param {string[]} keys */
+    light(keys) {
+      redraw();
+      const elements = new Set(elementsOf(keys));
+      if (elements.size) lightElements(elements);
+    },
     /** The picture was drawn again. */
     drawn() {
       drawn = null;

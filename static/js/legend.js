@@ -16,12 +16,17 @@ function isFirstVisit() {
   }
 }
 
-/** @param {HTMLElement} strip with a button `[data-close]` */
+/** @param {HTMLElement} strip with a button `[data-close]`; what it stands in has the class `explained` while it is seen */
 export function startLegend(strip) {
-  strip.hidden = !isFirstVisit();
+  /** @param {boolean} seen */
+  const show = (seen) => {
+    strip.hidden = !seen;
+    strip.parentElement?.classList.toggle("explained", seen);
+  };
+  show(isFirstVisit());
   writePreference(KEY, "seen");
   strip.querySelector("[data-close]")?.addEventListener("click", () => {
-    strip.hidden = true;
+    show(false);
     try {
       sessionStorage.removeItem(KEY);
     } catch {

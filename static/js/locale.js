@@ -1,27 +1,10 @@
-/** Sentences by key in the reader's language, their holes filled with facts. */
+/** The page's sentences by key in the reader's language; those of findings come with the findings. */
 
 import en from "../locales/en.json" with { type: "json" };
 import zh from "../locales/zh.json" with { type: "json" };
+import { createLocale } from "./sentences.js";
 
-/** @type {Record<string, Record<string, string>>} */
-const SENTENCES = { en, zh };
+/** @typedef {import("./sentences.js").Locale} Locale */
 
-/** @typedef {{language: string, say: (key: string, args?: Record<string, unknown>) => string}} Locale */
-
-/** @param {string} language @returns {Locale} */
-export function locale(language) {
-  const known = language in SENTENCES ? language : "en";
-  return { language: known, say: (key, args = {}) => format(SENTENCES[known][key] ?? SENTENCES.en[key] ?? key, args) };
-}
-
-/**
- * Fills `{name}`; `{n|one cell|{n} cells}` chooses by number.
- * @param {string} sentence @param {Record<string, unknown>} args
- */
-export function format(sentence, args) {
-  const chosen = sentence.replace(
-    /\{(\w+)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\}/g,
-    (_, name, one, many) => (Number(args[name]) === 1 ? one : many),
-  );
-  return chosen.replace(/\{(\w+)\}/g, (hole, name) => (name in args ? String(args[name]) : hole));
-}
+/** @type {(language: string) => Locale} */
+export const locale = createLocale({ en, zh });

@@ -1,14 +1,18 @@
 /** The page: wires its parts to the state. What the reader does becomes an action, what changes is drawn. */
 
+import { compareAddress } from "./compare/address.js";
 import { createProgramPane } from "./program_pane.js";
 import { startCopyLink } from "./copy_link.js";
 import { startDownloads } from "./download.js";
 import { readDraft, writeDraft } from "./drafts.js";
+import { tryFixes } from "./fixes.js";
+import { checkGradients } from "./gradient_check.js";
+import { loadFindings } from "./findings_bundle.js";
 import { startKeys } from "./keys.js";
 import { startLegend } from "./legend.js";
-import { locale } from "./locale.js";
 import { activeModes, bytesLabel, liveBytes } from "./memory_totals.js";
 import { createAddress, fragmentOf } from "./page_address.js";
+import { loadLocale } from "./page_locale.js";
 import * as select from "./page_selectors.js";
 import { initial, reduce } from "./page_state.js";
 import { startPaneBorder } from "./pane_border.js";
@@ -17,7 +21,9 @@ import { startRerun } from "./rerun.js";
 import { ROOT } from "./root.js";
 import { createRunner } from "./running.js";
 import { startSaving } from "./saving.js";
+import { createSiblingChips } from "./siblings/chips.js";
 import { startSharing } from "./sharing.js";
+import { fixed } from "./repair.js";
 import { createStore, differs } from "./store.js";
 import { startTheme } from "./theme.js";
 import * as url from "./url.js";
@@ -25,7 +31,7 @@ import { preferredView } from "./views.js";
 
 /** @typedef {import("./page_state.js").PageState} PageState */
 
-const { say } = locale(document.documentElement.lang);
+const { say } = await loadLocale(document.documentElement.lang);
 /** @template {HTMLElement} T @param {string} id @returns {T} */
 const element = (id) => /** @type {T} */ (document.getElementById(id));
 const option = (/** @type {HTMLOptionElement} */ { value }) => value;
@@ -47,6 +53,26 @@ const picture = createPicturePane(element, store, say, {
   about: aboutProgram,
   canRun: true,
   stopsAt: program.stopsAt,
+  markLines: program.markLines,
+  loadFindings,
+  checkGradients(backward) {
+    const { opened, settings } = store.state();
+    const { source, pasted } = opened?.trace.program ?? { source: "" };
+    return checkGradients({ source: pasted ?? source, ...settings }, backward);
+  },
+  fixes: {
+    attempt(finding, signal) {
+      const { opened, settings } = store.state();
+      const { source, pasted } = opened?.trace.program ?? { source: "" };
+      const program = { source: pasted ?? source, ...settings, language: document.documentElement.lang };
+      return tryFixes(program, finding, signal);
+    },
+    apply: (edits) => dispatch({ type: "fixApplied", edits }),
+    compareAddress(edits) {
+      const source = store.state().opened?.trace.program.source ?? "";
+      return compareAddress(source, fixed({ source }, edits));
+    },
+  },
   scaled(k, chosen) {
     const percent = `${Math.round(k * 100)}%`;
     element("scale").textContent = percent;
@@ -54,6 +80,9 @@ const picture = createPicturePane(element, store, say, {
     element("scale").setAttribute("aria-pressed", String(chosen));
   },
 });
+const siblings = createSiblingChips(element("siblings"), say, (change) =>
+  dispatch({ type: "siblingChosen", ...change }),
+);
 const address = createAddress(store.state, (next) => dispatch({ type: "linkOpened", address: next }));
 const runner = createRunner({ form: element("run-form"), result: element("run") }, page.traceUrl, dispatch);
 
@@ -124,6 +153,7 @@ function render(state, before) {
   program.render(state, before);
   if (differs(state, before, "opened", "waiting")) showPanes(state);
   picture.render(state, before);
+  siblings.render(state);
   showStepFacts(state, before);
   keepDraft(state, before);
   startRequested(state, before);
@@ -256,6 +286,13 @@ startKeys(
   { ...picture.shortcuts, "?": () => help.showModal(), b: program.toggleBreakpoint },
   { run: program.run, key: picture.timeline.key },
 );
+/** The page that compares begins with this program on both sides. */
+const compareLink = /** @type {HTMLAnchorElement | null} */ (document.querySelector("a[data-compare]"));
+compareLink?.addEventListener("click", async (event) => {
+  event.preventDefault();
+  const source = select.programText(store.state());
+  location.assign(source.trim() ? await compareAddress(source, source) : compareLink.href);
+});
 for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("a[data-keep]")))
   link.addEventListener("click", () => {
     link.hash = location.hash;

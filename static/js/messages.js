@@ -29,6 +29,7 @@ export function messages(trace, say, onRepair) {
   const out = [];
   for (const { line, kind, args, repairs } of lineNotices(trace).slice(0, MAX_MESSAGES))
     out.push({ line: line ?? 1, kind: "notice", text: say(`notice_${kind}`, args), offers: offers(repairs) });
+  out.push(...replacements(trace, say));
   const error = trace.outcome.error;
   for (const refusal of error?.refusals ?? [])
     out.push({ line: refusal.line, kind: "error", text: refusalText(refusal, say), offers: offers(refusal.repairs) });
@@ -66,6 +67,19 @@ export function generalNotices(trace, say) {
 /** The notices that are about one line. @param {Trace} trace @returns {import("./trace.js").Notice[]} */
 function lineNotices(trace) {
   return (trace.program.notices ?? []).filter((n) => LINE_NOTICES.has(n.kind));
+}
+
+/** What was done otherwise than a line asks, once for each line. @param {Trace} trace @param {Say} say @returns {Message[]} */
+function replacements(trace, say) {
+  /** @type {Map<string, Message>} */
+  const found = new Map();
+  for (const { line, log } of trace.steps)
+    for (const entry of log)
+      if (entry.kind === "event" && entry.event === "replaced") {
+        const text = say(`replaced_${entry.what}`, { count: entry.count });
+        found.set(`${line} ${text}`, { line, kind: "notice", text, offers: [] });
+      }
+  return [...found.values()].slice(0, MAX_MESSAGES);
 }
 
 /** Why a thing is refused, in the reader's language. @param {import("./trace.js").Refusal} refusal @param {Say} say @returns {string} */

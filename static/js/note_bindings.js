@@ -36,9 +36,17 @@ function bindingNote(context, name, value) {
   const entity = context.entities.get(uid);
   if (isHandle(entity)) return handleNotes(context, name, uid, entity);
   if (entity?.kind === "object")
-    return [{ key: context.fresh.has(uid) ? "new_object" : "same_object", args: { name, type: entity.type } }];
+    return [
+      { key: hasOtherName(context, uid, name) ? "same_object" : "new_object", args: { name, type: entity.type } },
+    ];
   if (entity?.kind === "node") return [{ key: "bound_node", args: { name, node: shortName(entity.name ?? "") } }];
   return [];
+}
+
+/** Whether anything else leads to an object after a step: what a call made was known inside of the call only.
+ * @param {Context} context @param {string} uid @param {string} name */
+function hasOtherName({ opened, index, fresh }, uid, name) {
+  return !fresh.has(uid) && (opened.names(index).tags.get(uid) ?? []).some(({ text }) => text !== name);
 }
 
 /** A name for a tensor or an array: a new one, one that shares memory, or one that was there before.
@@ -82,7 +90,26 @@ export function modeNotes({ step, entities, before, nameOf }) {
 }
 
 /** Containers that were there before and hold something else now. @param {Context} context @returns {Note[]} */
-export function containerNotes({ step, entities, before, nameOf }) {
+export function containerNotes(context) {
+  const { step, entities, before, nameOf } = context;
+  const same = sameTensors(context);
+  if (same.length) return same;
   const refilled = Object.keys(step.set).filter((uid) => find(before, uid, "object") && entities.has(uid));
   return refilled.length ? [{ key: "refilled", args: { objects: firstFew(refilled.map(nameOf)) } }] : [];
+}
+
+/** Attributes that came to be a tensor that was there before, under another name. @param {Context} context @returns {Note[]} */
+function sameTensors({ step, before, entities, opened, index, nameOf }) {
+  return Object.keys(step.set).flatMap((uid) => {
+    const [was, now] = [find(before, uid, "object")?.attrs ?? {}, find(entities, uid, "object")?.attrs ?? {}];
+    if (!before.has(uid)) return [];
+    return Object.entries(now).flatMap(([name, value]) => {
+      const ref = refOf(value);
+      if (!ref || ref === refOf(was[name]) || !isHandle(before.get(ref))) return [];
+      const other = opened.names(index - 1).paths.get(ref);
+      return other && opened.names(index).tags.has(ref)
+        ? [{ key: "same", args: { name: `${nameOf(uid)}.${name}`, other } }]
+        : [];
+    });
+  });
 }

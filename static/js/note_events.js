@@ -21,7 +21,7 @@ const TONES = { error: "bad", warning: "cut" };
  */
 export function eventNotes(context, event) {
   const row = EVENTS[event.event];
-  if (!row?.sentence || (context.step.visit && !row.in_visits)) return [];
+  if (!row?.sentence || (context.step.visit && !row.in_visits) || saysNothing(context, event)) return [];
   /** @type {Record<string, unknown>} */
   const args = { ...event };
   for (const field of row.refs) {
@@ -38,6 +38,17 @@ export function eventNotes(context, event) {
   return [note];
 }
 
+/** A number that is read for itself cuts nothing; a version matters where a saved value expects another.
+ * @param {Context} context @param {Event} event */
+function saysNothing({ opened, step, index }, event) {
+  if (event.event === "path_cut" && event.reason === "item")
+    return opened.trace.program.statements?.[step.stmt ?? -1]?.kind !== "Assign";
+  if (event.event !== "version_bumped") return false;
+  return ![...opened.index.slots.values()].some(
+    ({ counter, birth, released }) => counter === event.counter && birth < index && (released ?? Infinity) > index,
+  );
+}
+
 /** Who else reads what was written. @param {Note} note @param {import("./trace.js").Written} event @param {Context} context @returns {Note} */
 function writtenNote(note, event, { opened, index, entities, written, nameOf }) {
   const cells = written.get(event.storage);
@@ -47,8 +58,10 @@ function writtenNote(note, event, { opened, index, entities, written, nameOf }) 
     .filter((uid) => uid !== event.by && cells && readsAny(findHandle(entities, uid), cells))
     .map(nameOf)
     .filter(isProgramName);
-  const args = { tensor: writer, storage: event.storage, n: event.changed ?? "?", others: firstFew(readers) };
-  const key = isProgramName(writer) ? note.key : `${note.key}_memory`;
+  const isNamed = isProgramName(writer);
+  const storage = isNamed ? event.storage : (readers.shift() ?? event.storage); // by its first reader, where nobody wrote it by name
+  const args = { tensor: writer, storage, n: event.changed ?? "?", others: firstFew(readers) };
+  const key = isNamed ? note.key : `${note.key}_memory`;
   return { ...note, key: readers.length ? `${key}_shared` : key, args };
 }
 

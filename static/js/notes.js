@@ -3,6 +3,9 @@
 import { graphModelOf } from "./layout/graph_model.js";
 import { shortNodeName } from "./layout/node_labels.js";
 import { find } from "./entities.js";
+import { mentionsAt } from "./findings/program_text.js";
+import { resolve } from "./findings/resolve.js";
+import { RunFacts } from "./findings/run_facts.js";
 import { refOf } from "./layout/names.js";
 import { hookNotes, visitNotes } from "./note_backward.js";
 import { bindingNotes, containerNotes, modeNotes } from "./note_bindings.js";
@@ -31,14 +34,24 @@ export function notes(opened, i) {
     ...raiseNotes(context),
     ...step.log.flatMap((entry) => (entry.kind === "event" ? eventNotes(context, entry) : [])),
     ...bindingNotes(context),
-    ...(step.visit ? [] : modeNotes(context)),
+    ...(step.visit ? [] : [...modeNotes(context), ...missingGradientNotes(context)]),
   ];
   if (step.value !== undefined && step.value !== null && !refOf(step.value))
     out.push({ key: "value", args: { value: plainText(step.value) } });
   if (!out.length) out.push(...containerNotes(context));
-  if (!out.length && step.log.some((entry) => entry.kind === "out")) out.push({ key: "prints", args: {} });
+  if (!out.length) out.push(...printNotes(step));
   if (!out.length) out.push(fallbackNote(step));
   return out;
+}
+
+/** What a step that does nothing else prints. @param {Step} step @returns {Note[]} */
+function printNotes({ log }) {
+  const texts = log.flatMap((entry) => (entry.kind === "out" ? [entry.text] : []));
+  if (!texts.length) return [];
+  const lines = texts.join("").replace(/\n$/, "").split("\n");
+  const text = firstLine(lines[0]).trimEnd();
+  if (lines.length > 1) return [{ key: "prints_lines", args: { text, n: lines.length - 1 } }];
+  return [text ? { key: "prints", args: { text } } : { key: "prints_blank", args: {} }];
 }
 
 /** @param {OpenTrace} opened @param {import("./state.js").Snapshot} snap @param {Step} step @returns {Context} */
@@ -57,6 +70,16 @@ function contextOf(opened, snap, step) {
       return graphModelOf(opened).labels.get(uid) ?? shortNodeName(shortName(node?.name ?? uid));
     },
   };
+}
+
+/** A `.grad` that the statement reads and that is None. @param {Context} context @returns {Note[]} */
+function missingGradientNotes({ opened, index, step, before }) {
+  if (step.kind !== "statement" && step.kind !== "raise") return [];
+  const facts = new RunFacts(opened);
+  return mentionsAt(facts, index).gradReads.flatMap((path) => {
+    const tensor = find(before, resolve(facts, path, index, index - 1), "tensor");
+    return tensor && !tensor.grad ? [{ key: "grad_is_none", args: { tensor: path } }] : [];
+  });
 }
 
 /** What there is to say of a step of which nothing else is said. @param {Step} step @returns {Note} */

@@ -46,9 +46,10 @@ export function shownFocus(state) {
 export function isSavedProgram(state) {
   const { page, settings } = state;
   if (!page.saved || !isPageProgram(state)) return false;
-  const { seed, device, focus } = page.saved.settings;
+  const { seed, device, focus, input } = page.saved.settings;
   return (
     settings.seed === seed &&
+    (settings.input ?? "") === input &&
     settings.device === (page.devices.length > 1 ? device : undefined) &&
     JSON.stringify(shownFocus(state)) === JSON.stringify(requestedFocus(focus))
   );

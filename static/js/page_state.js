@@ -2,7 +2,7 @@
 
 import { nextStepAtLine, openingStep } from "./captions.js";
 import { isCurrent, isSavedProgram, programText, shownFocus, skippedGap } from "./page_selectors.js";
-import { repaired } from "./repair.js";
+import { fixed, repaired } from "./repair.js";
 import { madeWith, normalizeSettings, sameSettings } from "./settings.js";
 import { pinStep } from "./saved_slots.js";
 import * as skipped from "./skipped_iterations.js";
@@ -18,17 +18,17 @@ import { writeBefore } from "./cell_writers.js";
  * @typedef {import("./url.js").View} View
  *
  * @typedef {{id: string, url: string, title: string, description: string, note: string, parent: string | null,
- *   settings: {seed: number, device: string, focus: Focus | null}}} SavedProgram
+ *   settings: {seed: number, device: string, focus: Focus | null, input: string}}} SavedProgram
  *
  * @typedef {{source: string, traceUrl: string | null, trace: Trace | null, saved: SavedProgram | null, devices: string[],
  *   draft: string | null}} Page
  *   What the server sent with the page: its program. draft: what the reader wrote before in this tab. traceUrl: where the program's trace is, null where the server has
  *   none; trace: null until it was fetched.
  *
- * @typedef {{id: number, reason: "run" | "repair" | "iteration" | "elements" | "lookup" | "page", text: string, source: string,
+ * @typedef {{id: number, reason: "run" | "repair" | "sibling" | "iteration" | "elements" | "lookup" | "page", text: string, source: string,
  *   settings: Settings, focus: Focus | null, at: number}} Request
  *   A trace that was asked for. text: the editor's when it was asked; source: what is run; at: the element that is to
- *   be shown. A "lookup" asks for a result that the server has from before, "page" for the page's own trace: they run nothing.
+ *   be shown, or the line. A "lookup" asks for a result that the server has from before, "page" for the page's own trace: they run nothing.
  *
  * @typedef {{key: string, args?: Record<string, unknown>, offersSave?: boolean}} Problem   a sentence's key and facts
  *
@@ -39,6 +39,7 @@ import { writeBefore } from "./cell_writers.js";
  * @property {OpenTrace | null} opened the trace that is shown; null until the first has come
  * @property {number} step
  * @property {View} view
+ * @property {{uid: string, step: number} | null} question the tensor that is asked about, and at which step
  * @property {string | null} selection what stays highlighted in the picture, see `highlight.js`
  * @property {Request | null} pending
  * @property {number | null} ahead how many runs wait before the pending one; null while it isn't queued
@@ -55,6 +56,8 @@ import { writeBefore } from "./cell_writers.js";
  *   | {type: "settingsChanged", settings: Settings}
  *   | {type: "runRequested"}
  *   | {type: "repairRequested", repair: import("./trace.js").Repair, shape?: string}
+ *   | {type: "fixApplied", edits: import("./fixes.js").LineEdit[]}
+ *   | {type: "siblingChosen", edits: import("./fixes.js").LineEdit[], line: number}
  *   | {type: "iterationRequested", index: number}
  *   | {type: "elementsRequested", storage: string, at: number}
  *   | {type: "runQueued", id: number, ahead: number}
@@ -68,6 +71,8 @@ import { writeBefore } from "./cell_writers.js";
  *   | {type: "cellChosen", storage: string, index: number, dtype: string}
  *   | {type: "pinChosen", node: string, slot: string}
  *   | {type: "selectionChanged", key: string | null}
+ *   | {type: "questionAsked", uid: string}
+ *   | {type: "questionClosed"}
  *   | {type: "viewChosen", view: View}
  *   | {type: "problemFound", problem: Problem}} Action
  */
@@ -82,6 +87,7 @@ export function initial(page, view) {
     opened: null,
     step: 0,
     view,
+    question: null,
     selection: null,
     pending: null,
     ahead: null,
@@ -109,6 +115,10 @@ const TRANSITIONS = {
   runRequested: (state) => requestRun(state, "run", { source: state.text }),
   repairRequested: (state, { repair, shape }) =>
     state.opened ? requestRun(state, "repair", { source: repaired(state.opened.trace.program, repair, shape) }) : state,
+  fixApplied: (state, { edits }) =>
+    state.opened ? requestRun(state, "repair", { source: fixed(state.opened.trace.program, edits) }) : state,
+  siblingChosen: (state, { edits, line }) =>
+    state.opened ? requestRun(state, "sibling", { source: fixed(state.opened.trace.program, edits), at: line }) : state,
   iterationRequested(state, { index }) {
     const gap = skippedGap(state);
     if (!gap) return state;
@@ -137,6 +147,8 @@ const TRANSITIONS = {
     return state.opened ? goTo(state, pinStep(state.opened.index, node, slot, state.step)) : state;
   },
   selectionChanged: (state, { key }) => (key === state.selection ? state : { ...state, selection: key }),
+  questionAsked: (state, { uid }) => (state.opened?.count ? { ...state, question: { uid, step: state.step } } : state),
+  questionClosed: (state) => (state.question ? { ...state, question: null } : state),
   viewChosen: (state, { view }) => (view === state.view ? state : { ...state, view }),
   problemFound: (state, { problem }) => ({ ...state, problem }),
 };
@@ -189,6 +201,7 @@ function showTrace(state, trace, step) {
     opened,
     step: Math.max(0, Math.min(step ?? openingStep(trace), last)),
     requestedStep: null,
+    question: null,
     waiting: false,
     revealed: null,
     problem: trace.focus?.repeatable === false ? { key: "not_repeatable" } : state.problem,
@@ -203,15 +216,24 @@ function showAnswer(state, request, trace) {
   if (reason === "page") state = { ...state, page: { ...state.page, trace } };
   const before = state.opened;
   const iteration = reason === "iteration" ? skipped.findIteration(trace, focus ?? {}) : null;
-  const step =
-    reason === "elements" ? state.step : iteration === null || iteration < 0 ? state.requestedStep : iteration;
-  const next = showTrace(state, trace, step);
+  const next = showTrace(state, trace, stepToShow(state, request, trace, iteration));
   if (unedited) next.text = trace.program.source;
   if (reason === "elements") next.revealed = { storage: focus?.storage ?? "", at: request.at };
   if (iteration === -1) next.problem = { key: "unseen_none", args: { turn: focus?.iteration?.at(-1) } };
   else if (before && (reason === "iteration" || reason === "elements") && !skipped.sameOutput(before.trace, trace))
     next.problem = { key: "not_repeatable" };
   return next;
+}
+
+/** Where the answer to a request is opened; null: the opening step. @param {PageState} state @param {Request} request
+ * @param {Trace} trace @param {number | null} iteration the first step of the iteration that was asked for, or -1 */
+function stepToShow(state, { reason, at }, trace, iteration) {
+  if (reason === "elements") return state.step;
+  if (reason === "sibling") {
+    const step = trace.steps.findIndex(({ line }) => line === at);
+    return step < 0 ? null : step;
+  }
+  return iteration === null || iteration < 0 ? state.requestedStep : iteration;
 }
 
 /** The page's own program, unless its address holds another. @param {PageState} state @param {Address} address @returns {PageState} */
@@ -294,6 +316,7 @@ function openProgram(state, source, address) {
     text,
     settings: normalizeSettings(address, state.page.devices),
     opened: null,
+    question: null,
     step: 0,
     requestedStep: address.step,
     waiting: true,

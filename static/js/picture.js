@@ -1,11 +1,5 @@
 /** A step's picture, or the whole run's, as an SVG file, from the trace alone: it runs where there is no document. */
 
-import graphPaneCss from "../css/graph_pane.css";
-import loomCss from "../css/loom.css";
-import memoryPaneCss from "../css/memory_pane.css";
-import paperCss from "../css/paper.css";
-import stageCss from "../css/stage.css";
-import frameCss from "../css/stage_frame.css";
 import tokens from "../css/tokens.css";
 import { locale } from "./locale.js";
 import { listing } from "./marks/listing.js";
@@ -14,6 +8,7 @@ import { CARD_ROOM, preview } from "./marks/preview.js";
 import { stepPicture } from "./marks/still.js";
 import { svgDocument, serialize } from "./marks/svg_document.js";
 import { messages } from "./messages.js";
+import { pictureStyles } from "./picture_styles.js";
 import { openTrace } from "./state.js";
 import { outcomeSentence, loomLabels, sentences, stageLabels, openingStep, stepHeading } from "./captions.js";
 
@@ -22,7 +17,6 @@ import { outcomeSentence, loomLabels, sentences, stageLabels, openingStep, stepH
 
 /** A loom is no higher, or it could be neither drawn as a PNG nor read. */
 const TALLEST = 16000;
-const CSS = stageCss + frameCss + graphPaneCss + memoryPaneCss + loomCss + paperCss;
 
 /**
  * @param {any} trace @param {number | null} step null: the one to begin with
@@ -87,7 +81,7 @@ export function loomAs(opened, i, options) {
 
 /** The step, or the program's text where there is none. @param {Opened} opened @param {number} i
  * @param {import("./captions.js").Say} say @param {import("./marks/still.js").StillOptions} room */
-function stagePicture(opened, i, say, room) {
+export function stagePicture(opened, i, say, room) {
   if (opened.count) return stepPicture(opened, i, stageLabels(say), room);
   return listing(
     opened.trace.program.source,
@@ -101,8 +95,8 @@ function withNote(described, text) {
 }
 
 /** @param {PictureOptions} options */
-function stylesheets({ theme, language }) {
-  return { css: CSS, tokens, theme, language };
+export function stylesheets({ theme, language }) {
+  return { css: pictureStyles, tokens, theme, language };
 }
 
 /** @param {any} trace @param {number | null} step */

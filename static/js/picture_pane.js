@@ -4,8 +4,13 @@ import { printHead } from "./about.js";
 import { captionItems } from "./caption_list.js";
 import { loomLabels, sentences, stageLabels, stepHeading } from "./captions.js";
 import { createCurves } from "./curves.js";
-import { createLoom } from "./loom.js";
+import { createFindingsCard } from "./findings_card.js";
+import { createLoomLoader } from "./loom_loader.js";
+import { whenPresent } from "./presence.js";
 import { createPrinted } from "./printed.js";
+import { createQuestionCard } from "./question_card.js";
+import { ownKeys } from "./relatives.js";
+import { causeOfError } from "./saved_slots.js";
 import { createStage } from "./stage.js";
 import { differs } from "./store.js";
 import { createTimeline } from "./timeline.js";
@@ -15,20 +20,22 @@ const ZOOM = 1.25;
 
 /** @typedef {import("./page_state.js").PageState} PageState */
 /** @typedef {import("./page_state.js").Action} Action */
+/** @typedef {import("./findings_card.js").ChainMark} ChainMark */
 
 /**
  * @param {<T extends HTMLElement>(id: string) => T} element an element of the page, by its id
  * @param {{state: () => PageState, dispatch: (action: Action) => void}} store
  * @param {import("./locale.js").Locale["say"]} say
- * @param {{about: () => import("./about.js").About, stopsAt?: (i: number) => boolean, scaled?: (k: number, chosen: boolean) => void, canRun?: boolean}} options
+ * @param {{about: () => import("./about.js").About, loadFindings: import("./findings_card.js").LoadFindings, fixes?: import("./fix_list.js").Fixing, checkGradients?: import("./gradient_check.js").CheckGradients, stopsAt?: (i: number) => boolean, scaled?: (k: number, chosen: boolean) => void, canRun?: boolean,
+ *   markLines?: (marks: import("./findings_card.js").ChainMark[], errorExplained: boolean) => void}} options
  *   about: what a printed run is headed by; stopsAt: whether a step is at a breakpoint; scaled: called with the scale that is drawn; canRun: whether elements
- *   that the trace left out can be asked for
+ *   that the trace left out can be asked for; markLines: called with the chain of the finding that is open
  */
 export function createPicturePane(
   element,
   { state: current, dispatch },
   say,
-  { about, stopsAt, scaled, canRun = false },
+  { about, loadFindings, fixes, checkGradients, stopsAt, scaled, markLines, canRun = false },
 ) {
   const go = (/** @type {number} */ step) => dispatch({ type: "stepChosen", step });
   const stage = createStage(element("stage"), document, {
@@ -37,21 +44,71 @@ export function createPicturePane(
     elements: canRun ? (storage, at) => dispatch({ type: "elementsRequested", storage, at }) : undefined,
     selected: (key) => dispatch({ type: "selectionChanged", key }),
     pin: (node, slot) => dispatch({ type: "pinChosen", node, slot }),
+    asked(uid) {
+      dispatch({ type: "selectionChanged", key: `handle:${uid}` });
+      dispatch({ type: "questionAsked", uid });
+    },
     scaled,
   });
-  const loom = createLoom(element("loom"), document, { labels: loomLabels(say), go });
+  const loom = createLoomLoader([element("loom"), document, { labels: loomLabels(say), go }], () =>
+    dispatch({ type: "problemFound", problem: { key: "error_network" } }),
+  );
   const printed = createPrinted({ pane: element("printed-box"), text: element("printed") }, say, go);
   const curves = createCurves(element("curves"), say, go);
+  const findings = createFindingsCard(element("findings"), say, {
+    load: loadFindings,
+    fixes,
+    go,
+    light: (link) => stage.light(link ? ownKeys(link.uids, link.slot) : []),
+    mark(marks, errorExplained) {
+      marked = { ...marked, finding: marks, errorExplained };
+      showMarks();
+    },
+  });
+  /** @type {{finding: ChainMark[], answer: ChainMark[] | null, errorExplained: boolean}} */
+  let marked = { finding: [], answer: null, errorExplained: false };
+  /** The lines of the answer that is open, or else of the finding. */
+  function showMarks() {
+    const marks = marked.answer ?? marked.finding;
+    timeline.markChain(marks);
+    markLines?.(marks, marked.errorExplained);
+  }
+  const answerHost = document.createElement("section");
+  answerHost.id = "answer";
+  answerHost.className = "findings";
+  answerHost.hidden = true;
+  answerHost.setAttribute("aria-label", say("answer"));
+  element("findings").before(answerHost);
+  const question = createQuestionCard({ card: answerHost, stage: element("stage") }, say, {
+    load: loadFindings,
+    go,
+    light: (uids) => stage.light(ownKeys(uids)),
+    mark(marks) {
+      marked = { ...marked, answer: marks };
+      showMarks();
+    },
+    check: checkGradients,
+    ask: (uid) => dispatch({ type: "questionAsked", uid }),
+    close: () => dispatch({ type: "questionClosed" }),
+  });
   const views = createViews(element("views"), (view) => dispatch({ type: "viewChosen", view }));
   const timeline = createTimeline(
-    { root: element("timeline"), slider: element("slider"), marks: element("marks"), label: element("where") },
+    {
+      root: element("timeline"),
+      slider: element("slider"),
+      marks: element("marks"),
+      chain: element("chain"),
+      label: element("where"),
+    },
     {
       go,
       describe,
       stopsAt: stopsAt ?? (() => false),
+      causeOf,
       reducedMotion: matchMedia("(prefers-reduced-motion: reduce)").matches,
     },
   );
+  whenPresent(loom.prepare); // printing can't wait for it
   addEventListener("beforeprint", () => {
     const { opened } = current();
     if (!opened?.count) return;
@@ -63,12 +120,26 @@ export function createPicturePane(
     element("loom").querySelector(".print-head")?.remove();
   });
 
+  /** The step that made the run raise, asked of the step at which it did. @param {number} i */
+  function causeOf(i) {
+    const { opened } = current();
+    return opened && opened.trace.outcome.error?.step === i ? causeOfError(opened) : null;
+  }
+
   /** @param {number} i */
   function describe(i) {
     const { opened } = current();
     if (!opened?.count) return say("no_steps");
     const { at, line } = stepHeading(opened.trace, i, say);
     return `${at} · ${line}`;
+  }
+
+  /** Write down, for who waits for it, that a run is drawn.
+   * @param {import("./state.js").OpenTrace} opened @param {PageState["view"]} view */
+  async function announce(opened, view) {
+    if (view === "loom") await loom.prepare();
+    if (current().opened !== opened) return;
+    element("workbench").dataset.steps = String(opened.count);
   }
 
   /** @param {PageState} state @param {PageState | null} before null: the first time */
@@ -84,8 +155,8 @@ export function createPicturePane(
       printed.open(steps);
       curves.open(opened?.trace ?? null);
       timeline.open(steps);
+      findings.open(opened);
       element("views").hidden = !opened?.count;
-      if (opened) element("workbench").dataset.steps = String(opened.count);
       if (opened && !opened.count) timeline.show(0);
       if (!opened?.count) element("sentences").replaceChildren();
     }
@@ -93,14 +164,19 @@ export function createPicturePane(
       if (view === "loom") loom.show(opened, step);
       else stage.show(opened, step);
     }
+    if (opened && differs(state, before, "opened")) announce(opened, view);
     if (opened?.count && differs(state, before, "opened", "step")) {
       timeline.show(step);
+      findings.show(step);
+      question.showStep(step);
       element("sentences").replaceChildren(...captionItems(sentences(opened, step, say)));
       printed.show(step);
       curves.show(step);
       element("workbench").dataset.step = String(step);
     }
     if (differs(state, before, "selection")) stage.select(state.selection);
+    if (differs(state, before, "opened", "step", "selection")) question.offer(opened, state.selection, step);
+    if (differs(state, before, "question")) question.show(opened, state.question);
     if (state.revealed && differs(state, before, "revealed")) stage.peek(state.revealed.storage, state.revealed.at);
   }
 
@@ -119,6 +195,8 @@ export function createPicturePane(
       "=": () => stage.zoom(ZOOM),
       "-": () => stage.zoom(1 / ZOOM),
       0: () => stage.toggleFit(),
+      e: () => findings.focus(),
+      w: () => question.askFocused(current().opened, current().step),
       l: () => current().opened?.count && views.toggle(),
     },
   };

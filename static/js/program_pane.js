@@ -3,6 +3,7 @@
 import { outcomeSentence } from "./captions.js";
 import { startCodeFold } from "./code_fold.js";
 import { createEditor } from "./editor.js";
+import { createInputBox } from "./input_box.js";
 import { messages, generalNotices } from "./messages.js";
 import { outputMessages, showOutputSummary } from "./output_diff.js";
 import { compareOutputs } from "./outputs.js";
@@ -27,13 +28,18 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
   const codeFold = startCodeFold(element("editor"), element("fold"), () => showLine(current()));
   /** the keyboard was the editor's when the run was asked for: it is again, where there is nothing to step through */
   let editorHadKeys = false;
+  /** a finding says why the program raised */
+  let errorExplained = false;
+
+  new ResizeObserver(() => errorExplained && showLine(current())).observe(element("editor"));
 
   /** Run the program; from here on the keys are the picture's, until the editor is clicked again. */
   function run() {
     if (!form.reportValidity()) return;
     editorHadKeys = editor.focused();
     const { activeElement } = document;
-    if (activeElement instanceof HTMLElement && activeElement.matches("[contenteditable], input")) activeElement.blur();
+    const typed = activeElement instanceof HTMLElement && activeElement.matches("[contenteditable], input, textarea");
+    if (typed) activeElement.blur();
     codeFold.fold();
     dispatch({ type: "runRequested" });
   }
@@ -56,9 +62,12 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
     onLine: (line) => dispatch({ type: "lineChosen", line }),
   });
   const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"));
-  const fields = createSettingsFields({ seed: element("seed"), device }, (settings) =>
+  /** @type {HTMLTextAreaElement} */
+  const input = element("input");
+  const fields = createSettingsFields({ seed: element("seed"), device, input }, (settings) =>
     dispatch({ type: "settingsChanged", settings }),
   );
+  const inputBox = createInputBox(element("input-box"), input);
 
   /** Whether a step is at a line where the reader wants to stop. @param {number} i */
   function stopsAt(i) {
@@ -75,8 +84,13 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
   function showMessages(state) {
     if (!state.opened || !isCurrent(state)) return editor.setMessages([]);
     const repair = (/** @type {import("./repair.js").Repair} */ chosen, /** @type {string | undefined} */ shape) =>
-      dispatch({ type: "repairRequested", repair: chosen, shape });
-    editor.setMessages([...messages(state.opened.trace, say, repair), ...outputMessages(rows, say, go)]);
+      chosen.key === "type_input" ? inputBox.open() : dispatch({ type: "repairRequested", repair: chosen, shape });
+    const { trace } = state.opened;
+    const own = messages(trace, say, repair).map((message) => ({
+      ...message,
+      lineOnly: errorExplained && message.kind === "error" && !message.offers?.length,
+    }));
+    editor.setMessages([...own, ...outputMessages(rows, say, go)]);
   }
 
   /** The line of the step. @param {PageState} state */
@@ -137,6 +151,7 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
     const changed = differs(state, before, "text", "opened");
     if (differs(state, before, "text") && text !== editor.text()) editor.setText(text);
     if (differs(state, before, "settings")) fields.show(state.settings);
+    if (differs(state, before, "text", "settings")) inputBox.render(state);
     if (differs(state, before, "opened")) {
       rows = opened ? compareOutputs(opened.trace) : [];
       showOutputSummary(element("outputs"), rows, say, { current: () => current().step, go });
@@ -155,7 +170,19 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
     if (differs(state, before, "pending", "ahead")) showRun(state);
   }
 
-  return { render, run, stopsAt, toggleBreakpoint, focused: editor.focused, devices: fields.devices };
+  /** Mark the lines of a finding's chain, while the editor shows the program that it is about. What a finding explains
+   * is not told a second time. @param {import("./findings_card.js").ChainMark[]} marks @param {boolean} explained */
+  function markLines(marks, explained) {
+    editor.setChain(isCurrent(current()) ? marks : [], (role) => say(`role_${role}`));
+    if (explained !== errorExplained) {
+      errorExplained = explained;
+      element("outcome").hidden = explained;
+      showMessages(current());
+    }
+    showLine(current());
+  }
+
+  return { render, run, markLines, stopsAt, toggleBreakpoint, focused: editor.focused, devices: fields.devices };
 }
 
 /** @param {string} text @param {() => void} onClick */

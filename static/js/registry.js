@@ -20,7 +20,13 @@ export const EVENTS = {
   graph_released: { severity: "info", observed: true, sentence: "released", in_visits: true, refs: ["node"] },
   grad_accumulated: { severity: "note", in_visits: true, refs: ["tensor","grad"] },
   hook_ran: { severity: "note", sentence: "hook_{hook}", in_visits: true, refs: ["tensor","node"] },
+  hook_left: { severity: "warning", observed: true, sentence: "hook_left", in_visits: true, refs: ["tensor","node"] },
+  context_kept: { severity: "info", observed: true, sentence: "context_kept", in_visits: true, refs: ["node","tensor"] },
+  index_copy_written: { severity: "warning", sentence: "index_copy_written", in_visits: true, refs: ["tensor","copy"] },
+  indices_repeated: { severity: "note", sentence: "indices_repeated", in_visits: true, refs: ["tensor"] },
+  uninitialized_read: { severity: "warning", sentence: "uninitialized", in_visits: true, refs: ["tensor"] },
   warning: { severity: "warning", sentence: "warning", in_visits: true, refs: [] },
+  replaced: { severity: "note", sentence: "replaced_{what}", in_visits: true, refs: [] },
   limit: { severity: "error", sentence: "limit", in_visits: true, refs: [] },
   tracer_fault: { severity: "error", sentence: "fault", in_visits: true, refs: [] },
 };

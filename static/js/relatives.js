@@ -32,6 +32,23 @@ const KEYED = /** @type {const} */ ([
 /** The attributes, any of which gives an element keys. */
 export const KEY_ATTRIBUTES = [...KEYED, "members", "cell", "bead", "item"];
 
+/** The attributes by which what stands for an entity itself is found, by the letter of its uid. @type {Record<string, readonly string[]>} */
+const OWN_ATTRIBUTES = {
+  t: ["handle", "ref"],
+  a: ["handle", "ref"],
+  s: ["storage-strip"],
+  n: ["node"],
+  c: ["counter-badge"],
+  o: ["object", "ref"],
+};
+
+/** The keys of what stands for entities and a saved slot themselves, without what is related to them.
+ * @param {string[]} uids @param {string} [slot] `node:slot` @returns {string[]} */
+export function ownKeys(uids, slot) {
+  const keys = uids.flatMap((uid) => (OWN_ATTRIBUTES[uid[0]] ?? []).map((name) => `${name}:${uid}`));
+  return slot ? [...keys, `pin:${slot}`, `slot:${slot}`, `leader:${slot}`] : keys;
+}
+
 /** The keys of a drawn element. @param {Attributes} attribute @returns {string[]} */
 export function keysOf(attribute) {
   const out = [];

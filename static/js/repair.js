@@ -17,6 +17,24 @@ export function repaired({ source, pasted }, repair, shape = repair.shape ?? nul
   return edited(pasted.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), repair.pasted, shape);
 }
 
+/**
+ * The text to run after a fix: the pasted one where its lines are those of the program, else the program.
+ * @param {import("./trace.js").Trace["program"]} program @param {{line: number, old: string, new: string | null}[]} edits
+ */
+export function fixed({ source, pasted, lines }, edits) {
+  const own = pasted?.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n") ?? source;
+  const ownLines = own.split("\n");
+  const placed = edits.map((edit) => ({ ...edit, line: pasted ? (lines?.[edit.line - 1] ?? 0) : edit.line }));
+  if (placed.every(({ line, old }) => ownLines[line - 1] === old)) return withLines(ownLines, placed);
+  return withLines(source.split("\n"), edits);
+}
+
+/** @param {string[]} lines @param {{line: number, new: string | null}[]} edits */
+function withLines(lines, edits) {
+  const changed = new Map(edits.map((edit) => [edit.line, edit.new]));
+  return lines.flatMap((line, k) => (changed.has(k + 1) ? (changed.get(k + 1) ?? []) : line)).join("\n");
+}
+
 /** @param {string} text @param {Edit[]} edits @param {string | null} shape @returns {string} */
 function edited(text, edits, shape) {
   const lines = text.split("\n");

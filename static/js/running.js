@@ -1,12 +1,12 @@
 /** Asks the server for traces: sends a request, follows a run that takes longer, and dispatches what comes of it. */
 
-import htmx from "htmx.org";
 import { followRun } from "./run_events.js";
 import { ROOT } from "./root.js";
 import { loadTrace, problemOf, serverProblem, TraceError } from "./trace_source.js";
 
 /** @typedef {import("./page_state.js").Request} Request */
 /** @typedef {import("./page_state.js").Problem} Problem */
+/** @typedef {typeof import("htmx.org").default} Htmx */
 
 /** What the server is sent. @param {Request} request */
 function requestBody({ source, settings, focus }) {
@@ -42,7 +42,22 @@ export function createRunner({ form, result }, pageTraceUrl, dispatch) {
   /** @type {WeakMap<XMLHttpRequest, number>} the request that each was sent for */
   const ids = new WeakMap();
 
-  htmx.defineExtension("json-body", {
+  /** @type {Htmx | null} */
+  let htmx = null;
+
+  /** htmx comes with the first run: whoever looks at a page needs none. @returns {Promise<Htmx>} */
+  async function loadHtmx() {
+    if (htmx) return htmx;
+    if (document.readyState !== "complete") await new Promise((done) => addEventListener("load", done, { once: true }));
+    const { default: loaded } = await import("htmx.org"); // it starts with the page, or at once where that is complete
+    if (htmx) return htmx;
+    loaded.defineExtension("json-body", jsonBody);
+    loaded.process(form);
+    htmx = loaded;
+    return htmx;
+  }
+
+  const jsonBody = {
     /** @param {string} name @param {CustomEvent} event */
     onEvent(name, event) {
       if (name === "htmx:configRequest") event.detail.headers["Content-Type"] = "application/json";
@@ -53,8 +68,7 @@ export function createRunner({ form, result }, pageTraceUrl, dispatch) {
       xhr.overrideMimeType("text/html");
       return active && requestBody(active);
     },
-  });
-  htmx.process(form);
+  };
 
   /** What an event of htmx is about. @param {Event} event */
   function requestOf(event) {
@@ -107,10 +121,20 @@ export function createRunner({ form, result }, pageTraceUrl, dispatch) {
       done: () => {
         run = null;
         const address = `${ROOT}/runs/${encodeURIComponent(name)}`;
-        htmx.ajax("get", address, { target: `#${result.id}`, source: `#${form.id}` }).catch(lost);
+        htmx?.ajax("get", address, { target: `#${result.id}`, source: `#${form.id}` }).catch(lost);
       },
       lost,
     });
+  }
+
+  /** @param {Request} request */
+  async function send(request) {
+    try {
+      const sender = await loadHtmx();
+      if (request === active) sender.trigger(form, "run", {});
+    } catch {
+      reportFailure(request.id, { key: "error_network" });
+    }
   }
 
   /** @param {Request} request */
@@ -125,7 +149,7 @@ export function createRunner({ form, result }, pageTraceUrl, dispatch) {
     run?.abandon();
     run = null;
     loading.abort();
-    if (active) htmx.trigger(form, "htmx:abort", {});
+    if (active) htmx?.trigger(form, "htmx:abort", {});
     active = null;
   }
 
@@ -136,7 +160,7 @@ export function createRunner({ form, result }, pageTraceUrl, dispatch) {
       active = request;
       if (request.reason === "lookup") lookUp(request);
       else if (request.reason === "page") fetchTrace(request.id, pageTraceUrl ?? "");
-      else htmx.trigger(form, "run", {});
+      else void send(request);
     },
     stop() {
       if (run) return run.stop();

@@ -34,9 +34,13 @@ export function startSharing(menu, current, { copied, failed }) {
 
 /** @param {Shareable} subject */
 export function frameCode({ url, title, fragment }) {
+  return iframeCode(url.replace(/\/s\/([^/]+)$/, "/embed/$1") + fragment, title, EMBED_SIZE);
+}
+
+/** @param {string} source the frame's address @param {string} title @param {{width: number, height: number}} size in pixels */
+export function iframeCode(source, title, { width, height }) {
   const escapedTitle = title.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
-  const source = url.replace(/\/s\/([^/]+)$/, "/embed/$1") + fragment;
-  return `<iframe src="${source.replaceAll("&", "&amp;")}" width="${EMBED_SIZE.width}" height="${EMBED_SIZE.height}" title="${escapedTitle}" loading="lazy" style="border:0;max-width:100%"></iframe>`;
+  return `<iframe src="${source.replaceAll("&", "&amp;")}" width="${width}" height="${height}" title="${escapedTitle}" loading="lazy" style="border:0;max-width:100%"></iframe>`;
 }
 
 /** @param {Shareable} subject */

@@ -3,14 +3,14 @@
 import { find } from "./entities.js";
 import { createHighlight, HIGHLIGHTABLE } from "./highlight.js";
 import { selectedUid } from "./layout/pane.js";
-import { isNarrow, sideOf, stageModel, stagePlan, wholeScale } from "./layout/stage_plan.js";
+import { HEADING, isNarrow, sideOf, stageModel, stagePlan, wholeScale } from "./layout/stage_plan.js";
 import { drawOverlay } from "./marks/overlay.js";
 import { LABELS } from "./marks/labels.js";
 import { stageMarks } from "./marks/stage_marks.js";
 import { relatives } from "./relatives.js";
 import { scrollByDragging } from "./scrolling.js";
 import { createDivider } from "./stage_divider.js";
-import { createStagePane } from "./stage_pane.js";
+import { createStagePane, MOVE_MS } from "./stage_pane.js";
 import { createRowHold } from "./stage_row_hold.js";
 import { createTabs } from "./stage_tabs.js";
 import { patch, SVG } from "./svg.js";
@@ -19,10 +19,11 @@ import { patch, SVG } from "./svg.js";
 /** @typedef {import("./layout/stage_plan.js").Side} Side */
 /** @typedef {import("./layout/stage_plan.js").StagePlan} StagePlan */
 /** @typedef {{show: (opened: OpenTrace, i: number) => void, zoom: (by: number) => void, toggleFit: () => void,
- *   peek: (storage: string, from: number) => void, select: (key: string | null) => void, toggled: () => ReadonlySet<string>}} Stage
+ *   peek: (storage: string, from: number) => void, select: (key: string | null) => void, light: (keys: string[]) => void,
+ *   toggled: () => ReadonlySet<string>}} Stage
  *   zoom: times as large; toggleFit: the scale at which nothing has to close, and again the one that reads best; peek: show
- *   a big storage's cells from there on; select: highlight what stays so, see `highlight.js`; toggled: the folds that the
- *   reader opened or closed */
+ *   a big storage's cells from there on; select: highlight what stays so, see `highlight.js`; light: highlight what has one
+ *   of these keys for a while, nothing where there are none; toggled: the folds that the reader opened or closed */
 
 /** Pixels at the right pane's foot that the buttons of the scale stand on. */
 const FOOT = 36;
@@ -34,13 +35,14 @@ const LARGEST_SCALE = 4;
  * @param {Document} document
  * @param {{labels?: Partial<import("./marks/labels.js").Labels>, cell?: (storage: string, index: number, dtype: string) => void,
  *   elements?: (storage: string, from: number) => void, scaled?: (k: number, chosen: boolean) => void,
- *   selected?: (key: string | null) => void, pin?: (node: string, slot: string) => void}} [options]
+ *   selected?: (key: string | null) => void, pin?: (node: string, slot: string) => void,
+ *   asked?: (uid: string) => void}} [options]
  *   cell: called with the cell that was chosen by a click or by Enter; elements: with those of a big storage that the
  *   trace does not know; scaled: with the scale that is drawn; selected: with what the reader chose to stay highlighted;
- *   pin: with a broken slot that was chosen
+ *   pin: with a broken slot that was chosen; asked: with the tensor whose missing gradient was
  * @returns {Stage}
  */
-export function createStage(host, document, { labels = {}, cell, elements, scaled, selected, pin } = {}) {
+export function createStage(host, document, { labels = {}, cell, elements, scaled, selected, pin, asked } = {}) {
   const words = { ...LABELS, ...labels };
   const root = document.createElement("div");
   root.className = "stage";
@@ -79,7 +81,9 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
   let chosenSide = null;
   /** @type {string | null} */
   let selection = null;
+  let steppedAt = Number.NEGATIVE_INFINITY;
   let drawnScale = "";
+  let drawnBands = "";
   const hold = createRowHold(row);
   const highlight = createHighlight(
     row,
@@ -108,7 +112,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
         scale: chosenScale,
         share: memoryShare,
         side: chosenSide,
-        foot: narrow ? 0 : FOOT,
+        foot: FOOT,
         selected: selectedUid(selection),
         toggled,
       },
@@ -116,13 +120,14 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     root.classList.toggle("narrow", narrow);
     for (const side of /** @type {Side[]} */ (["memory", "graph"]))
       panes[side].resize(plan[side], plan.widths[side], plan.height, plan.k);
-    divider.place(plan.widths.memory * plan.k, narrow || !plan.widths.graph);
+    divider.place(plan.widths.memory * plan.k, room.w, narrow || !plan.widths.graph);
     const bands = { memory: panes.memory.band(), graph: panes.graph.band() };
+    drawnBands = JSON.stringify(bands);
     const { facts, memory, graph } = stageMarks(plan, words, peeks, bands);
     if (memory) panes.memory.draw(memory.heading, memory.body, animated);
     if (graph) panes.graph.draw(graph.heading, graph.body, animated);
     shown = { ...shown, plan, facts };
-    tabs.show(plan, narrow, chosenSide ?? sideOf(model, shown.i), facts);
+    tabs.show(narrow, chosenSide ?? sideOf(model, shown.i), facts);
     const scale = `${plan.k} ${chosenScale !== null}`;
     if (scale !== drawnScale) scaled?.(plan.k, chosenScale !== null); // what is written anew is laid out anew
     drawnScale = scale;
@@ -133,8 +138,9 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
   function drawLinks() {
     if (!shown?.plan || !shown.facts) return;
     const marks = drawOverlay(shown.facts, shown.plan, panes, selectedUid(selection), words);
-    const { k } = shown.plan;
-    overlay.setAttribute("viewBox", `0 0 ${Math.round(room.w / k)} ${Math.round(row.clientHeight / k)}`);
+    const { k, height } = shown.plan;
+    const box = `0 0 ${Math.round(room.w / k)} ${Math.round(height + HEADING)}`;
+    if (overlay.getAttribute("viewBox") !== box) overlay.setAttribute("viewBox", box);
     patch(document, overlay, marks);
   }
 
@@ -146,12 +152,14 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     drawLinks();
   }
 
-  let drawnBands = "";
   /** Draw what was scrolled into sight. */
   function drawScrolled() {
-    const bands = JSON.stringify([panes.memory.band(), panes.graph.band()]);
-    if (bands !== drawnBands) draw();
-    drawnBands = bands;
+    if (JSON.stringify({ memory: panes.memory.band(), graph: panes.graph.band() }) !== drawnBands) draw();
+  }
+
+  function onScroll() {
+    drawScrolled();
+    drawLinks();
   }
 
   /** A click, or a key on what has the focus. @param {Event} event */
@@ -172,6 +180,8 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
       const [node, slot] = (broken.getAttribute("data-pin") ?? broken.getAttribute("data-slot") ?? "").split(/:(.*)/s);
       return pin(node, slot);
     }
+    const none = closest(".placeholder[data-grad-of]");
+    if (none && asked) return asked(none.getAttribute("data-grad-of") ?? "");
     const box = closest("[data-cell]");
     if (!box) return highlight.choose(event);
     const [storage, index] = (box.getAttribute("data-cell") ?? "").split(":");
@@ -231,7 +241,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
   row.addEventListener("focusout", highlight.redraw);
   for (const { scroller } of Object.values(panes)) {
     scrollByDragging(scroller, HIGHLIGHTABLE);
-    scroller.addEventListener("scroll", () => (drawScrolled(), drawLinks()), { passive: true });
+    scroller.addEventListener("scroll", onScroll, { passive: true });
   }
   new ResizeObserver(() => {
     const resized = { w: host.clientWidth, h: host.clientHeight };
@@ -249,10 +259,12 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
         toggled = new Set();
       }
       const near = sameRun && Math.abs(i - (shown?.i ?? 0)) === 1;
+      const calm = performance.now() - steppedAt > MOVE_MS; // whoever steps faster than rows move sees where they come to stand
+      steppedAt = performance.now();
       const release = hold.hold(sameRun);
       shown = { opened, i, plan: null, facts: null };
       if (!room.w) room = { w: host.clientWidth, h: host.clientHeight };
-      draw(near && !matchMedia("(prefers-reduced-motion: reduce)").matches);
+      draw(near && calm && !matchMedia("(prefers-reduced-motion: reduce)").matches);
       if (release()) drawLinks();
       else bringIntoSight();
     },
@@ -262,6 +274,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
       draw(true);
       drawLinks();
     },
+    light: highlight.light,
     peek(uid, from) {
       peeks.set(uid, from);
       draw();

@@ -59,11 +59,10 @@ export function createDivider(document, labels, moved) {
     element,
     /** The memory's part of the width that the reader chose before, if one. */
     share,
-    /** @param {number} x pixels from the stage's left @param {boolean} hidden */
-    place(x, hidden) {
+    /** @param {number} x pixels from the stage's left @param {number} width of the stage @param {boolean} hidden */
+    place(x, width, hidden) {
       element.hidden = hidden;
       element.style.left = `${Math.round(x)}px`;
-      const width = element.parentElement?.clientWidth ?? 0;
       element.setAttribute("aria-valuenow", String(width ? Math.round((100 * x) / width) : 50));
     },
   };

@@ -9,7 +9,7 @@ import { patch, SVG } from "./svg.js";
 /** @typedef {ReturnType<typeof createStagePane>} StagePane */
 
 /** How long rows take to their new places, in milliseconds. */
-const MOVE_MS = 180;
+export const MOVE_MS = 180;
 /** Room kept around what is scrolled to, in units. */
 const MARGIN = 6;
 
@@ -28,8 +28,20 @@ export function createStagePane(document, side) {
   scroller.append(body);
   root.append(heading, scroller);
   let k = 1;
+  /** The height in sight, in units. */
+  let room = 0;
   /** @type {Pane | null} */
   let pane = null;
+  /** The rows that are drawn. @type {VNode[]} */
+  let rows = [];
+  /** Rows on their way. @type {Animation[]} */
+  let moves = [];
+
+  /** Whether all of it is in sight: known without asking the browser, which would have to lay out the page. */
+  function fits() {
+    const { paddingTop, paddingBottom } = scroller.style;
+    return !pane || (pane.height <= room && !paddingTop && !paddingBottom);
+  }
 
   /** The heights that are drawn: all of a low pane, of a tall one what is in sight. */
   function band() {
@@ -46,11 +58,12 @@ export function createStagePane(document, side) {
     band,
     /** How far it is scrolled, in units; less than nothing where room was added above. */
     get scrolled() {
-      return (scroller.scrollTop - (Number.parseFloat(scroller.style.paddingTop) || 0)) / k;
+      return fits() ? 0 : (scroller.scrollTop - (Number.parseFloat(scroller.style.paddingTop) || 0)) / k;
     },
     /** @param {Pane | null} next @param {number} width in units @param {number} height of what is in sight, in units @param {number} scale */
     resize(next, width, height, scale) {
       pane = next;
+      room = height;
       k = scale;
       root.hidden = next === null;
       if (!next) return;
@@ -61,14 +74,15 @@ export function createStagePane(document, side) {
     },
     /** @param {VNode[]} headingNodes @param {VNode[]} bodyNodes @param {boolean} animated whether rows are seen on their way */
     draw(headingNodes, bodyNodes, animated) {
-      const before = animated ? placesOf(marks) : null;
       patch(document, headingMarks, headingNodes);
       patch(document, marks, bodyNodes);
-      if (before) animateMoves(marks, before);
+      for (const move of moves) move.cancel();
+      moves = animated ? animateMoves(marks, rows, bodyNodes) : [];
+      rows = bodyNodes;
     },
     /** Scroll as little as brings what the step touched into sight, what matters most first. */
     bringIntoSight() {
-      if (!pane || !scroller.clientHeight || pane.height * k <= scroller.clientHeight + 1) return;
+      if (!pane || fits() || !scroller.clientHeight) return;
       const room = scroller.clientHeight / k;
       let [top, bottom] = [Infinity, -Infinity];
       for (const { y, h } of pane.focus) {
@@ -86,6 +100,7 @@ export function createStagePane(document, side) {
     },
     /** What the step touched above and below what is in sight. */
     beyond() {
+      if (fits()) return { above: [], below: [] };
       const top = scroller.scrollTop / k;
       const bottom = top + scroller.clientHeight / k;
       const hidden = (pane?.focus ?? []).filter((rect) => !isVisible(rect, top, bottom));
@@ -142,30 +157,23 @@ function round(value) {
   return Math.round(value * 100) / 100;
 }
 
-/** Where each row stands. @param {Element} marks @returns {Map<Element, [number, number]>} */
-function placesOf(marks) {
-  /** @type {Map<Element, [number, number]>} */
-  const places = new Map();
-  for (const row of marks.querySelectorAll(".moves")) places.set(row, translation(row));
-  return places;
+/** Let rows that have moved be seen on their way. @param {Element} marks @param {VNode[]} before @param {VNode[]} after
+ * what was drawn in it, and is now @returns {Animation[]} */
+function animateMoves(marks, before, after) {
+  const places = new Map(before.map(({ key, attrs }) => [key, attrs.transform]));
+  return after.flatMap(({ key, attrs }, at) => {
+    const old = places.get(key);
+    if (old === undefined || old === attrs.transform) return [];
+    const [[x0, y0], [x, y]] = [translation(old), translation(attrs.transform)];
+    return marks.children[at].animate(
+      [{ transform: `translate(${x0}px, ${y0}px)` }, { transform: `translate(${x}px, ${y}px)` }],
+      { duration: MOVE_MS, easing: "cubic-bezier(0.2, 0.7, 0.2, 1)" },
+    );
+  });
 }
 
-/** @param {Element} row @returns {[number, number]} */
-function translation(row) {
-  const [x = 0, y = 0] = (row.getAttribute("transform")?.match(/-?[\d.]+/g) ?? []).map(Number);
+/** @param {string | undefined} transform like `translate(3 4)` @returns {[number, number]} */
+function translation(transform) {
+  const [x = 0, y = 0] = (transform?.match(/-?[\d.]+/g) ?? []).map(Number);
   return [x, y];
-}
-
-/** Let rows that have moved be seen on their way. @param {Element} marks @param {Map<Element, [number, number]>} before */
-function animateMoves(marks, before) {
-  for (const row of marks.querySelectorAll(".moves")) {
-    const old = before.get(row);
-    if (!old || !(row instanceof SVGElement)) continue;
-    const [x, y] = translation(row);
-    if (Math.abs(old[0] - x) + Math.abs(old[1] - y) < 0.5) continue;
-    row.animate([{ transform: `translate(${old[0]}px, ${old[1]}px)` }, { transform: `translate(${x}px, ${y}px)` }], {
-      duration: MOVE_MS,
-      easing: "cubic-bezier(0.2, 0.7, 0.2, 1)",
-    });
-  }
 }

@@ -30,9 +30,8 @@ export function createTabs(document, labels, chosen) {
       element.hidden = false;
       return element.offsetHeight;
     },
-    /** @param {import("./layout/stage_plan.js").StagePlan} plan @param {boolean} narrow @param {Side} side the one that is shown
-     * @param {import("./marks/step_facts.js").StepFacts} facts */
-    show(plan, narrow, side, facts) {
+    /** @param {boolean} narrow @param {Side} side the one that is shown @param {import("./marks/step_facts.js").StepFacts} facts */
+    show(narrow, side, facts) {
       element.hidden = !narrow;
       if (!narrow) return;
       for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.side === side));

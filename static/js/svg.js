@@ -3,7 +3,8 @@
 export const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * @typedef {{tag: string, key: string | null, attrs: Record<string, string>, text: string | null, children: VNode[]}} VNode
+ * @typedef {{tag: string, key: string | null, attrs: Record<string, string>, text: string | null, title: string | null,
+ *   children: VNode[]}} VNode   title: what is said of it where it is pointed at
  * @typedef {string | number | boolean | null | undefined} Attr
  * @typedef {VNode | null | undefined | false | string} One
  * @typedef {One | One[] | One[][] | (One | One[])[]} Child
@@ -11,6 +12,7 @@ export const SVG = "http://www.w3.org/2000/svg";
 
 /**
  * Describe an element. `key` names it among its siblings; null, undefined and false attributes are left out.
+ * A child `title` without attributes becomes the element's title; what has a role is called so where it has neither label nor text.
  * @param {string} tag
  * @param {Record<string, Attr>} [attrs]
  * @param {...Child} children a string becomes the element's text
@@ -20,14 +22,17 @@ export function h(tag, attrs = {}, ...children) {
   /** @type {Record<string, string>} */
   const present = {};
   let key = null;
-  for (const [name, value] of Object.entries(attrs)) {
+  for (const name in attrs) {
+    const value = attrs[name];
     if (name === "key") key = String(value);
     else if (value !== null && value !== undefined && value !== false)
       present[name] = typeof value === "number" ? shortCoordinate(value) : String(value);
   }
   /** @type {VNode} */
-  const node = { tag, key, attrs: present, text: null, children: [] };
+  const node = { tag, key, attrs: present, text: null, title: null, children: [] };
   add(node, children);
+  if (node.title !== null && present.role && !present["aria-label"] && !hasText(node))
+    present["aria-label"] = node.title;
   return node;
 }
 
@@ -36,13 +41,25 @@ function add(node, children) {
   for (const child of children) {
     if (Array.isArray(child)) add(node, child);
     else if (typeof child === "string") node.text = (node.text ?? "") + child;
+    else if (child && child.tag === "title" && isPlain(child)) node.title = child.text;
     else if (child) node.children.push(child);
   }
 }
 
+/** @param {VNode} node @returns {boolean} */
+function hasText({ text, children }) {
+  return text !== null || children.some(hasText);
+}
+
+/** @param {VNode} node */
+function isPlain({ attrs }) {
+  for (const _ in attrs) return false;
+  return true;
+}
+
 /** A coordinate without noise digits. @param {number} value */
 function shortCoordinate(value) {
-  return String(Math.round(value * 100) / 100);
+  return String(Number.isInteger(value) ? value : Math.round(value * 100) / 100);
 }
 
 /** Join class names, leaving out what is falsy. @param {...(string | false | null | undefined)} names */
@@ -58,40 +75,77 @@ function escaped(text) {
 /** The same description as text, for tests and files. @param {VNode} node @returns {string} */
 export function render(node) {
   const attrs = Object.entries(node.attrs).map(([k, v]) => ` ${k}="${escaped(v)}"`);
-  const inner = (node.text === null ? "" : escaped(node.text)) + node.children.map(render).join("");
+  const title = node.title === null ? "" : `<title>${escaped(node.title)}</title>`;
+  const inner = (node.text === null ? "" : escaped(node.text)) + node.children.map(render).join("") + title;
   return `<${node.tag}${attrs.join("")}>${inner}</${node.tag}>`;
 }
 
-/** @type {WeakMap<Element, VNode>} */
-const drawnVNodes = new WeakMap();
+/** @typedef {{vnode: VNode, el: Element, inner: Drawn[]}} Drawn   an element, with the description that it agrees with, and what is in it */
+
+/** What stands in the elements that were patched. @type {WeakMap<Element, Drawn[]>} */
+const contents = new WeakMap();
+
+/** @type {Drawn[]} */
+const NOTHING = [];
 
 /**
  * Make the children of `host` agree with `vnodes`. Elements keep their identity by key, or by tag and position, so
- * that a transition runs only on what is new.
+ * that a transition runs only on what is new. The document is written where descriptions differ, and never read: a
+ * description that is the same object as before costs nothing. Titles become elements where they are pointed at.
  * @param {Document} document
- * @param {Element} host
+ * @param {Element} host to which nobody else adds children
  * @param {VNode[]} vnodes
  */
 export function patch(document, host, vnodes) {
-  /** @type {Map<string, Element>} */
-  const old = new Map();
+  if (!contents.has(host)) host.addEventListener("mouseover", (event) => showTitle(document, event));
+  contents.set(host, patchChildren(document, host, contents.get(host) ?? NOTHING, vnodes));
+}
+
+/** @param {Document} document @param {Element} host @param {Drawn[]} before @param {VNode[]} vnodes @returns {Drawn[]} */
+function patchChildren(document, host, before, vnodes) {
+  if (!before.length && !vnodes.length) return NOTHING;
+  const after = /** @type {Drawn[]} */ (new Array(vnodes.length));
   let at = 0;
-  for (const el of Array.from(host.children)) {
-    const was = drawnVNodes.get(el);
-    old.set(was ? identityOf(was, at) : `?${at}`, el);
+  while (at < vnodes.length && at < before.length && isSame(before[at].vnode, vnodes[at])) {
+    after[at] = update(document, before[at], vnodes[at]);
     at += 1;
   }
-  let next = host.firstElementChild;
-  vnodes.forEach((vnode, index) => {
-    const name = identityOf(vnode, index);
-    let el = old.get(name);
-    if (el) old.delete(name);
-    else el = document.createElementNS(SVG, vnode.tag);
-    if (el === next) next = el.nextElementSibling;
-    else host.insertBefore(el, next);
-    update(document, el, vnode);
-  });
-  for (const el of old.values()) el.remove();
+  if (at === vnodes.length && at === before.length) return after;
+  const names = vnodes.map(identityOf);
+  const old = takeOut(before, at, new Set(names));
+  let next = old.values().next().value?.el ?? null;
+  for (let k = at; k < vnodes.length; k++) {
+    const known = old.get(names[k]);
+    if (known) {
+      old.delete(names[k]);
+      if (known.el === next) next = next.nextElementSibling;
+      else host.insertBefore(known.el, next);
+      after[k] = update(document, known, vnodes[k]);
+    } else {
+      after[k] = create(document, vnodes[k]);
+      host.insertBefore(after[k].el, next);
+    }
+  }
+  return after;
+}
+
+/** Removes the elements that have no description any more, from the first that may have none on.
+ * @param {Drawn[]} before @param {number} from @param {Set<string>} names of those that stay
+ * @returns {Map<string, Drawn>} those that stay, in order, by name */
+function takeOut(before, from, names) {
+  /** @type {Map<string, Drawn>} */
+  const stay = new Map();
+  for (let k = from; k < before.length; k++) {
+    const name = identityOf(before[k].vnode, k);
+    if (names.has(name) && !stay.has(name)) stay.set(name, before[k]);
+    else before[k].el.remove();
+  }
+  return stay;
+}
+
+/** Whether two descriptions at the same place are of one element. @param {VNode} a @param {VNode} b */
+function isSame(a, b) {
+  return a === b || (a.key === b.key && a.tag === b.tag);
 }
 
 /** @param {VNode} vnode @param {number} index */
@@ -99,22 +153,56 @@ function identityOf(vnode, index) {
   return `${vnode.tag}#${vnode.key ?? `@${index}`}`;
 }
 
-/** @param {Document} document @param {Element} el @param {VNode} vnode */
-function update(document, el, vnode) {
-  const was = drawnVNodes.get(el);
-  for (const name of Object.keys(was?.attrs ?? {})) if (!(name in vnode.attrs)) el.removeAttribute(name);
-  for (const [name, value] of Object.entries(vnode.attrs)) if (was?.attrs[name] !== value) el.setAttribute(name, value);
-  if (vnode.text !== null) {
-    if (was?.text !== vnode.text || was.children.length) el.textContent = vnode.text;
-    // An element with text has at most element children after it: a <title> of its own.
-    if (vnode.children.length) {
-      const extra = Array.from(el.children);
-      extra.forEach((child) => child.remove());
-      patch(document, el, vnode.children);
-    }
-  } else {
-    if (was && was.text !== null) el.textContent = "";
-    patch(document, el, vnode.children);
-  }
-  drawnVNodes.set(el, vnode);
+/** @param {Document} document @param {VNode} vnode @returns {Drawn} */
+function create(document, vnode) {
+  const el = document.createElementNS(SVG, vnode.tag);
+  for (const name in vnode.attrs) el.setAttribute(name, vnode.attrs[name]);
+  if (vnode.title !== null) el.setAttribute("data-title", vnode.title);
+  if (vnode.text !== null) el.textContent = vnode.text;
+  const inner = vnode.children.map((child) => create(document, child));
+  for (const child of inner) el.appendChild(child.el);
+  return { vnode, el, inner };
+}
+
+/** @param {Document} document @param {Drawn} drawn @param {VNode} vnode @returns {Drawn} */
+function update(document, drawn, vnode) {
+  const { el, vnode: was } = drawn;
+  if (was === vnode) return drawn;
+  for (const name in was.attrs) if (!(name in vnode.attrs)) el.removeAttribute(name);
+  for (const name in vnode.attrs) if (was.attrs[name] !== vnode.attrs[name]) el.setAttribute(name, vnode.attrs[name]);
+  if (was.title !== vnode.title) writeTitle(el, vnode.title);
+  if (was.text !== vnode.text) writeText(document, el, was.text, vnode.text ?? "");
+  drawn.inner = patchChildren(document, el, drawn.inner, vnode.children);
+  drawn.vnode = vnode;
+  return drawn;
+}
+
+/** Write an element's text, which stands before its children. @param {Document} document @param {Element} el
+ * @param {string | null} was @param {string} text */
+function writeText(document, el, was, text) {
+  if (was && el.firstChild && text) el.firstChild.nodeValue = text;
+  else if (was) el.firstChild?.remove();
+  else if (text) el.insertBefore(document.createTextNode(text), el.firstChild);
+}
+
+/** The title of what is pointed at. @type {Element | null} */
+let shownTitle = null;
+
+/** The browser shows the title of what is pointed at: an element for each would cost every step a quarter of its time.
+ * @param {Document} document @param {Event} event */
+function showTitle(document, { target }) {
+  const el = target instanceof Element ? target.closest("[data-title]") : null;
+  if (shownTitle?.parentNode === el && el) return;
+  shownTitle?.remove();
+  shownTitle = el && document.createElementNS(SVG, "title");
+  if (!el || !shownTitle) return;
+  shownTitle.textContent = el.getAttribute("data-title");
+  el.append(shownTitle);
+}
+
+/** @param {Element} el @param {string | null} title */
+function writeTitle(el, title) {
+  if (title === null) el.removeAttribute("data-title");
+  else el.setAttribute("data-title", title);
+  if (shownTitle?.parentNode === el) shownTitle.textContent = title;
 }

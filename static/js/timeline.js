@@ -1,5 +1,6 @@
 /** The timeline: a slider over the steps, marks for the events of the run, playback, and the keys that step. */
 
+import { roleIcon } from "./finding_icons.js";
 import { callDepths, loopIterations, stepOut, stepOver } from "./stepping.js";
 import { readPreference, writePreference } from "./preferences.js";
 import { EVENTS } from "./registry.js";
@@ -13,6 +14,8 @@ const SPEEDS = [0.5, 1, 2, 4];
 const SPEED_KEY = "gradbox-speed";
 /** Pixels around a mark that are its own. */
 const NEAR = 7;
+/** Pixels that the mark of a finding needs. */
+const CHAIN_MARK = 28;
 
 /**
  * The marks, the gravest first; a step gets one, for its events or for its kind. shape: its top and its height in a box of
@@ -55,11 +58,16 @@ export function markedStep(steps, share, near) {
 }
 
 /**
- * @param {{root: HTMLElement, slider: HTMLInputElement, marks: HTMLElement, label: HTMLElement}} parts
- * @param {{go: (i: number) => void, describe: (i: number) => string, stopsAt: (i: number) => boolean, reducedMotion: boolean}} how
- *   stopsAt: whether a step is at a breakpoint
+ * @param {{root: HTMLElement, slider: HTMLInputElement, marks: HTMLElement, chain: HTMLElement, label: HTMLElement}} parts
+ *   chain: where the open finding is marked
+ * @param {{go: (i: number) => void, describe: (i: number) => string, stopsAt: (i: number) => boolean,
+ *   causeOf: (i: number) => number | null, reducedMotion: boolean}} how
+ *   stopsAt: whether a step is at a breakpoint. causeOf: the step that made a step raise, where that is known
  */
-export function createTimeline({ root, slider, marks, label }, { go, describe, stopsAt, reducedMotion }) {
+export function createTimeline(
+  { root, slider, marks, chain, label },
+  { go, describe, stopsAt, causeOf, reducedMotion },
+) {
   let count = 0;
   let at = 0;
   let timer = 0;
@@ -148,10 +156,24 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, s
     const step = markedStep(all, (event.clientX - box.left) / box.width, NEAR / box.width);
     if (step < 0) return;
     pause();
-    goTo(step);
+    const cause = causeOf(step);
+    goTo(cause === null || cause === at ? step : cause); // once more, and it is the step itself
+  });
+
+  chain.addEventListener("click", (event) => {
+    const mark = event.target instanceof Element ? event.target.closest("[data-step]") : null;
+    if (!mark) return;
+    pause();
+    goTo(Number(mark.getAttribute("data-step")));
   });
 
   return {
+    /** Mark the steps of a finding's chain: cause and effect, and those between them for which there is room.
+     * @param {import("./findings_card.js").ChainMark[]} chainMarks */
+    markChain(chainMarks) {
+      chain.hidden = !chainMarks.length;
+      chain.replaceChildren(...chainElements(chainMarks, count, marks.clientWidth));
+    },
     /** @param {Step[]} steps */
     open(steps) {
       pause();
@@ -170,7 +192,7 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, s
       slider.value = String(i);
       slider.setAttribute("aria-valuetext", describe(i));
       label.textContent = describe(i);
-      root.style.setProperty("--at", count > 1 ? String(i / (count - 1)) : "0");
+      slider.style.setProperty("--at", count > 1 ? String(i / (count - 1)) : "0");
     },
     /** A key pressed outside of any field. @param {string} key @param {boolean} [shift] @returns {boolean} whether the timeline handled it */
     key(key, shift = false) {
@@ -197,19 +219,42 @@ export function createTimeline({ root, slider, marks, label }, { go, describe, s
   };
 }
 
+/** @param {import("./findings_card.js").ChainMark[]} chainMarks @param {number} count of steps @param {number} width in pixels */
+function chainElements(chainMarks, count, width) {
+  const at = (/** @type {{step: number}} */ { step }) => (count > 1 ? step / (count - 1) : 0);
+  const cause = chainMarks.find(({ isCause }) => isCause) ?? chainMarks[0];
+  const effect = chainMarks.at(-1);
+  if (!cause || !effect) return [];
+  /** @type {import("./findings_card.js").ChainMark[]} */
+  const placed = [];
+  for (const mark of [cause, effect, ...chainMarks])
+    if (!placed.some((other) => Math.abs(at(other) - at(mark)) * width < CHAIN_MARK)) placed.push(mark);
+  const way = document.createElement("i");
+  way.className = chainMarks.some(({ isCause }) => isCause) ? "chain-way" : "chain-way parts";
+  way.style.setProperty("--from", String(Math.min(at(cause), at(effect))));
+  way.style.setProperty("--to", String(Math.max(at(cause), at(effect))));
+  const icons = placed.map((mark) => {
+    const box = document.createElement("span");
+    box.className = `chain-mark${mark.isCause ? " cause" : ""}`;
+    box.dataset.step = String(mark.step);
+    box.style.setProperty("--at", String(at(mark)));
+    box.append(roleIcon(mark.role));
+    return box;
+  });
+  return [way, ...icons];
+}
+
 /** @param {HTMLElement} host @param {Step[]} steps */
 function draw(host, steps) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${Math.max(steps.length - 1, 1)} 10`);
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("aria-hidden", "true");
-  for (const { from, to, odd } of loopIterations(steps)) {
-    const band = document.createElementNS(SVG, "rect");
-    for (const [name, value] of Object.entries({ x: from - 0.5, width: to - from + 1, y: 0, height: 10 }))
-      band.setAttribute(name, String(value));
-    band.setAttribute("class", odd ? "turn odd" : "turn");
-    svg.append(band);
-  }
+  const bands = document.createElementNS(SVG, "path");
+  const odd = loopIterations(steps).filter((iteration) => iteration.odd);
+  bands.setAttribute("class", "iterations");
+  bands.setAttribute("d", odd.map(({ from, to }) => `M${from - 0.5} 0h${to - from + 1}v10h${from - to - 1}z`).join(""));
+  svg.append(bands);
   /** @type {Record<string, string>} */
   const paths = {};
   const depths = callDepths(steps);

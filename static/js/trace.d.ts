@@ -15,15 +15,25 @@ export type Event =
   | GraphReleased
   | GradAccumulated
   | HookRan
+  | HookLeft
+  | ContextKept
+  | IndexCopyWritten
+  | IndicesRepeated
+  | UninitializedRead
   | Warned
+  | Replaced
   | LimitReached
   | TracerFault;
+/**
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^(0|[1-9][0-9]{0,2}|10[01][0-9]|102[0-3])$".
+ */
 export type Number = boolean | number | NotFinite | BigInt | Complex;
 export type Entity = Storage | Tensor | Array | Counter | Node | Object | Frame | Backward | Mode | Device;
 export type Item = boolean | number | string | NotFinite | BigInt | Complex | Ref | Opaque | null | [Value, Value];
 
 /**
- * A whole run.
+ * A whole run. gradient_check: of one that compared gradients, and recorded no steps.
  */
 export interface Trace {
   schema: number;
@@ -33,6 +43,7 @@ export interface Trace {
   focus?: Focus | null;
   outcome: Outcome;
   cost: Cost;
+  gradient_check?: GradientCheck | null;
 }
 /**
  * The normalised source; `lines[k]` is the pasted line that line k+1 of it came from.
@@ -94,6 +105,8 @@ export interface Edit {
 }
 /**
  * What ran the program. device_name: of the processor or the GPU, as its maker gives it.
+ *
+ * input: what was there for `input()` and `sys.stdin` to read, where it was not empty.
  */
 export interface Runtime {
   torch: string;
@@ -108,6 +121,7 @@ export interface Runtime {
   limits: {
     [k: string]: number;
   };
+  input?: string | null;
 }
 /**
  * The state after what this step names: apply `set`, then `gone`.
@@ -162,6 +176,8 @@ export interface Opaque {
 }
 /**
  * A torch operation (the dispatcher's name); `requires_grad` of each output, null where it was not observed.
+ *
+ * failed: it raised, and has no outputs.
  */
 export interface Op {
   kind: "op";
@@ -170,6 +186,7 @@ export interface Op {
   outputs: string[];
   requires_grad: (boolean | null)[];
   grad_mode: boolean;
+  failed?: boolean | null;
 }
 /**
  * Printed text.
@@ -307,6 +324,68 @@ export interface HookRan {
   node: string;
   count: number;
 }
+/**
+ * Hooks of a tensor stayed with the node that it had before a write in place gave it another; `count` of them.
+ */
+export interface HookLeft {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "hook_left";
+  tensor: string;
+  node: string;
+  count: number;
+}
+/**
+ * A custom function's `ctx`, which is its node, keeps a tensor as a plain attribute and not by `save_for_backward`.
+ */
+export interface ContextKept {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "context_kept";
+  node: string;
+  tensor: string;
+  name: string;
+}
+/**
+ * A write into the memory that an advanced index (`x[mask]`, `x[[1, 3]]`) allocated for its result, and that is lost.
+ *
+ * tensor: which was indexed, and did not change; copy: the result. No operator read it after the write, and it died with the
+ * statement. op: the last operation that wrote it.
+ */
+export interface IndexCopyWritten {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "index_copy_written";
+  tensor: string;
+  copy: string;
+}
+/**
+ * A write by index tensors (`x[i] = v`, `x[i] += v`) that names an element more than once: the last write stays.
+ *
+ * count: of the places that the indices name; distinct: of the different ones among them.
+ */
+export interface IndicesRepeated {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "indices_repeated";
+  tensor: string;
+  count: number;
+  distinct: number;
+}
+/**
+ * An operation, or a printed tensor, took memory of `torch.empty` and its like that nothing had written.
+ */
+export interface UninitializedRead {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "uninitialized_read";
+  tensor: string;
+}
 export interface Warned {
   kind: "event";
   op?: number | null;
@@ -314,6 +393,20 @@ export interface Warned {
   event: "warning";
   category: string;
   text: string;
+}
+/**
+ * The program asked for something that is done otherwise here.
+ *
+ * what: `compile`, the plain function runs in the place of a compiled one; `workers`, a DataLoader with `count` of them
+ * loads its data itself.
+ */
+export interface Replaced {
+  kind: "event";
+  op?: number | null;
+  span?: [number, number] | null;
+  event: "replaced";
+  what: "compile" | "workers";
+  count?: number | null;
 }
 export interface LimitReached {
   kind: "event";
@@ -439,6 +532,78 @@ export interface Cost {
   peak_bytes: number;
 }
 /**
+ * Torch's gradients of one call of backward beside finite differences in float64.
+ *
+ * backward: which call, from 0; line: its statement. loss: in the program's precision; double: in float64. runs: how often
+ * the program ran. complete: whether the time sufficed for all elements that were to be varied.
+ */
+export interface GradientCheck {
+  problem?:
+    | (
+        | "no_backward"
+        | "raised"
+        | "not_repeatable"
+        | "not_in_double"
+        | "no_leaves"
+        | "not_real"
+        | "too_long"
+        | "no_time"
+      )
+    | null;
+  message?: string;
+  backward?: number | null;
+  line?: number | null;
+  loss?: number | NotFinite | null;
+  double?: number | NotFinite | null;
+  runs?: number;
+  complete?: boolean;
+  corners?: Corner[];
+  leaves?: LeafCheck[];
+}
+/**
+ * An operation of the forward run that has an input exactly where its slope jumps.
+ */
+export interface Corner {
+  op: string;
+  line: number | null;
+}
+/**
+ * A leaf. name: what the program calls it; null where nothing does. line: where its value was made.
+ *
+ * elements: that it has; rows: those that were varied. verdict: the gravest of theirs; worst: which of the rows has it.
+ * hooked: hooks of the leaf may have changed torch's values. problem_line: of the statement that the problem is about.
+ */
+export interface LeafCheck {
+  name: string | null;
+  line: number | null;
+  shape: number[];
+  dtype: string;
+  elements: number;
+  verdict: "agrees" | "rounding" | "kink" | "unknown" | "cut" | "differs" | "unused";
+  worst?: number | null;
+  hooked?: boolean;
+  problem?: ("written_between" | "changed_unseen" | "not_followed" | "nested" | "not_real" | "no_time") | null;
+  problem_line?: number | null;
+  rows?: ElementCheck[];
+}
+/**
+ * One element of a leaf. index: in each dimension.
+ *
+ * torch: what backward gave in the program's own precision; double: in float64; null where none came. numeric: the central
+ * difference quotient; left, right: those to both sides, where they differ. difference: between torch and numeric,
+ * relative to the larger.
+ */
+export interface ElementCheck {
+  index: number[];
+  torch: number | NotFinite | null;
+  double: number | NotFinite | null;
+  numeric: number | NotFinite | null;
+  left?: number | NotFinite | null;
+  right?: number | NotFinite | null;
+  difference: number | null;
+  verdict: "agrees" | "rounding" | "kink" | "unknown" | "cut" | "differs" | "unused";
+}
+/**
  * A numpy array; `at` and `steps` in bytes from the start of its storage.
  */
 export interface Array {
@@ -499,6 +664,9 @@ export interface Storage {
   device?: string;
   nbytes?: number;
   cells?: {
+    /**
+     * @maxItems 1024
+     */
     [k: string]: Number[];
   };
   cells_at?: {
@@ -617,7 +785,13 @@ export interface Object {
   kind: "object";
   type?: string;
   len?: number;
+  /**
+   * @maxItems 200
+   */
   items?: Item[];
+  /**
+   * @maxItems 1
+   */
   splice?: [number, number, Item[]][];
   attrs?: {
     [k: string]: Value;

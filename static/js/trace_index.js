@@ -4,6 +4,7 @@ import { EVENTS } from "./registry.js";
 import { Relation } from "./relation.js";
 
 /**
+ * @typedef {{uid: string, step: number, fields: import("./trace.js").Delta}} Change   what a step set of an entity
  * @typedef {{uid: string, kind: string, order: number, birth: number, death: number}} Life
  *   birth, death: the first and last step after which the entity is there; death is birth - 1 for what one step both made
  *   and freed. order: its rank by first appearance
@@ -40,6 +41,14 @@ export class TraceIndex {
     this.end = Math.max(0, count - 1);
     /** @type {Map<string, Life>} */
     this.lives = new Map();
+    /** @type {Map<string, number[]>} by entity, the steps after its birth that set something of it */
+    this.laterChanges = new Map();
+    /** @type {Change[]} of frames, in order */
+    this.frameChanges = [];
+    /** @type {Change[]} of objects, in order */
+    this.objectChanges = [];
+    /** @type {Change[]} of calls of the engine, in order */
+    this.backwardChanges = [];
     /** @type {Map<string, Placement>} by `handleKey` */
     this.placements = new Map();
     /** @type {Map<string, NodeFacts>} */
@@ -60,7 +69,7 @@ export class TraceIndex {
     this.visitsOf = new Map();
     /** @type {Map<string, number[]>} by storage, the steps that may have changed elements of it */
     this.writes = new Map();
-    /** @type {Map<string, number[]>} by event, the steps whose log holds one */
+    /** @type {Map<string, {step: number, at: number}[]>} by event, the places of the logs that hold one */
     this.events = new Map();
     /** @type {number[]} bytes of the living storages after each step; one that lies within another counts once */
     this.bytes = [];
@@ -77,6 +86,12 @@ export class TraceIndex {
   alive(uid, step) {
     const life = this.lives.get(uid);
     return life !== undefined && life.birth <= step && step <= life.death;
+  }
+
+  /** The steps that set something of an entity, the first its birth. @param {string} uid @returns {number[]} */
+  changesOf(uid) {
+    const life = this.lives.get(uid);
+    return life ? [life.birth, ...(this.laterChanges.get(uid) ?? [])] : [];
   }
 
   /** The handles that read a storage. @param {string | null | undefined} storage @param {number} step */

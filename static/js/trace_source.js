@@ -1,5 +1,7 @@
 /** Fetches traces by their address, once more where the network or the server failed for a moment. */
 
+import { ROOT } from "./root.js";
+
 const RETRY_AFTER_MS = 400;
 
 /** The server's answer when it sent no trace. */
@@ -28,13 +30,20 @@ export async function loadTrace(url, signal) {
   return attempt(url, signal);
 }
 
-/** @param {string} url @param {AbortSignal} [signal] @returns {Promise<any>} */
-async function attempt(url, signal) {
+/** Run a program, and wait for its trace. @param {object} request as `POST /api/runs` takes it @param {AbortSignal} signal
+ * @returns {Promise<any>} the trace @throws {TraceError} and what the signal says */
+export function requestTrace(request, signal) {
+  const headers = { "Content-Type": "application/json" };
+  return attempt(`${ROOT}/api/runs`, signal, { method: "POST", headers, body: JSON.stringify(request) });
+}
+
+/** @param {string} url @param {AbortSignal} [signal] @param {RequestInit} [request] @returns {Promise<any>} */
+async function attempt(url, signal, request = {}) {
   signal?.throwIfAborted();
   let response;
   let text;
   try {
-    response = await fetch(url, { signal });
+    response = await fetch(url, { ...request, signal });
     text = await response.text();
   } catch (error) {
     signal?.throwIfAborted();

@@ -5,7 +5,7 @@
  * @typedef {import("./trace.js").Focus} Focus
  * @typedef {{step: number | null, selection: string | null, view: View | null}} Position
  *   view: null where the address doesn't choose one; a step without a view is one of the stage
- * @typedef {Position & {source: string | null, seed: string | null, device: string | null, focus: Focus | null,
+ * @typedef {Position & {source: string | null, seed: string | null, device: string | null, input: string | null, focus: Focus | null,
  *   broken: boolean}} Address
  *   source: null where the address holds no program; broken: it holds one that can't be read
  */
@@ -24,6 +24,7 @@ export async function readAddress(fragment) {
     source: null,
     seed: fields.get("seed"),
     device: fields.get("device"),
+    input: fields.get("input"),
     focus: readFocus(fields.get("focus")),
     broken: false,
   };

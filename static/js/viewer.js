@@ -3,9 +3,10 @@
 import { aboutLines } from "./about.js";
 import { startCodeFold } from "./code_fold.js";
 import { captionItems } from "./caption_list.js";
+import { lineRole } from "./finding_icons.js";
+import { lineMarks } from "./findings_card.js";
 import { outcomeSentence } from "./captions.js";
 import { startKeys } from "./keys.js";
-import { locale } from "./locale.js";
 import { glossText, messages } from "./messages.js";
 import { initial, reduce } from "./page_state.js";
 import { createPicturePane } from "./picture_pane.js";
@@ -22,7 +23,7 @@ const element = (id) => /** @type {T} */ (document.getElementById(id));
 /** @param {string} fragment @param {number | null} step where the fragment doesn't say one @returns {url.Address} */
 function addressOf(fragment, step) {
   const position = url.readPosition(fragment);
-  const nothing = { source: null, seed: null, device: null, focus: null, broken: false };
+  const nothing = { source: null, seed: null, device: null, input: null, focus: null, broken: false };
   return { ...nothing, ...position, step: position.step ?? step };
 }
 
@@ -30,9 +31,10 @@ function addressOf(fragment, step) {
  * Show a trace to step through.
  * @param {{trace: import("./trace.js").Trace, step: number | null, title: string, note?: string, address?: string}} content
  *   step: null for the opening one
+ * @param {import("./locale.js").Locale["say"]} say
+ * @param {import("./findings_card.js").LoadFindings} loadFindings
  */
-export function startViewer({ trace, step: firstStep, title, note = "", address = "" }) {
-  const { say } = locale(document.documentElement.lang);
+export function startViewer({ trace, step: firstStep, title, note = "", address = "" }, say, loadFindings) {
   const about = { title, note, address };
   /** In a frame, the link to the permalink. */
   const permalink = /** @type {HTMLAnchorElement | null} */ (document.querySelector("a[data-away]"));
@@ -45,6 +47,8 @@ export function startViewer({ trace, step: firstStep, title, note = "", address 
   );
   const { dispatch } = store;
 
+  element("input-shown").hidden = !trace.runtime.input;
+  element("input-text").textContent = trace.runtime.input ?? "";
   const rows = trace.program.source
     .trimEnd()
     .split("\n")
@@ -54,17 +58,31 @@ export function startViewer({ trace, step: firstStep, title, note = "", address 
       row.addEventListener("click", () => dispatch({ type: "lineChosen", line: k + 1 }));
       return row;
     });
-  const picture = createPicturePane(element, store, say, { about: () => about });
+  const picture = createPicturePane(element, store, say, { about: () => about, loadFindings, markLines });
 
   /** Highlight the line of the step, and scroll it into the listing's view: a page around the frame isn't ours to scroll.
    * @param {import("./trace.js").Step} step */
   function showLine({ line, kind }) {
     rows.forEach((row, k) => {
-      row.className = k + 1 === line ? `cm-now ${kind === "raise" ? "raised" : kind === "visit" ? "visit" : ""}` : "";
+      const tone = kind === "raise" ? "raised" : kind === "visit" ? "visit" : "";
+      row.classList.toggle("cm-now", k + 1 === line);
+      for (const name of ["raised", "visit"]) row.classList.toggle(name, k + 1 === line && name === tone);
       if (k + 1 === line) row.setAttribute("aria-current", "step");
       else row.removeAttribute("aria-current");
     });
     if (rows[line - 1]) scrollToRow(rows[line - 1]);
+  }
+
+  /** Mark the lines of the open finding's chain. @param {import("./findings_card.js").ChainMark[]} marks */
+  function markLines(marks) {
+    for (const mark of element("listing").querySelectorAll(".line-role")) mark.remove();
+    for (const row of rows) row.classList.remove("cm-cause");
+    for (const { line, role, isCause } of lineMarks(marks)) {
+      const row = rows[line - 1];
+      if (!row) continue;
+      row.classList.toggle("cm-cause", isCause);
+      row.prepend(lineRole(role, say(`role_${role}`)));
+    }
   }
 
   /** Scroll a line of the program into the middle of what scrolls, unless it is in sight. @param {HTMLElement} row */

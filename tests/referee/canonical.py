@@ -4,8 +4,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-MASKS = [(re.compile(r"0x[0-9a-fA-F]+"), "0x"), (re.compile(r"\b\d{11,}\b"), "<id>")]
-"""Addresses and ids, which differ from process to process."""
+MASKS = [
+    (re.compile(r"0x[0-9a-fA-F]+"), "0x"),
+    (re.compile(r"\b\d{11,}\b"), "<id>"),
+    (re.compile(r"^(?:\S+/tests/\w+_host\.py|<frozen runpy>)\(\d+\): .*\n", re.MULTILINE), ""),
+]
+"""Addresses and ids, which differ from process to process, and the frames of CPython's host in errors of TorchScript."""
 
 MOST_NODES = 400
 """Nodes of a graph that are compared."""

@@ -80,7 +80,7 @@ def tensor_facts(tensor: torch.Tensor, dense: bool) -> dict[str, Any]:
 
 def elements(tensor: torch.Tensor) -> list[int | float] | None:
     """In torch's order, a complex one as two numbers; None where they can't be listed."""
-    if tensor.layout != torch.strided or tensor.is_quantized or tensor.numel() > MOST_ELEMENTS:
+    if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_meta or tensor.numel() > MOST_ELEMENTS:
         return None
     tensor = tensor.detach().resolve_conj().resolve_neg().cpu()
     if tensor.is_complex():

@@ -10,16 +10,10 @@ import numpy as np
 import torch
 
 from server.wire.base import Number
-from server.wire.entities import Summary
-
-MAX_CELLS = 1024
-"""Elements up to which a storage is listed whole."""
+from server.wire.entities import BINS, STRETCHES, Summary
 
 MAX_HISTOGRAM = 1 << 21
 """Elements up to which a summary has a histogram; beyond, it would take longer than the statement."""
-
-STRETCHES = 64
-"""Parts of a storage whose means a summary lists."""
 
 EDGE_CELLS = 16
 """Elements shown at either end of a longer one."""
@@ -111,7 +105,7 @@ def decode(data: Any, dtype: str) -> list[Number]:
 
 
 def summary(data: Any, dtype: str) -> Summary | None:
-    """Least, greatest and mean value, a histogram of 16 bins and the mean of each of `STRETCHES` equal stretches.
+    """Least, greatest and mean value, a histogram and the mean of each of `STRETCHES` equal stretches.
 
     None for what is no real number; all of finite values only.
     """
@@ -130,7 +124,7 @@ def summary(data: Any, dtype: str) -> Summary | None:
     mean = float(finite.mean(dtype="f8"))
     summary: Summary = {"min": number(low), "max": number(high), "mean": number(mean), "bins": None, "heat": None}
     if finite.size <= MAX_HISTOGRAM:
-        bins, _ = np.histogram(finite.astype("f8"), bins=16)
+        bins, _ = np.histogram(finite.astype("f8"), bins=BINS)
         summary["bins"] = [int(n) for n in bins]
         summary["heat"] = heat(values)
     return summary

@@ -22,8 +22,10 @@ class Counters(Probe):
         super().__init__(context)
         self._uids, self._tensors = context.uids, tensors
         self._counter_of: dict[str, tuple[str, int]] = {}  # tensor uid -> (counter, address of its implementation)
+        self._unsettled: set[str] = set()  # tensors met within an operation, which may give them another counter yet
         self._handles: dict[str, dict[str, None]] = {}
         self._by_storage: dict[str, dict[str, None]] = {}  # storage -> the counters of tensors that ever read it
+        self._without_storage: dict[str, None] = {}  # counters of sparse tensors, whose views may be dense
         self._storages: dict[str, set[str]] = {}  # the same by counter
         self._values: dict[str, int] = {}
         self._observed: dict[str, int] = {}
@@ -38,18 +40,27 @@ class Counters(Probe):
         own = bare(tensor)
         version, impl = own._version, own._cdata
         known = self._counter_of.get(uid)
-        if known is None or known[1] != impl or self._observed.get(known[0], version) != version:
+        inside = self._context.is_within_operation()
+        settles = uid in self._unsettled and not inside
+        if settles or known is None or known[1] != impl or self._observed.get(known[0], version) != version:
             if known is not None:
                 self._handles[known[0]].pop(uid, None)
                 self._released[known[0]] = None
             candidates = self._candidates(storage) if known is None else None
-            counter = self.find_shared(tensor, excluded=uid, candidates=candidates) or self._uids.allocate("c")
+            shared = self.find_shared(tensor, excluded=uid, candidates=candidates)
+            counter = shared or (known[0] if settles and known is not None else self._uids.allocate("c"))
+            if inside:
+                self._unsettled.add(uid)
+            elif settles:
+                self._unsettled.discard(uid)
             self._counter_of[uid] = (counter, impl)
             self._handles.setdefault(counter, {})[uid] = None
         else:
             counter = known[0]
         if storage is not None:
             self.link_storage(counter, storage)
+        else:
+            self._without_storage[counter] = None
         self._observed[counter] = version
         return counter
 
@@ -58,7 +69,7 @@ class Counters(Probe):
         observation = self._context.observation
         if storage is None or observation.storages_rebound:
             return None
-        candidates = self._by_storage.get(storage, {})
+        candidates = {**self._by_storage.get(storage, {}), **self._without_storage}
         if any(counter in self._slot_counts and self.living_handle(counter) is None for counter in candidates):
             observation.counters_ambiguous = True
         return candidates
@@ -140,6 +151,7 @@ class Counters(Probe):
     def forget(self, tensors: Iterable[str]) -> None:
         """These tensors died."""
         for uid in tensors:
+            self._unsettled.discard(uid)
             known = self._counter_of.pop(uid, None)
             if known is not None:
                 self._handles[known[0]].pop(uid, None)
@@ -154,6 +166,7 @@ class Counters(Probe):
         for counter in self._released:
             if not self._handles.get(counter) and counter not in self._slot_counts:
                 self._handles.pop(counter, None)
+                self._without_storage.pop(counter, None)
                 for storage in self._storages.pop(counter, ()):
                     self._by_storage[storage].pop(counter, None)
                     if not self._by_storage[storage]:

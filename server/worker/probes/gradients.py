@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 import torch
 
+from server.wire.entities import MAX_CELLS
 from server.wire.trace import Grad
 from server.worker.probes import cells
-from server.worker.probes.handles import has_storage
+from server.worker.probes.handles import has_storage, shape
 
 
 def contents(tensor: torch.Tensor) -> bytes:
@@ -32,12 +33,12 @@ def gradient_facts(tensor: torch.Tensor | None, find_storage: Callable[[torch.Te
         return None
     out: Grad = {"shape": [], "dtype": str(tensor.dtype)[6:], "layout": str(tensor.layout)[6:]}
     try:
-        out["shape"] = [] if tensor.is_nested else list(tensor.shape)
+        out["shape"] = shape(tensor) or []
         if not has_storage(tensor) or tensor.device.type == "meta":
             return out
         out["storage"] = find_storage(tensor)
         data = contents(tensor)
-        if tensor.numel() <= cells.MAX_CELLS:
+        if tensor.numel() <= MAX_CELLS:
             out["cells"] = cells.decode(data, out["dtype"])
         else:
             out["summary"] = cells.summary(data, out["dtype"])

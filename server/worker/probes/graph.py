@@ -7,8 +7,9 @@ from typing import Any
 
 import torch
 
-from server.wire import entities
+from server.wire import entities, events
 from server.wire.base import Value
+from server.worker import introspection
 from server.worker.observation import Observation
 from server.worker.probes.node_uids import NodeUids
 from server.worker.probes.probe import Probe, ProbeContext
@@ -34,6 +35,9 @@ class Graph(Probe):
         self._reported: set[str] = set()
         self._released: set[str] = set()  # nodes of which the event `graph_released` is reported
         self._walked: set[str] = set()
+        self._kept: dict[
+            str, set[tuple[str, str]]
+        ] = {}  # by custom node, the attributes that were reported, with their tensors
 
     def begin(self, observation: Observation) -> None:  # noqa: ARG002
         self._walked = set()
@@ -52,12 +56,15 @@ class Graph(Probe):
             if uid in self._reported and not all_nodes:
                 if isinstance(node, torch._C._FunctionBase):  # maybe met while its forward ran, before it saved
                     self._observe_slots(node, uid)
+                    self._observe_context(node, uid)
                 continue
             self._walked.add(uid)
             if uid not in self._reported:
                 self._reported.add(uid)
                 self._delta.update(uid, self._facts(node, step))
             self._observe_slots(node, uid)
+            if isinstance(node, torch._C._FunctionBase):
+                self._observe_context(node, uid)
             for other, _ in node.next_functions:
                 if other is not None:
                     stack.append((other, self._node_uids.uid_of(other)))
@@ -86,6 +93,21 @@ class Graph(Probe):
             if any(slot["state"] == "freed" for slot in slots.values()):
                 facts["released"] = True
             self._delta.update(uid, facts)
+
+    def _observe_context(self, node: Any, uid: str) -> None:
+        """Report the known tensors that a custom function's forward gave its `ctx` as attributes."""
+        reported = self._kept.setdefault(uid, set())
+        for name, value in (introspection.instance_dict(node) or {}).items():
+            if type(name) is not str or not isinstance(value, torch.Tensor):
+                continue
+            tensor = self._tensors.uids.find(value)
+            if tensor is None or (name, tensor) in reported:
+                continue
+            reported.add((name, tensor))
+            kept: events.ContextKept = {
+                "kind": "event", "event": "context_kept", "node": uid, "tensor": tensor, "name": name,
+            }  # fmt: skip
+            self._context.observation.log.append(kept)
 
     def _facts(self, node: Any, step: int) -> entities.Node:
         facts: entities.Node = {
@@ -124,5 +146,6 @@ class Graph(Probe):
         for uid in dead:
             self._reported.discard(uid)
             self._released.discard(uid)
+            self._kept.pop(uid, None)
             self._saved_tensors.forget(uid)
         observation.dead += dead

@@ -13,13 +13,14 @@ _wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 _batched = torch._C._functorch.is_legacy_batchedtensor
 _get = object.__getattribute__
 _move = torch._C._autograd._unsafe_set_version_counter
+_Tensor, _Parameter = torch.Tensor, torch.nn.Parameter
 UNINITIALIZED = (UninitializedParameter, UninitializedBuffer)
 
 
 def ordinary(tensor: torch.Tensor) -> bool:
     """Whether no code of a subclass answers for it."""
     kind = type(tensor)
-    return kind is torch.Tensor or kind is torch.nn.Parameter
+    return kind is _Tensor or kind is _Parameter
 
 
 class Bare:
@@ -36,7 +37,8 @@ class Bare:
 
 def bare(tensor: torch.Tensor) -> Any:
     """The tensor, to be asked for its attributes and by its methods."""
-    return tensor if ordinary(tensor) else Bare(tensor)
+    kind = type(tensor)
+    return tensor if kind is _Tensor or kind is _Parameter else Bare(tensor)  # `ordinary`, in the tracer's inner loop
 
 
 @contextmanager
@@ -80,10 +82,16 @@ def facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
 
 
 def shape(tensor: torch.Tensor) -> list[int] | None:
-    """None for a nested tensor, and for a lazy module's parameter, which has no shape before the first forward."""
-    if tensor.is_nested or issubclass(type(tensor), UNINITIALIZED):
+    """None for a nested tensor, for a lazy module's parameter, which has no shape before the first forward, and where
+    a tracer put symbols for numbers: comparing those would tell it something."""
+    if tensor.is_nested or issubclass(type(tensor), UNINITIALIZED) or is_symbolic(tensor):
         return None
     return list(tensor.shape)
+
+
+def is_symbolic(tensor: torch.Tensor) -> bool:
+    """Whether a tracer put symbols for numbers into its shape."""
+    return any(type(size) is not int for size in tensor.shape)
 
 
 def leaf(tensor: torch.Tensor, stale: bool = False) -> bool | None:
@@ -111,9 +119,23 @@ def wrapper(tensor: torch.Tensor) -> entities.Wraps:
 
 def has_storage(tensor: torch.Tensor) -> bool:
     own = bare(tensor)
-    if own.layout != torch.strided or own.is_nested:
+    if own.layout != torch.strided or own.is_nested or _wrapped(tensor) or _batched(tensor) or own._is_zerotensor():
         return False
-    return not _wrapped(tensor) and not _batched(tensor)
+    return (ordinary(tensor) and not own.is_meta) or has_memory(own)
+
+
+def has_memory(own: Any) -> bool:
+    """Whether a tensor of a subclass, or without data, has a storage that may be asked.
+
+    One that wraps another tensor has one that nobody may read; a tracer's may have a symbol for its size.
+    """
+    storage = own.untyped_storage()
+    if is_symbolic(own) or type(storage.nbytes()) is not int:
+        return False
+    try:
+        return storage.device.type == "meta" or storage.data_ptr() is not None
+    except RuntimeError:
+        return False
 
 
 def gradient(tensor: torch.Tensor, stale: bool = False) -> torch.Tensor | None:

@@ -4,7 +4,8 @@ Every operator of the dispatcher gets a kernel of ours under a dispatch key that
 on for the program's thread alone. A call comes by before autograd and leaves with its finished result. Torch can't
 see that they are recorded: under a dispatch mode it takes other paths (`reshape` becomes a view, CTC loss another node),
 under a function mode modules leave their fast paths. `detach` and `alias` are let through unseen: torch itself calls
-them where a Python object for the result would be one too many; what they cut shows in the handles.
+them where a Python object for the result would be one too many; what they cut shows in the handles. So are the
+questions that forward-mode differentiation asks of a result that has no Python object yet.
 """
 
 import contextlib
@@ -18,25 +19,33 @@ from typing import Any, Self
 
 import torch
 from torch._ops import _higher_order_ops
+from torch.autograd import forward_ad
 
 from server.wire import events
 from server.worker.observation import Observation, OpCall
-from server.worker.probes import handles
+from server.worker.probes import dispatch_key, handles
+from server.worker.probes.index_writes import is_index_put, repeated_indices
 from server.worker.probes.probe import ProbeContext
 from server.worker.probes.storages import Storages
 from server.worker.probes.tensors import Tensors
+from server.worker.probes.uninitialized import MAKERS, Uninitialized
 from server.worker.stack import PROGRAM, frames_outward
 
 TORCH = torch.__path__[0] + "/"
 _FUNCTION = TORCH + "autograd/function.py"
 _PRINTING = TORCH + "_tensor_str.py"
-_KEY = "TESTING_ONLY_GenericMode"
-_UNRECORDED = ("detach", "alias")
-_UNINITIALIZED = re.compile(r"::(new_)?empty")
+_UNRECORDED = ("detach", "alias", "is_same_size", "_has_same_storage_numel", "_new_zeros_with_same_feature_meta")
+has_torch_function: Any = torch._C._has_torch_function
+NUMBER_DTYPES = {bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128}
+"""The dtype of the tensor that torch makes of a Python number."""
+
+NOT_A_TENSOR = "Expected a value of type 'Tensor'"
+"""What torch says of an argument before the operation begins."""
+
+_OUR_KERNEL = re.compile(rf"{dispatch_key.NAME}(: registered at [^\n]*\n|, )")
+"""Where torch lists the kernels that an operator has."""
 
 
-_dispatch_key: Any = torch._C._parse_dispatch_key(_KEY)
-_dispatch_keys = torch._C.DispatchKeySet(_dispatch_key)
 _libraries: list[Any] = []
 _active: list["Ops"] = []
 
@@ -53,15 +62,16 @@ class Ops:
         self._context, self._tensors, self._storages = context, tensors, storages
         self._is_recording = is_recording
         self._written: dict[Any, list[int | str]] = {}
+        self._uninitialized = Uninitialized(tensors, storages)
 
     def __enter__(self) -> Self:
         register_kernels()
         _active.append(self)
-        torch._C._dispatch_tls_set_dispatch_key_included(_dispatch_key, True)
+        torch._C._dispatch_tls_set_dispatch_key_included(dispatch_key.KEY, True)
         return self
 
     def __exit__(self, *_: object) -> None:
-        torch._C._dispatch_tls_set_dispatch_key_included(_dispatch_key, False)
+        torch._C._dispatch_tls_set_dispatch_key_included(dispatch_key.KEY, False)
         _active.remove(self)
 
     def busy(self) -> bool:
@@ -70,19 +80,36 @@ class Ops:
 
     def mute(self, muted: bool) -> None:
         """Record no operators for a while."""
-        torch._C._dispatch_tls_set_dispatch_key_included(_dispatch_key, not muted)
+        torch._C._dispatch_tls_set_dispatch_key_included(dispatch_key.KEY, not muted)
+        self.forget_uninitialized()
+
+    def forget_uninitialized(self) -> None:
+        """Operations passed unseen: what they wrote is not known."""
+        self._uninitialized.forget_all()
 
     def run(self, name: str, op: Any, args: Any, kwargs: dict[str, Any], frame: FrameType | None) -> Any:
         """The operation, recorded."""
         if is_printing(frame):
-            return op(*args, **kwargs)
+            self._context.observation.tensors_printed = True
+            self._note_reads(name, op, args, kwargs)
+            return called(op, args, kwargs)
         call = None
         try:
             with torch._C.DisableTorchFunction():
                 call = self._before(name, args, kwargs, frame)
+            self._note_reads(name, op, args, kwargs)
         except Exception as error:
             self._context.report_fault(error)
-        result = op(*args, **kwargs)
+        self._context.running_operations += 1
+        try:
+            result = called(op, args, kwargs)
+        except Exception:
+            if call is not None:
+                call.entry["failed"] = True
+                self._context.observation.append(call.entry)
+            raise
+        finally:
+            self._context.running_operations -= 1
         if call is not None:
             try:
                 with torch._C.DisableTorchFunction():
@@ -107,6 +134,10 @@ class Ops:
             if handles.has_storage(tensor):  # what it writes may be an input that its schema does not call written
                 touched.add(self._storages.register(tensor))
         entry["inputs"] = [uid for uid, _ in call.inputs]
+        if is_index_put(name):
+            call.repeated = repeated_indices(args, kwargs)
+        if forward_ad._current_level >= 0:  # it may write tangents, which are no arguments
+            self._context.observation.ops_unobserved = True
         if any(requires for _, requires in call.inputs):
             call.inference = torch.is_inference_mode_enabled()
             call.called_directly = is_called_by_program(frame)
@@ -115,6 +146,18 @@ class Ops:
                 entry["grad_mode"] or not is_in_function_apply(frame)
             )
         return call
+
+    def _note_reads(self, name: str, op: Any, args: Any, kwargs: dict[str, Any]) -> None:
+        """Tell of memory that is read before anything wrote it."""
+        if not self._uninitialized.any:
+            return
+        try:
+            with torch._C.DisableTorchFunction():
+                for event in self._uninitialized.reads(name, op, args, kwargs, self._writes(op, args, kwargs)):
+                    if event not in self._context.observation.log:
+                        self._context.observation.append(event)
+        except Exception as error:
+            self._context.report_fault(error)
 
     def _after(self, call: OpCall, op: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
         observation = self._context.observation
@@ -129,12 +172,14 @@ class Ops:
             self._storages.capture(storage, handles.dtype_name(tensor))
             call.writes.append((storage, self._tensors.register(tensor)))
             self._tensors.mark_views_stale(*call.writes[-1])
+            self._uninitialized.wrote(call.entry["name"], tensor)
         for tensor in handles.flatten([result]):
             uid = self._tensors.register(tensor, refresh=True)
             call.entry["outputs"].append(uid)
             call.entry["requires_grad"].append(handles.bare(tensor).requires_grad)
-            if _UNINITIALIZED.search(call.entry["name"]) and handles.has_storage(tensor):
+            if MAKERS.match(call.entry["name"]) and handles.has_storage(tensor):
                 self._storages.discard_contents(self._storages.register(tensor))
+                self._uninitialized.made(tensor)
             if uid not in taken:
                 call.results.append((uid, handles.leaf(tensor) is True, handles.dtype_name(tensor)))
         call.log_index = observation.append(call.entry)
@@ -168,9 +213,7 @@ def engine_context(observation: Observation) -> Any:
     active = torch._C._functorch.peek_interpreter_stack() is not None or any(
         frame.f_code.co_filename.startswith(TORCH + "_functorch/") for frame in torch_frames(sys._getframe(1).f_back)
     )
-    if active:
-        observation.ops_unobserved = True
-    return torch._C._ExcludeDispatchKeyGuard(_dispatch_keys) if active else contextlib.nullcontext()
+    return dispatch_key.unobserved(observation) if active else contextlib.nullcontext()
 
 
 def register_kernels() -> None:
@@ -178,13 +221,13 @@ def register_kernels() -> None:
     if _libraries:
         return
     root: Any = torch.library.Library("_", "IMPL")  # type: ignore[no-untyped-call]
-    root.fallback(torch.library.fallthrough_kernel, _KEY)
+    root.fallback(torch.library.fallthrough_kernel, dispatch_key.NAME)
     library = torch._C._dispatch_library("IMPL", "aten", "")
     for name in torch._C._dispatch_get_all_op_names():
         if name.startswith("aten::") and name[6:].split(".")[0] not in _UNRECORDED:
-            library.impl(name[6:], _KEY, kernel(name))
+            library.impl(name[6:], dispatch_key.NAME, kernel(name))
     for operator in _higher_order_ops.values():
-        operator.non_fallthrough_keys = operator.non_fallthrough_keys.remove(_dispatch_key)
+        operator.non_fallthrough_keys = operator.non_fallthrough_keys.remove(dispatch_key.KEY)
     _libraries.extend((root, library))
 
 
@@ -195,12 +238,53 @@ def kernel(name: str) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
         if not operator:
             operator.append(getattr(getattr(torch.ops.aten, base), overload or "default"))
-        with torch._C._ExcludeDispatchKeyGuard(_dispatch_keys):
+        with torch._C._ExcludeDispatchKeyGuard(dispatch_key.KEYS):
             if not _active or _active[-1].busy():
-                return operator[0](*args, **kwargs)
+                return called(operator[0], args, kwargs)
             return _active[-1].run(name, operator[0], args, kwargs, sys._getframe().f_back)
 
     return run
+
+
+def called(op: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """What the operation returns. Raises what it raises; the text says nothing of our kernels.
+
+    C++ has called it, which asks no `__torch_function__`: a call from Python would.
+    """
+    if is_overridden(args, kwargs):
+        with torch._C.DisableTorchFunction():
+            return called(op, args, kwargs)
+    try:
+        return op(*args, **kwargs)
+    except RuntimeError as error:
+        if isinstance(error, NotImplementedError) and dispatch_key.NAME in str(error):
+            error.args = (_OUR_KERNEL.sub("", str(error)), *error.args[1:])
+        tensors = with_numbers_as_tensors(op, args) if NOT_A_TENSOR in str(error) else None
+        if tensors is None:
+            raise
+    return op(*tensors, **kwargs)
+
+
+def is_overridden(args: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether a call with these arguments from Python would ask a subclass or a mode."""
+    values = (*args, *kwargs.values()) if kwargs else args
+    return has_torch_function(values) or any(type(value) is list and has_torch_function(value) for value in values)
+
+
+def with_numbers_as_tensors(op: Any, args: Any) -> list[Any] | None:
+    """The arguments, those that ought to be tensors made so; None where they are.
+
+    A tensor that torch made of a Python number arrives as the number. Few operations take that; C++ calls others on it,
+    such as `view` where it prints a graph's constants.
+    """
+    numbers = {
+        k: NUMBER_DTYPES[type(value)]
+        for k, (value, argument) in enumerate(zip(args, op._schema.arguments, strict=False))
+        if type(value) in NUMBER_DTYPES and isinstance(argument.type, torch.TensorType)
+    }
+    if not numbers:
+        return None
+    return [torch.scalar_tensor(v, dtype=numbers[k]) if k in numbers else v for k, v in enumerate(args)]
 
 
 def torch_frames(frame: FrameType | None) -> Iterable[FrameType]:

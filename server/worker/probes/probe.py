@@ -4,6 +4,7 @@ import traceback
 
 from server.worker.guard import Guard
 from server.worker.observation import Observation
+from server.worker.probes.dispatch_key import is_unobserved
 from server.worker.trace_delta import TraceDelta
 from server.worker.uids import UidAllocator
 
@@ -15,13 +16,14 @@ class ProbeContext:
     """What all probes of a run share.
 
     observation: of the step in the making; hooks add to it. running_backwards: how many backward passes run.
+    running_operations: how many recorded operations have begun and not ended, one within another.
     """
 
     def __init__(self) -> None:
         self.uids, self.delta = UidAllocator(), TraceDelta()
         self.observation = Observation()
         self.guard = Guard(self.report_fault)
-        self.running_backwards = 0
+        self.running_backwards = self.running_operations = 0
         self._faults = 0
 
     def report_fault(self, error: BaseException) -> None:
@@ -32,6 +34,10 @@ class ProbeContext:
             where = f" ({last[0].name}:{last[0].lineno})" if last else ""
             text = f"{type(error).__name__}: {error}"[:300] + where
             self.observation.append({"kind": "event", "event": "tracer_fault", "text": text})
+
+    def is_within_operation(self) -> bool:
+        """Whether the program's code is called from within an operation, be it recorded or not: it is half done."""
+        return self.running_operations > 0 or is_unobserved()
 
     def begin_backward(self) -> None:
         self.running_backwards += 1

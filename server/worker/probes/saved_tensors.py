@@ -151,7 +151,7 @@ class SavedTensors:
         return "unknown" if (node, name) in self._unverified else "ok"
 
     def observe(self, node: Any, uid: str) -> Slots | None:
-        """The slots of a node; None where it can have none."""
+        """The slots of a node; None where they are as they were reported, or there can be none."""
         attributes = self._attributes.get(type(node))
         if attributes is None:
             attributes = self._attributes[type(node)] = [a for a in dir(type(node)) if a.startswith("_raw_saved_")]
@@ -171,6 +171,8 @@ class SavedTensors:
                     self._slot(node, uid, f"{name}[{k}]", None, element, now, before)
             else:
                 self._slot(node, uid, name, f"_saved_{name}", raw, now, before)
+        if now == before:
+            return None
         for name, slot in now.items():
             old = before[name]["state"] if name in before else None
             if old != slot["state"]:
@@ -231,11 +233,11 @@ class SavedTensors:
     def _facts(self, data: torch.Tensor) -> entities.Slot:
         """What is saved, without the slot's state."""
         own = handles.bare(data)
-        slot = cast(entities.Slot, {"dtype": handles.dtype_name(data), "shape": list(own.shape)})
+        slot = cast(entities.Slot, {"dtype": handles.dtype_name(data), "shape": handles.shape(own)})
         tensor = self._tensors.find(data)
         if tensor is not None:
             slot["tensor"] = tensor
-        if own.layout == torch.strided and not torch._C._functorch.is_functorch_wrapped_tensor(data):
+        if handles.has_storage(data):
             slot["storage"] = self._storages.register(data)
             slot["offset"], slot["stride"] = own.storage_offset(), list(own.stride())
         return slot

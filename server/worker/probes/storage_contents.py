@@ -4,6 +4,7 @@ from typing import Any
 
 from server.wire import entities
 from server.wire.base import Number
+from server.wire.entities import MAX_CELLS
 from server.worker.probes import cells
 from server.worker.probes.storage_records import StorageRecord
 from server.worker.trace_delta import TraceDelta
@@ -13,7 +14,7 @@ def report_cells(delta: TraceDelta, record: StorageRecord, buffer: Any, dtypes: 
     """Cells whole or patched, or a summary."""
     record.dtypes = list(dtypes)
     facts: entities.Storage = {"kind": "storage", "device": record.device, "nbytes": max(record.nbytes, 0)}
-    listed = {d: cells.decode(buffer, d) for d in dtypes if len(buffer) // cells.itemsize(d) <= cells.MAX_CELLS}
+    listed = {d: cells.decode(buffer, d) for d in dtypes if len(buffer) // cells.itemsize(d) <= MAX_CELLS}
     facts["summary"] = {
         d: summary for d in dtypes if d not in listed and (summary := cells.summary(buffer, d)) is not None
     } or None
@@ -32,7 +33,7 @@ def report_cells(delta: TraceDelta, record: StorageRecord, buffer: Any, dtypes: 
 
 def report_windows(delta: TraceDelta, record: StorageRecord, wanted: dict[str, set[int]]) -> None:
     """For a storage too big to list: head, tail and the elements that small handles read, as runs of values."""
-    large = [d for d in record.dtypes if record.nbytes // cells.itemsize(d) > cells.MAX_CELLS]
+    large = [d for d in record.dtypes if record.nbytes // cells.itemsize(d) > MAX_CELLS]
     if not large:
         return
     runs = {}

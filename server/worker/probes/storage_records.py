@@ -90,15 +90,13 @@ class TransientGradStorage(StorageRecord):
         if not tensors:
             return None
         self.pointer, self.nbytes = 0, 0
-        if self.device != "cpu":
-            return b""
         for tensor in map(bare, tensors):
             size, offset = tensor.element_size(), int(tensor.storage_offset())
             if tensor.numel():
                 self.pointer = tensor.data_ptr() - offset * size
                 last = offset + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
                 self.nbytes = max(self.nbytes, int(last + 1) * size)
-        return self.mapped_bytes()
+        return self.mapped_bytes() if self.device == "cpu" else b""
 
 
 class ArrayStorage(StorageRecord):

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from server.wire import entities
+from server.wire.entities import MAX_CELLS
 from server.worker.observation import Observation
 from server.worker.probes import cells
 from server.worker.probes.handles import bare
@@ -244,7 +245,7 @@ class Storages(Probe):
                 if record.uncompared:
                     self._compare(record, buffer, True)
                 report_cells(self._delta, record, buffer, dtypes)
-            if record.nbytes > cells.MAX_CELLS:
+            if record.nbytes > MAX_CELLS:
                 report_windows(self._delta, record, wanted.get(uid, {}))
             record.unreported = False
             if self._holders.holders_of(uid):

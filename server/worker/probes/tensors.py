@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
-from server.wire import entities
+from server.wire import entities, events
 from server.wire.base import Value
 from server.worker.observation import Observation
 from server.worker.probes.counters import Counters
@@ -19,11 +19,11 @@ from server.worker.probes.handles import (
     has_storage,
     leaf,
     ordinary,
-    parts,
     quantization,
 )
 from server.worker.probes.holders import Holders
 from server.worker.probes.node_uids import NodeUids
+from server.worker.probes.parts import Parts
 from server.worker.probes.probe import Probe, ProbeContext
 from server.worker.probes.stale_views import StaleViews
 from server.worker.probes.storages import Storages, address
@@ -66,7 +66,7 @@ class Tensors(Probe):
         self._hooked: dict[str, None] = {}
         self.detached_copies = DetachedCopies(context, uids, counters)
         self._fingerprints: dict[str, tuple[Any, ...]] = {}
-        self._parts: dict[str, dict[str, str]] = {}  # tensor -> name of a part -> the part's uid
+        self._parts = Parts(context, uids, storages, counters, holders)
 
     def register(self, tensor: torch.Tensor, refresh: bool = False, from_program: bool = True) -> str:
         """Its uid. In an observation it is observed too; before one its facts are noted, for it may die until then.
@@ -113,6 +113,8 @@ class Tensors(Probe):
         self.displaced.clear()
         self.enqueue(observation.touched_tensors)
         self.enqueue(self._unstable)
+        if not self._context.running_backwards:
+            self.enqueue(self._parts.incomplete)
         if observation.observe_all:
             self.enqueue_all()
 
@@ -179,7 +181,8 @@ class Tensors(Probe):
         if fingerprint is None or fingerprint != self._fingerprint(tensor):
             return False
         recorded = self._delta.tensor(uid)
-        self._counters.counter_of(uid, tensor, recorded.get("storage"))
+        if self._counters.counter_of(uid, tensor, recorded.get("storage")) != recorded.get("counter"):
+            return False
         base, grad = recorded.get("base"), recorded.get("grad")
         if base is not None or grad is not None:
             self.enqueue(known for known in (base, grad) if known is not None)
@@ -204,11 +207,12 @@ class Tensors(Probe):
         self._objects.set_referenced_objects(
             uid, tuple(o for v in (attrs or {}).values() if (o := object_ref(v)) is not None)
         )
-        facts["parts"] = self._update_parts(uid, tensor)
+        facts["parts"] = self._parts.update(uid, tensor, facts.get("counter"))
         self._note_transforms(uid, tensor, facts)
         if own.is_quantized:
             facts["quant"] = quantization(tensor)
         self._note_displaced(uid, facts)
+        self._note_hooks_left(uid, facts)
         self._delta.update(uid, facts)
         self._hold(uid, facts)
         if facts["retains_grad"]:
@@ -246,36 +250,22 @@ class Tensors(Probe):
             if recorded.get("storage") != facts.get("storage"):
                 self._context.observation.storages_rebound = True
 
+    def _note_hooks_left(self, uid: str, facts: entities.Tensor) -> None:
+        """Its hooks stayed with the node that it had: a write in place gave it another one."""
+        recorded: Any = self._delta.tensor(uid)
+        hooks, node = recorded.get("hooks"), recorded.get("grad_fn")
+        if hooks and node and not facts["hooks"] and facts["grad_fn"] not in (node, None):
+            left: events.HookLeft = {"kind": "event", "event": "hook_left", "tensor": uid, "node": node, "count": hooks}
+            self._context.observation.log.append(left)
+
     def _hold(self, uid: str, facts: entities.Tensor) -> None:
         storage, dtype = facts.get("storage"), facts.get("dtype")
         self._holders.hold(uid, [(storage, dtype)] if storage and dtype else [])
 
-    def _update_parts(self, uid: str, tensor: torch.Tensor) -> dict[str, str] | None:
-        """Reported as handles of their own, and named by their place: torch makes a new object at every question."""
-        if bare(tensor).layout == torch.strided and not bare(tensor).is_nested:
-            return None
-        uids = self._parts.setdefault(uid, {})
-        backward = self._context.running_backwards > 0
-        with torch._C._DisableFuncTorch():  # inside a transform it would wrap them
-            dense_parts = parts(tensor)
-        for name, part in dense_parts.items():
-            if backward and name in uids:
-                continue
-            part_facts = facts(part)
-            part_facts["leaf"] = part_facts["requires_grad"] = None  # autograd knows the whole, not its parts
-            if has_storage(part) and not backward:  # in backward it would be known by this object alone
-                part_facts["storage"] = self._storages.register(part)
-            part_uid = uids.get(name)
-            if part_uid is None:
-                part_uid = uids[name] = self.uids.allocate()
-            self._delta.update(part_uid, part_facts)
-            self._hold(part_uid, part_facts)
-        return dict(uids) or None
-
     def collect_dead(self, observation: Observation) -> None:
         dead = self.uids.collect_dead()
         self._counters.forget(dead)
-        dead += [part for uid in dead for part in self._parts.pop(uid, {}).values()]
+        dead += [part for uid in dead for part in self._parts.forget(uid)]
         for uid in dead:
             self._fingerprints.pop(uid, None)
             self.retaining_grad.pop(uid, None)

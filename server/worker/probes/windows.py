@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from server.wire.entities import MAX_CELLS
 from server.wire.link import FocusRecord
 from server.worker.observation import Observation
 from server.worker.probes import cells
@@ -26,7 +27,7 @@ class Windows(Probe):
         self._written: dict[str, dict[str, set[int]]] = {}
         self._focus: tuple[str, int, range] | None = None  # storage, step, elements
         if focus.get("storage") is not None:
-            last = min(int(focus["to"]), int(focus["from"]) + cells.MAX_CELLS)
+            last = min(int(focus["to"]), int(focus["from"]) + MAX_CELLS)
             self._focus = focus["storage"], int(focus.get("step") or 0), range(int(focus["from"]), last)
 
     def update(self, observation: Observation) -> None:
@@ -34,7 +35,7 @@ class Windows(Probe):
         wanted: dict[str, dict[str, set[int]]] = {}
         for storage in self._storages.compared | self._holders.changed | focused:
             record = self._storages.records.get(storage)
-            if record is not None and record.nbytes > cells.MAX_CELLS:
+            if record is not None and record.nbytes > MAX_CELLS:
                 wanted[storage] = self._elements(storage, storage in focused)
         self._storages.update_contents(wanted)
         self._storages.update_overlaps()
@@ -48,7 +49,7 @@ class Windows(Probe):
         for uid in self._holders.holders_of(storage):
             if uid[0] == "t":
                 facts: Any = self._delta.tensor(uid)
-                if math.prod(facts.get("shape") or [0]) <= cells.MAX_CELLS and "stride" in facts:
+                if math.prod(facts.get("shape") or [0]) <= MAX_CELLS and "stride" in facts:
                     elements = cells.elements_of(facts["shape"], facts["stride"], facts["offset"])
                     wanted.setdefault(facts["dtype"], set()).update(elements)
         if storage in self._storages.changed:

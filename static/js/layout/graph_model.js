@@ -31,6 +31,9 @@ import { touchHistory } from "./touched.js";
 /** What only brings a parameter into shape for one operation stands between that operation and the parameter. */
 const SHAPING = /^(T|Transpose|Permute|View|Unsqueeze|Squeeze|Expand|ToCopy|Reshape\w*|UnsafeView|Alias)Backward\d*$/;
 
+/** Nodes that bring one leaf into shape. What a stranger wrote may even lead in a circle. */
+const MOST_VIAS = 12;
+
 /** What the nodes of a run are called, for the memory pane and sentences too; leaves go by their tensor's name.
  * @param {GraphModel} model @returns {Map<string, string>} by uid */
 export function nodeLabels(model) {
@@ -178,7 +181,7 @@ class GraphShape {
   dock(uid) {
     /** @type {string[]} */
     const vias = [];
-    for (let at = uid; ; ) {
+    for (let at = uid; vias.length <= MOST_VIAS; ) {
       if (this.leaf(at)) return { vias, leaf: at };
       const facts = this.index.nodes.get(at);
       const inputs = this.inputs(at);
@@ -189,6 +192,7 @@ class GraphShape {
       vias.push(at);
       at = inputs[0].to;
     }
+    return null;
   }
 
   /** Whether a node is there just as long as its reader. @param {string} uid @param {string} reader */

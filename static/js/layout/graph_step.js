@@ -151,8 +151,14 @@ export class GraphStep {
     if (!found) return null;
     const { k, step } = found;
     if (step > this.i) return first <= this.i && this.i < last ? { k, step, state: "waiting" } : null;
-    if (step < this.i) return { k, step, state: "done" };
-    return { k, step, state: this.step?.visit?.failed ? "failed" : "running" };
+    if (this.model.opened.trace.steps[step].visit?.failed) return { k, step, state: "failed" };
+    return { k, step, state: step < this.i ? "done" : "running" };
+  }
+
+  /** Whether the backward that a graph was last in has ended. @param {Component} component */
+  backwardIsOver(component) {
+    const { last = Infinity } = this.model.backwards.get(this.backwards.get(component.key) ?? "") ?? {};
+    return last < this.i;
   }
 
   /** What the backward that a graph was last in did at a node, so far. @param {string} uid @param {Component} component

@@ -38,7 +38,7 @@ import { inputsFirst } from "./run_story.js";
 
 /** One row, from y on; where the next begins. @param {Loom} plan @param {Row} row @param {number} r
  * @param {number} top @param {number} room */
-export function layoutRow(plan, row, r, top, room) {
+export function placeRow(plan, row, r, top, room) {
   const { stacked, columns } = plan;
   const widest = stacked
     ? Math.max(24, Math.floor((room - 56 - row.inset * 10) / 7.2))
@@ -56,7 +56,7 @@ export function layoutRow(plan, row, r, top, room) {
   const codeY = begin + (thin ? (thinH - CODE) / 2 : PAD);
   let y = codeY + (stacked ? codeH + 4 : 0);
   if (thin) plan.shelves.push({ y: begin, h: 0 });
-  else y = layoutShelves(plan, row, r, readers.shown, y, content);
+  else y = placeShelves(plan, row, r, readers.shown, y, content);
   const { handles, writes, dots, hidden } = content;
   const bottom = thin ? begin + thinH : Math.max(y, stacked ? 0 : codeY + codeH) + PAD - 3;
   const first = writes[0]?.cy ?? handles[0]?.cy ?? dots[0]?.y ?? (begin + bottom) / 2;
@@ -104,7 +104,7 @@ function shownReaders({ columns, story }, row, r) {
 
 /** What a row shows, shelf by shelf; where it ends. @param {Loom} plan @param {Row} row @param {number} r
  * @param {Reader[]} readers @param {number} y @param {Content} content */
-function layoutShelves(plan, row, r, readers, y, content) {
+function placeShelves(plan, row, r, readers, y, content) {
   const { columns } = plan;
   const makers = new Set(row.nodes);
   const made = readers.filter(({ entity, alias }) => !alias && makers.has(entity.grad_fn ?? ""));
@@ -117,8 +117,8 @@ function layoutShelves(plan, row, r, readers, y, content) {
   for (let shelf = 0; shelf < columns.depth(r); shelf++) {
     plan.shelves.push({ y, h: 0 });
     const here = readers.filter((reader) => !kept.has(reader) && shelfOf(reader.entity.storage) === shelf);
-    y = layoutHandles(plan, r, here, y, content);
-    y = layoutNodes(
+    y = placeHandles(plan, r, here, y, content);
+    y = placeNodes(
       plan,
       r,
       nodes.filter((line) => line.shelf === shelf),
@@ -127,7 +127,7 @@ function layoutShelves(plan, row, r, readers, y, content) {
       content,
     );
     const writes = [...row.writes.values()].filter(({ storage }) => shelfOf(storage) === shelf);
-    y = layoutWrites(plan, r, writes, y, content);
+    y = placeWrites(plan, r, writes, y, content);
   }
   return y;
 }
@@ -142,7 +142,7 @@ function closeShelves({ shelves, columns }, r, top, bottom) {
 
 /** Handles that no node of the row made. @param {Loom} plan @param {number} r @param {Reader[]} readers @param {number} y
  * @param {Content} content */
-function layoutHandles(plan, r, readers, y, { handles }) {
+function placeHandles(plan, r, readers, y, { handles }) {
   return flowBoxes(
     readers,
     ({ entity }) => entity.storage,
@@ -178,7 +178,7 @@ function nodesWithShelf(plan, row, r, made, shelfOf, { dots }) {
 
 /** Nodes with the handles that they made. @param {Loom} plan @param {number} r @param {NodeLine[]} lines @param {Reader[]} made
  * @param {number} y @param {Content} content */
-function layoutNodes(plan, r, lines, made, y, { handles, dots }) {
+function placeNodes(plan, r, lines, made, y, { handles, dots }) {
   const { nodes } = plan.story;
   for (const { nodes: group, inline } of lines) {
     const node = /** @type {import("./run_story.js").GraphNode} */ (nodes.get(group[0]));
@@ -225,7 +225,7 @@ function nodeLines(list, made) {
 }
 
 /** @param {Loom} plan @param {number} r @param {import("./run_story.js").Write[]} list @param {number} y @param {Content} content */
-function layoutWrites({ columns }, r, list, y, { writes }) {
+function placeWrites({ columns }, r, list, y, { writes }) {
   return flowBoxes(
     list,
     ({ storage }) => storage,

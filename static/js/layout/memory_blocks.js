@@ -47,12 +47,12 @@ export function memoryBlocks(at) {
   for (const block of named) findLost(at, block);
   const number = (/** @type {Block} */ block) => uidNumber(block.key);
   for (const list of [states, nameless]) list.sort((a, b) => number(a) - number(b));
-  for (const block of [...states, ...nameless])
-    if (block.others.length && !block.handles.length) front(block, block.others[0]);
   for (const block of nameless) {
     block.purpose = purposeOf(block);
     block.label = block.purpose.label;
   }
+  for (const block of [...states, ...nameless])
+    if (block.others.length && !block.handles.length) front(block, block.purpose?.gradient ?? block.others[0]);
   return { named, states, nameless };
 }
 

@@ -117,6 +117,6 @@ export function optimizerSettings(at, uid) {
   const pairs = /** @type {[string, import("../entities.js").Value][]} */ (
     (first?.items ?? []).filter((item) => Array.isArray(item))
   );
-  const told = ["lr", "momentum", "betas", "weight_decay"];
-  return pairs.filter(([key, value]) => told.includes(key) && value !== 0 && value !== null);
+  const shown = ["lr", "momentum", "betas", "weight_decay"];
+  return pairs.filter(([key, value]) => shown.includes(key) && value !== 0 && value !== null);
 }

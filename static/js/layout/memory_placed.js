@@ -3,7 +3,7 @@
 import { flowChips, headingChips } from "./heading_chips.js";
 import { memoryItems } from "./memory_items.js";
 import { fitLevels } from "./memory_levels.js";
-import { textWidth } from "./metrics.js";
+import { EM, textWidth, truncate } from "./metrics.js";
 
 /** @typedef {import("./memory_step.js").MemoryStep} MemoryStep */
 /** @typedef {import("./memory_items.js").MemoryItem} MemoryItem */
@@ -62,22 +62,55 @@ function placeChips(step, out, item, columns) {
  * @param {import("./memory_items.js").HeadingItem} item @param {Columns} columns */
 function headingStart(step, item, columns) {
   const entity = step.entities.get(item.uid);
-  const indent = item.indent * 12;
   if (item.type === "frame") {
     const line = entity?.kind === "frame" ? `${entity.line ?? ""}` : "";
-    return columns.names + 4 + textWidth(item.section, 12) + textWidth(`line ${line}`, 10) + 26;
+    return columns.names + 4 + textWidth(frameTitle(item, columns), 12) + textWidth(`line ${line}`, 10) + 26;
   }
-  const names = item.names.reduce((sum, name) => sum + headingNameWidth(name) + 5, 0);
-  return columns.names + 14 + indent + names + textWidth(headingType(entity), 10.5) + 14;
+  const { end } = headingNames(item, columns);
+  return end + textWidth(headingTitle(entity, end, columns), 10.5) + 14;
+}
+
+/** The room at a heading's right end for how many chips there are. */
+const COUNT = 46;
+
+/** A function's name, as far as its heading has room. @param {import("./memory_items.js").HeadingItem} item
+ * @param {Columns} columns */
+export function frameTitle(item, columns) {
+  return truncate(item.section, Math.max(6, Math.floor((columns.w - 70 - COUNT - columns.names) / (EM * 12))));
+}
+
+/** What a heading says of an object's type after its names. @param {import("../entities.js").Entity | undefined} entity
+ * @param {number} end of the names @param {Columns} columns @returns {string} empty where there is no room for it */
+export function headingTitle(entity, end, columns) {
+  const most = Math.floor((columns.w - COUNT - end) / (EM * 10.5));
+  const text = headingType(entity);
+  return text.length <= most ? text : most > 4 ? truncate(text, most) : "";
+}
+
+/** A heading's names in its line, and how many have no room. @param {import("./memory_items.js").HeadingItem} item
+ * @param {Columns} columns */
+export function headingNames(item, columns) {
+  const left = columns.names + 14 + item.indent * 12;
+  const right = columns.w - COUNT - 14;
+  const placed = [];
+  let x = left;
+  for (const name of item.names) {
+    const w = Math.min(headingNameWidth(name), right - left);
+    if (placed.length && x + w > right) break;
+    placed.push({ name, x, w });
+    x += w + 5;
+  }
+  const hidden = item.names.slice(placed.length);
+  return { left, placed, hidden, end: x + (hidden.length ? 22 : 0) };
 }
 
 /** @param {import("./pane_names.js").ShownName} name */
-export function headingNameWidth(name) {
+function headingNameWidth(name) {
   return Math.ceil(textWidth(name.text, 11.5) + (name.scope ? textWidth(name.scope, 8.5) + 5 : 0) + 17);
 }
 
 /** What a heading calls an object. @param {import("../entities.js").Entity | undefined} entity */
-export function headingType(entity) {
+function headingType(entity) {
   if (entity?.kind !== "object") return "";
   return `${entity.type ?? "object"}${entity.len === undefined ? "" : ` · ${entity.len}`}`;
 }

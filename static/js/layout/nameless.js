@@ -4,15 +4,20 @@ import { isHandle } from "../entities.js";
 import { opName } from "./op_name.js";
 import { spokenName } from "./pane_names.js";
 
-/** @typedef {{what: "flight" | "kept" | "temporary", label: string}} Purpose */
+/** @typedef {{what: "flight" | "kept" | "temporary", label: string, gradient?: string}} Purpose   gradient: the handle that
+ * has the shape of the gradient on its way */
 /** @typedef {import("./memory_blocks.js").Block} Block */
 
 /** @param {import("./memory_step.js").MemoryStep} at @returns {(block: Block) => Purpose} */
 export function purposes(at) {
   const onTheWay = gradientsOnTheWay(at);
   return (block) => {
-    const to = onTheWay.get(block.key);
-    if (to !== undefined) return { what: "flight", label: to ? `∇ → ${target(at, to)}` : "∇" };
+    const passing = onTheWay.get(block.key);
+    if (passing) {
+      const { to, shape } = passing;
+      const gradient = block.uids.find((uid) => hasShape(at.entities.get(uid), shape));
+      return { what: "flight", label: to ? `∇ → ${target(at, to)}` : "∇", gradient };
+    }
     const owner = block.uids.map((uid) => at.owners.get(uid)).find((uid) => uid !== undefined);
     if (owner) return { what: "flight", label: `${spokenName(at, owner) ?? owner}.grad` };
     const [pin] = block.pins;
@@ -26,16 +31,22 @@ export function purposes(at) {
   };
 }
 
+/** @param {import("../entities.js").Entity | undefined} entity @param {number[]} shape */
+function hasShape(entity, shape) {
+  return isHandle(entity) && String(entity.shape ?? []) === String(shape);
+}
+
 /** @param {import("./memory_step.js").MemoryStep} at @param {string} uid */
 function nodeName(at, uid) {
   const node = at.entities.get(uid);
   return at.model.nodeNames.get(uid) ?? opName((node?.kind === "node" && node.name) || uid);
 }
 
-/** Storages that the backwards under way hand from node to node, with the node that each goes to, empty for the first.
- * @param {import("./memory_step.js").MemoryStep} at @returns {Map<string, string>} */
+/** Storages that the backwards under way hand from node to node: the node that each goes to, empty for the first, and the
+ * gradient's shape. @param {import("./memory_step.js").MemoryStep} at @returns {Map<string, {to: string, shape: number[]}>} */
 function gradientsOnTheWay(at) {
-  const out = /** @type {Map<string, string>} */ (new Map());
+  /** @type {Map<string, {to: string, shape: number[]}>} */
+  const out = new Map();
   const { trace, index } = at.model.opened;
   for (const [uid, entity] of at.entities) {
     if (entity.kind !== "backward") continue;
@@ -43,11 +54,11 @@ function gradientsOnTheWay(at) {
       if (step > at.index) break;
       const visit = trace.steps[step].visit;
       for (const grad of visit?.grad_outputs ?? [])
-        if (grad?.storage && !out.has(grad.storage)) out.set(grad.storage, "");
+        if (grad?.storage && !out.has(grad.storage)) out.set(grad.storage, { to: "", shape: grad.shape });
       const from = at.entities.get(node);
       (visit?.grad_inputs ?? []).forEach((grad, k) => {
         const to = from?.kind === "node" ? from.next?.[k]?.[0] : undefined;
-        if (grad?.storage && to) out.set(grad.storage, to);
+        if (grad?.storage && to) out.set(grad.storage, { to, shape: grad.shape });
       });
     }
   }

@@ -1,7 +1,7 @@
 /** Places for storages without a name, among the lines below the named ones: each keeps its own while steps touch it. */
 
 import { push } from "../multimap.js";
-import { Packer } from "./packing.js";
+import { Slots } from "./packing.js";
 
 /** @typedef {import("./memory_step.js").MemoryModel} MemoryModel */
 /** @typedef {{from: number, to: number, place: number}} Stay   steps, both included */
@@ -23,10 +23,10 @@ export function namelessPlaces({ opened, homes, history }) {
     const death = index.lives.get(storage)?.death ?? index.end;
     for (const run of runsOf([...steps].filter((step) => step <= death))) runs.push({ ...run, storage, place: 0 });
   }
-  const places = new Packer();
+  const places = new Slots();
   const out = /** @type {Map<string, Stay[]>} */ (new Map());
   for (const { from, to, storage } of runs.sort((a, b) => a.from - b.from))
-    push(out, storage, { from, to, place: places.allocate(from, to, 1) });
+    push(out, storage, { from, to, place: places.allocate(from, to) });
   return out;
 }
 

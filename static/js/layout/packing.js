@@ -24,6 +24,30 @@ export function pack(things, heightOf) {
   return { places: positions, height: total };
 }
 
+/** Places of one height, numbered from the lowest. */
+export class Slots {
+  constructor() {
+    /** @type {number[]} by place, the last step for which it is held */
+    this.until = [];
+    this.lowest = 0;
+    this.soonest = Infinity;
+  }
+
+  /** The lowest place that is free from `birth` on. Calls come in order of birth. @param {number} birth @param {number} death */
+  allocate(birth, death) {
+    if (this.soonest < birth) {
+      this.lowest = 0;
+      this.soonest = Infinity;
+      for (const step of this.until) if (step >= birth && step < this.soonest) this.soonest = step;
+    }
+    while (this.until[this.lowest] >= birth) this.lowest += 1;
+    this.until[this.lowest] = death;
+    this.soonest = Math.min(this.soonest, death);
+    this.lowest += 1;
+    return this.lowest - 1;
+  }
+}
+
 export class Packer {
   constructor() {
     /** @type {{y: number, height: number, death: number}[]} */

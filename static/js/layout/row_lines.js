@@ -38,6 +38,9 @@ export const SIZE = {
   counters: 5,
 };
 
+/** The room of how many names a closed row hides. */
+const COUNT = 16;
+
 /** @type {import("./row_reading.js").RowReading} */
 const NOTHING = { kind: "none" };
 
@@ -140,8 +143,8 @@ class Arrangement {
     const hot = item.block.hot;
     const room = columns.namesW - item.indent * columns.indent + (full ? 0 : 4);
     const flown = flowNames(names, room, full);
-    const open = full || hot;
-    const shown = open ? flown.names : flown.names.filter((name) => name.line === 0);
+    const open = full || hot || flown.lines < 2;
+    const shown = open ? flown.names : flowNames(names, room - COUNT, full).names.filter((name) => name.line === 0);
     const nameLines = shown.length ? shown[shown.length - 1].line : 0;
     const first = !layout.lines.length;
     const most = this.level === "full" ? MOST_LINES : 1;

@@ -1,8 +1,8 @@
 /** What a run did, row by row: a row is an executed statement, with the visits of its backward; steps turned into rows. */
 
 import { chip } from "./chip.js";
-import { recordRow } from "./row_changes.js";
-import { RowState } from "./row_state.js";
+import { recordRow } from "./loom_row_changes.js";
+import { RowState } from "./loom_row_state.js";
 
 /** @typedef {import("../entities.js").Cell} Cell */
 /** @typedef {import("../trace.js").Step} Step */

@@ -37,7 +37,14 @@ function nodeMark(facts, row, railed) {
     "g",
     {
       key: "node",
-      class: cls("node", turn?.state, node.released && "released", fresh && "fresh", node.custom && "custom"),
+      class: cls(
+        "node",
+        turn?.state,
+        node.released && "released",
+        row.past && "past",
+        fresh && "fresh",
+        node.custom && "custom",
+      ),
       "data-node": uid,
       tabindex: "0",
       role: "group",

@@ -34,6 +34,7 @@ export const LABELS = {
   was: "was",
   line: "line",
   is: "is",
+  writesCounted: "in-place writes that torch has counted: {n}",
   readTimes: "one cell read {times} times",
   moreHandles: "more handles",
   flight: "gradients on their way",

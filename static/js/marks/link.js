@@ -14,7 +14,7 @@ import { cls, h } from "../svg.js";
 const CHANNEL = 8;
 const RADIUS = 7;
 /** How far below a slot, and above a pin, a link passes. */
-const BELOW = 5;
+const BELOW = 6;
 const FONT = 11;
 const LABEL_H = 18;
 

@@ -140,7 +140,7 @@ function bodyMarks(scene) {
       );
   }
   for (const column of plan.columns.list) out.push(...columnMarks(scene, column));
-  out.push(...othersMarks(scene, rows));
+  out.push(...temporaryMarks(scene, rows));
   out.push(...edgeMarks(scene));
   for (const r of rows) {
     for (const handle of plan.handles[r]) out.push(handleMark(scene, handle, r));
@@ -224,22 +224,22 @@ function namedIn(plan, column) {
 
 /** How many temporaries there are after each row, as a bar with the number where it changes. @param {LoomScene} scene
  * @param {number[]} rows */
-function othersMarks({ plan }, rows) {
-  const { others } = plan;
-  if (!others) return [];
+function temporaryMarks({ plan }, rows) {
+  const { temporaries } = plan;
+  if (!temporaries) return [];
   return rows.flatMap((r) => {
-    const n = others.counts[r];
-    const changed = n !== (others.counts[r - 1] ?? 0);
+    const n = temporaries.counts[r];
+    const changed = n !== (temporaries.counts[r - 1] ?? 0);
     if (!n && !changed) return [];
     const { y, h: height } = plan.rows[r];
-    const width = n ? 4 + ((others.w - 14) * others.bytes[r]) / Math.max(1, others.most) : 0;
+    const width = n ? 4 + ((temporaries.w - 14) * temporaries.bytes[r]) / Math.max(1, temporaries.most) : 0;
     return [
       h(
         "g",
-        { key: `others ${r}`, class: "loom-others", "data-loom-others": n },
-        n > 0 && h("rect", { key: "bar", class: "loom-band", x: others.x, y, width, height }),
-        changed && h("text", { key: "count", class: "loom-note", x: others.x + 4, y: y + 14 }, String(n)),
-        h("title", { key: "title" }, `${n} · ${bytesText(others.bytes[r])}`),
+        { key: `temporaries ${r}`, class: "loom-temporaries", "data-loom-temporaries": n },
+        n > 0 && h("rect", { key: "bar", class: "loom-band", x: temporaries.x, y, width, height }),
+        changed && h("text", { key: "count", class: "loom-note", x: temporaries.x + 4, y: y + 14 }, String(n)),
+        h("title", { key: "title" }, `${n} · ${bytesText(temporaries.bytes[r])}`),
       ),
     ];
   });

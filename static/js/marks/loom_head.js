@@ -98,7 +98,7 @@ export function headMarks({ plan, opened, i, labels }, shelf) {
     if (storage) out.push(storageMark(plan, snap, name, storage, column, snap.freed.has(uid), labels));
     else out.push(absentMark(name, column));
   }
-  if (plan.others) out.push(othersMark(plan, snap.index, labels));
+  if (plan.temporaries) out.push(temporariesHeading(plan, snap.index, labels));
   return out;
 }
 
@@ -118,16 +118,16 @@ function absentMark(name, column) {
 }
 
 /** How many temporaries there are at the step's row. @param {Loom} plan @param {number} i @param {LoomLabels} labels */
-function othersMark(plan, i, labels) {
-  const others = /** @type {import("../layout/loom_others.js").Others} */ (plan.others);
+function temporariesHeading(plan, i, labels) {
+  const temporaries = /** @type {import("../layout/loom_temporaries.js").Temporaries} */ (plan.temporaries);
   const row = plan.story.rowOfStep[i] ?? plan.rows.length - 1;
   return h(
     "g",
-    { key: "others", class: "loom-storage" },
-    h("text", { key: "name", class: "loom-note", x: others.x, y: 22 }, labels.others),
-    h("text", { key: "count", class: "loom-axis", x: others.x + 4, y: 58 }, String(others.counts[row])),
-    h("text", { key: "bytes", class: "loom-note", x: others.x + 4, y: 73 }, bytesText(others.bytes[row])),
-    h("title", { key: "title" }, labels.others_title),
+    { key: "temporaries", class: "loom-storage" },
+    h("text", { key: "name", class: "loom-note", x: temporaries.x, y: 22 }, labels.temporaries),
+    h("text", { key: "count", class: "loom-axis", x: temporaries.x + 4, y: 58 }, String(temporaries.counts[row])),
+    h("text", { key: "bytes", class: "loom-note", x: temporaries.x + 4, y: 73 }, bytesText(temporaries.bytes[row])),
+    h("title", { key: "title" }, labels.temporaries_title),
   );
 }
 

@@ -21,8 +21,8 @@ export const LOOM_LABELS = {
   visit: "visit {k} of {n}",
   more: "lines more: {n}",
   end: "the end",
-  others: "temporaries",
-  others_title: "Memory that no name leads to: results on their way, and what the engine keeps",
+  temporaries: "temporaries",
+  temporaries_title: "Memory that no name leads to: results on their way, and what the engine keeps",
   hidden: "and {n} more",
 };
 

@@ -4,7 +4,7 @@ import { find } from "../entities.js";
 import { typeText } from "../layout/card_texts.js";
 import { bytesText, valueText, wireText } from "../layout/format.js";
 import { CHIP_FONT } from "../layout/heading_chips.js";
-import { HEIGHT, headingNameWidth, headingType } from "../layout/memory_placed.js";
+import { frameTitle, HEIGHT, headingNames, headingTitle } from "../layout/memory_placed.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
 import { refOf } from "../layout/names.js";
 import { cls, h } from "../svg.js";
@@ -33,7 +33,7 @@ function frameMark(facts, place, item, columns, box) {
   const frame = find(facts.snap.entities, item.uid, "frame");
   const here = facts.snap.step?.frame === item.uid;
   const suspended = frame?.state === "suspended";
-  const name = item.section;
+  const name = frameTitle(item, columns);
   const at = 14 + textWidth(name, 12) + 10;
   return h(
     "g",
@@ -48,7 +48,7 @@ function frameMark(facts, place, item, columns, box) {
       transform: `translate(0 ${place.y})`,
       "data-frame-card": item.uid,
       role: "group",
-      "aria-label": `${name}${suspended ? ` ${facts.labels.suspended}` : ""}`,
+      "aria-label": `${item.section}${suspended ? ` ${facts.labels.suspended}` : ""}`,
     },
     h("rect", { key: "box", class: "frame-box", ...box }),
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
@@ -69,25 +69,13 @@ function frameMark(facts, place, item, columns, box) {
 function objectMark(facts, place, item, columns, box) {
   const object = find(facts.snap.entities, item.uid, "object");
   const inner = item.type === "inner";
-  const left = columns.names + 14 + item.indent * 12;
-  let x = left;
-  const tags = item.names.map((name) => {
-    const w = headingNameWidth(name);
-    const mark = rowTagMark(item.uid, name, { x, y: 3, w, h: 16, font: 11.5 });
-    x += w + 5;
-    return mark;
-  });
-  const changed = facts.snap.changed.has(item.uid);
+  const { left, placed, hidden, end } = headingNames(item, columns);
+  const type = headingTitle(object, end, columns);
   return h(
     "g",
     {
       key: item.key,
-      class: cls(
-        "moves heading object",
-        inner && "inner",
-        facts.snap.fresh.has(item.uid) && "fresh",
-        changed && "moved",
-      ),
+      class: cls("moves heading object", inner && "inner", facts.snap.fresh.has(item.uid) && "fresh"),
       transform: `translate(0 ${place.y})`,
       "data-object": item.uid,
       tabindex: "0",
@@ -97,8 +85,15 @@ function objectMark(facts, place, item, columns, box) {
     h("rect", { key: "box", class: "object-box", ...box }),
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),
     inner && h("path", { key: "branch", class: "branch", d: `M${left - 12} 0V11h7` }),
-    tags,
-    h("text", { key: "type", class: "meta", x: x + 2, y: 15.5, "font-size": 10.5 }, headingType(object)),
+    placed.map(({ name, x, w }) => rowTagMark(item.uid, name, { x, y: 3, w, h: 16, font: 11.5 })),
+    hidden.length > 0 &&
+      h(
+        "text",
+        { key: "more names", class: "meta", x: end - 20, y: 15, "font-size": 9 },
+        `+${hidden.length}`,
+        h("title", {}, hidden.map(({ text }) => text).join(", ")),
+      ),
+    type && h("text", { key: "type", class: "meta", x: end + 2, y: 15.5, "font-size": 10.5 }, type),
     chipMarks(facts, place, item.uid),
     item.type === "optimizer" && stateSign(item),
     (item.type !== "optimizer" || place.folded.length > 0) && foldedMark(facts, place, item, columns),
@@ -195,7 +190,7 @@ function foldedMark(facts, place, item, columns) {
     item.type === "frame" || item.type === "optimizer"
       ? null
       : h("text", { key: "sign", class: "fold-sign", x, y: 15, "font-size": 10 }, count ? "▸" : "▾"),
-    count > 0 && h("rect", { key: "told", class: "fold-told", x: right, y: 3.5, width: w, height: 15, rx: 7 }),
+    count > 0 && h("rect", { key: "count", class: "fold-badge", x: right, y: 3.5, width: w, height: 15, rx: 7 }),
     count > 0 && h("text", { key: "text", class: "fold-text", x: right + 7, y: 15, "font-size": 11 }, text),
     h("title", {}, names || item.section),
   );

@@ -59,7 +59,7 @@ function storageMarks({ facts, item, layout, columns }) {
     x: columns.strip,
     y: SIZE.inset + layout.top,
     full: layout.level !== "slim",
-    grad: facts.grads.has(storage),
+    grad: facts.grads.has(storage) || item.block.purpose?.gradient !== undefined,
   };
   return [stripMark(facts, storage, layout.strip, at), titleMark({ facts, item, layout, columns }, storage)];
 }
@@ -110,10 +110,17 @@ function lineMarks(row, line) {
   return [
     handle.storage ? readingMark(facts, line, handle, { columns, layout, inset: SIZE.inset }) : null,
     named ? nameMarks(row, line, y) : labelMark(row, y),
-    open ? rowCardMark(facts, uid, at) : slimCardMark(facts, uid, { ...at, w: slimWidth(row, line) }, named),
-    line.first && !open && item.block.others.length ? othersMarks(row, y) : null,
+    open ? rowCardMark(facts, uid, at) : slimMark(row, line, at),
+    line.first && !open && item.block.others.length ? unnamedMarks(row, y) : null,
     gradPlaceMark(facts, item.block, line, columns, y, open),
   ];
+}
+
+/** @param {Row} row @param {HandleLine} line @param {{x: number, y: number, w: number}} at */
+function slimMark(row, line, at) {
+  const { facts, item } = row;
+  const said = { named: line.names.length > 0, gradient: item.block.purpose?.gradient === line.uid };
+  return slimCardMark(facts, line.uid, { ...at, w: slimWidth(row, line) }, said);
 }
 
 /** A closed row leaves room for its handles without a name. @param {Row} row @param {HandleLine} line */
@@ -124,10 +131,11 @@ function slimWidth({ facts, item, columns }, line) {
 }
 
 /** @param {Row} row @param {number} y */
-function othersMarks(row, y) {
+function unnamedMarks(row, y) {
   const { facts, item, layout, columns } = row;
   const used = slimWidth(row, layout.lines[0]) + 4;
-  const at = { x: columns.card + used, room: columns.cardW - used, say: false };
+  const aside = item.block.purpose?.gradient !== undefined;
+  const at = { x: columns.card + used, room: columns.cardW - used, say: false, aside };
   return /** @type {VNode[]} */ (quietMarks(facts, item.block.others, columns, y + 0.5, at));
 }
 

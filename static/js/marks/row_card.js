@@ -118,15 +118,16 @@ function geometryText(handle, wide) {
   return wide ? `${steps} ${dtype}` : steps;
 }
 
-/** A handle in a closed row. @param {StepFacts} facts @param {string} uid @param {Place} at @param {boolean} named */
-export function slimCardMark(facts, uid, at, named) {
+/** A handle in a closed row. @param {StepFacts} facts @param {string} uid @param {Place} at
+ * @param {{named: boolean, gradient: boolean}} is gradient: on its way, of this shape */
+export function slimCardMark(facts, uid, at, { named, gradient }) {
   const handle = findHandle(facts.snap.entities, uid);
   if (!handle) return null;
   const said = attributes(facts, uid, handle, named);
   const { x, y, w } = at;
   return h(
     "g",
-    { ...said.attrs, class: `${said.attrs.class} slim` },
+    { ...said.attrs, class: cls(said.attrs.class, "slim", gradient && "passing") },
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: 16, rx: 4 }),
     said.touched && halo(said.fresh, x, y, w, 16),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 1}h3v14h-3z` }),
@@ -136,7 +137,8 @@ export function slimCardMark(facts, uid, at, named) {
 }
 
 /** Handles without a name in one line. @param {StepFacts} facts @param {string[]} uids @param {Columns} columns
- * @param {number} y @param {{x: number, room: number, say: boolean}} at from where on */
+ * @param {number} y @param {{x: number, room: number, say: boolean, aside?: boolean}} at from where on; aside: another handle
+ * is what the row is about */
 export function quietMarks(facts, uids, columns, y, at) {
   const end = at.x + at.room;
   let x = at.x;
@@ -152,7 +154,7 @@ export function quietMarks(facts, uids, columns, y, at) {
     out.push(
       h(
         "g",
-        { ...said.attrs, class: `${said.attrs.class} quiet` },
+        { ...said.attrs, class: cls(said.attrs.class, "quiet", at.aside && "aside") },
         h("rect", { key: "box", class: "card-box", x, y, width: w, height: 15, rx: 4 }),
         said.touched && halo(said.fresh, x + 1, y + 1, w - 2, 13),
         h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 2}h2.4v11h-2.4z` }),

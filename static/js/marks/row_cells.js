@@ -20,7 +20,7 @@ export function stripMark(facts, uid, strip, at) {
   const written = facts.snap.written.get(uid);
   const several = strip.bands.length > 1;
   const bands = strip.bands.map((band) => {
-    if (storage?.kind !== "storage" || band.mode === "bare") return bareMark(band, at);
+    if (storage?.kind !== "storage" || band.mode === "bare") return emptyStorageMark(band, at);
     if (band.mode === "summary") return rowSummaryMarks(facts, uid, storage, band, strip, at);
     const values = storage.cells?.[band.dtype] ?? [];
     const now = [...(written ?? [])].filter((key) => key.startsWith(`${band.dtype}:`)).length;
@@ -66,7 +66,7 @@ function dtypeMark(band, at, w) {
 }
 
 /** Memory without cells to show. @param {CellBand} band @param {StripPlace} at */
-function bareMark(band, at) {
+function emptyStorageMark(band, at) {
   const box = { x: at.x, y: at.y + band.y, width: band.cw, height: band.ch, rx: 3 };
   return [
     h("rect", { key: `void ${band.dtype}`, class: "void", ...box }),

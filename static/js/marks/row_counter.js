@@ -7,6 +7,30 @@ import { versionText } from "./rail.js";
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
 /** @typedef {import("../layout/memory_columns.js").Columns} Columns */
 
+/** What of a counter every badge says. @param {StepFacts} facts @param {string} counter @param {number} wearers */
+function counterFacts(facts, counter, wearers) {
+  const value = find(facts.snap.entities, counter, "counter")?.value ?? "?";
+  const before = find(facts.previous, counter, "counter")?.value;
+  const bumped = before !== undefined && before !== value;
+  const change = bumped ? `${before} → ${value}` : `${value}`;
+  const writes = value === "?" ? "" : `\n${facts.labels.writesCounted.replace("{n}", `${value}`)}`;
+  return {
+    value,
+    before,
+    bumped,
+    attributes: {
+      key: `rail ${counter}`,
+      class: cls("rail", bumped && "bumped"),
+      "data-counter-badge": counter,
+      "data-version": value,
+      "data-wearers": wearers,
+      role: "img",
+      "aria-label": `${counter} v${value}`,
+    },
+    title: h("title", { key: "title" }, `version counter ${counter} = ${change}${writes}`),
+  };
+}
+
 /**
  * @param {StepFacts} facts @param {string} counter
  * @param {{y: number, h: number, wearers: number, open: boolean, several: boolean}} at several: whether the row has other
@@ -14,9 +38,7 @@ import { versionText } from "./rail.js";
  * @param {Columns} columns
  */
 export function counterMark(facts, counter, at, columns) {
-  const value = find(facts.snap.entities, counter, "counter")?.value ?? "?";
-  const before = find(facts.previous, counter, "counter")?.value;
-  const bumped = before !== undefined && before !== value;
+  const { value, before, bumped, attributes, title } = counterFacts(facts, counter, at.wearers);
   const { rail: x, railW: w } = columns;
   const badge = at.open ? 19 : 16;
   const tall = at.h > badge + 12;
@@ -27,75 +49,35 @@ export function counterMark(facts, counter, at, columns) {
   const named = at.several && at.open;
   const { text, size } = versionText(before, value, bumped, w - 3);
   const cx = x + w / 2;
+  const box = { x: x - 1, y: top - 0.5, width: w + 2, height: bottom + 1, rx: 6 };
+  const inner = { x: x + (boxed ? 1 : 0), y: by, width: w - (boxed ? 2 : 0), height: badge - (boxed ? 2 : 0), rx: 4.5 };
+  const y = by + badge / 2 + (boxed ? 2.6 : 3.6);
   return h(
     "g",
-    {
-      key: `rail ${counter}`,
-      class: cls("rail", bumped && "bumped"),
-      "data-counter-badge": counter,
-      "data-version": value,
-      "data-wearers": at.wearers,
-      role: "img",
-      "aria-label": `${counter} v${value}`,
-    },
+    attributes,
     bumped && h("rect", { key: "halo", class: "halo", x: x - 3, y: top - 3, width: w + 6, height: bottom + 6, rx: 8 }),
-    h("rect", {
-      key: "rail",
-      class: cls("rail-box", !boxed && "plain"),
-      x: x - 1,
-      y: top - 0.5,
-      width: w + 2,
-      height: bottom + 1,
-      rx: 6,
-    }),
-    h("rect", {
-      key: "window",
-      class: "badge",
-      x: x + (boxed ? 1 : 0),
-      y: by,
-      width: w - (boxed ? 2 : 0),
-      height: badge - (boxed ? 2 : 0),
-      rx: 4.5,
-    }),
-    h(
-      "text",
-      {
-        key: "version",
-        class: "badge-text",
-        x: cx,
-        y: by + badge / 2 + (boxed ? 2.6 : 3.6),
-        "font-size": Math.min(11, size),
-      },
-      text,
-    ),
+    h("rect", { key: "rail", class: cls("rail-box", !boxed && "plain"), ...box }),
+    h("rect", { key: "window", class: "badge", ...inner }),
+    h("text", { key: "version", class: "badge-text", x: cx, y, "font-size": Math.min(11, size) }, text),
     named &&
       h("text", { key: "name", class: "rail-name", x: cx, y: by + badge + (tall ? 9 : 6), "font-size": 8 }, counter),
-    h("title", { key: "title" }, `version counter ${counter} = ${bumped ? `${before} → ` : ""}${value}`),
+    title,
   );
 }
 
 /** The small badge of a gradient's counter. @param {StepFacts} facts @param {string} counter @param {number} x
  * @param {number} y */
-export function smallCounterMark(facts, counter, x, y) {
-  const value = find(facts.snap.entities, counter, "counter")?.value ?? "?";
-  const before = find(facts.previous, counter, "counter")?.value;
-  const bumped = before !== undefined && before !== value;
+export function gradCounterMark(facts, counter, x, y) {
+  const { value, bumped, attributes, title } = counterFacts(facts, counter, 1);
   const { text, size } = versionText(undefined, value, false, 17);
+  const box = { x, y, width: 19, height: 14, rx: 4 };
   return h(
     "g",
-    {
-      key: `rail ${counter}`,
-      class: cls("rail", bumped && "bumped"),
-      "data-counter-badge": counter,
-      "data-version": value,
-      "data-wearers": 1,
-      role: "img",
-      "aria-label": `${counter} v${value}`,
-    },
+    attributes,
     bumped && h("rect", { key: "halo", class: "halo thin", x: x - 2, y: y - 2, width: 23, height: 18, rx: 5 }),
-    h("rect", { key: "rail", class: "rail-box plain", x, y, width: 19, height: 14, rx: 4 }),
-    h("rect", { key: "window", class: "badge", x, y, width: 19, height: 14, rx: 4 }),
+    h("rect", { key: "rail", class: "rail-box plain", ...box }),
+    h("rect", { key: "window", class: "badge", ...box }),
     h("text", { key: "version", class: "badge-text", x: x + 9.5, y: y + 10.4, "font-size": Math.min(9.5, size) }, text),
-    h("title", { key: "title" }, `version counter ${counter} = ${bumped ? `${before} → ` : ""}${value}`),
+    title,
   );
 }

@@ -6,7 +6,7 @@ import { EM, truncate } from "../layout/metrics.js";
 import { numel, reads } from "../layout/reads.js";
 import { cls, h } from "../svg.js";
 import { stripMark } from "./row_cells.js";
-import { smallCounterMark } from "./row_counter.js";
+import { gradCounterMark } from "./row_counter.js";
 
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
 /** @typedef {import("../layout/row_lines.js").HandleLine} HandleLine */
@@ -24,7 +24,7 @@ export function gradPlaceMark(facts, block, line, columns, y, open) {
   if (grad.block && grad.strip) return gradMark(facts, uid, grad.block, grad.strip, at, columns, open);
   if (handle.grad && facts.snap.entities.has(handle.grad))
     return elsewhereMark(facts, uid, handle.grad, at, columns, open);
-  return noneMark(facts, uid, block.lost.get(uid), at, columns, open);
+  return noGradientMark(facts, uid, block.lost.get(uid), at, columns, open);
 }
 
 /** @param {StepFacts} facts @param {string} owner @param {Block} block
@@ -74,7 +74,7 @@ function gradMark(facts, owner, block, strip, at, columns, open) {
         height: strip.h + 6,
         rx: 5,
       }),
-    counter && smallCounterMark(facts, counter, at.x - 23, at.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
+    counter && gradCounterMark(facts, counter, at.x - 23, at.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
     open &&
       h(
         "g",
@@ -115,7 +115,7 @@ function elsewhereMark(facts, owner, uid, at, columns, open) {
 
 /** No gradient yet, or none any more. @param {StepFacts} facts @param {string} owner @param {string | undefined} lost
  * @param {Place} at @param {Columns} columns @param {boolean} open */
-function noneMark(facts, owner, lost, at, columns, open) {
+function noGradientMark(facts, owner, lost, at, columns, open) {
   const text = lost ? `${lost} ${facts.labels.freed}` : facts.labels.none;
   const w = Math.min(columns.gradW, Math.max(42, text.length * EM * 9.5 + 14));
   const box = { x: at.x, y: at.y + (open ? 4 : 1), width: w, height: open ? 22 : 14, rx: 3 };

@@ -100,10 +100,10 @@ function writeMarks({ snap }, heat) {
 /** The least, the mean and the greatest of the values, and how many there are. @param {Heat} heat
  * @param {import("../trace.js").Summary} numbers @param {number | undefined} nbytes */
 function summaryText({ uid, n, x, y, w }, numbers, nbytes) {
-  const told = /** @type {const} */ (["min", "mean", "max"]).map(
+  const extremes = /** @type {const} */ (["min", "mean", "max"]).map(
     (name) => `${name} ${numbers[name] == null ? "–" : shortNumber(numbers[name], 7)}`,
   );
-  const all = `${told.join("  ")}  n ${n}${nbytes === undefined ? "" : `  ${bytesText(nbytes)}`}`;
+  const all = `${extremes.join("  ")}  n ${n}${nbytes === undefined ? "" : `  ${bytesText(nbytes)}`}`;
   const size = Math.min(9, Math.floor((w / (EM * all.length)) * 10) / 10);
   return h(
     "text",
@@ -121,8 +121,8 @@ function windowMarks(facts, heat, cells, width) {
   const written = facts.snap.written.get(uid);
   const news = cells.find(({ i }) => written?.has(`${dtype}:${i}`));
   const cw = 34;
-  const told = width > 170 ? 44 : 0;
-  const room = Math.max(1, Math.floor((width - 32 - told) / cw));
+  const indexWidth = width > 170 ? 44 : 0;
+  const room = Math.max(1, Math.floor((width - 32 - indexWidth) / cw));
   const shown = windowFrom(cells, facts.peeks.get(uid) ?? news?.i ?? 0, room);
   const most = largest(shown.map(({ value }) => value));
   const top = y + SUMMARY.cells;
@@ -154,7 +154,7 @@ function windowMarks(facts, heat, cells, width) {
         x + 17 + shown.length * cw,
         `M${x + 21 + shown.length * cw} ${top + 4}v10l5 -5z`,
       ),
-    told > 0 && h("text", { key: "from", class: "index end", x: x + heat.w, y: top + 12 }, `[${low}…]`),
+    indexWidth > 0 && h("text", { key: "from", class: "index end", x: x + heat.w, y: top + 12 }, `[${low}…]`),
   ];
 }
 

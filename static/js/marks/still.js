@@ -27,7 +27,7 @@ const EDGE = 24;
  */
 export function stepPicture(opened, i, labels, options = {}) {
   const { w = ROOM.w, h: high = ROOM.h, scale = 1, toggled = new Set(), peeks } = options;
-  const plan = stagePlan(stageModel(opened), i, { w, h: high }, { scale, toggled });
+  const plan = stillPlan(stageModel(opened), i, { w, h: high }, { scale, toggled });
   const { facts, memory, graph } = stageMarks(plan, labels, peeks);
   const scrolled = scrolledTo(plan);
   const left = pictureExtent([...(memory?.heading ?? []), ...(memory?.body ?? [])]);
@@ -54,6 +54,15 @@ export function stepPicture(opened, i, labels, options = {}) {
       h("g", { key: "overlay" }, overlay),
     ],
   };
+}
+
+/** Everything open, one below the other, where that is no higher than the room: a picture needs no places for what comes
+ * later. @param {import("../layout/stage_plan.js").StageModel} model @param {number} i
+ * @param {import("../layout/stage_plan.js").Size} room @param {import("../layout/stage_plan.js").StageOptions} options */
+function stillPlan(model, i, room, options) {
+  const open = stagePlan(model, i, { w: room.w, h: Infinity }, options);
+  const height = HEADING + Math.max(open.memory?.height ?? 0, open.graph?.height ?? 0);
+  return height <= room.h ? open : stagePlan(model, i, room, options);
 }
 
 /** How far each pane is scrolled so that what the step touched is in the picture. @param {StagePlan} plan */

@@ -86,17 +86,27 @@ function captionMarks({ at, line, sentences }, w, top) {
  * @param {string} text @param {number} room @param {number} size @returns {string[]} */
 export function wrapText(text, room, size) {
   const lines = [""];
+  let used = 0;
+  const add = (/** @type {string} */ part, /** @type {number} */ width) => {
+    lines[lines.length - 1] += part;
+    used += width;
+  };
+  const startLine = () => {
+    lines.push("");
+    used = 0;
+  };
   for (const word of text.match(
     /\s+|[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]+/gu,
   ) ?? []) {
-    const fits = (/** @type {string} */ more) => textWidth(lines[lines.length - 1] + more, size) <= room;
-    if (fits(word)) lines[lines.length - 1] += word;
-    else if (!word.trim()) lines.push("");
+    const width = textWidth(word, size);
+    if (used + width <= room) add(word, width);
+    else if (!word.trim()) startLine();
     else {
-      if (lines[lines.length - 1]) lines.push("");
+      if (lines[lines.length - 1]) startLine();
       for (const character of word) {
-        if (!fits(character)) lines.push("");
-        lines[lines.length - 1] += character;
+        const wide = textWidth(character, size);
+        if (used + wide > room) startLine();
+        add(character, wide);
       }
     }
   }

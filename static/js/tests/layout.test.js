@@ -6,9 +6,9 @@ import { roundedPath } from "../marks/path.js";
 import { fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { names } from "../layout/names.js";
 import { extent, readLines, reads } from "../layout/reads.js";
-import { pack, Packer } from "../layout/packing.js";
+import { pack, Packer, Slots } from "../layout/packing.js";
 import { openTrace } from "../state.js";
-import { ALL, crowd } from "./traces.js";
+import { ALL } from "./traces.js";
 import { tensor } from "./entities.js";
 
 test("slots are first fit and respect lifetimes", () => {
@@ -19,6 +19,18 @@ test("slots are first fit and respect lifetimes", () => {
   assert.equal(slots.allocate(3, 9, 8), 10);
   assert.equal(slots.allocate(4, 9, 8), 30);
   assert.equal(slots.allocateNear(4, 9, 5, 100), 100);
+});
+
+test("numbered places are the lowest that are free, as those of a packer are", () => {
+  const numbered = new Slots();
+  const packer = new Packer();
+  let [births, seed] = [0, 7];
+  const random = (/** @type {number} */ n) => (seed = (seed * 16807) % 2147483647) % n;
+  for (let k = 0; k < 500; k++) {
+    births += random(3);
+    const death = births + random(20);
+    assert.equal(numbered.allocate(births, death), packer.allocate(births, death, 1));
+  }
 });
 
 test("packing puts what lives longest first and lets no two lives meet", () => {

@@ -15,6 +15,7 @@ export const ADDRESS = {
   view: null,
   seed: null,
   device: null,
+  input: null,
   focus: null,
   broken: false,
 };
@@ -46,7 +47,7 @@ export const SAVED = {
   description: "",
   note: "",
   parent: null,
-  settings: { seed: 7, device: "cpu", focus: null },
+  settings: { seed: 7, device: "cpu", focus: null, input: "" },
 };
 
 /** A page that is open, as far as the actions lead. @param {any} [page] @param {Action[]} actions */

@@ -15,6 +15,7 @@ const styles = readdirSync(folder("css")).map((name) => readFileSync(new URL(nam
 const declarations = readFileSync(new URL("../trace.d.ts", import.meta.url), "utf8");
 /** What a field holds in these tests; 1 where none is given. @type {Record<string, unknown>} */
 const EXAMPLES = {
+  what: "workers",
   ...{ node: "n1", slot: "self", tensor: "t1", storage: "s1", counter: "c1", result: "t1", by: "t1", from: 0 },
   ...{ reason: "detach", category: "UserWarning", text: "text", limit: "steps", hook: "tensor" },
 };

@@ -12,7 +12,7 @@ test("a program comes back from its fragment, with step, focus and settings", as
   const focus = { loop: 1, iteration: [3] };
   const fragment =
     (await url.programFragment(source, 4)) +
-    settingsFragment({ seed: 7, device: "cuda" }) +
+    settingsFragment({ seed: 7, device: "cuda", input: "3\n名 &=" }) +
     url.focusFragment(focus) +
     url.selectionFragment("slot:n1:result[0]") +
     url.viewFragment("loom");
@@ -21,6 +21,7 @@ test("a program comes back from its fragment, with step, focus and settings", as
     step: 4,
     seed: "7",
     device: "cuda",
+    input: "3\n名 &=",
     focus,
     selection: "slot:n1:result[0]",
     view: "loom",

@@ -1,0 +1,138 @@
+"""Whose work the event loop does next: that of the network for which it worked least, a few milliseconds at a time."""
+
+import asyncio
+import heapq
+import itertools
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator
+from functools import partial
+from typing import Any
+
+BUDGET = 0.004
+"""Seconds of one round of the event loop in which work is begun."""
+
+MAX_NETWORKS = 10_000
+"""Networks whose share is remembered while there is work."""
+
+Work = Callable[[], bool | None]
+"""What is done in a turn. Returns True where most of it comes after: then nothing else is begun in this round."""
+
+log = logging.getLogger("gradbox.server")
+
+
+class FairTurns:
+    """Start-time fair queueing of the event loop's time among networks: a newcomer is next, whoever else has work waiting.
+
+    clock: processor seconds of this thread.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
+        self._clock = clock
+        self._waiting: dict[str, deque[Work]] = {}
+        self._order: list[tuple[float, int, str]] = []  # a heap of (tag, arrival, network): those with work
+        self._tags: dict[str, float] = {}  # the seconds up to which each has been served, of those ahead of now
+        self._now = 0.0  # virtual time: the tag that was served last
+        self._arrivals = itertools.count()
+        self._running = False
+
+    def add(self, network: str, work: Work) -> None:
+        """Do this when it is this network's turn."""
+        if network in self._waiting:
+            self._waiting[network].append(work)
+        else:
+            self._waiting[network] = deque([work])
+            self._push(network)
+        if not self._running:
+            self._running = True
+            asyncio.get_running_loop().call_soon(self._run)
+
+    async def turn(self, network: str) -> None:
+        """Wait for this network's turn. What follows has to be charged."""
+        granted = asyncio.get_running_loop().create_future()
+        self.add(network, partial(_grant, granted))
+        await granted
+
+    def charge(self, network: str, seconds: float) -> None:
+        """Count time that was spent for a network."""
+        if len(self._tags) >= MAX_NETWORKS:
+            self._tags = {other: tag for other, tag in self._tags.items() if tag > self._now}
+        if len(self._tags) < 2 * MAX_NETWORKS:
+            self._tags[network] = self._tag(network) + seconds
+
+    async def metered(self, network: str, work: Coroutine[Any, Any, None]) -> None:
+        """Do this, and charge the network for each of its steps."""
+        await Metered(work, partial(self.charge, network), self._clock)
+
+    def _tag(self, network: str) -> float:
+        return max(self._tags.get(network, self._now), self._now)
+
+    def _push(self, network: str) -> None:
+        heapq.heappush(self._order, (self._tag(network), next(self._arrivals), network))
+
+    def _run(self) -> None:
+        """Do what fits into a round, and come back for the rest."""
+        until = time.perf_counter() + BUDGET
+        while self._order:
+            tag, arrival, network = heapq.heappop(self._order)
+            if self._tag(network) > tag:  # it was charged since
+                heapq.heappush(self._order, (self._tag(network), arrival, network))
+                continue
+            self._now = tag
+            if self._serve(network) or time.perf_counter() > until:
+                break
+        if self._order:
+            asyncio.get_running_loop().call_soon(self._run)
+        else:
+            self._running = False
+            self._now = max(self._tags.values(), default=self._now)
+            self._tags.clear()
+
+    def _serve(self, network: str) -> bool:
+        """Do the first work of a network; whether most of it comes after."""
+        works = self._waiting[network]
+        work, began = works.popleft(), self._clock()
+        try:
+            return bool(work())
+        except Exception:
+            log.exception("work of a connection")
+            return False
+        finally:
+            self.charge(network, self._clock() - began)
+            if works:
+                self._push(network)
+            else:
+                del self._waiting[network]
+
+
+class Metered:
+    """Awaits a coroutine, and reports the seconds that each of its steps took. clock: of these seconds."""
+
+    def __init__(
+        self, work: Coroutine[Any, Any, None], charge: Callable[[float], None], clock: Callable[[], float]
+    ) -> None:
+        self._work, self._charge, self._clock = work, charge, clock
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        step: Callable[[Any], Any] = self._work.send
+        value: Any = None
+        while True:
+            began = self._clock()
+            try:
+                awaited = step(value)
+            except StopIteration:
+                return
+            finally:
+                self._charge(self._clock() - began)
+            try:
+                step, value = self._work.send, (yield awaited)
+            except BaseException as error:  # the task is cancelled
+                step, value = self._work.throw, error
+
+
+def _grant(turn: "asyncio.Future[None]") -> bool:
+    if turn.done():  # who waited was cancelled
+        return False
+    turn.set_result(None)
+    return True

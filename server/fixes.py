@@ -1,0 +1,119 @@
+"""Fixes of a program that were run: each proposal is executed and explained again, and kept where it helps."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
+from server.explainer import find, not_limited, summarize
+from server.language.scenarios import LANGUAGES
+from server.pictures.drawing_queue import DrawingQueue, QueueFull
+from server.pictures.renderer_client import Renderer
+from server.wire.findings import Finding, Fix, Proposal, ProposalRequest, Proposals
+from server.wire.problems import ProblemError
+
+SETTLED = ("error", "warning")
+"""Severities of findings that a fix must not bring about."""
+
+SENTENCES = {
+    language: json.loads((PROJECT_FOLDER / f"static/locales/findings.{language}.json").read_text("utf-8"))
+    for language in LANGUAGES
+}
+
+PROPOSAL_TIMEOUT = 10.0
+"""Seconds that the process which proposes fixes may take; its processor time is bounded more tightly."""
+
+TOO_MANY = "fixes of too many programs are being looked for; try again later"
+
+Run = Callable[[str], Awaitable[bytes]]
+"""Runs a program; its trace, gzipped."""
+
+
+@dataclass
+class FixTrials:
+    """Tries fixes for the findings of one program.
+
+    proposals: whose turn it is to have fixes proposed. source: the program as it was pasted. run: how a changed one is run. language: of the sentences. before: is called
+    before an explanation that is not cached. owner: who waits.
+    """
+
+    renderer: Renderer
+    proposals: DrawingQueue
+    source: str
+    findings: list[Finding]
+    run: Run
+    language: str = "en"
+    before: Callable[[], None] = not_limited
+    owner: str = ""
+
+    async def fixes(self, finding: Finding) -> list[Fix]:
+        """The fixes of one finding that run to their end without it, and without a new error or warning.
+
+        Raises ProblemError (503), RenderingFailed, and what `run` and `before` raise.
+        """
+        if not finding.hints:
+            return []
+        request = ProposalRequest(source=self.source, hints=finding.hints, names=finding.names)
+        try:
+            async with self.proposals.turn(self.owner):
+                proposals = await propose(request)
+        except QueueFull:
+            raise ProblemError(503, "busy", TOO_MANY, retry_after=5) from None
+        tried = [await self._try(finding, proposal) for proposal in proposals]
+        return [fix for fix in tried if fix is not None]
+
+    async def _try(self, finding: Finding, proposal: Proposal) -> Fix | None:
+        trace = await self.run(proposal.source)
+        if not self._helps(
+            finding, await find(self.renderer, trace, self.language, before=self.before, owner=self.owner)
+        ):
+            return None
+        summary = await summarize(self.renderer, trace, self.language)
+        if not summary.finished:
+            return None
+        text = filled(SENTENCES[self.language][f"fix.{proposal.kind}"], proposal.args)
+        return Fix(edits=proposal.edits, outcome=summary.text, text=text)
+
+    def _helps(self, finding: Finding, left: list[Finding]) -> bool:
+        """Whether there are fewer findings of the kind, and of no other kind there are more."""
+        before, after = _counts(self.findings), _counts(left)
+        return after.get(finding.kind, 0) < before[finding.kind] and all(
+            count <= before.get(kind, 0) for kind, count in _counts(left, SETTLED).items()
+        )
+
+
+async def propose(request: ProposalRequest) -> list[Proposal]:
+    """The changed programs that may be fixes; none where the process that makes them fails or takes too long."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "server.language.fixes", cwd=PROJECT_FOLDER, env=HELPER_ENVIRONMENT,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        async with asyncio.timeout(PROPOSAL_TIMEOUT):
+            output, _ = await process.communicate(request.model_dump_json().encode())
+        return list(Proposals.model_validate_json(output).proposals)
+    except (TimeoutError, ValidationError):
+        return []
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+def _counts(findings: list[Finding], severities: tuple[str, ...] | None = None) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for finding in findings:
+        if severities is None or finding.severity in severities:
+            counts[finding.kind] = counts.get(finding.kind, 0) + 1
+    return counts
+
+
+def filled(sentence: str, args: dict[str, str | int]) -> str:
+    """A sentence with its holes `{name}` filled."""
+    for name, value in args.items():
+        sentence = sentence.replace(f"{{{name}}}", str(value))
+    return sentence

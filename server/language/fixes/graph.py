@@ -1,0 +1,176 @@
+"""Fixes of what autograd follows: histories that are cut, carried along, or never asked for."""
+
+import ast
+from collections.abc import Iterator
+
+from server.language.fixes.copies import is_assignable
+from server.language.fixes.program import Fix, FixProgram, Hint, is_constant, method, receiver
+
+_MAKERS = ("tensor", "randn", "rand", "zeros", "ones", "full", "arange", "linspace", "eye", "empty", "randn_like",
+           "zeros_like", "ones_like", "full_like", "rand_like", "normal")  # fmt: skip
+
+
+def keep_history(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The statement without what cuts the history: `.detach()`, `.data`, `.item()`, a new tensor, `no_grad`."""
+    statement = program.statement(hint.line)
+    if statement is None:
+        return
+    work = program.edits()
+    for node in program.own_nodes(statement):
+        if isinstance(node, ast.Attribute) and node.attr == "data" and isinstance(node.ctx, ast.Load):
+            work.replace(node, program.text(node.value))
+        elif isinstance(node, ast.Call):
+            text = _with_history(program, node)
+            if text:
+                work.replace(node, text)
+    yield from program.with_edits(hint, work)
+    yield from _with_gradients(program, hint)
+
+
+def _with_history(program: FixProgram, call: ast.Call) -> str:
+    """The same value with its history; "" where the call cuts none."""
+    of = receiver(call)
+    path = program.modules.path(call.func) or ""
+    if of is not None and method(call) in ("detach", "item", "tolist") and not path.startswith("torch."):
+        return program.text(of)
+    if path in ("torch.tensor", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor") and call.args:
+        first = call.args[0]
+        if isinstance(first, ast.List | ast.Tuple):
+            return f"{program.torch()}.stack({program.text(first)})"
+        return program.text(first)
+    if isinstance(call.func, ast.Name) and call.func.id == "float" and len(call.args) == 1:
+        return program.text(call.args[0])
+    return ""
+
+
+def _with_gradients(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The block around a line that records nothing, made to record."""
+    torch = program.torch()
+    for node in program.statements:
+        if not isinstance(node, ast.With) or not node.lineno <= hint.line <= (node.end_lineno or node.lineno):
+            continue
+        for item in node.items:
+            context = item.context_expr
+            if isinstance(context, ast.Call) and method(context) in ("no_grad", "inference_mode"):
+                work = program.edits()
+                work.replace(context, f"{torch}.enable_grad()")
+                yield from program.with_edits(hint, work)
+            elif isinstance(context, ast.Call) and method(context) == "set_grad_enabled" and context.args:
+                work = program.edits()
+                work.replace(context.args[0], "True")
+                yield from program.with_edits(hint, work)
+
+
+def require_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`requires_grad=True` where the tensor is made."""
+    statement = program.statement(hint.line)
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if method(call) in _MAKERS and not any(keyword.arg == "requires_grad" for keyword in call.keywords):
+            arguments = [program.text(part) for part in [*call.args, *call.keywords]]
+            work.replace(call, f"{program.text(call.func)}({', '.join([*arguments, 'requires_grad=True'])})")
+            break
+    if not work.sorted_edits() and isinstance(statement, ast.Assign):
+        work.replace(statement.value, f"{program.operand(statement.value)}.requires_grad_()")
+    for node in program.nodes:
+        match node:
+            case ast.keyword(arg="requires_grad", value=value) if value.lineno == hint.line and is_constant(
+                value, False
+            ):
+                work.replace(value, "True")
+    yield from program.with_edits(hint, work)
+
+
+def detach_carried(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """What a loop carries into its next iteration without its history; what is made once before it, made in it anew."""
+    name, statement = hint.name(), program.statement(hint.line)
+    if not is_assignable(name):
+        return
+    yield from _moved_into_loop(program, hint)
+    forms = (f"{name} = {name}.detach()", f"{name} = tuple(part.detach() for part in {name})")
+    loops = [program.enclosing_loop(line) for line in (hint.to_line(), hint.line)]
+    for loop in dict.fromkeys(loop for loop in loops if loop is not None):
+        last = loop.body[-1]
+        indent = program.indent(last)
+        for form in forms if indent is not None else ():
+            at = (last.end_lineno or last.lineno) + 1
+            yield from program.with_lines(hint, program.inserted(at, [f"{indent}{form}"]))
+    value = getattr(statement, "value", None)
+    if (
+        isinstance(statement, ast.Assign)
+        and value is not None
+        and isinstance(statement.targets[0], ast.Attribute | ast.Name)
+        and (isinstance(statement.targets[0], ast.Attribute) or program.enclosing_loop(hint.line) is None)
+    ):
+        work = program.edits()
+        work.replace(value, f"{program.operand(value)}.detach()")
+        yield from program.with_edits(hint, work)
+
+
+def _moved_into_loop(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The statement as the first of the loop that uses its result again and again."""
+    statement, loop = program.statement(hint.line), program.enclosing_loop(hint.to_line())
+    if statement is None or loop is None or program.enclosing_loop(hint.line) is not None:
+        return
+    indent, first = program.indent(loop.body[0]), statement.lineno - 1
+    is_shared = program.indent(statement) is None or program.shares_lines(statement)
+    if indent is None or is_shared or loop.lineno < statement.lineno or not isinstance(statement, ast.Assign):
+        return
+    last, at = statement.end_lineno or statement.lineno, loop.body[0].lineno - 1
+    own = [indent + line[statement.col_offset :] for line in program.lines[first:last]]
+    lines = [*program.lines[:first], *program.lines[last:at], *own, *program.lines[at:]]
+    yield from program.with_lines(Hint("move_into_loop", hint.line, hint.facts), lines, to=loop.lineno)
+
+
+def detach_sum(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The number, not the tensor with its history, is added up or kept in a list."""
+    statement = program.statement(hint.line)
+    parts: list[ast.expr] = []
+    if isinstance(statement, ast.AugAssign):
+        parts = [statement.value]
+    elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.BinOp):
+        left, right = statement.value.left, statement.value.right
+        parts = [
+            part
+            for part in (left, right)
+            if program.text(part) not in (hint.name(), program.text(statement.targets[0]))
+        ]
+    else:
+        parts = [call.args[0] for call in program.calls(hint.line) if method(call) == "append" and call.args]
+    for suffix in ("item", "detach"):
+        work = program.edits()
+        for part in parts[:1]:
+            work.replace(part, f"{program.operand(part)}.{suffix}()")
+        yield from program.with_edits(hint, work, suffix=suffix)
+
+
+def no_grad_instead(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`torch.no_grad()` for `torch.inference_mode()`, whose tensors autograd may never use."""
+    work = program.edits()
+    for node in program.nodes:
+        if isinstance(node, ast.Attribute) and node.attr == "inference_mode":
+            work.replace(node, f"{program.text(node.value)}.no_grad")
+    yield from program.with_edits(hint, work)
+
+
+def sum_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The backward of the sum."""
+    yield from _reduced(program, hint, "sum")
+
+
+def mean_first(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The backward of the mean."""
+    yield from _reduced(program, hint, "mean")
+
+
+def _reduced(program: FixProgram, hint: Hint, reduction: str) -> Iterator[Fix]:
+    work = program.edits()
+    for call in program.calls(hint.line):
+        of = receiver(call)
+        if method(call) == "backward" and of is not None:
+            work.replace(of, f"{program.operand(of)}.{reduction}()")
+            break
+        if method(call) == "grad" and call.args:
+            work.replace(call.args[0], f"{program.operand(call.args[0])}.{reduction}()")
+            break
+    yield from program.with_edits(hint, work)

@@ -1,0 +1,92 @@
+"""Fixes of modules, their parameters and custom functions."""
+
+import ast
+from collections.abc import Iterator
+
+from server.language.fixes.copies import is_assignable
+from server.language.fixes.order import move_later
+from server.language.fixes.program import Fix, FixProgram, Hint, method
+
+
+def register_parameter(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`torch.nn.Parameter(…)` around a tensor that a module is to learn."""
+    yield from _wrapped(program, hint, "nn.Parameter")
+
+
+def module_list(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`torch.nn.ModuleList` for a list of modules, `ModuleDict` for a dictionary."""
+    statement = program.statement(hint.line)
+    value = getattr(statement, "value", None)
+    is_dict = isinstance(value, ast.Dict | ast.DictComp) or (isinstance(value, ast.Call) and method(value) == "dict")
+    yield from _wrapped(program, hint, "nn.ModuleDict" if is_dict else "nn.ModuleList")
+
+
+def _wrapped(program: FixProgram, hint: Hint, wrapper: str) -> Iterator[Fix]:
+    statement = program.statement(hint.line)
+    value = getattr(statement, "value", None)
+    if not isinstance(statement, ast.Assign | ast.AnnAssign) or value is None:
+        return
+    text = program.text(value)
+    if isinstance(value, ast.Call) and wrapper == "nn.Parameter":
+        kept = [program.text(part) for part in [*value.args, *(k for k in value.keywords if k.arg != "requires_grad")]]
+        text = f"{program.text(value.func)}({', '.join(kept)})"
+    work = program.edits()
+    work.replace(value, f"{program.torch()}.{wrapper}({text})")
+    yield from program.with_edits(hint, work)
+
+
+def tie_parameter(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`a.weight = b.weight` for `a.weight.data = b.weight.data`."""
+    statement = program.statement(hint.line)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return
+    target, value = statement.targets[0], statement.value
+    work = program.edits()
+    if isinstance(target, ast.Attribute) and target.attr == "data":
+        work.replace(target, program.text(target.value))
+    for node in ast.walk(value):
+        if isinstance(node, ast.Attribute) and node.attr == "data":
+            work.replace(node, program.text(node.value))
+    yield from program.with_edits(hint, work)
+
+
+def in_place(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """New values into the parameter that the optimizer holds, instead of another parameter."""
+    statement = program.statement(hint.line)
+    indent = program.indent(statement) if statement is not None else None
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or indent is None:
+        return
+    target, value = program.text(statement.targets[0]), statement.value
+    if not is_assignable(target):
+        return
+    if isinstance(value, ast.Call) and method(value) == "Parameter" and value.args:
+        value = value.args[0]
+    work = program.edits()
+    work.replace(statement, f"with {program.torch()}.no_grad():\n{indent}    {target}.copy_({program.text(value)})")
+    yield from program.with_edits(hint, work)
+
+
+def optimizer_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The optimizer is made after the parameters are what they will be."""
+    yield from move_later(program, hint)
+
+
+def mark_dirty(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`ctx.mark_dirty(x)` in a function's forward that writes into its input."""
+    statement = program.statement(hint.line)
+    indent = program.indent(statement) if statement is not None else None
+    forward = next(
+        (node for node in program.nodes if isinstance(node, ast.FunctionDef) and node.name == "forward"
+         and node.lineno <= hint.line <= (node.end_lineno or 0)), None
+    )  # fmt: skip
+    if (
+        statement is None
+        or indent is None
+        or forward is None
+        or not forward.args.args
+        or not is_assignable(hint.name())
+    ):
+        return
+    ctx = forward.args.args[0].arg
+    at = (statement.end_lineno or statement.lineno) + 1
+    yield from program.with_lines(hint, program.inserted(at, [f"{indent}{ctx}.mark_dirty({hint.name()})"]))

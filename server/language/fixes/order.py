@@ -1,0 +1,104 @@
+"""Fixes that move a statement, leave it out or add one."""
+
+import ast
+from collections.abc import Iterator
+
+from server.language.fixes.copies import is_assignable
+from server.language.fixes.program import Fix, FixProgram, Hint, method, receiver
+
+
+def remove_line(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The statement turned into a comment."""
+    statement = program.statement(hint.line)
+    if statement is not None and not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        work = program.edits()
+        work.comment_out(statement)
+        yield from program.with_edits(hint, work)
+
+
+def move_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The statement behind the one at another line; where the same statement follows there already, only left out."""
+    statement, after = program.statement(hint.line), program.statement(hint.to_line())
+    if statement is None or after is None or statement is after:
+        return
+    text = program.text(statement)
+    if any(other.lineno > after.lineno and program.text(other) == text for other in program.statements):
+        yield from remove_line(program, hint)
+    lines = program.moved(statement, after)
+    if lines is not None:
+        yield from program.with_lines(hint, lines, to=hint.to_line())
+
+
+def step_after_backward(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`optimizer.step()` after the last backward."""
+    yield from move_later(program, hint)
+
+
+def zero_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """Reset gradients before a backward adds to them: by the optimizer where there is one, else `x.grad = None`."""
+    statement = program.statement(hint.line)
+    indent = program.indent(statement) if statement is not None else None
+    if statement is None or indent is None:
+        return
+    resets = [f"{name}.zero_grad()" for name in optimizers(program)]
+    for name in (hint.name(), *hint.names):
+        tensor = name.removesuffix(".grad")
+        if is_assignable(tensor):
+            resets.append(f"{tensor}.grad = None")
+    for reset in dict.fromkeys(resets):
+        yield from program.with_lines(hint, program.inserted(statement.lineno, [indent + reset]), reset=reset)
+
+
+def optimizers(program: FixProgram) -> list[str]:
+    """The names that an optimizer is assigned to."""
+    out = []
+    for node in program.statements:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
+            path = program.modules.path(node.value.func) or ""
+            if path.startswith("torch.optim.") and isinstance(node.targets[0], ast.Name):
+                out.append(node.targets[0].id)
+    return out
+
+
+def retain_graph(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`retain_graph=True` for the backward that lets go of the graph."""
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if method(call) in ("backward", "grad") and not any(k.arg == "retain_graph" for k in call.keywords):
+            _add_keyword(program, work, call, "retain_graph=True")
+            break
+    yield from program.with_edits(hint, work)
+
+
+def allow_unused(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`allow_unused=True`, where None is meant."""
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if method(call) == "grad" and not any(k.arg == "allow_unused" for k in call.keywords):
+            _add_keyword(program, work, call, "allow_unused=True")
+            break
+    yield from program.with_edits(hint, work)
+
+
+def _add_keyword(program: FixProgram, work: object, call: ast.Call, keyword: str) -> None:
+    arguments = [program.text(part) for part in [*call.args, *call.keywords]]
+    work.replace(call, f"{program.text(call.func)}({', '.join([*arguments, keyword])})")  # type: ignore[attr-defined]
+
+
+def add_losses(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """One backward of the sum of two losses for one of each."""
+    first, second = program.statement(hint.line), program.statement(hint.to_line())
+    if first is None or second is None or first is second:
+        return
+    losses = [_backward_receiver(first), _backward_receiver(second)]
+    if losses[0] is None or losses[1] is None:
+        return
+    work = program.edits()
+    work.comment_out(first)
+    work.replace(second, f"({' + '.join(program.text(loss) for loss in losses if loss is not None)}).backward()")
+    yield from program.with_edits(hint, work)
+
+
+def _backward_receiver(statement: ast.stmt) -> ast.expr | None:
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return receiver(call) if isinstance(call, ast.Call) and method(call) == "backward" else None

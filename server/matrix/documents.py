@@ -1,0 +1,84 @@
+"""The matrix as JSON and as CSV."""
+
+import csv
+import io
+from typing import Any
+
+from server.matrix.programs import FIRST, SITUATIONS
+from server.matrix.questions import QUESTIONS, Question
+from server.matrix.rows import ROWS, MatrixRow
+from server.operations.catalogue import TABLES
+from server.wire.matrix import Cell, MatrixDocument, MatrixOperation, MatrixProperty, MatrixVersions, Measurement
+
+INPUT = "a: float32 of shape (2, 3), complex64 where the statement says so; the device is asked with a tensor on meta"
+COLUMNS = ("operation", "group", "statement", "tensor", "memory", "mode", "property", "verdict", "detail")
+SIBLINGS = {row.name: row.siblings for rows in TABLES.values() for row in rows}
+"""Of the catalogue's operations."""
+
+
+def siblings(name: str) -> list[str]:
+    """Rows of the matrix that are siblings of this one in the catalogue."""
+    names = {row.name for row in ROWS}
+    return [sibling for sibling in SIBLINGS.get(name, ()) if sibling in names]
+
+
+def json_document(measured: Measurement, messages: dict[str, str]) -> bytes:
+    """messages: the page's, for what each property means."""
+    document = MatrixDocument(
+        versions=measured.versions,
+        input=INPUT,
+        situations=[situation.key for situation in SITUATIONS],
+        properties=[describe(question, messages[f"matrix_{question.name}_why"]) for question in QUESTIONS],
+        operations=[
+            matrix_operation(row, {key: cells[row.name] for key, cells in measured.cells.items()}) for row in ROWS
+        ],
+    )
+    return document.model_dump_json(exclude_defaults=True).encode()
+
+
+def describe(question: Question, meaning: str) -> MatrixProperty:
+    return MatrixProperty(name=question.name, heading=question.heading, meaning=meaning, ask=question.ask)
+
+
+def matrix_operation(row: MatrixRow, cells: dict[str, dict[str, Cell]]) -> MatrixOperation:
+    """cells: of this operation, by situation and property."""
+    return MatrixOperation(
+        name=row.name,
+        group=row.group,
+        statement=row.statement,
+        siblings=siblings(row.name),
+        written=row.written,
+        cells=cells,
+    )
+
+
+def csv_document(measured: Measurement) -> bytes:
+    """One line for each cell, below a line of names."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in ROWS:
+        for situation in SITUATIONS:
+            when = situation.tensor, situation.memory, situation.mode
+            for name, cell in measured.cells[situation.key][row.name].items():
+                writer.writerow((row.name, row.group, row.statement, *when, name, cell.verdict, cell.detail))
+    return text.getvalue().encode()
+
+
+def shortened_json() -> dict[str, Any]:
+    """An example of the document, with one cell."""
+    clone = next(row for row in ROWS if row.name == "clone")
+    document = MatrixDocument(
+        versions=MatrixVersions(torch="2.13.0+cpu", numpy="2.4.6", python="3.11.7", measured="2026-11-22T20:14Z"),
+        input=INPUT,
+        situations=[FIRST.key],
+        properties=[describe(QUESTIONS[0], "Is b another Python object than a?")],
+        operations=[matrix_operation(clone, {FIRST.key: {QUESTIONS[0].name: Cell(verdict="yes")}})],
+    )
+    return document.model_dump(exclude_defaults=True)
+
+
+def shortened_csv() -> str:
+    """An example of the lines, with one cell."""
+    line = ("clone", "copy", "b = a.clone()", FIRST.tensor, FIRST.memory, FIRST.mode, QUESTIONS[0].name, "yes", "")
+    return ",".join(COLUMNS) + "\n" + ",".join(line) + "\n"

@@ -1,0 +1,92 @@
+"""The program of each cell: an input in one of 18 situations, the operation, and the question."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import get_args
+
+from server.matrix.questions import ROOT, WRITTEN, Question
+from server.matrix.rows import MatrixRow
+from server.wire.matrix import Answer, Cell, Memory, Mode, Tensor
+
+IN_ORDER, TURNED = ((1, 2, 3), (4, 5, 6)), ((1, 4), (2, 5), (3, 6))
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What `a` is, how its memory lies, and in which mode the operation runs."""
+
+    tensor: Tensor = "leaf"
+    memory: Memory = "contiguous"
+    mode: Mode = "grad"
+
+    @property
+    def key(self) -> str:
+        return f"{self.tensor}.{self.memory}.{self.mode}"
+
+
+SITUATIONS = tuple(Situation(*parts) for parts in product(get_args(Tensor), get_args(Memory), get_args(Mode)))
+FIRST = SITUATIONS[0]
+
+
+@dataclass(frozen=True)
+class CellProgram:
+    """source: the program. operation, question: the first line of each of the two. step: after the operation."""
+
+    source: str
+    operation: int
+    question: int
+
+    @property
+    def step(self) -> int:
+        """The index of the trace's step: one for each line before the question that is not blank."""
+        return sum(bool(line) for line in self.source.split("\n")[: self.question - 1]) - 1
+
+    def read(self, answer: Answer, question: Question) -> Cell:
+        """What an answer of this program means for its cell."""
+        if answer.line is None:
+            verdict, _, detail = answer.printed.partition(" ")
+            return Cell(verdict="yes" if verdict == "True" else "no", detail=detail)
+        message = answer.raised or ""
+        if self.operation <= answer.line < self.question:
+            return Cell(verdict="raises", detail=message)
+        refused = answer.line >= self.question and message.startswith("RuntimeError")
+        return Cell(verdict=question.refusal if refused else "not_applicable", detail=message)
+
+
+def cell_program(row: MatrixRow, question: Question, situation: Situation) -> CellProgram:
+    """The program that answers a question about an operation in a situation."""
+    root = "w" if situation.tensor == "node" else "a"
+    lines = ["import torch", *(f"import {module}" for module in row.imports), ""]
+    lines += input_lines(row, question, situation)
+    lines += question.setup.split("\n") if question.setup else []
+    operation = len(lines) + 1
+    statement = row.statement.split("\n")
+    if situation.mode != "grad":
+        statement = [f"with torch.{situation.mode}():", *(f"    {line}" for line in statement)]
+    lines += statement
+    ask = question.ask.replace(ROOT, root).replace(WRITTEN, row.written).split("\n")
+    return CellProgram("\n".join([*lines, *ask]) + "\n", operation, len(lines) + 1)
+
+
+def input_lines(row: MatrixRow, question: Question, situation: Situation) -> Iterator[str]:
+    """Lines that make `a`, as float32 or complex64 of shape (2, 3)."""
+    rows = IN_ORDER if situation.memory == "contiguous" else TURNED
+    if question.meta:
+        dtype = "dtype=torch.complex64, " if row.number == "complex" else ""
+        made = f'torch.ones({len(rows)}, {len(rows[0])}, {dtype}device="meta")'
+    else:
+        form = "{0}." if row.number == "real" else "{0}+1j"
+        made = f"torch.tensor([{', '.join('[' + ', '.join(form.format(x) for x in line) + ']' for line in rows)}])"
+    if situation.memory == "strided":
+        made += ".t().clone()"
+    if situation.tensor != "plain":
+        if situation.memory == "strided":
+            made += ".requires_grad_()"
+        else:
+            made = f"{made[:-1]}, requires_grad=True)"
+    if situation.tensor == "node":
+        yield f"w = {made}"
+        yield "a = w * 1"
+    else:
+        yield f"a = {made}"

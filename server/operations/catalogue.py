@@ -1,0 +1,82 @@
+"""The catalogue as it is answered: every table with its sentences, and an example of each operation."""
+
+import functools
+import json
+
+from server import PROJECT_FOLDER
+from server.operations.arithmetic import MATH
+from server.operations.backward import BACKWARD
+from server.operations.copies import COPY
+from server.operations.create import CREATE
+from server.operations.graph import GRAPH
+from server.operations.in_place import IN_PLACE
+from server.operations.modules import MODULE
+from server.operations.operand_kinds import KINDS, SAMPLES
+from server.operations.optimizers import OPTIMIZERS
+from server.operations.reductions import REDUCE
+from server.operations.sharing import SHARE
+from server.operations.statements import PYTHON
+from server.operations.table import Row
+from server.operations.views import VIEW
+from server.wire.operations import Group, Operand, Operation, Operations
+from server.wire.saved_programs import Language
+
+TABLES: dict[Group, tuple[Row, ...]] = {
+    "create": CREATE,
+    "copy": COPY,
+    "share": SHARE,
+    "view": VIEW,
+    "in-place": IN_PLACE,
+    "math": MATH,
+    "reduce": REDUCE,
+    "graph": GRAPH,
+    "backward": BACKWARD,
+    "module": MODULE,
+    "optimizer": OPTIMIZERS,
+    "python": PYTHON,
+}
+RESULT = "y"
+"""The name of the result in an example."""
+
+
+def sentences(language: Language) -> dict[str, str]:
+    """What each operation does, by its name."""
+    path = PROJECT_FOLDER / f"static/locales/operations.{language}.json"
+    texts: dict[str, str] = json.loads(path.read_text("utf-8"))
+    return texts
+
+
+def example(row: Row) -> str:
+    """A program in which the operation runs: its imports, a sample of each operand, and the statement."""
+    lines = ["import torch", *(f"import {module}" for module in row.imports), ""]
+    values = {"out": RESULT}
+    for hole in row.holes:
+        values[hole.name] = hole.proposed or hole.name
+        sample = hole.sample or SAMPLES[hole.kind]
+        if hole.proposed is None and sample is not None:
+            lines += sample.replace("{name}", hole.name).split("\n")
+    statement = row.template.format_map(values).split("\n")
+    if row.inside is not None:
+        statement = [row.inside, *(f"    {line}" for line in statement)]
+    return "\n".join([*lines, *statement]) + "\n"
+
+
+@functools.cache
+def catalogue(language: Language) -> Operations:
+    """All operations, with their sentences in that language."""
+    texts = sentences(language)
+    operations = [
+        Operation(
+            name=row.name,
+            group=group,
+            template=row.template,
+            operands=[Operand(name=hole.name, kind=hole.kind, proposed=hole.proposed) for hole in row.holes],
+            imports=list(row.imports),
+            sentence=texts[row.name],
+            siblings=list(row.siblings),
+            example=example(row),
+        )
+        for group, rows in TABLES.items()
+        for row in rows
+    ]
+    return Operations(operations=operations, kinds=list(KINDS))

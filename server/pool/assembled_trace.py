@@ -1,0 +1,86 @@
+"""A trace in the making: the steps as the JSON that a child wrote, everything else as values."""
+
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from server.pool.recorded_trace import GZIP_WINDOW_BITS
+from server.wire.base import Model
+from server.wire.gradient_check import GradientCheck
+from server.wire.limits import REPEATABLE
+from server.wire.trace import Cost, Focus, Header, Outcome
+
+DECIDED_BY_PROGRAM = ("finished", "raised", "refused")
+"""Statuses of runs that would end the same way again."""
+
+ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
+"""An address as Python prints it. A child that has rehearsed puts its objects elsewhere than one that has not."""
+
+
+@dataclass
+class AssembledTrace:
+    """A trace whose steps are not decoded again: each is the JSON text that was validated.
+
+    steps: one JSON object each, `server.wire.trace.Step`. printed: all that the program printed.
+    deterministic: whether the child found nothing in the program that gives it another result each time.
+    """
+
+    header: Header
+    steps: list[bytes]
+    printed: str
+    outcome: Outcome
+    cost: Cost
+    focus: Focus | None = None
+    deterministic: bool = False
+    gradient_check: GradientCheck | None = None
+
+    def json(self) -> bytes:
+        """The whole trace as JSON, without the fields that are absent by default."""
+        return b"".join(self._parts())
+
+    def compressed(self) -> bytes:
+        """The JSON, gzipped; the same bytes for the same trace. Slow."""
+        # level 6 takes five times as long
+        return zlib.compress(self.json(), 1, GZIP_WINDOW_BITS)
+
+    def result(self) -> str:
+        """A digest of what the program printed, addresses apart, and how it ended: the same for the same result."""
+        error = self.outcome.error
+        cause = (error.type, ADDRESS.sub("", error.message), error.line) if error else None
+        parts = (ADDRESS.sub("", self.printed), self.outcome.status, cause)
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def cacheable(self) -> bool:
+        """Whether the same program would give this trace again: it depends on the program and its seed alone."""
+        outcome = self.outcome
+        if outcome.status == "refused":
+            return True
+        limit = outcome.stopped.limit if outcome.status == "stopped" and outcome.stopped else None
+        if outcome.status not in DECIDED_BY_PROGRAM and limit not in REPEATABLE:
+            return False
+        if self.focus is not None and self.focus.repeatable is False:
+            return False
+        return self.deterministic
+
+    def _parts(self) -> Iterator[bytes]:
+        yield encoded(self.header)[:-1]
+        yield b',"steps":['
+        yield b",".join(self.steps)
+        yield b'],"focus":'
+        yield encoded(self.focus) if self.focus is not None else b"null"
+        yield b',"outcome":'
+        yield encoded(self.outcome)
+        yield b',"cost":'
+        yield encoded(self.cost)
+        if self.gradient_check is not None:
+            yield b',"gradient_check":'
+            yield encoded(self.gradient_check)
+        yield b"}"
+
+
+def encoded(value: Model) -> bytes:
+    """A wire value as JSON, without the fields that are absent by default."""
+    return value.model_dump_json(by_alias=True, exclude_unset=True).encode()

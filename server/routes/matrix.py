@@ -1,0 +1,161 @@
+"""The matrix: its page, its twins in JSON and CSV, and the workbench with the program of one cell."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse
+
+from server.constant_response import ConstantBody
+from server.dependencies import ServicesDep
+from server.matrix.documents import csv_document, json_document, shortened_csv, shortened_json
+from server.matrix.page import card_words, choices, find_cell, first_questions, headings, notes, page_groups
+from server.matrix.programs import SITUATIONS, Situation, cell_program
+from server.matrix.questions import QUESTIONS
+from server.matrix.service import PATIENCE
+from server.routes.api import ANSWERS
+from server.services import Services
+from server.templating import MESSAGES, constant_page, render, render_public, request_language
+from server.wire.matrix import MatrixDocument, Measurement, Memory, Mode, Tensor
+from server.wire.problems import ProblemError
+from server.wire.saved_programs import Language
+
+PAGE_PATIENCE = 0.5
+"""Seconds that the page waits for the measurement before it says how far that is."""
+
+RENEWAL = 2
+"""Seconds after which the page of a measurement looks again."""
+
+NOT_MEASURED: dict[int | str, dict[str, Any]] = {
+    304: {"description": "The client has this version already."},
+    421: ANSWERS[421],
+    503: {**ANSWERS[503], "description": "It is being measured; `Retry-After` says when to ask again."},
+}
+JSON_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **NOT_MEASURED,
+    422: ANSWERS[422],
+    200: {
+        "content": {"application/json": {"example": shortened_json()}},
+        "description": "All cells. The example has one operation in one situation, and one property.",
+    },
+}
+CSV_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **NOT_MEASURED,
+    200: {
+        "content": {"text/csv": {"schema": {"type": "string"}, "example": shortened_csv()}},
+        "description": "A line of names, and a line for each cell. The example has one cell.",
+    },
+}
+router = APIRouter()
+
+
+@router.get("/matrix", response_class=HTMLResponse, include_in_schema=False)
+async def page(
+    request: Request,
+    services: ServicesDep,
+    tensor: Annotated[Tensor, Query()] = "leaf",
+    memory: Annotated[Memory, Query()] = "contiguous",
+    mode: Annotated[Mode, Query()] = "grad",
+) -> Response:
+    """What each operation does to a tensor in one of 18 situations."""
+    situation, language = Situation(tensor, memory, mode), request_language(request)
+    signed_in = bool(getattr(request.state, "signed_in", False))
+
+    def make(measured: Measurement) -> bytes:
+        return constant_page(request, "matrix.html", language, **page_values(measured, situation, language))
+
+    key = f"page {language} {situation.key} {signed_in}"
+    try:
+        response = await answered(request, services, key, "text/html; charset=utf-8", make, PAGE_PATIENCE)
+    except ProblemError as error:
+        return unmeasured_page(request, services, language, error)
+    response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
+    if signed_in:
+        response.headers["Cache-Control"] = "private, no-store"
+    return response
+
+
+@router.get("/matrix.json", response_model=MatrixDocument, responses=JSON_RESPONSES, summary="The matrix of operations")
+async def as_json(
+    request: Request,
+    services: ServicesDep,
+    lang: Annotated[Language, Query(description="Of what the properties mean.", examples=["en"])] = "en",
+) -> Response:
+    """What copying, sharing, viewing and converting do to a tensor, asked of this server's torch in 18 situations."""
+
+    def make(measured: Measurement) -> bytes:
+        return json_document(measured, MESSAGES[lang])
+
+    return await answered(request, services, f"json {lang}", "application/json", make)
+
+
+@router.get(
+    "/matrix.csv", response_class=PlainTextResponse, responses=CSV_RESPONSES, summary="The matrix, a line for each cell"
+)
+async def as_csv(request: Request, services: ServicesDep) -> Response:
+    """The same cells as `/matrix.json`."""
+    return await answered(request, services, "csv", "text/csv; charset=utf-8", csv_document)
+
+
+@router.get("/matrix/{cell}", response_class=HTMLResponse, include_in_schema=False)
+async def program(request: Request, services: ServicesDep, cell: str) -> Response:
+    """The workbench with the program that a cell is the answer of."""
+    found = find_cell(cell)
+    if found is None:
+        raise ProblemError(404, "not_found", "the matrix has no such cell", field="cell")
+    row, question, situation = found
+    words = MESSAGES[request_language(request)]
+    values: dict[str, Any] = {
+        "first": {"source": cell_program(row, question, situation).source, "trace_url": None},
+        "devices": services.pool.devices,
+        "title": row.title,
+        "question": words[f"matrix_{question.name}_why"],
+    }
+    return render(request, "page.html", **values)
+
+
+def page_values(measured: Measurement, situation: Situation, language: str) -> dict[str, Any]:
+    """What the template of the page needs."""
+    groups = page_groups(measured, situation)
+    return {
+        "groups": groups,
+        "notes": notes(groups),
+        "questions": QUESTIONS,
+        "headings": headings(),
+        "first_questions": first_questions(),
+        "situation": situation,
+        "choices": choices(situation),
+        "versions": measured.versions,
+        "card_words": card_words(MESSAGES[language]),
+    }
+
+
+def unmeasured_page(request: Request, services: Services, language: str, error: ProblemError) -> Response:
+    """How far the measurement is, on a page that looks again by itself; or that there is none."""
+    failed = services.matrix.failed
+    values = {"failed": failed, "done": services.matrix.situations_done, "situations": len(SITUATIONS)}
+    response = render_public(request, "matrix_unmeasured.html", language, **values)
+    response.status_code = error.status
+    response.headers["Cache-Control"] = "no-store"
+    if not failed:
+        response.headers["Refresh"] = str(RENEWAL)
+    return response
+
+
+async def answered(
+    request: Request,
+    services: Services,
+    key: str,
+    media_type: str,
+    make: Callable[[Measurement], bytes],
+    patience: float = PATIENCE,
+) -> Response:
+    """The body of this key, made once. Raises ProblemError where the matrix is not measured in time."""
+    bodies = services.matrix_bodies
+    if key not in bodies:
+        measured = await services.matrix.get(patience)
+        async with services.matrix_making:
+            if key not in bodies:
+                bodies[key] = await asyncio.to_thread(lambda: ConstantBody.of(make(measured), media_type))
+    return bodies[key].response(request)

@@ -1,0 +1,57 @@
+"""What is printed for reading in a terminal: its colours, where it has any, and findings with their lines in a language."""
+
+import json
+import os
+from collections.abc import Iterator
+from typing import TextIO
+
+from server import PROJECT_FOLDER
+from server.wire.findings import Finding
+
+COLOURS = {"error": "31;1", "warning": "33;1", "note": "36;1", "bold": "1", "dim": "2"}
+
+
+def words_of(language: str) -> dict[str, str]:
+    """The page's sentences in a language, by key."""
+    words: dict[str, str] = json.loads((PROJECT_FOLDER / f"static/locales/{language}.json").read_text("utf-8"))
+    return words
+
+
+def has_colours(stream: TextIO) -> bool:
+    """Whether a stream is a terminal with colours whose user has not declined them (https://no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(words: str, colour: str, colours: bool) -> str:
+    return f"\x1b[{COLOURS[colour]}m{words}\x1b[0m" if colours else words
+
+
+def plain(sentence: str) -> str:
+    """A sentence without the backticks around code."""
+    return sentence.replace("`", "")
+
+
+def finding_lines(finding: Finding, source: list[str], words: dict[str, str], colours: bool) -> Iterator[str]:
+    """A finding with the lines of code that it rests on, why torch minds, what to do, and its fixes."""
+    head = f"{finding.severity}[{finding.kind}]:"
+    yield f"{paint(head, finding.severity, colours)} {paint(plain(finding.what), 'bold', colours)}"
+    shown = 0
+    for link in finding.chain:
+        if link.line != shown:
+            code = source[link.line - 1].rstrip() if 0 < link.line <= len(source) else ""
+            yield f"  {link.line:4} | {code}"
+        shown = link.line
+        is_cause = link.line == finding.line and link.step == finding.step
+        cause = f" <- {words['finding_cause']}" if is_cause else ""
+        role = words.get(f"role_{link.role}", link.role)
+        yield paint(f"       | {role}: {plain(link.text)}{cause}", "dim", colours)
+    for label, sentence in ((words["terminal_why"], finding.why), (words["terminal_do"], finding.todo)):
+        if sentence:
+            yield f"  {label:4}   {plain(sentence)}"
+    for k, fix in enumerate(finding.fixes, 1):
+        yield f"  {words['terminal_fix']} {k}  {plain(fix.text)}"
+        for edit in fix.edits:
+            yield paint(f"    {edit.line:4} - {edit.old}", "error", colours)
+            for new in (edit.new or "").split("\n") if edit.new is not None else ():
+                yield paint(f"    {edit.line:4} + {new}", "note", colours)
+        yield f"         {fix.outcome}"

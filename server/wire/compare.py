@@ -1,0 +1,77 @@
+"""Comparing two programs: what is sent, and what is answered."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from server.wire.base import FailFastList, Model, RequestModel
+from server.wire.saved_programs import Language
+
+COPY = "a = torch.tensor([1., 2.], requires_grad=True)\nb = a.clone()\n"
+
+
+class ComparedProgram(RequestModel):
+    """A program to run, or the id of a saved one."""
+
+    source: str | None = Field(default=None, examples=[COPY])
+    saved: Annotated[str | None, Field(max_length=64, examples=[None])] = None
+    device: Literal["cpu", "cuda"] = "cpu"
+    seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
+
+    @model_validator(mode="after")
+    def _has_one_program(self) -> "ComparedProgram":
+        if (self.source is None) == (self.saved is None):
+            raise ValueError("either source or saved is needed, not both")
+        return self
+
+
+class CompareRequest(RequestModel):
+    """Two programs. language: of the sentences."""
+
+    left: ComparedProgram = Field(examples=[{"source": COPY}])
+    right: ComparedProgram = Field(examples=[{"source": COPY.replace("clone", "detach")}])
+    language: Language = "en"
+
+
+class ValueDifference(Model):
+    """What is different about a name. property: `exists` where only one side has the name, else what of it.
+
+    left, right: on each side, null where the name has none. from_line, to_line: lines of the left program, or of the
+    right one where it is alone; to_line is null where the difference lasts to the end.
+    """
+
+    name: str
+    property: str
+    left: str | None
+    right: str | None
+    from_line: int
+    to_line: int | None
+    text: str
+
+
+class OutputDifference(Model):
+    """What the same statement prints on both sides; empty where one prints nothing."""
+
+    left_line: int | None
+    right_line: int | None
+    left: str
+    right: str
+    text: str
+
+
+class Outcomes(Model):
+    """The outcome's status of both runs."""
+
+    left: str
+    right: str
+
+
+class Comparison(Model):
+    """The differences of two runs. apart_line: of the first one, null where there is none; text: all in a few sentences."""
+
+    same: bool
+    apart_line: int | None
+    text: str
+    differences: FailFastList[ValueDifference]
+    output: FailFastList[OutputDifference]
+    outcomes: Outcomes

@@ -1,0 +1,250 @@
+"""Opened files: what `open` returns, with Python's own buffers and text layers over a file in memory."""
+
+import errno
+import functools
+import io
+import os
+import re
+from collections.abc import Callable
+from typing import IO, Any
+
+from server.worker.files.tree import Directory, File, FileTree, Node, fail
+
+FIRST_DESCRIPTOR = 1 << 20
+"""Numbers of opened files begin here: the kernel gives a child none as high."""
+
+_MODE = re.compile(r"(?=[^rwax]*[rwax][^rwax]*$)(?!.*(.).*\1)(?!.*t.*b|.*b.*t)[rwaxbt+]+$")
+_FLAGS = {"r": 0, "w": os.O_CREAT | os.O_TRUNC, "a": os.O_CREAT | os.O_APPEND, "x": os.O_CREAT | os.O_EXCL}
+
+
+class OpenFile:
+    """A node that is opened, with a position. Raises OSError like read(2) and write(2)."""
+
+    def __init__(self, node: Node, flags: int) -> None:
+        self.node, self._append = node, bool(flags & os.O_APPEND)
+        access = flags & (os.O_WRONLY | os.O_RDWR)
+        self.readable, self.writable = access != os.O_WRONLY, access != 0
+        self.position = len(node.data) if self._append and isinstance(node, File) else 0
+
+    @property
+    def file(self) -> File:
+        """The node, which has to be a file."""
+        if not isinstance(self.node, File):
+            raise fail(errno.EISDIR)
+        return self.node
+
+    def read(self, size: int) -> bytes:
+        if not self.readable:
+            raise fail(errno.EBADF)
+        data = bytes(self.file.data[self.position : self.position + size])
+        self.position += len(data)
+        return data
+
+    def write(self, data: Any) -> int:
+        if not self.writable:
+            raise fail(errno.EBADF)
+        file, size = self.file, memoryview(data).nbytes
+        if file.is_null:
+            return size
+        if self._append:
+            self.position = len(file.data)
+        if self.position > len(file.data):
+            file.data.extend(bytes(self.position - len(file.data)))
+        file.data[self.position : self.position + size] = memoryview(data).cast("B")
+        self.position += size
+        file.touch()
+        return size
+
+    def seek(self, offset: int, whence: int) -> int:
+        begin = {os.SEEK_SET: 0, os.SEEK_CUR: self.position, os.SEEK_END: len(self.file.data)}.get(whence)
+        if begin is None or begin + offset < 0:
+            raise fail(errno.EINVAL)
+        self.position = begin + offset
+        return self.position
+
+    def truncate(self, size: int) -> None:
+        if size < 0 or not self.writable:
+            raise fail(errno.EINVAL)
+        data = self.file.data
+        if size > len(data):
+            data.extend(bytes(size - len(data)))
+        else:
+            del data[size:]
+        self.file.touch()
+
+
+class RawFile(io.RawIOBase):
+    """An opened file as bytes, in the place of `io.FileIO`. name, mode: as the program gave them."""
+
+    def __init__(self, opened: OpenFile, name: Any, mode: str, close: Callable[[], None]) -> None:
+        super().__init__()
+        self._opened, self._close = opened, close
+        self.name, self.mode = name, mode
+
+    def __repr__(self) -> str:
+        return f"<_io.FileIO name={self.name!r} mode={self.mode!r} closefd=True>"
+
+    def readable(self) -> bool:
+        self._check_open()
+        return self._opened.readable
+
+    def writable(self) -> bool:
+        self._check_open()
+        return self._opened.writable
+
+    def seekable(self) -> bool:
+        self._check_open()
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._check_open()
+        if not self._opened.readable:
+            raise io.UnsupportedOperation("File not open for reading")
+        view = memoryview(buffer).cast("B")
+        data = self._opened.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    def write(self, data: Any) -> int:
+        self._check_open()
+        if not self._opened.writable:
+            raise io.UnsupportedOperation("File not open for writing")
+        return self._opened.write(data)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._check_open()
+        return self._opened.seek(offset, whence)
+
+    def tell(self) -> int:
+        self._check_open()
+        return self._opened.position
+
+    def truncate(self, size: int | None = None) -> int:
+        self._check_open()
+        if not self._opened.writable:
+            raise io.UnsupportedOperation("File not open for writing")
+        size = self._opened.position if size is None else size
+        self._opened.truncate(size)
+        return size
+
+    def isatty(self) -> bool:
+        self._check_open()
+        return False
+
+    def close(self) -> None:
+        if not self.closed:
+            try:
+                super().close()
+            finally:
+                self._close()
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+
+
+class OpenFiles:
+    """The files that a program has open. real_open: the interpreter's, for the descriptors that the process really has."""
+
+    def __init__(self, tree: FileTree, real_open: Callable[..., IO[Any]]) -> None:
+        self.tree, self._real_open = tree, real_open
+        self._by_descriptor: dict[int, OpenFile] = {}
+        self._next = FIRST_DESCRIPTOR
+
+    def descriptor(self, path: Any, flags: int, permissions: int) -> int:
+        """Open, as `os.open` does; the number by which the file is known."""
+        opened = OpenFile(self.tree.open(path, flags, permissions), flags)
+        number, self._next = self._next, self._next + 1
+        self._by_descriptor[number] = opened
+        return number
+
+    def get(self, descriptor: Any) -> OpenFile | None:
+        """The opened file of that number; None for numbers that are the kernel's."""
+        return self._by_descriptor.get(descriptor) if isinstance(descriptor, int) else None
+
+    def close(self, descriptor: int) -> None:
+        del self._by_descriptor[descriptor]
+
+    def open(
+        self,
+        file: Any,
+        mode: str = "r",
+        buffering: int = -1,
+        encoding: str | None = None,
+        errors: str | None = None,
+        newline: str | None = None,
+        closefd: bool = True,
+        opener: Callable[[Any, int], int] | None = None,
+    ) -> IO[Any]:
+        """The `open` of a program."""
+        given = (mode, buffering, encoding, errors, newline, closefd, opener)
+        real = isinstance(file, int) and file not in self._by_descriptor
+        if (
+            real
+            or not is_valid_mode(mode, buffering, encoding, errors, newline)
+            or not (closefd or opener or isinstance(file, int))
+        ):
+            return self._real_open(file, *given)  # which raises where an argument is wrong
+        raw = self._raw(file, mode, closefd, opener)
+        try:
+            return layered(raw, mode, buffering, encoding, errors, newline)
+        except BaseException:
+            raw.close()
+            raise
+
+    def _raw(self, file: Any, mode: str, closefd: bool, opener: Callable[[Any, int], int] | None) -> io.RawIOBase:
+        kind = next(letter for letter in mode if letter in _FLAGS)
+        access = os.O_RDWR if "+" in mode else os.O_RDONLY if kind == "r" else os.O_WRONLY
+        flags = _FLAGS[kind] | access
+        name = file if isinstance(file, int) else os.fspath(file)
+        if isinstance(file, int):
+            number = file
+        elif opener is not None:
+            number = opener(file, flags | os.O_CLOEXEC)
+            if number not in self._by_descriptor:
+                return self._real_open(number, raw_mode(mode), 0)  # type: ignore[return-value]
+        else:
+            node = self.tree.open(file, flags)
+            if isinstance(node, Directory):
+                raise fail(errno.EISDIR, name)
+            return RawFile(OpenFile(node, flags), name, raw_mode(mode), lambda: None)
+        close = functools.partial(self.close, number) if closefd else lambda: None
+        return RawFile(self._by_descriptor[number], name, raw_mode(mode), close)
+
+
+def is_valid_mode(mode: Any, buffering: Any, encoding: Any, errors: Any, newline: Any) -> bool:
+    """Whether `open` takes these arguments."""
+    if type(mode) is not str or type(buffering) is not int or not _MODE.match(mode):
+        return False
+    return "b" not in mode or (encoding is None and errors is None and newline is None)
+
+
+def raw_mode(mode: str) -> str:
+    """The mode as `io.FileIO` has it: `rb+` for both `r+b` and `rb+`."""
+    kind = next(letter for letter in mode if letter in _FLAGS)
+    if "+" not in mode:
+        return f"{kind}b"
+    return "rb+" if kind in "rw" else f"{kind}b+"
+
+
+def layered(
+    raw: io.RawIOBase, mode: str, buffering: int, encoding: str | None, errors: str | None, newline: str | None
+) -> IO[Any]:
+    """The raw file under the buffer and the text layer that the mode asks for."""
+    if buffering == 0:
+        if "b" not in mode:
+            raise ValueError("can't have unbuffered text I/O")
+        return raw  # type: ignore[return-value]
+    size = buffering if buffering > 1 else io.DEFAULT_BUFFER_SIZE
+    buffer: Any
+    if "+" in mode:
+        buffer = io.BufferedRandom(raw, size)
+    elif "r" in mode:
+        buffer = io.BufferedReader(raw, size)
+    else:
+        buffer = io.BufferedWriter(raw, size)
+    if "b" in mode:
+        return buffer  # type: ignore[no-any-return]
+    text: Any = io.TextIOWrapper(buffer, encoding or "UTF-8", errors, newline, line_buffering=buffering == 1)
+    text.mode = mode
+    return text  # type: ignore[no-any-return]

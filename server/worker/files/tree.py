@@ -1,0 +1,228 @@
+"""The files and directories that a run has: objects in its own memory, found by their paths as Linux would find them."""
+
+import errno
+import itertools
+import os
+import stat
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+HOME, TEMPORARY = "/home/learner", "/tmp"
+"""The directory that a program begins in, and the one for temporary files."""
+
+NULL_DEVICE = os.devnull
+
+DIRECTORY_BYTES = 4096
+"""What Linux says of the size of a directory."""
+
+_MAX_NAME = 255
+_inodes = itertools.count(2)
+
+
+@dataclass(eq=False)
+class Node:
+    """What has a place in the tree. permissions: the lower bits of its mode; times in nanoseconds."""
+
+    permissions: int = 0o644
+    inode: int = field(default_factory=lambda: next(_inodes))
+    accessed: int = field(default_factory=time.time_ns)
+    modified: int = field(default_factory=time.time_ns)
+    changed: int = field(default_factory=time.time_ns)
+
+    def touch(self) -> None:
+        """Its contents are changed now."""
+        self.modified = self.changed = time.time_ns()
+
+
+@dataclass(eq=False)
+class File(Node):
+    """A file. is_null: whether it forgets what is written, like /dev/null."""
+
+    data: bytearray = field(default_factory=bytearray)
+    is_null: bool = False
+
+
+@dataclass(eq=False)
+class Directory(Node):
+    permissions: int = 0o755
+    entries: dict[str, Node] = field(default_factory=dict)
+
+
+def fail(number: int, *paths: Any) -> OSError:
+    """The exception of an error number, about at most two paths."""
+    if len(paths) == 2:
+        return OSError(number, os.strerror(number), paths[0], None, paths[1])
+    return OSError(number, os.strerror(number), *paths)
+
+
+class FileTree:
+    """Directories and files from the root down. Methods take paths as programs give them, and raise OSError as Linux does."""
+
+    def __init__(self) -> None:
+        self.root = Directory()
+        self.current = "/"
+        for path in (HOME, TEMPORARY, "/dev"):
+            self._make_directories(path)
+        self.root.entries["dev"].entries["null"] = File(0o666, is_null=True)  # type: ignore[attr-defined]
+        self.current = HOME
+
+    def _make_directories(self, path: str) -> None:
+        at = self.root
+        for name in path.strip("/").split("/"):
+            at = at.entries.setdefault(name, Directory())  # type: ignore[assignment]
+
+    def full_path(self, path: Any) -> str:
+        """The path from the root, without `.`, `..` and doubled slashes. There are no links, so `..` is what precedes."""
+        text = os.fsdecode(path)
+        if "\0" in text:
+            raise ValueError("embedded null byte")
+        return os.path.normpath(f"/{text}" if text.startswith("/") else f"{self.current}/{text}").replace("//", "/")
+
+    def find(self, path: Any) -> Node:
+        """What is there."""
+        path = os.fspath(path)
+        directory, name = self._parent(path, path)
+        node = directory.entries.get(name) if name else directory
+        if node is None:
+            raise fail(errno.ENOENT, path)
+        if not isinstance(node, Directory) and ends_with_slash(path):
+            raise fail(errno.ENOTDIR, path)
+        return node
+
+    def directory(self, path: Any) -> Directory:
+        node = self.find(path)
+        if not isinstance(node, Directory):
+            raise fail(errno.ENOTDIR, os.fspath(path))
+        return node
+
+    def is_directory(self, path: Any) -> bool:
+        try:
+            return isinstance(self.find(path), Directory)
+        except OSError:
+            return False
+
+    def _parent(self, path: Any, *reported: Any) -> tuple[Directory, str]:
+        """The directory that a path lies in, and its last name; the root and "" for the root itself."""
+        if not path:
+            raise fail(errno.ENOENT, *reported)
+        *parents, name = self.full_path(path).split("/")[1:]
+        at = self.root
+        for parent in parents:
+            node = at.entries.get(parent)
+            if node is None:
+                raise fail(errno.ENOENT, *reported)
+            if not isinstance(node, Directory):
+                raise fail(errno.ENOTDIR, *reported)
+            at = node
+        if len(os.fsencode(name)) > _MAX_NAME:
+            raise fail(errno.ENAMETOOLONG, *reported)
+        return at, name
+
+    def open(self, path: Any, flags: int, permissions: int = 0o666) -> Node:
+        """The node at the path, made or emptied as the flags of `os.open` say."""
+        path = os.fspath(path)
+        directory, name = self._parent(path, path)
+        node = directory.entries.get(name) if name else directory
+        if node is None:
+            if not flags & os.O_CREAT:
+                raise fail(errno.ENOENT, path)
+            if ends_with_slash(path):
+                raise fail(errno.EISDIR, path)
+            node = directory.entries[name] = File(permissions & ~0o022)
+            directory.touch()
+            return node
+        if flags & os.O_EXCL and flags & os.O_CREAT:
+            raise fail(errno.EEXIST, path)
+        writes = flags & (os.O_WRONLY | os.O_RDWR)
+        if isinstance(node, File):
+            if ends_with_slash(path):
+                raise fail(errno.ENOTDIR, path)
+            if flags & os.O_TRUNC and writes:
+                node.data = bytearray()  # a new one: the old may be exported
+                node.touch()
+        elif writes or flags & os.O_CREAT:
+            raise fail(errno.EISDIR, path)
+        return node
+
+    def make_directory(self, path: Any, permissions: int) -> None:
+        path = os.fspath(path)
+        directory, name = self._parent(path, path)
+        if not name or name in directory.entries:
+            raise fail(errno.EEXIST, path)
+        directory.entries[name] = Directory(permissions & ~0o022)
+        directory.touch()
+
+    def remove_directory(self, path: Any) -> None:
+        path = os.fspath(path)
+        directory, name = self._parent(path, path)
+        node = self.directory(path)
+        if not name:
+            raise fail(errno.EBUSY, path)
+        if node.entries:
+            raise fail(errno.ENOTEMPTY, path)
+        del directory.entries[name]
+        directory.touch()
+
+    def remove(self, path: Any) -> None:
+        path = os.fspath(path)
+        directory, name = self._parent(path, path)
+        if isinstance(self.find(path), Directory):
+            raise fail(errno.EISDIR, path)
+        del directory.entries[name]
+        directory.touch()
+
+    def rename(self, source: Any, target: Any) -> None:
+        source, target = os.fspath(source), os.fspath(target)
+        both = (source, target)
+        from_directory, old = self._parent(source, *both)
+        to_directory, new = self._parent(target, *both)
+        node = from_directory.entries.get(old) if old else from_directory
+        there = to_directory.entries.get(new) if new else to_directory
+        if node is None:
+            raise fail(errno.ENOENT, *both)
+        if isinstance(node, Directory):
+            if f"{self.full_path(target)}/".startswith(f"{self.full_path(source)}/") and there is not node:
+                raise fail(errno.EINVAL, *both)
+            if there is not None and not isinstance(there, Directory):
+                raise fail(errno.ENOTDIR, *both)
+            if isinstance(there, Directory) and there.entries and there is not node:
+                raise fail(errno.ENOTEMPTY, *both)
+        elif isinstance(there, Directory):
+            raise fail(errno.EISDIR, *both)
+        if not old or not new:
+            raise fail(errno.EBUSY, *both)
+        del from_directory.entries[old]
+        to_directory.entries[new] = node
+        from_directory.touch()
+        to_directory.touch()
+
+    def change_directory(self, path: Any) -> None:
+        self.directory(path)
+        self.current = self.full_path(os.fspath(path))
+
+
+def ends_with_slash(path: str | bytes) -> bool:
+    """Whether the path names a directory by its form."""
+    return os.fsdecode(path).endswith("/")
+
+
+def stat_of(node: Node) -> os.stat_result:
+    """What `os.stat` says of a node."""
+    if isinstance(node, Directory):
+        kind, size, links = (
+            stat.S_IFDIR,
+            DIRECTORY_BYTES,
+            2 + sum(isinstance(entry, Directory) for entry in node.entries.values()),
+        )
+    else:
+        data = node.data if isinstance(node, File) else b""
+        kind = stat.S_IFCHR if isinstance(node, File) and node.is_null else stat.S_IFREG
+        size, links = len(data), 1
+    times = (node.accessed, node.modified, node.changed)
+    whole = [at // 10**9 for at in times]
+    blocks = -(-size // 4096) * 8
+    return os.stat_result(
+        (kind | node.permissions, node.inode, 1, links, os.getuid(), os.getgid(), size, *whole,
+         *(at / 10**9 for at in times), *times, 4096, blocks, 0)
+    )  # fmt: skip

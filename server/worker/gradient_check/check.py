@@ -1,0 +1,247 @@
+"""Compares torch's gradients of one call of backward with finite differences, leaf by leaf."""
+
+import random
+import time
+from dataclasses import dataclass, field
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from server.wire.gradient_check import CheckProblem, Corner, GradientCheck, GradientCheckOptions
+from server.worker.gradient_check.double_precision import DoublePrecision
+from server.worker.gradient_check.graph import Graph
+from server.worker.gradient_check.leaf_names import leaf_names, named_tensors
+from server.worker.gradient_check.leaf_rows import Leaf, element_check, leaf_check
+from server.worker.gradient_check.moments import Moment, moment_of
+from server.worker.gradient_check.replay import Call, Listener, Program, Reached
+from server.worker.gradient_check.storage_log import StorageLog, TooLong
+from server.worker.gradient_check.variation import Variation, gradients, loss_of
+from server.worker.gradient_check.verdicts import judge, number, step_for
+
+SECONDS = 3.0
+"""Processor time for all runs of a check; what is not varied by then is not compared."""
+
+WHOLE = 24
+"""Elements up to which every one of a leaf is varied, if there is room; of a larger leaf a sample of as many."""
+
+MAX_LEAVES = 200
+
+
+@dataclass
+class OwnRun:
+    """The run in the program's precision. call: which backward; grads: what came to each leaf of its graph, in order."""
+
+    call: int = -1
+    line: int | None = None
+    loss: float | None = None
+    grads: list[torch.Tensor | None] = field(default_factory=list)
+    dtypes: list[str] = field(default_factory=list)
+    named_dtypes: dict[str, str] = field(default_factory=dict)
+    is_real: bool = True
+
+
+@dataclass
+class DoubleRun:
+    """The run in float64. grad_tensors: with which backward starts from each root."""
+
+    loss: float | None = None
+    grad_tensors: list[torch.Tensor | None] = field(default_factory=list)
+    leaves: list[Leaf] = field(default_factory=list)
+    corners: list[Corner] = field(default_factory=list)
+    operations: int = 0
+
+
+class Failed(Exception):
+    """Nothing can be compared. problem: why; text: what raised."""
+
+    def __init__(self, problem: CheckProblem, text: str = "") -> None:
+        super().__init__(problem)
+        self.problem, self.text = problem, text
+
+
+class Check:
+    """One check of one program. began: `time.process_time` from which its time counts."""
+
+    def __init__(self, program: Program, options: GradientCheckOptions, began: float) -> None:
+        self._program, self._options, self._until = program, options, began + SECONDS
+        self.error: BaseException | None = None
+        """What the program raised in its own precision."""
+
+    def result(self) -> GradientCheck:
+        """Run the program as often as it takes, and compare."""
+        own = OwnRun()
+        try:
+            self._run_own(own)
+            run = self._run_double(own)
+            self._run_again(own, run)
+        except Failed as failed:
+            return GradientCheck(
+                problem=failed.problem, message=failed.text[:2000], runs=self._program.runs, line=own.line,
+                backward=own.call if own.call >= 0 else None, loss=number(own.loss),
+            )  # fmt: skip
+        complete = self._vary(own, run)
+        leaves = [leaf_check(leaf) for leaf in run.leaves]
+        leaves = [leaf for leaf in leaves if leaf.verdict != "unused" and (leaf.rows or leaf.problem)]
+        return GradientCheck(
+            problem=None if leaves else "no_leaves", backward=own.call, line=own.line, loss=number(own.loss),
+            double=number(run.loss), runs=self._program.runs, complete=complete, corners=run.corners, leaves=leaves,
+        )  # fmt: skip
+
+    def _run_own(self, own: OwnRun) -> None:
+        wanted = self._options.backward
+
+        def listener(call: Call) -> None:
+            if wanted is not None and call.number != wanted:
+                call.proceed()
+                return
+            graph = Graph(call.roots)
+            loss, is_real = loss_of(call.roots, call.grad_tensors), all(not root.is_complex() for root in call.roots)
+            named = named_tensors(call.frame.f_locals) if call.frame is not None else ()
+            dtypes = {name: dtype_name(tensor) for tensor, name in named}
+            grads = gradients(graph, call)
+            own.call, own.line, own.loss, own.grads, own.is_real = call.number, line_of(call), loss, grads, is_real
+            own.dtypes, own.named_dtypes = [dtype_name(leaf) for leaf in graph.leaves], dtypes
+            if wanted is not None:
+                raise Reached
+
+        self.error = self._program.run(listener)
+        if own.call < 0:
+            raise Failed("raised", error_text(self.error)) if self.error is not None else Failed("no_backward")
+        if not own.is_real:
+            raise Failed("not_real")
+
+    def _run_double(self, own: OwnRun) -> DoubleRun:
+        run, log = DoubleRun(), StorageLog()
+        mode = DoublePrecision(log.before, log.after)
+
+        def listener(call: Call) -> None:
+            if call.number != own.call:
+                call.proceed()
+                return
+            with _disable_current_modes():
+                graph = Graph(call.roots)
+                if len(graph.leaves) != len(own.grads):
+                    raise Failed("not_in_double", "another graph")
+                run.operations, run.loss = mode.count, loss_of(call.roots, call.grad_tensors)
+                run.grad_tensors = [None if grad is None else grad.detach().clone() for grad in call.grad_tensors]
+                run.corners = [Corner(op=op, line=line) for op, line in log.corners]
+                tensors = tensors_to_check(call, graph, log)
+                run.leaves = leaves_of(tensors, call, graph, log, own)
+            others = [(leaf, tensor) for leaf, tensor in zip(run.leaves, tensors, strict=True) if not leaf.in_graph]
+            before = [grad_state(tensor) for _, tensor in others]
+            arrived = gradients(graph, call)
+            for (leaf, tensor), state in zip(others, before, strict=True):
+                if grad_state(tensor) != state:
+                    leaf.moment = Moment(leaf.moment.line, problem="nested")
+            for leaf, grad in zip(run.leaves, arrived, strict=False):
+                if grad is not None:
+                    leaf.double, leaf.largest = grad.flatten(), float(grad.abs().max()) if grad.numel() else 0.0
+            raise Reached
+
+        self._in_double(mode, listener)
+        if run.loss is None:
+            raise Failed("not_in_double")
+        return run
+
+    def _run_again(self, own: OwnRun, run: DoubleRun) -> None:
+        mode, losses = DoublePrecision(), []
+
+        def listener(call: Call) -> None:
+            if call.number != own.call:
+                call.proceed()
+                return
+            losses.append((mode.count, loss_of(call.roots, run.grad_tensors)))
+            raise Reached
+
+        self._in_double(mode, listener)
+        if not losses or losses[0][0] != run.operations or repr(losses[0][1]) != repr(run.loss):
+            raise Failed("not_repeatable")
+        if time.process_time() > self._until:
+            raise Failed("no_time")
+
+    def _in_double(self, mode: DoublePrecision, listener: Listener) -> None:
+        with mode:
+            error = self._program.run(listener)
+        if isinstance(error, TooLong):
+            raise Failed("too_long")
+        if isinstance(error, Failed):
+            raise error
+        if error is not None:
+            raise Failed("not_in_double", error_text(error))
+
+    def _vary(self, own: OwnRun, run: DoubleRun) -> bool:
+        """Compare the elements, the leaves taking turns; whether the time sufficed."""
+        assert run.loss is not None
+        for leaf, element in planned(run.leaves, self._options.elements):
+            if leaf.moment.problem is not None:
+                continue
+            if time.process_time() > self._until:
+                for missing in run.leaves:
+                    if not missing.rows and missing.moment.problem is None:
+                        missing.moment = Moment(missing.moment.line, problem="no_time")
+                return False
+            variation = Variation(self._program, own.call, run.grad_tensors, leaf, element)
+            assert leaf.values is not None
+            step = step_for(float(leaf.values[element]))
+            judgement = judge(variation.loss, run.loss, step, leaf.double_at(element))
+            if variation.overwritten:
+                leaf.moment, leaf.rows = Moment(leaf.moment.line, problem="changed_unseen"), []
+            else:
+                leaf.rows.append(element_check(leaf, element, judgement))
+        return True
+
+
+def tensors_to_check(call: Call, graph: Graph, log: StorageLog) -> list[torch.Tensor]:
+    """The leaves of the graph, in its order, and then those that the program used and the graph lacks."""
+    others = [leaf for leaf in log.living_leaves() if not any(leaf is known for known in graph.leaves)]
+    return [*graph.leaves, *(others if call.inputs is None else [])][:MAX_LEAVES]
+
+
+def grad_state(tensor: torch.Tensor) -> tuple[int, int] | None:
+    """What changes when a gradient is stored or added."""
+    return None if tensor.grad is None else (id(tensor.grad), tensor.grad._version)
+
+
+def leaves_of(tensors: list[torch.Tensor], call: Call, graph: Graph, log: StorageLog, own: OwnRun) -> list[Leaf]:
+    """The leaves as they are compared: the first of them are those of the graph."""
+    names = leaf_names(tensors, call.frame)
+    out = []
+    for k, tensor in enumerate(tensors):
+        in_graph, name = k < len(graph.leaves), names.get(id(tensor))
+        moment = moment_of(log, tensor, graph.numbers if in_graph else None)
+        own_grad = own.grads[k] if in_graph else None
+        out.append(
+            Leaf(
+                name=name, shape=list(tensor.shape), strides=list(tensor.stride()), offset=int(tensor.storage_offset()),
+                dtype=own.dtypes[k] if in_graph else own.named_dtypes.get(name or "", "float32"), moment=moment,
+                values=tensor.detach().flatten() if moment.problem is None else None, in_graph=in_graph,
+                hooked=bool(tensor._backward_hooks), own=None if own_grad is None else own_grad.flatten(),
+            )
+        )  # fmt: skip
+    return out
+
+
+def planned(leaves: list[Leaf], room: int) -> list[tuple[Leaf, int]]:
+    """The elements that are varied: of each leaf a sample, the leaves taking turns, at most `room`."""
+    samples = []
+    for leaf in leaves:
+        count = 0 if leaf.values is None else leaf.values.numel()
+        chosen = range(count) if count <= WHOLE else sorted(random.Random(0).sample(range(count), WHOLE))
+        samples.append([(leaf, element) for element in chosen])
+    turns = max(map(len, samples), default=0)
+    return [sample[turn] for turn in range(turns) for sample in samples if turn < len(sample)][:room]
+
+
+def dtype_name(tensor: torch.Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def line_of(call: Call) -> int | None:
+    return call.frame.f_lineno if call.frame is not None else None
+
+
+def error_text(error: BaseException | None) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except BaseException:
+        return "error"

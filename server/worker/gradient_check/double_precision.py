@@ -1,0 +1,110 @@
+"""Runs a program in float64 that asks for less: every tensor is one, random numbers are those of its own precision."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map_only
+
+WIDER = {
+    torch.float32: torch.float64,
+    torch.float16: torch.float64,
+    torch.bfloat16: torch.float64,
+    torch.complex64: torch.complex128,
+}
+
+SAMPLERS = (
+    "rand", "randn", "rand_like", "randn_like", "randint", "randint_like", "randperm", "uniform", "normal", "normal_functional",
+    "bernoulli", "random", "exponential", "geometric", "cauchy", "log_normal", "multinomial", "poisson",
+)  # fmt: skip
+"""Operators that draw numbers, and whose result no gradient goes through; with `_` at the end, too."""
+
+
+class NotInDouble(Exception):
+    """An operation that can't be run in float64 with the random numbers of another precision."""
+
+
+Before = Callable[[int, Any, Any, Any], None]
+After = Callable[[int, Any, Any, Any, Any], None]
+
+
+class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """before, after: called around each operation with its number, the operator, its arguments, and after it its result."""
+
+    def __init__(self, before: Before | None = None, after: After | None = None) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._before, self._after = before, after
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        index = self.count
+        self.count += 1
+        if self._before is not None:
+            self._before(index, func, args, kwargs)
+        if torch.Tag.nondeterministic_seeded in func.tags:
+            out = sampled(func, args, kwargs)
+        else:
+            out = func(*args, **(widened(kwargs) if kwargs.get("dtype") in WIDER else kwargs))
+        if isinstance(out, torch.Tensor):
+            if out.dtype in WIDER:
+                out = out.to(WIDER[out.dtype])
+        elif out is not None:
+            out = tree_map_only(torch.Tensor, wide, out)
+        if self._after is not None:
+            self._after(index, func, args, kwargs, out)
+        return out
+
+
+def widened(kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {**kwargs, "dtype": WIDER[kwargs["dtype"]]}
+
+
+def wide(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.to(WIDER[tensor.dtype]) if tensor.dtype in WIDER else tensor
+
+
+def narrow_dtype() -> torch.dtype:
+    """The precision that the program would have had: what it makes is of torch's default."""
+    return torch.get_default_dtype()
+
+
+def sampled(func: Any, args: Any, kwargs: Any) -> Any:
+    """A random operation in the program's precision: float64 would take other numbers of the generator's.
+
+    Raises NotInDouble for one that computes with its arguments, too.
+    """
+    name = func.__name__.split(".")[0]
+    if name.rstrip("_") not in SAMPLERS:
+        if all(not value.is_floating_point() for value in tensors_of(args, kwargs)):
+            return func(*args, **kwargs)
+        raise NotInDouble(name)
+    narrow = narrow_dtype()
+    if name.endswith("_") and isinstance(args[0], torch.Tensor) and args[0].is_floating_point():
+        drawn = torch.empty_like(args[0], dtype=narrow)
+        func(drawn, *narrowed(args[1:], narrow), **narrowed(kwargs, narrow))
+        with torch.no_grad():
+            args[0].detach().copy_(drawn)
+        return args[0]
+    if name.endswith("_like") and kwargs.get("dtype") is None and args[0].is_floating_point():
+        kwargs = {**kwargs, "dtype": narrow}
+    return func(*narrowed(args, narrow), **narrowed(kwargs, narrow))
+
+
+def narrowed(values: Any, dtype: torch.dtype) -> Any:
+    def cast(tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.detach().to(dtype) if tensor.dtype == torch.float64 else tensor
+
+    return tree_map_only(torch.Tensor, cast, values)
+
+
+def tensors_of(args: Any, kwargs: Any) -> list[torch.Tensor]:
+    """The tensors among the arguments of an operation, those in lists too, in order."""
+    out = []
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, torch.Tensor):
+            out.append(value)
+        elif isinstance(value, list | tuple):
+            out.extend(item for item in value if isinstance(item, torch.Tensor))
+    return out

@@ -1,0 +1,32 @@
+"""The graph that a backward is about to walk: its leaves, in a fixed order, and the numbers of its nodes."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+MAX_NODES = 100_000
+
+
+class Graph:
+    """leaves: in the order in which they are found from the roots. numbers: the sequence numbers of its nodes."""
+
+    def __init__(self, roots: Iterable[torch.Tensor]) -> None:
+        self.leaves: list[torch.Tensor] = []
+        self.accumulators: list[Any] = []
+        self.numbers: set[int] = set()
+        seen: set[Any] = set()
+        waiting = [torch.autograd.graph.get_gradient_edge(root).node for root in roots if root.requires_grad]
+        waiting.reverse()
+        while waiting and len(seen) < MAX_NODES:
+            node = waiting.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            variable = getattr(node, "variable", None)
+            if variable is not None and node.name().endswith("AccumulateGrad"):
+                self.leaves.append(variable)
+                self.accumulators.append(node)
+            else:
+                self.numbers.add(node._sequence_nr())
+            waiting.extend(other for other, _ in reversed(node.next_functions) if other is not None)

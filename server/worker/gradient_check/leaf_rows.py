@@ -1,0 +1,81 @@
+"""A leaf while it is compared, and the rows that come of it."""
+
+from dataclasses import dataclass, field
+
+import torch
+
+from server.wire.gradient_check import ElementCheck, LeafCheck
+from server.worker.gradient_check.moments import Moment
+from server.worker.gradient_check.verdicts import GRAVEST, Judgement, loses_digits, number, relative_difference
+
+
+@dataclass
+class Leaf:
+    """A leaf as the run in float64 has it.
+
+    values, own, double: of all elements: its own, and its gradients in the program's precision and in float64; None where
+    none came, no values where it can't be varied.
+    """
+
+    name: str | None
+    shape: list[int]
+    dtype: str
+    strides: list[int]
+    offset: int
+    values: torch.Tensor | None
+    moment: Moment
+    in_graph: bool
+    hooked: bool
+    own: torch.Tensor | None = None
+    double: torch.Tensor | None = None
+    largest: float = 0.0
+    rows: list[ElementCheck] = field(default_factory=list)
+
+    def double_at(self, element: int) -> float | None:
+        """The gradient of an element in float64."""
+        return None if self.double is None else float(self.double[element])
+
+
+def element_check(leaf: Leaf, element: int, judgement: Judgement) -> ElementCheck:
+    """An element's row."""
+    slopes, verdict = judgement.slopes, judgement.verdict
+    own = None if leaf.own is None else float(leaf.own[element])
+    double = leaf.double_at(element)
+    if verdict == "agrees" and own is not None and double is not None:
+        verdict = "rounding" if loses_digits(own, double, leaf.largest, leaf.dtype) else verdict
+    numeric = slopes.central if slopes else None
+    shows_sides = slopes is not None and verdict in ("kink", "differs") and slopes.gap > 0.01 * abs(slopes.central)
+    index = []
+    for size in reversed(leaf.shape):
+        index.append(element % size)
+        element //= size
+    return ElementCheck(
+        index=index[::-1], torch=number(own), double=number(double), numeric=number(numeric), verdict=verdict,
+        left=number(slopes.left) if slopes and shows_sides else None,
+        right=number(slopes.right) if slopes and shows_sides else None,
+        difference=relative_difference(own, numeric, slopes.noise if slopes else 0.0),
+    )  # fmt: skip
+
+
+def leaf_check(leaf: Leaf) -> LeafCheck:
+    """A leaf with its rows, and the gravest of their verdicts."""
+    worst = min(
+        range(len(leaf.rows)),
+        key=lambda k: (GRAVEST.index(leaf.rows[k].verdict), -distance(leaf.rows[k])),
+        default=None,
+    )
+    size = 1
+    for length in leaf.shape:
+        size *= length
+    return LeafCheck(
+        name=leaf.name, line=leaf.moment.line, shape=leaf.shape, dtype=leaf.dtype, elements=size,
+        verdict="unknown" if worst is None else leaf.rows[worst].verdict, worst=worst, hooked=leaf.hooked,
+        problem=leaf.moment.problem, problem_line=leaf.moment.problem_line, rows=leaf.rows,
+    )  # fmt: skip
+
+
+def distance(row: ElementCheck) -> float:
+    """By how much torch is off: relative where it gave a value, else the whole slope."""
+    if row.difference is not None:
+        return row.difference
+    return abs(row.numeric) if isinstance(row.numeric, float) else 0.0

@@ -1,0 +1,68 @@
+"""When the value of a leaf can be varied: after the last write into its memory before the loss was computed from it."""
+
+from dataclasses import dataclass
+
+import torch
+
+from server.wire.gradient_check import LeafProblem
+from server.worker.gradient_check.storage_log import Access, StorageLog, storage_key
+
+
+@dataclass(frozen=True)
+class Moment:
+    """operation: before which the value is varied; argument: which of its tensors has the memory; use, use_argument: the
+    same of the first operation through which the loss depends on it. problem: why it can't be varied, and where.
+
+    line: of the statement that made the value.
+    """
+
+    line: int | None = None
+    operation: int = -1
+    argument: int = -1
+    use: int = -1
+    use_argument: int = -1
+    problem: LeafProblem | None = None
+    problem_line: int | None = None
+
+
+def moment_of(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None) -> Moment:
+    """When a leaf can be varied.
+
+    nodes: the sequence numbers of the nodes of the loss's graph; None for a leaf that this graph does not have, of which
+    every use counts.
+    """
+    key = storage_key(leaf)
+    accesses = log.accesses.get(key, []) if key is not None else []
+    line = next((access.line for access in accesses if access.kind != "read"), None)
+    if not leaf.is_floating_point() or key is None:
+        return Moment(line, problem="not_real")
+    if nodes is not None and has_other_storage(log, leaf, key, nodes):
+        return Moment(line, problem="not_followed")
+    reads = [access for access in accesses if access.kind == "read"]
+    uses = reads if nodes is None else [access for access in reads if access.node in nodes] or reads
+    if not uses:
+        return Moment(line, problem="not_followed")
+    writes = [access for access in accesses if access.kind != "read"]
+    # within a custom Function: what it reads may reach the loss
+    possible = [access for access in reads if nodes is not None and access.node is None and access.latest in nodes]
+    first, last = uses[0].operation, uses[-1].operation
+    earliest = min([first, *(access.operation for access in possible)])
+    between = [access for access in writes if earliest < access.operation < last]
+    if between and nodes is None:  # what it was before counts for nothing, or nobody knows for what
+        uses = [access for access in uses if access.operation > between[-1].operation]
+        first = uses[0].operation
+    elif between:
+        return Moment(line, problem="written_between", problem_line=between[0].line)
+    return _before_first_read(line, writes, reads, uses[0], first)
+
+
+def has_other_storage(log: StorageLog, leaf: torch.Tensor, key: int, nodes: set[int]) -> bool:
+    """Whether the graph's operations read the leaf when it had other memory: its data were exchanged."""
+    storages = log.storages.get(id(leaf), {})
+    return any(not nodes.isdisjoint(numbers) for other, numbers in storages.items() if other != key)
+
+
+def _before_first_read(line: int | None, writes: list[Access], reads: list[Access], use: Access, first: int) -> Moment:
+    settled = max((access.operation for access in writes if access.operation < first), default=-1)
+    at = next(access for access in reads if access.operation > settled)
+    return Moment(line, at.operation, at.argument, use.operation, use.argument)

@@ -1,0 +1,90 @@
+"""One run of a program with one element of a leaf changed; what backward starts from and what it gives."""
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from server.worker.gradient_check.double_precision import DoublePrecision, tensors_of
+from server.worker.gradient_check.graph import Graph
+from server.worker.gradient_check.leaf_rows import Leaf
+from server.worker.gradient_check.replay import Call, Program, Reached
+
+
+class Variation:
+    """Runs a program with one element of a leaf changed. overwritten: something changed it back before it was used."""
+
+    def __init__(
+        self, program: Program, call: int, grad_tensors: list[torch.Tensor | None], leaf: Leaf, element: int
+    ) -> None:
+        self._program, self._call, self._grad_tensors, self._leaf = program, call, grad_tensors, leaf
+        place, self._position = element, leaf.offset
+        for size, stride in zip(reversed(leaf.shape), reversed(leaf.strides), strict=True):
+            self._position += place % size * stride
+            place //= size
+        self.overwritten = False
+
+    def loss(self, change: float) -> float | None:
+        """The loss then; None where the program raised, or never came to its backward."""
+        moment, losses = self._leaf.moment, list[float | None]()
+        varied: list[float] = []
+
+        def before(operation: int, _func: Any, args: Any, kwargs: Any) -> None:
+            if operation == moment.operation:
+                memory = memory_of(tensors_of(args, kwargs)[moment.argument])
+                memory[self._position] += change
+                varied.append(memory[self._position].item())
+            if operation == moment.use:
+                memory = memory_of(tensors_of(args, kwargs)[moment.use_argument])
+                self.overwritten |= [memory[self._position].item()] != varied
+
+        def listener(call: Call) -> None:
+            if call.number != self._call:
+                call.proceed()
+                return
+            losses.append(loss_of(call.roots, self._grad_tensors))
+            raise Reached
+
+        with DoublePrecision(before):
+            self._program.run(listener)
+        return losses[0] if losses else None
+
+
+def memory_of(tensor: torch.Tensor) -> torch.Tensor:
+    """All of a tensor's storage as one tensor, which has nothing to do with autograd and its own version counter."""
+    storage = tensor.untyped_storage()
+    size = storage.nbytes() // tensor.element_size()
+    return torch.empty(0, dtype=tensor.dtype).set_(storage, 0, (size,), (1,))
+
+
+def loss_of(roots: list[torch.Tensor], grad_tensors: list[torch.Tensor | None]) -> float | None:
+    """The number whose gradient backward gives."""
+    with torch.no_grad(), _disable_current_modes():
+        total = 0.0
+        for root, grad in zip(roots, grad_tensors, strict=True):
+            value = root.detach() if grad is None else root.detach() * grad.detach()
+            if value.is_complex():
+                return None
+            total += float(value.double().sum())
+        return total
+
+
+def gradients(graph: Graph, call: Call) -> list[torch.Tensor | None]:
+    """Do what the program asks, and return what came to each leaf of the graph, after its hooks."""
+    grads: list[torch.Tensor | None] = [None] * len(graph.leaves)
+
+    def keep(k: int) -> Any:
+        def prehook(arrived: tuple[torch.Tensor | None, ...]) -> None:
+            with _disable_current_modes(), torch.no_grad():
+                if arrived[0] is not None:
+                    grads[k] = arrived[0].detach().to_dense().double().clone()
+
+        return prehook
+
+    handles = [node.register_prehook(keep(k)) for k, node in enumerate(graph.accumulators)]
+    try:
+        call.proceed()
+    finally:
+        for handle in handles:
+            handle.remove()
+    return grads

@@ -1,0 +1,73 @@
+"""Takes the recorder's own frames out of a traceback or a stack, before the program can print it."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+import torch
+
+from server.worker import introspection
+from server.worker.stack import PROGRAM
+
+OURS = str(Path(__file__).parent) + "/"
+CALLED_BY_KERNELS = torch.__path__[0] + "/_ops.py"
+"""Torch's code that our kernels call, where plain Python would go from the program straight into C++."""
+
+MAX_CHAINED = 100
+"""Exceptions in a chain of causes that are followed."""
+
+
+def hide_own_frames(error: BaseException | None) -> None:
+    """As if the recorder had not been called: of the exception, if there is one, and of those that it came from."""
+    for _ in range(MAX_CHAINED):
+        if error is None:
+            return
+        unlink_own_frames(introspection.traceback_of(error))
+        error = introspection.exception_cause(error)
+
+
+def unlink_own_frames(first: Any) -> None:
+    """Leave out of a traceback what is ours. Its first entry, which is the program's, stays."""
+    last: TracebackType | None = first
+    after_own = False
+    while last is not None:
+        entry = last.tb_next
+        while entry is not None and (is_own(entry.tb_frame) or (after_own and is_called_by_kernel(entry.tb_frame))):
+            after_own, entry = True, entry.tb_next
+        after_own = False
+        if entry is not last.tb_next:
+            last.tb_next = entry
+        last = entry
+
+
+def walk_program_stack(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
+    """`traceback.walk_stack` of a script: the program's module is the outermost, and nothing of ours lies between.
+
+    frame: where to begin; None for the caller of what asks, as `traceback` counts its own frames.
+    """
+    if frame is None:
+        frame = sys._getframe(4)
+    kernel: list[FrameType] = []  # frames that one of ours may have called
+    while frame is not None:
+        if is_called_by_kernel(frame):
+            kernel.append(frame)
+        elif not is_own(frame):
+            yield from ((caller, caller.f_lineno) for caller in (*kernel, frame))
+            kernel.clear()
+        else:
+            kernel.clear()
+        frame = None if is_module_of_program(frame) else frame.f_back
+
+
+def is_own(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(OURS)
+
+
+def is_called_by_kernel(frame: FrameType) -> bool:
+    return frame.f_code.co_filename == CALLED_BY_KERNELS
+
+
+def is_module_of_program(frame: FrameType) -> bool:
+    return frame.f_code.co_filename == PROGRAM and frame.f_code.co_name == "<module>"

@@ -1,0 +1,119 @@
+"""What a run does otherwise than the program asks, and says so: an event each time.
+
+`torch.compile` leaves the plain function, for its statements could not be followed in a compiled one. A `DataLoader`
+with workers loads its data itself, for there is one process.
+"""
+
+import functools
+import importlib
+import sys
+from typing import Any, Self
+
+import torch
+from torch.utils.data import DataLoader
+from torch.utils.data.dataloader import _DatasetKind, _SingleProcessDataLoaderIter
+
+from server.worker.probes.ops import TORCH
+from server.worker.probes.probe import ProbeContext
+
+ON_BEHALF = (TORCH + "nn/modules/module.py", TORCH + "compiler/__init__.py")
+"""Where `nn.Module.compile` and `torch.compiler.compile` pass on what the program asks. Other callers in torch mean it."""
+
+no_compilation: Any = torch.compiler.disable
+
+
+class Replacements:
+    """Wraps the two while entered."""
+
+    def __init__(self, context: ProbeContext) -> None:
+        self._context = context
+        self._compile: Any = None
+        self._get_iterator: Any = None
+        self._mark_step_begin: Any = None
+
+    def __enter__(self) -> Self:
+        self._compile, self._get_iterator = torch.compile, DataLoader._get_iterator
+        self._mark_step_begin = torch.compiler.cudagraph_mark_step_begin
+        setattr(torch, "compile", self._plain_function())
+        setattr(DataLoader, "_get_iterator", self._one_process())
+        # nothing compiled has a step; the function would import the compiler
+        setattr(torch.compiler, "cudagraph_mark_step_begin", functools.wraps(self._mark_step_begin)(lambda: None))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        setattr(torch, "compile", self._compile)
+        setattr(DataLoader, "_get_iterator", self._get_iterator)
+        setattr(torch.compiler, "cudagraph_mark_step_begin", self._mark_step_begin)
+
+    def _plain_function(self) -> Any:
+        original = self._compile
+
+        @functools.wraps(original)
+        def compile_nothing(model: Any = None, **options: Any) -> Any:
+            caller = sys._getframe(1).f_code.co_filename
+            if caller.startswith(TORCH) and caller not in ON_BEHALF:
+                return original(model, **options)
+            if model is None:
+                return functools.partial(compile_nothing, **options)
+            check_options(**options)
+            if options.get("disable"):
+                return model
+            self._context.observation.append({"kind": "event", "event": "replaced", "what": "compile"})
+            return no_compilation(model)
+
+        return compile_nothing
+
+    def _one_process(self) -> Any:
+        original, context = self._get_iterator, self._context
+
+        @functools.wraps(original)
+        def _get_iterator(self: Any) -> Any:
+            if self.num_workers == 0:
+                return original(self)
+            context.observation.append(
+                {"kind": "event", "event": "replaced", "what": "workers", "count": self.num_workers}
+            )
+            return OneProcessIterator(self)
+
+        return _get_iterator
+
+
+def check_options(
+    backend: Any = None, mode: str | None = None, options: dict[str, Any] | None = None, **_: Any
+) -> None:
+    """Raise what torch.compile raises for a mode or a backend that does not exist, or for both ways to choose one.
+
+    The function itself can't be asked: it makes a folder for its results first.
+    """
+    if mode is not None and options is not None:
+        message = "Either mode or options can be specified, but both can't be specified at the same time."
+        raise RuntimeError(message)
+    if backend in (None, "inductor") and mode not in (None, "default"):
+        importlib.import_module("torch._inductor").list_mode_options(mode)
+    elif isinstance(backend, str) and backend != "inductor":
+        importlib.import_module("torch._dynamo.backends.registry").lookup_backend(backend)
+
+
+class WithoutWorkers:
+    """A loader as one without workers would be."""
+
+    num_workers, timeout = 0, 0
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+
+class OneProcessIterator(_SingleProcessDataLoaderIter):
+    """The iterator of a loader with workers; it can begin anew, as one with persistent workers has to."""
+
+    def __init__(self, loader: Any) -> None:
+        super().__init__(WithoutWorkers(loader))
+
+    def _reset(self, loader: Any, first_iter: bool = False) -> None:
+        super()._reset(loader, first_iter)
+        self._dataset_fetcher = _DatasetKind.create_fetcher(  # type: ignore[no-untyped-call]
+            self._dataset_kind, self._dataset, self._auto_collation, self._collate_fn, self._drop_last
+        )

@@ -1,0 +1,136 @@
+/** Which statements and which steps of two runs belong together: a diff of the statements, then one of the steps. */
+
+import { diffArrays } from "diff";
+
+/** @typedef {import("../trace.js").Program} Program */
+/** @typedef {import("../trace.js").Step} Step */
+/** @typedef {import("../trace.js").Trace} Trace */
+/**
+ * @typedef {{left: number | null, right: number | null}} Pair   indices on both sides; null where the other side has nothing
+ * @typedef {{left: number, right: number, both: boolean}} Row
+ *   one place of the common timeline: the steps that both sides have reached, -1 before the first. both: whether both
+ *   made a step here
+ */
+
+/** Statements of a replaced stretch that are tried against each other; of longer ones the order decides. */
+const MOST_TRIED = 40;
+
+/**
+ * The statements of two programs in one order.
+ * @param {Program} left @param {Program} right @returns {Pair[]} indices of `statements`
+ */
+export function alignStatements(left, right) {
+  const texts = [statementTexts(left), statementTexts(right)];
+  /** @type {Pair[]} */
+  const pairs = [];
+  let [l, r] = [0, 0];
+  /** @type {[number[], number[]]} what the diff took away, and what it put there */
+  let replaced = [[], []];
+  const flush = () => {
+    pairs.push(...pairReplaced(replaced, texts));
+    replaced = [[], []];
+  };
+  for (const { removed, added, count } of diffArrays(texts[0], texts[1])) {
+    for (let k = 0; k < count; k++) {
+      if (removed) replaced[0].push(l++);
+      else if (added) replaced[1].push(r++);
+      else {
+        if (k === 0) flush();
+        pairs.push({ left: l++, right: r++ });
+      }
+    }
+  }
+  flush();
+  return pairs;
+}
+
+/** The text of each statement, without the statements within it; equal for equal code whatever its indentation.
+ * @param {Program} program @returns {string[]} */
+export function statementTexts({ source, statements = [] }) {
+  const lines = source.split("\n");
+  return statements.map(({ line, col, end_line, end_col }, i) => {
+    const inner = statements.find((other) => other.parent === i);
+    const until = inner ? { line: inner.line, col: inner.col } : { line: end_line, col: end_col };
+    const text = lines.slice(line - 1, until.line);
+    if (text.length) text[text.length - 1] = text[text.length - 1].slice(0, until.col);
+    if (text.length) text[0] = text[0].slice(col);
+    return text
+      .map((part) => part.trim())
+      .join("\n")
+      .trim();
+  });
+}
+
+/** Pairs of a replaced stretch: of statements that are most alike, in order. @param {[number[], number[]]} replaced
+ * @param {string[][]} texts of both sides @returns {Pair[]} */
+function pairReplaced([left, right], [leftTexts, rightTexts]) {
+  if (!left.length || !right.length || left.length > MOST_TRIED || right.length > MOST_TRIED)
+    return [...left.map((l) => ({ left: l, right: null })), ...right.map((r) => ({ left: null, right: r }))];
+  const words = [left.map((l) => wordsOf(leftTexts[l])), right.map((r) => wordsOf(rightTexts[r]))];
+  /** @type {number[][]} the best sum of likenesses from a place on */
+  const best = Array.from({ length: left.length + 1 }, () => new Array(right.length + 1).fill(0));
+  for (let a = left.length - 1; a >= 0; a--)
+    for (let b = right.length - 1; b >= 0; b--)
+      best[a][b] = Math.max(best[a + 1][b], best[a][b + 1], likeness(words[0][a], words[1][b]) + best[a + 1][b + 1]);
+  /** @type {Pair[]} */
+  const pairs = [];
+  let [a, b] = [0, 0];
+  while (a < left.length || b < right.length) {
+    const alike = a < left.length && b < right.length ? likeness(words[0][a], words[1][b]) : 0;
+    if (alike > 0 && best[a][b] === alike + best[a + 1][b + 1]) pairs.push({ left: left[a++], right: right[b++] });
+    else if (b >= right.length || (a < left.length && best[a][b] === best[a + 1][b]))
+      pairs.push({ left: left[a++], right: null });
+    else pairs.push({ left: null, right: right[b++] });
+  }
+  return pairs;
+}
+
+/** @param {string} text */
+function wordsOf(text) {
+  return text.match(/\w+|[^\w\s]/g) ?? [];
+}
+
+/** How alike two statements are, from 0 to 2: by their words, and by what they assign to; 0 for less than a third.
+ * @param {string[]} a @param {string[]} b */
+function likeness(a, b) {
+  const left = new Set(a);
+  const right = new Set(b);
+  const common = [...left].filter((word) => right.has(word)).length;
+  const share = (2 * common) / Math.max(1, left.size + right.size);
+  return share < 1 / 3 ? 0 : share + (a[0] === b[0] ? 1 : 0);
+}
+
+/**
+ * The steps of two runs on one timeline.
+ * @param {Trace} left @param {Trace} right @param {Pair[]} [statements] as `alignStatements` gives them
+ * @returns {Row[]} in order; each side's index never goes back
+ */
+export function alignSteps(left, right, statements = alignStatements(left.program, right.program)) {
+  /** @type {Map<number, number>} by a statement of the right side, its partner on the left */
+  const partners = new Map();
+  for (const pair of statements) if (pair.left !== null && pair.right !== null) partners.set(pair.right, pair.left);
+  const keys = [
+    left.steps.map((step) => stepKey(step, step.stmt ?? null)),
+    right.steps.map((step) =>
+      stepKey(step, step.stmt == null ? null : (partners.get(step.stmt) ?? `right ${step.stmt}`)),
+    ),
+  ];
+  /** @type {Row[]} */
+  const rows = [];
+  let [l, r] = [-1, -1];
+  for (const { removed, added, count } of diffArrays(keys[0], keys[1])) {
+    for (let k = 0; k < count; k++) {
+      if (!added) l++;
+      if (!removed) r++;
+      rows.push({ left: l, right: r, both: !added && !removed });
+    }
+  }
+  return rows;
+}
+
+/** What makes two steps the same one: their statement and their part in it. A statement that raises is still that statement.
+ * @param {Step} step @param {number | string | null} statement */
+function stepKey({ kind, visit }, statement) {
+  const part = kind === "raise" ? "statement" : kind;
+  return `${statement} ${part}${visit ? ` ${visit.accumulates ? "leaf" : "node"}` : ""}`;
+}

@@ -1,0 +1,177 @@
+/** What two runs have different, by the names of the program: from which place of their common timeline to which. */
+
+import { openTrace } from "../state.js";
+import { alignStatements, alignSteps } from "./align.js";
+import { namedFacts, PROPERTIES } from "./tensor_facts.js";
+
+/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../trace.js").Trace} Trace */
+/** @typedef {import("./align.js").Row} Row */
+/** @typedef {import("./tensor_facts.js").Fact} Fact */
+/** @typedef {import("./tensor_facts.js").Named} Named */
+/** @typedef {import("./tensor_facts.js").Property} Property */
+/**
+ * @typedef {{name: string, property: Property | "exists", from: number, to: number, left: Fact | null, right: Fact | null,
+ *   leftUid: string | null, rightUid: string | null}} Difference
+ *   from, to: the first and the last row at which it is there; left, right: at the last one, null where the name means nothing;
+ *   leftUid, rightUid: of what the name means, null for a plain value
+ * @typedef {{row: number, line: {left: number | null, right: number | null}, left: string, right: string}} OutputDifference
+ * @typedef {{left: OpenTrace, right: OpenTrace, statements: import("./align.js").Pair[], rows: Row[], differences: Difference[],
+ *   output: OutputDifference[], apart: number | null}} Comparison
+ *   apart: the first row that is not the same on both sides, null where all are
+ */
+
+/** @param {Trace} leftTrace @param {Trace} rightTrace @returns {Comparison} */
+export function compareTraces(leftTrace, rightTrace) {
+  return compareRuns(openTrace(leftTrace), openTrace(rightTrace));
+}
+
+/** @param {OpenTrace} left @param {OpenTrace} right @returns {Comparison} */
+export function compareRuns(left, right) {
+  const statements = alignStatements(left.trace.program, right.trace.program);
+  const rows = alignSteps(left.trace, right.trace, statements);
+  const differences = differencesOf(left, right, rows);
+  const output = outputDifferences(left.trace, right.trace, rows);
+  const alone = rows.findIndex((row) => !row.both);
+  const starts = [
+    ...differences.map(({ from }) => from),
+    ...output.map(({ row }) => row),
+    ...(alone < 0 ? [] : [alone]),
+  ];
+  const apart = starts.length ? Math.min(...starts) : null;
+  return { left, right, statements, rows, differences, output, apart };
+}
+
+/** The differences at a row, in the order in which they are told. @param {Comparison} comparison @param {number} row */
+export function differencesAt({ left, right, rows }, row) {
+  const place = rows[row];
+  return place ? betweenNames(namedFacts(left, place.left), namedFacts(right, place.right)) : [];
+}
+
+/** @param {OpenTrace} left @param {OpenTrace} right @param {Row[]} rows @returns {Difference[]} by their first row */
+function differencesOf(left, right, rows) {
+  /** @type {Map<string, Difference>} by name and property, those that are there now */
+  const current = new Map();
+  /** @type {Difference[]} */
+  const ended = [];
+  rows.forEach((row, k) => {
+    // where one side alone goes on, the two are not at the same place; at the end they are as far as they came
+    if (!row.both && k < rows.length - 1) return;
+    const found = betweenNames(namedFacts(left, row.left), namedFacts(right, row.right));
+    const keys = new Set(found.map(keyOf));
+    for (const [key, difference] of current) {
+      if (keys.has(key)) continue;
+      ended.push(difference);
+      current.delete(key);
+    }
+    for (const difference of found) {
+      const known = current.get(keyOf(difference));
+      current.set(keyOf(difference), { ...difference, from: known?.from ?? k, to: k });
+    }
+  });
+  return [...ended, ...current.values()].sort((a, b) => a.from - b.from);
+}
+
+/** @param {{name: string, property: string}} difference */
+function keyOf({ name, property }) {
+  return `${property} ${name}`;
+}
+
+/** @param {Map<string, Named>} left @param {Map<string, Named>} right @returns {Omit<Difference, "from" | "to">[]} */
+function betweenNames(left, right) {
+  /** @type {Omit<Difference, "from" | "to">[]} */
+  const out = [];
+  /** @type {Set<string>} pairs of tensors that were compared by a shorter name */
+  const compared = new Set();
+  for (const name of new Set([...left.keys(), ...right.keys()])) {
+    const [a, b] = [left.get(name), right.get(name)];
+    const uids = { leftUid: a?.uid ?? null, rightUid: b?.uid ?? null };
+    if (!a || !b) {
+      const there = { text: name, key: name };
+      out.push({ name, property: "exists", left: a ? there : null, right: b ? there : null, ...uids });
+      continue;
+    }
+    const pair = `${a.uid} ${b.uid}`;
+    if (isPath(name) && compared.has(pair)) continue;
+    compared.add(pair);
+    for (const property of unequal(a, b))
+      out.push({ name, property, left: factOf(a, property), right: factOf(b, property), ...uids });
+  }
+  return withoutEchoes(out);
+}
+
+/** Whether a name leads through other objects, as `net.0.weight`: a second one of a tensor says nothing new. @param {string} name */
+function isPath(name) {
+  return /[.[]/.test(name);
+}
+
+/** @param {Named} named @param {Property} property */
+function factOf({ own, shared }, property) {
+  return own[property] ?? shared[property] ?? null;
+}
+
+/** @type {WeakMap<import("./tensor_facts.js").Facts, {other: import("./tensor_facts.js").Facts, properties: Property[]}>} of the left
+ * side's facts, with which they were compared last */
+const lastCompared = new WeakMap();
+
+/** @param {Named} a @param {Named} b @returns {Property[]} in the order in which they are told */
+function unequal(a, b) {
+  const last = lastCompared.get(a.own);
+  const own =
+    last?.other === b.own ? last.properties : OWN.filter((property) => !same(a.own[property], b.own[property]));
+  if (last?.other !== b.own) lastCompared.set(a.own, { other: b.own, properties: own });
+  const shared = SHARED.filter((property) => !same(a.shared[property], b.shared[property]));
+  return shared.length ? PROPERTIES.filter((property) => own.includes(property) || shared.includes(property)) : own;
+}
+
+/** @type {Property[]} */
+const SHARED = ["memory", "counter", "base"];
+const OWN = PROPERTIES.filter((property) => !SHARED.includes(property));
+
+/** @param {Fact | undefined} was @param {Fact | undefined} is */
+function same(was, is) {
+  return was === is || was?.key === is?.key;
+}
+
+/** Sharing is told once: of two names that share only on one side, by the later one. A tensor of another type, or a number in
+ * the place of a tensor, has nothing else to compare. @param {Omit<Difference, "from" | "to">[]} differences */
+function withoutEchoes(differences) {
+  const otherType = new Set(differences.filter(({ property }) => property === "type").map(({ name }) => name));
+  /** @type {Record<string, Set<string>>} names whose change of sharing is in the list */
+  const compared = { memory: new Set(), counter: new Set() };
+  const isEcho = (/** @type {Omit<Difference, "from" | "to">} */ { name, property, left, right }) => {
+    if (otherType.has(name)) return property !== "type" && (!left || !right);
+    const partners = compared[property];
+    if (!partners) return false;
+    const own = (/** @type {Fact | null} */ fact) => new Set(fact?.text ? fact.text.split(", ") : []);
+    const [was, is] = [own(left), own(right)];
+    const changed = [...was, ...is].filter((other) => was.has(other) !== is.has(other));
+    if (changed.every((other) => partners.has(other))) return true;
+    partners.add(name);
+    return false;
+  };
+  const order = [...differences].reverse();
+  const kept = new Set(order.filter((difference) => !isEcho(difference)));
+  return differences.filter((difference) => kept.has(difference));
+}
+
+/** What the same steps print otherwise, and what only one side prints. @param {Trace} left @param {Trace} right @param {Row[]} rows
+ * @returns {OutputDifference[]} */
+function outputDifferences(left, right, rows) {
+  /** @type {OutputDifference[]} */
+  const out = [];
+  let [l, r] = [-1, -1];
+  rows.forEach((row, k) => {
+    const a = row.left > l ? left.steps[row.left] : null;
+    const b = row.right > r ? right.steps[row.right] : null;
+    [l, r] = [row.left, row.right];
+    const [was, is] = [printed(a), printed(b)];
+    if (was !== is) out.push({ row: k, line: { left: a?.line ?? null, right: b?.line ?? null }, left: was, right: is });
+  });
+  return out;
+}
+
+/** @param {import("../trace.js").Step | null} step */
+function printed(step) {
+  return (step?.log ?? []).map((entry) => (entry.kind === "out" ? entry.text : "")).join("");
+}

@@ -1,0 +1,87 @@
+/** Dashed frames with numbers over a stage: where what is different is drawn. The numbers are those of the list of differences. */
+
+import { drawnAs } from "./drawn_as.js";
+
+/** @typedef {{number: number, uid: string | null, properties: string[]}} Marked   a name's differences at a step; uid: of what it names on this side */
+
+/** Pixels around what is framed, and the least distance between two numbers. */
+const MARGIN = 3;
+const APART = 18;
+
+/**
+ * @param {HTMLElement} host of a stage
+ * @returns {{show: (opened: import("../state.js").OpenTrace, step: number, marked: Marked[]) => void, clear: () => void}}
+ */
+export function createDifferenceMarks(host) {
+  const layer = document.createElement("div");
+  layer.className = "difference-marks";
+  layer.setAttribute("aria-hidden", "true");
+  host.append(layer);
+  /** @type {{number: number, selectors: string[]}[]} */
+  let wanted = [];
+  let pending = 0;
+
+  function draw() {
+    pending = 0;
+    const frame = host.getBoundingClientRect();
+    /** @type {HTMLElement[]} */
+    const frames = [];
+    /** @type {{x: number, y: number}[]} */
+    const numbers = [];
+    for (const { number, selectors } of wanted)
+      for (const element of host.querySelectorAll(selectors.join(","))) {
+        const box = element.getBoundingClientRect();
+        const pane = element.closest(".pane-scroll")?.getBoundingClientRect() ?? frame;
+        const [top, bottom] = [Math.max(box.top, pane.top), Math.min(box.bottom, pane.bottom)];
+        const [left, right] = [Math.max(box.left, pane.left), Math.min(box.right, pane.right)];
+        if (bottom - top < 6 || right - left < 6) continue;
+        const at = { x: left - frame.left - MARGIN, y: top - frame.top - MARGIN };
+        frames.push(frameElement(at, right - left + 2 * MARGIN, bottom - top + 2 * MARGIN));
+        while (numbers.some(({ x, y }) => Math.abs(x - at.x) < APART && Math.abs(y - at.y) < APART)) at.x += APART;
+        numbers.push({ ...at });
+        frames.push(numberElement(at, number));
+      }
+    layer.replaceChildren(...frames);
+  }
+
+  function drawSoon() {
+    if (!pending) pending = requestAnimationFrame(draw);
+  }
+  host.addEventListener("scroll", drawSoon, { capture: true, passive: true });
+  new ResizeObserver(drawSoon).observe(host);
+
+  return {
+    show(opened, step, marked) {
+      wanted = marked
+        .map(({ number, uid, properties }) => ({
+          number,
+          selectors: drawnAs(opened, step, uid, properties).map(
+            ({ name, value }) => `[${name}="${CSS.escape(value)}"]`,
+          ),
+        }))
+        .filter(({ selectors }) => selectors.length);
+      drawSoon();
+    },
+    clear() {
+      wanted = [];
+      layer.replaceChildren();
+    },
+  };
+}
+
+/** @param {{x: number, y: number}} at @param {number} width @param {number} height */
+function frameElement({ x, y }, width, height) {
+  const frame = document.createElement("i");
+  for (const [name, value] of Object.entries({ left: x, top: y, width, height }))
+    frame.style.setProperty(name, `${Math.round(value)}px`);
+  return frame;
+}
+
+/** @param {{x: number, y: number}} at @param {number} number */
+function numberElement({ x, y }, number) {
+  const badge = document.createElement("b");
+  badge.textContent = String(number);
+  badge.style.setProperty("left", `${Math.round(x)}px`);
+  badge.style.setProperty("top", `${Math.round(y)}px`);
+  return badge;
+}

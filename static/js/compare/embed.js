@@ -1,0 +1,20 @@
+/** The frame that compares two saved programs: fetches both traces. */
+
+import { loadLocale } from "../page_locale.js";
+import { loadTrace, problemOf, TraceError } from "../trace_source.js";
+import { startComparisonViewer } from "./viewer.js";
+
+const { say } = await loadLocale(document.documentElement.lang);
+const { left, right, row } = JSON.parse(document.getElementById("first")?.textContent ?? "{}");
+try {
+  const [leftTrace, rightTrace] = await Promise.all([loadTrace(left.trace_url), loadTrace(right.trace_url)]);
+  startComparisonViewer(
+    { left: { trace: leftTrace, title: left.title }, right: { trace: rightTrace, title: right.title }, row },
+    say,
+  );
+} catch (error) {
+  if (!(error instanceof TraceError)) throw error;
+  const { key, args } = problemOf(error.status, error.problem);
+  const verdict = document.getElementById("verdict");
+  if (verdict) verdict.textContent = say(key, args);
+}

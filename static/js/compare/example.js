@@ -1,0 +1,11 @@
+/** What the page compares when it is opened without programs: a copy that gradients pass through, and one that they don't. */
+
+const PROGRAM = `import torch
+a = torch.tensor([1., 2., 3.], requires_grad=True)
+b = a.clone()
+c = a * b
+c.sum().backward()
+print(a.grad)
+`;
+
+export const EXAMPLE = { left: PROGRAM, right: PROGRAM.replace("a.clone()", "a.detach()") };

@@ -1,0 +1,149 @@
+/** The page that compares two programs: both can be written and run, the address holds them. */
+
+import { startCopyLink } from "../copy_link.js";
+import { startKeys } from "../keys.js";
+import { loadLocale } from "../page_locale.js";
+import { ROOT } from "../root.js";
+import { startTheme } from "../theme.js";
+import { compareFragment, readCompareAddress } from "./address.js";
+import { startComparisonDownloads } from "./downloads.js";
+import { EXAMPLE } from "./example.js";
+import { createSide } from "./side.js";
+import { createComparisonView } from "./view.js";
+
+/** @template {HTMLElement} T @param {string} id @returns {T} */
+const element = (id) => /** @type {T} */ (document.getElementById(id));
+
+/** A browser takes some milliseconds to write an address, and refuses it when it is asked too often. */
+const WRITE_AFTER_MS = 80;
+
+const { say } = await loadLocale(document.documentElement.lang);
+/** @type {{left: import("./side.js").First | null, right: import("./side.js").First | null}} */
+const page = JSON.parse(element("first").textContent ?? "{}");
+const nonce = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=csp-nonce]")).content;
+const empty = { trace_url: null, title: "" };
+const first = {
+  left: page.left ?? { ...empty, source: page.right?.source ?? EXAMPLE.left },
+  right: page.right ?? { ...empty, source: page.left?.source ?? EXAMPLE.right },
+};
+
+const sides = {
+  left: createSide(element("left"), first.left, say, handlers("left")),
+  right: createSide(element("right"), first.right, say, handlers("right")),
+};
+const root = element("comparison");
+const view = createComparisonView(
+  root,
+  { left: sides.left.view, right: sides.right.view },
+  document.documentElement.lang,
+  writeSoon,
+);
+
+/** @param {"left" | "right"} side */
+function handlers(side) {
+  return {
+    nonce,
+    onRun: () => run(null),
+    onChange: showState,
+    onLine: (/** @type {number} */ line) => view.goToLine(side, line),
+  };
+}
+
+/** Says when what is shown is of before. */
+function showState() {
+  const isCurrent = sides.left.isCurrent() && sides.right.isCurrent();
+  element("edited").hidden = isCurrent || !sides.left.opened || !sides.right.opened;
+  writeSoon();
+}
+
+let runs = 0;
+/** Run what is not run yet, and compare. @param {number | null} row the place to show, null for where the two part */
+async function run(row) {
+  const own = ++runs;
+  document.body.classList.add("busy");
+  const ready = await Promise.all([sides.left.run(), sides.right.run()]);
+  if (own !== runs) return;
+  document.body.classList.remove("busy");
+  const [left, right] = [sides.left.opened, sides.right.opened];
+  if (ready.every(Boolean) && left && right) {
+    view.open(left.trace, right.trace, row);
+    /** @type {HTMLButtonElement} */ (element("takeaway")).disabled = false;
+  }
+  showState();
+}
+
+let writes = 0;
+function writeSoon() {
+  const write = ++writes;
+  setTimeout(async () => {
+    if (write !== writes) return;
+    const fragment = await fragmentNow();
+    if (write === writes && fragment !== location.hash)
+      history.replaceState(null, "", location.pathname + location.search + fragment);
+  }, WRITE_AFTER_MS);
+}
+
+/** The fragment that brings this comparison back. A saved program that was not changed is named by the address already. */
+function fragmentNow() {
+  const text = (/** @type {"left" | "right"} */ name) =>
+    page[name] && sides[name].isFirst() ? null : sides[name].text();
+  return compareFragment(text("left"), text("right"), view.row);
+}
+
+/** Show what an address asks for. @param {string} fragment */
+async function follow(fragment) {
+  const address = await readCompareAddress(fragment);
+  element("problem").hidden = true;
+  if (address.broken) showProblem({ key: "broken_link" });
+  sides.left.setText(address.left ?? first.left.source);
+  sides.right.setText(address.right ?? first.right.source);
+  await run(address.row);
+}
+
+/** @param {import("../page_state.js").Problem} problem */
+function showProblem({ key, args }) {
+  element("problem").textContent = say(key, args);
+  element("problem").hidden = false;
+}
+
+startTheme(element("theme"));
+startCopyLink(element("copy"), async () => location.search + (await fragmentNow()), say, showProblem);
+startComparisonDownloads(
+  { button: element("takeaway"), menu: element("takeaway-menu"), body: element("offline") },
+  () => {
+    const { comparison, row } = view;
+    if (!comparison) return null;
+    const isSaved = page.left && page.right && sides.left.isFirst() && sides.right.isFirst();
+    const frame = isSaved ? `${location.origin}${ROOT}/compare/embed${location.search}#i=${row}` : null;
+    return { comparison, row, titles: { left: first.left.title, right: first.right.title }, frame };
+  },
+  {
+    copied(name) {
+      element("where").textContent = `${name}: ${say("copied")}`;
+    },
+    failed: (key) => showProblem({ key }),
+  },
+);
+element("compare-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  run(null);
+});
+element("swap").addEventListener("click", () => {
+  const [left, right] = [sides.left.text(), sides.right.text()];
+  sides.left.setText(right);
+  sides.right.setText(left);
+  run(view.row);
+});
+startKeys({ focused: () => sides.left.focused() || sides.right.focused() }, view.shortcuts, {
+  run: () => run(null),
+  key: view.key,
+});
+for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("a[data-keep]")))
+  link.addEventListener("click", () => {
+    link.hash = location.hash;
+  });
+window.addEventListener("hashchange", ({ newURL }) => {
+  writes += 1;
+  follow(new URL(newURL).hash);
+});
+await follow(location.hash);

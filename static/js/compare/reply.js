@@ -1,0 +1,33 @@
+/** A comparison as the server gives it: by the fields of the interface, with its words. */
+
+import { compareTraces } from "./comparison.js";
+import { clause, compareLocale, lineOf, outputText, summary } from "./words.js";
+
+/** @param {{left: import("../trace.js").Trace, right: import("../trace.js").Trace}} traces @param {string} language */
+export function comparisonReply({ left, right }, language) {
+  const { say } = compareLocale(language);
+  const comparison = compareTraces(left, right);
+  const last = comparison.rows.length - 1;
+  return {
+    same: comparison.apart === null && left.outcome.status === right.outcome.status,
+    apart_line: comparison.apart === null ? null : lineOf(comparison, comparison.apart),
+    text: summary(comparison, say),
+    differences: comparison.differences.map((difference) => ({
+      name: difference.name,
+      property: difference.property,
+      left: difference.left?.text ?? null,
+      right: difference.right?.text ?? null,
+      from_line: lineOf(comparison, difference.from),
+      to_line: difference.to === last ? null : lineOf(comparison, difference.to),
+      text: clause([difference], say),
+    })),
+    output: comparison.output.map((difference) => ({
+      left_line: difference.line.left,
+      right_line: difference.line.right,
+      left: difference.left,
+      right: difference.right,
+      text: outputText(difference, say),
+    })),
+    outcomes: { left: left.outcome.status, right: right.outcome.status },
+  };
+}

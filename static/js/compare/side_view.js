@@ -1,0 +1,45 @@
+/** One side of a comparison: its lines of code, how it ended, its stage and the sentences of its step. */
+
+import { captionItems } from "../caption_list.js";
+import { sentences, stageLabels } from "../captions.js";
+import { createStage } from "../stage.js";
+import { createDifferenceMarks } from "./difference_marks.js";
+
+/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../locale.js").Locale["say"]} Say */
+/** @typedef {ReturnType<typeof createSideView>} SideView */
+
+/** A part of a side, by its name. @param {HTMLElement} root @param {string} name */
+export function partOf(root, name) {
+  return /** @type {HTMLElement} */ (root.querySelector(`[data-part=${name}]`));
+}
+
+/** @param {HTMLElement} root of the side @param {import("./code_listing.js").CodePane} code @param {Say} say */
+export function createSideView(root, code, say) {
+  const stage = createStage(partOf(root, "stage"), document, { labels: stageLabels(say) });
+  const marks = createDifferenceMarks(partOf(root, "stage"));
+  return {
+    showChanged: code.showChanged,
+    /** @param {string} text how the run ended @param {boolean} good whether it finished */
+    showOutcome(text, good) {
+      const outcome = partOf(root, "outcome");
+      outcome.textContent = text;
+      outcome.classList.toggle("bad", !good);
+    },
+    /** @param {OpenTrace} opened @param {number} step -1: before the first @param {boolean} here whether this side made a
+     *   step at this place @param {import("./difference_marks.js").Marked[]} marked */
+    show(opened, step, here, marked) {
+      root.classList.toggle("waits", !here);
+      if (!opened.count) {
+        code.setStepLine(null);
+        return marks.clear();
+      }
+      const at = Math.max(0, step);
+      stage.show(opened, at);
+      const { line, kind } = opened.trace.steps[at];
+      code.setStepLine(line, kind === "raise" ? "raised" : kind === "visit" ? "visit" : "");
+      partOf(root, "sentences").replaceChildren(...captionItems(sentences(opened, at, say)));
+      marks.show(opened, at, marked);
+    },
+  };
+}

@@ -1,0 +1,179 @@
+/** What there is to say of a named tensor, array or number at a step, so that two runs can be compared by names. */
+
+import { find, findHandle } from "../entities.js";
+import { cellsOf, numbersText } from "../findings/numbers.js";
+import { dtypeText, tuple, valueText, wireText } from "../layout/format.js";
+import { shortNodeName } from "../layout/node_labels.js";
+import { push } from "../multimap.js";
+
+/** @typedef {import("../state.js").Entities} Entities */
+/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../entities.js").Handle} Handle */
+/** @typedef {import("../entities.js").Value} Value */
+/**
+ * @typedef {{text: string, key: string}} Fact   as a reader sees it; equal keys mean the same
+ * @typedef {"type" | "values" | "shape" | "dtype" | "device" | "stride" | "requires_grad" | "leaf" | "node" | "version"
+ *   | "memory" | "counter" | "grad" | "base"} Property
+ * @typedef {Partial<Record<Property, Fact>>} Facts
+ * @typedef {{own: Facts, shared: Facts, uid: string | null}} Named
+ *   own: the same object as long as nothing of it changes; shared: with which other names; uid: of what it names, null for a
+ *   plain value
+ */
+
+/** In the order in which they are told. @type {Property[]} */
+export const PROPERTIES = [
+  "type",
+  "shape",
+  "dtype",
+  "device",
+  "memory",
+  "counter",
+  "base",
+  "stride",
+  "values",
+  "version",
+  "requires_grad",
+  "leaf",
+  "node",
+  "grad",
+];
+
+/** What the names of a run mean after a step, by name; a name of a function has the function before it.
+ * @param {OpenTrace} opened @param {number} step @returns {Map<string, Named>} */
+export function namedFacts(opened, step) {
+  const entities = opened.state(step);
+  const { tags } = opened.names(step);
+  /** @type {Map<string, string>} names of handles, by name */
+  const handles = new Map();
+  for (const [uid, list] of tags)
+    for (const { text, scope, kind } of list)
+      if (kind !== "grad" && findHandle(entities, uid)) add(handles, scope ? `${scope}: ${text}` : text, uid);
+  /** @type {Map<string, Named>} */
+  const named = new Map();
+  const sharing = {
+    memory: groups(handles, (uid) => findHandle(entities, uid)?.storage),
+    counter: groups(handles, (uid) => findHandle(entities, uid)?.counter),
+    byUid: groups(handles, (uid) => uid),
+  };
+  for (const [name, uid] of handles) {
+    const handle = /** @type {Handle} */ (findHandle(entities, uid));
+    named.set(name, { uid, own: ownFacts(entities, handle), shared: sharedFacts(name, handle, sharing) });
+  }
+  for (const entity of entities.values())
+    if (entity.kind === "frame")
+      for (const [name, value] of entity.vars)
+        addPlain(named, entity.caller ? `${entity.name}: ${name}` : name, value, entities);
+  return named;
+}
+
+/** The first of equal names stays. @param {Map<string, string>} map @param {string} name @param {string} uid */
+function add(map, name, uid) {
+  if (!map.has(name)) map.set(name, uid);
+}
+
+/** A variable that is no tensor: its value, or the type of the object. @param {Map<string, Named>} named @param {string} name
+ * @param {Value} value @param {Entities} entities */
+function addPlain(named, name, value, entities) {
+  if (named.has(name)) return;
+  if (value !== null && typeof value === "object" && "ref" in value) {
+    const object = find(entities, value.ref, "object");
+    if (object) named.set(name, { uid: value.ref, own: { type: fact(lengthText(object)) }, shared: NOTHING });
+  } else if (value !== null && typeof value === "object" && "py" in value) {
+    named.set(name, { uid: null, own: { type: fact(value.py) }, shared: NOTHING });
+  } else {
+    const values = { text: valueText(value, 40), key: wireText(value) };
+    named.set(name, { uid: null, own: { values }, shared: NOTHING });
+  }
+}
+
+/** @param {import("../entities.js").Container} object */
+function lengthText({ type = "object", len }) {
+  return len === undefined ? type : `${type} (${len})`;
+}
+
+/** @type {Facts} */
+const NOTHING = {};
+/** @type {Fact} nobody else */
+const ALONE = { text: "", key: "" };
+
+/** @param {string} text @returns {Fact} */
+function fact(text) {
+  return { text, key: text };
+}
+
+/** The names of the same thing, by the thing. @param {Map<string, string>} handles uids by name
+ * @param {(uid: string) => string | null | undefined} thing @returns {Map<string, string[]>} */
+function groups(handles, thing) {
+  /** @type {Map<string, string[]>} */
+  const members = new Map();
+  for (const [name, uid] of handles) {
+    const key = thing(uid);
+    if (key) push(members, key, name);
+  }
+  return members;
+}
+
+/** @type {WeakMap<Handle, {storage: unknown, counter: unknown, grad: unknown, facts: Facts}>} */
+const cache = new WeakMap();
+
+/** What a handle says of itself. @param {Entities} entities @param {Handle} handle @returns {Facts} */
+function ownFacts(entities, handle) {
+  const storage = entities.get(handle.storage ?? "");
+  const counter = entities.get(handle.counter ?? "");
+  const grad = findHandle(entities, handle.grad);
+  const gradMemory = grad && entities.get(grad.storage ?? "");
+  const cached = cache.get(handle);
+  if (cached && cached.storage === storage && cached.counter === counter && cached.grad === gradMemory)
+    return cached.facts;
+  /** @type {Facts} */
+  const facts = {
+    type: fact(handle.type ?? handle.kind),
+    shape: fact(tuple(handle.shape ?? [])),
+    dtype: fact(dtypeText(handle.dtype ?? "")),
+    values: valuesFact(entities, handle),
+  };
+  if (handle.kind === "tensor") {
+    const node = find(entities, handle.grad_fn, "node");
+    Object.assign(facts, {
+      device: fact(handle.device ?? "cpu"),
+      stride: fact(tuple(handle.stride ?? [])),
+      version: counter?.kind === "counter" ? fact(String(counter.value ?? 0)) : undefined,
+      requires_grad: fact(handle.requires_grad ? "True" : "False"),
+      leaf: fact(handle.leaf ? "True" : "False"),
+      node: fact(node ? shortNodeName(node.name ?? "") : "None"),
+      grad: grad ? valuesFact(entities, grad) : fact("None"),
+    });
+  }
+  cache.set(handle, { storage, counter, grad: gradMemory, facts });
+  return facts;
+}
+
+/** The elements where the trace lists them; of a big one its numbers in short. @param {Entities} entities @param {Handle} handle @returns {Fact | undefined} */
+function valuesFact(entities, handle) {
+  const cells = cellsOf(entities, handle);
+  if (cells)
+    return {
+      key: wireText(cells),
+      get text() {
+        return numbersText(cells, !handle.shape?.length);
+      },
+    };
+  const summary = find(entities, handle.storage, "storage")?.summary?.[dtypeText(handle.dtype ?? "")];
+  if (!summary) return undefined;
+  const { min = null, mean = null, max = null } = summary;
+  const text = `min ${valueText(min, 8)}, mean ${valueText(mean, 8)}, max ${valueText(max, 8)}`;
+  return { text, key: wireText(summary) };
+}
+
+/** With which other names a handle shares its memory and its counter, and of what it is a view. @param {string} name @param {Handle} handle
+ * @param {{memory: Map<string, string[]>, counter: Map<string, string[]>, byUid: Map<string, string[]>}} sharing @returns {Facts} */
+function sharedFacts(name, handle, { memory, counter, byUid }) {
+  const others = (/** @type {string[] | undefined} */ group) =>
+    group && group.length > 1 ? fact(group.filter((other) => other !== name).join(", ")) : ALONE;
+  /** @type {Facts} */
+  const facts = {};
+  if (handle.storage) facts.memory = others(memory.get(handle.storage));
+  if (handle.counter) facts.counter = others(counter.get(handle.counter));
+  if (handle.kind === "tensor") facts.base = handle.base ? fact(byUid.get(handle.base)?.[0] ?? "…") : ALONE;
+  return facts;
+}

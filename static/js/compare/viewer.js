@@ -1,0 +1,41 @@
+/** A comparison that is only looked at: in a frame of another site's page, and in the offline file. */
+
+import { startKeys } from "../keys.js";
+import { startTheme } from "../theme.js";
+import { createListing } from "./code_listing.js";
+import { createSideView, partOf } from "./side_view.js";
+import { createComparisonView } from "./view.js";
+
+/** @typedef {{trace: import("../trace.js").Trace, title: string}} ViewedRun */
+
+/**
+ * @param {{left: ViewedRun, right: ViewedRun, row: number | null}} content row: the place to show, null for where the two part
+ * @param {import("../locale.js").Locale["say"]} say
+ */
+export function startComparisonViewer({ left, right, row }, say) {
+  const language = document.documentElement.lang;
+  const element = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
+  const permalink = /** @type {HTMLAnchorElement | null} */ (document.querySelector("a[data-away]"));
+
+  /** @param {"left" | "right"} name @param {ViewedRun} run */
+  function createView(name, { trace, title }) {
+    const root = element(name);
+    if (title) partOf(root, "title").textContent = title;
+    const label = root.getAttribute("aria-label") ?? "";
+    const onLine = (/** @type {number} */ line) => view.goToLine(name, line);
+    return createSideView(
+      root,
+      createListing(partOf(root, "code"), { source: trace.program.source, label, onLine }),
+      say,
+    );
+  }
+
+  const sides = { left: createView("left", left), right: createView("right", right) };
+  const view = createComparisonView(element("comparison"), sides, language, (at) => {
+    if (permalink) permalink.hash = `i=${at}`;
+  });
+  startTheme(element("theme"));
+  startKeys({ focused: () => false }, view.shortcuts, { run() {}, key: view.key });
+  const chosen = Number.parseInt(new URLSearchParams(location.hash.slice(1)).get("i") ?? "", 10);
+  view.open(left.trace, right.trace, Number.isSafeInteger(chosen) && chosen >= 0 ? chosen : row);
+}

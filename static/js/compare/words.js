@@ -1,0 +1,126 @@
+/** The differences of two runs in words: of a name, and of the whole. Predicates say what the right side is, and what the left. */
+
+import en from "../../locales/compare.en.json" with { type: "json" };
+import zh from "../../locales/compare.zh.json" with { type: "json" };
+import { createLocale } from "../sentences.js";
+
+/** @typedef {import("../sentences.js").Locale["say"]} Say */
+/** @typedef {import("./comparison.js").Comparison} Comparison */
+/** @typedef {import("./comparison.js").Difference} Difference */
+/** @typedef {Pick<Difference, "name" | "property" | "left" | "right">} Change */
+
+/** As many names as a summary has. */
+const MOST_NAMES = 4;
+const MOST_PRINTED = 60;
+
+/** @type {(language: string) => import("../sentences.js").Locale} */
+export const compareLocale = createLocale({ en, zh });
+
+/** What is different about a name, without the name. @param {Change} change @param {Say} say */
+export function predicate({ property, left, right }, say) {
+  const was = left?.text ?? "";
+  const is = right?.text ?? "";
+  const code = { left: `\`${was}\``, right: `\`${is}\`` };
+  if (property === "exists") return say(left ? "compare.only_left" : "compare.only_right");
+  if (property === "memory" || property === "counter" || property === "base") return sharing(property, was, is, say);
+  if (property === "requires_grad" || property === "leaf")
+    return say(`compare.${property}_${is === "True" ? "true" : "false"}`);
+  if (was === is || !left || !right) return say("compare.values_unknown");
+  return say(`compare.${property}`, code);
+}
+
+/** @param {"memory" | "counter" | "base" | "memory_and_counter"} what @param {string} was names by comma @param {string} is @param {Say} say */
+function sharing(what, was, is, say) {
+  const key = is === "" ? "own" : was === "" ? "shared" : "other";
+  return say(`compare.${what}_${key}`, { left: names(was), right: names(is) });
+}
+
+/** @param {string} list by comma */
+function names(list) {
+  return list
+    .split(", ")
+    .filter(Boolean)
+    .map((name) => `\`${name}\``)
+    .join(", ");
+}
+
+/** What is different about one name, as a clause. @param {Change[]} changes all of one name @param {Say} say */
+export function clause(changes, say) {
+  const predicates = predicatesOf(changes, say);
+  const last = predicates.pop() ?? "";
+  const text = predicates.length ? predicates.join(say("compare.comma")) + say("compare.and") + last : last;
+  return say("compare.subject", { name: changes[0].name, predicates: text });
+}
+
+/** Memory and version counter are mostly shared together: then they are told together. @param {Change[]} changes @param {Say} say */
+function predicatesOf(changes, say) {
+  const [memory, counter] = ["memory", "counter"].map((name) => changes.find(({ property }) => property === name));
+  const together =
+    memory && counter && memory.left?.text === counter.left?.text && memory.right?.text === counter.right?.text;
+  if (!together) return changes.map((change) => predicate(change, say));
+  return changes.flatMap((change) => {
+    if (change === counter) return [];
+    if (change !== memory) return [predicate(change, say)];
+    return [sharing("memory_and_counter", memory.left?.text ?? "", memory.right?.text ?? "", say)];
+  });
+}
+
+/** @template {Change} T @param {T[]} changes @returns {T[][]} those of one name together, in order */
+export function byName(changes) {
+  /** @type {Map<string, T[]>} */
+  const groups = new Map();
+  for (const change of changes) groups.set(change.name, [...(groups.get(change.name) ?? []), change]);
+  return [...groups.values()];
+}
+
+/** How a run ended. @param {import("../trace.js").Outcome} outcome @param {Say} say */
+export function outcomeText({ status, error }, say) {
+  if (status !== "raised") return say(`compare.${status}`);
+  return say(error?.line ? "compare.raised" : "compare.raised_nowhere", { line: error?.line, type: error?.type ?? "" });
+}
+
+/** The line of a row: of the left side where it has made a step there. @param {Comparison} comparison @param {number} row */
+export function lineOf({ left, right, rows }, row) {
+  const { left: l, right: r } = rows[row];
+  const before = rows[row - 1] ?? { left: -1, right: -1 };
+  const step = l > before.left ? left.trace.steps[l] : right.trace.steps[r];
+  return step?.line ?? 1;
+}
+
+/** The comparison in a few sentences. @param {Comparison} comparison @param {Say} say @param {number} [most] names */
+export function summary(comparison, say, most = MOST_NAMES) {
+  const { left, right, rows, differences, output, apart } = comparison;
+  const ends = [left.trace.outcome, right.trace.outcome].map((outcome) => outcomeText(outcome, say));
+  const outcome = ends[0] === ends[1] ? [] : [say("compare.outcome", { left: ends[0], right: ends[1] })];
+  if (apart === null) return outcome[0] ?? say("compare.same");
+  const line = lineOf(comparison, apart);
+  const first = apart === 0 ? say("compare.apart_first") : say("compare.apart", { line });
+  const groups = byName(differences.filter(({ to }) => to === rows.length - 1));
+  const passed = byName(differences.filter(({ to }) => to < rows.length - 1));
+  const clauses = [
+    ...groups.map((group) => clause(group, say)),
+    ...passed.map((group) =>
+      say("compare.meanwhile", { difference: clause(group, say), line: lineOf(comparison, group[0].to) }),
+    ),
+  ];
+  const shown = clauses.slice(0, most);
+  if (clauses.length > most) shown.push(say("compare.and_more", { count: clauses.length - most }));
+  const sentence = shown.length ? [say("compare.right", { differences: shown.join(say("compare.semicolon")) })] : [];
+  return [first, ...sentence, ...output.slice(0, 1).map((row) => outputText(row, say)), ...outcome].join(" ");
+}
+
+/** @param {import("./comparison.js").OutputDifference} difference @param {Say} say */
+export function outputText({ line, left, right }, say) {
+  const key = !left ? "_right" : !right ? "_left" : "";
+  return say(`compare.output${key}`, {
+    line: line.left ?? line.right,
+    left: `\`${printed(left)}\``,
+    right: `\`${printed(right)}\``,
+  });
+}
+
+/** @param {string} text */
+function printed(text) {
+  const flat = text.trim().replace(/\s+/g, " ");
+  return flat.length > MOST_PRINTED ? `${flat.slice(0, MOST_PRINTED - 1)}…` : flat;
+}

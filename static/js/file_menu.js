@@ -1,0 +1,30 @@
+/** The menu of files to download: where it opens, and how the browser saves a file that the page made. */
+
+const REVOKE_AFTER_MS = 20000;
+const MARGIN = 6;
+
+/** Place the menu above or under its button when it opens. @param {HTMLElement} button @param {HTMLElement} menu */
+export function startMenu(button, menu) {
+  const { documentElement: root } = document;
+  menu.addEventListener("beforetoggle", () => {
+    menu.style.visibility = "hidden"; // until it is positioned
+  });
+  menu.addEventListener("toggle", (event) => {
+    if (/** @type {ToggleEvent} */ (event).newState !== "open") return;
+    const at = button.getBoundingClientRect();
+    const { width, height } = menu.getBoundingClientRect();
+    menu.style.left = `${Math.max(MARGIN, Math.min(at.right - width, root.clientWidth - width - MARGIN))}px`;
+    menu.style.top = `${at.top - height - MARGIN < 0 ? at.bottom + MARGIN : at.top - height - MARGIN}px`;
+    menu.style.visibility = "";
+    menu.querySelector("button")?.focus();
+  });
+}
+
+/** @param {Blob} blob @param {string} name */
+export function saveFile(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), REVOKE_AFTER_MS);
+}

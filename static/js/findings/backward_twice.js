@@ -1,0 +1,162 @@
+/** Backward came to a node that had let go of what it saved: which backward freed it, and by which tensor it was reached again. */
+
+import { fix, link, nameOf, namesOf } from "./finding.js";
+import { nodePath, originOf } from "./graph_walk.js";
+import { optimizersOf, parametersOf } from "./optimizers.js";
+import { isOptimizerStep } from "./write_facts.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./scan.js").BackwardCall} BackwardCall */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+
+const MESSAGE = /backward through the graph a second time|saved (?:tensors|variables|intermediate).*freed/i;
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function backwardTwice(facts) {
+  const failed = facts.failedVisit;
+  if (!failed) return [];
+  const second = facts.backwardAt(failed.step);
+  const released = releasedAt(facts, failed);
+  if (!second || released === null) return [];
+  const first = facts.backwardAt(released);
+  if (!first || first.uid === second.uid) return [];
+  const root = second.roots.find((uid) => uid && facts.tensor(uid, failed.step)?.grad_fn) ?? null;
+  const start = facts.tensor(root, failed.step)?.grad_fn;
+  const path = start ? nodePath(facts, start, (node) => node === failed.node) : null;
+  const old = path?.find((node) => facts.birth(node) <= first.end) ?? failed.node;
+  const carried = start !== old;
+  const entry = carried ? old : (path?.find((node) => wasVisited(facts, first, node)) ?? failed.node);
+  const carrier = path ? carrierOf(facts, path, entry, first) : null;
+  return [diagnosis(facts, { failed, first, second, root, again: start === entry, carried, entry, carrier })];
+}
+
+/** The step before a failed visit at which its node let go of what it had saved. @param {RunFacts} facts
+ * @param {{step: number, node: string}} failed @returns {number | null} */
+function releasedAt(facts, { step, node }) {
+  const event = facts.events("graph_released").findLast((released) => released.node === node && released.step < step);
+  if (event) return event.step;
+  const slots = facts
+    .slotsOfNode(node)
+    .flatMap(({ released }) => (released !== null && released < step ? [released] : []));
+  if (slots.length) return Math.max(...slots);
+  const visited = facts.index.visitsOf.get(node)?.findLast((at) => at < step);
+  return visited !== undefined && MESSAGE.test(facts.error?.message ?? "") ? visited : null;
+}
+
+/** @param {RunFacts} facts @param {BackwardCall} call @param {string} node */
+function wasVisited(facts, call, node) {
+  return facts.index.visitsOf.get(node)?.some((step) => step >= call.step && step <= call.end) ?? false;
+}
+
+/** The named tensor through which the second backward comes into what the first had walked: the output of the first such
+ * node on the way that has a name. @param {RunFacts} facts @param {string[]} path @param {string} entry @param {BackwardCall} first */
+function carrierOf(facts, path, entry, first) {
+  for (const node of path.slice(path.indexOf(entry))) {
+    const made = facts.birth(node);
+    for (const step of [first.end, made]) {
+      const output = facts.index.outputsOf(node, step).find((uid) => facts.nameText(uid, step));
+      if (output) return { uid: output, made: boundAt(facts, output, step, made) };
+    }
+  }
+  return null;
+}
+
+/** The step that took the carried tensor into the first of two backwards, where an optimizer stepped between them that has
+ * nothing of what lies behind that tensor: there it should have been detached, as what a discriminator is shown.
+ * @param {RunFacts} facts @param {{first: BackwardCall, second: BackwardCall, carrier: {uid: string, made: number}}} case_
+ * @returns {number | null} */
+function firstUse(facts, { first, second, carrier }) {
+  if (first.stmt === second.stmt) return null;
+  const stepped = [...optimizersOf(facts).values()].filter(({ steps }) =>
+    steps.some((step) => step > first.end && step < second.step),
+  );
+  const behind = new Set(originOf(facts, carrier.uid, first.step).tensors);
+  const holds = stepped.some(({ uid }) => parametersOf(facts, uid, first.step).some((param) => behind.has(param)));
+  if (!stepped.length || holds) return null;
+  for (let step = carrier.made + 1; step <= first.step; step++)
+    if (facts.opsAt(step).some(({ inputs, grad_mode: recorded }) => recorded && inputs.includes(carrier.uid)))
+      return callerStep(facts, step);
+  return null;
+}
+
+/** The statement that called the function in which a step lies, as far out as the module. @param {RunFacts} facts @param {number} step */
+function callerStep(facts, step) {
+  if (!facts.steps[step].depth) return step;
+  const returned = facts.steps.findIndex(({ depth, kind }, i) => i > step && !depth && kind === "statement");
+  return returned < 0 ? step : returned;
+}
+
+/** What a path begins with: `states` of `states[0]`. @param {string} path */
+function rootName(path) {
+  return /^[\p{L}_][\p{L}\p{N}_]*/u.exec(path)?.[0] ?? path;
+}
+
+/** The step at which the name began to mean a tensor by which it is called at a step; where that is not known, the step that
+ * made it. @param {RunFacts} facts @param {string} uid @param {number} step @param {number} made */
+function boundAt(facts, uid, step, made) {
+  const root = rootName(facts.nameText(uid, step) ?? "");
+  const bindings = [...facts.scan.meanings].flatMap(([key, list]) => (key.endsWith(`/${root}`) ? list : []));
+  const steps = bindings.flatMap((binding) => (binding.step >= made && binding.step <= step ? [binding.step] : []));
+  return steps.length ? Math.max(...steps) : made;
+}
+
+/**
+ * @param {RunFacts} facts
+ * @param {{failed: {step: number, node: string}, first: BackwardCall, second: BackwardCall, root: string | null,
+ *   again: boolean, carried: boolean, entry: string, carrier: {uid: string, made: number} | null}} case_
+ * @returns {Diagnosis}
+ */
+function diagnosis(facts, { failed, first, second, root, again: same, carried, entry, carrier }) {
+  const { step } = failed;
+  const again = !carried && (first.roots.includes(root) || same);
+  const use = carried && carrier ? firstUse(facts, { first, second, carrier }) : null;
+  const variant = use ? "walked_in" : carried ? "carried" : again ? "again" : "shared";
+  const x = carrier ? facts.name(carrier.uid, carrier.made) : facts.name(root, step);
+  const made = carrier?.made ?? facts.birth(entry);
+  const all = {
+    x,
+    y: facts.name(root, step),
+    first_line: facts.place(first.step).line,
+    made_line: facts.place(made).line,
+    error_line: facts.place(step).line,
+    code: facts.codeFact(step),
+  };
+  const links = [
+    link(facts.place(first.step), "released", { ...all, code: facts.codeFact(first.step) }, first.roots),
+    link(facts.place(step), "checked", all, [failed.node]),
+  ];
+  if (variant !== "again")
+    links.unshift(link(facts.place(made), "made", { ...all, code: facts.codeFact(made) }, [carrier?.uid, entry]));
+  if (use) links.splice(1, 0, link(facts.place(use), "way", { ...all, code: facts.codeFact(use) }, [carrier?.uid]));
+  const stepped = facts.steps.findIndex((_, i) => i > first.end && i < step && isOptimizerStep(facts, i));
+  return {
+    variant,
+    cause: facts.place(use ?? (carried ? made : variant === "shared" ? first.step : step)),
+    chain: links,
+    names: namesOf(x, all.y),
+    facts: all,
+    fixes: fixesOf(facts, variant, {
+      first,
+      use,
+      step,
+      made,
+      stepped,
+      name: rootName(nameOf(x)),
+    }),
+    explainsError: true,
+  };
+}
+
+/** @param {RunFacts} facts @param {string} variant
+ * @param {{first: BackwardCall, use: number | null, step: number, made: number, stepped: number, name: string}} at */
+function fixesOf(facts, variant, { first, use, step, made, stepped, name }) {
+  if (use !== null)
+    return [fix("detach_used", facts.place(use), { name }), fix("retain_graph", facts.place(first.step))];
+  if (variant === "carried")
+    return [fix("detach_carried", facts.place(made), { name, use_line: facts.place(step).line })];
+  const retain = fix("retain_graph", facts.place(first.step));
+  if (variant === "again") return [retain, fix("remove_line", facts.place(step))];
+  return stepped < 0
+    ? [fix("add_losses", facts.place(first.step), { second: facts.place(step).line }), retain]
+    : [retain];
+}

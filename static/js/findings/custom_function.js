@@ -1,0 +1,177 @@
+/** A `torch.autograd.Function` that breaks its contract: it writes an input and does not say so, or gives wrong gradients back. */
+
+import { contractBreaches } from "./custom_contract.js";
+import { fix, link, namesOf } from "./finding.js";
+import { customNode, refusedWrite } from "./refused_write.js";
+import { operationName } from "./operation_name.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+
+const GRADIENTS =
+  /returned an incorrect number of gradients|returned an invalid gradient at index (\d+)|expected shape compatible with/;
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function customFunction(facts) {
+  return [...refusedWrites(facts), ...wrongGradients(facts), ...undeclaredWrites(facts), ...contractBreaches(facts)];
+}
+
+/** A write into the output of a custom function, such as the one that a full backward hook puts around a module.
+ * @param {RunFacts} facts @returns {Diagnosis[]} */
+function refusedWrites(facts) {
+  const write = facts.error ? refusedWrite(facts) : null;
+  const custom = write?.op.grad_mode ? customNode(facts, write) : null;
+  if (!write || !custom) return [];
+  const { step, op } = write;
+  const hooked = /BackwardHookFunction/.test(facts.index.nodes.get(custom.node)?.name ?? "");
+  const registered = hooked ? hookRegistration(facts, step) : null;
+  const cause = registered ?? step;
+  const module =
+    registered === null
+      ? ""
+      : (/([\p{L}_][\w.[\]'"]*)\.register_full_backward/u.exec(facts.code(registered))?.[1] ?? "");
+  const all = {
+    x: module ? { code: module } : facts.name(custom.handle, step),
+    write: operationName(op.name),
+    function: functionName(facts, custom.node),
+    code: facts.codeFact(step),
+  };
+  const chain = [link(facts.place(step), "checked", all, [custom.handle])];
+  if (registered !== null)
+    chain.unshift(link(facts.place(registered), "hooked", { ...all, code: facts.codeFact(registered) }, []));
+  return [
+    {
+      variant: hooked ? "hook" : "output",
+      cause: facts.place(cause),
+      chain,
+      names: namesOf(all.x),
+      facts: all,
+      fixes: [fix("not_inplace", facts.place(step))],
+      explainsError: true,
+    },
+  ];
+}
+
+/** The last step that registered a full backward hook. @param {RunFacts} facts @param {number} step */
+function hookRegistration(facts, step) {
+  for (let i = step; i >= 0; i--)
+    if (/\.register_full_backward(_pre)?_hook\(/.test(facts.code(i)) && facts.steps[i].kind === "statement") return i;
+  return null;
+}
+
+/** @param {RunFacts} facts @param {string} node */
+export function functionName(facts, node) {
+  return (facts.index.nodes.get(node)?.name ?? "").replace(/Backward$/, "");
+}
+
+/** Backward of a function gave too few gradients, too many, or one of the wrong shape. @param {RunFacts} facts @returns {Diagnosis[]} */
+function wrongGradients(facts) {
+  const match = GRADIENTS.exec(facts.error?.message ?? "");
+  const failed = facts.failedVisit;
+  if (!match || !failed) return [];
+  const { step, node } = failed;
+  const made = facts.birth(node);
+  const returned = facts.steps.findLastIndex((row, i) => i <= step && row.kind === "return" && i > made);
+  const cause = returned >= 0 && facts.steps[returned].line ? returned : step;
+  const all = {
+    function: functionName(facts, node),
+    inputs: facts.index.nodes.get(node)?.next.length ?? 0,
+    index: match[1] ?? "",
+    code: facts.codeFact(cause),
+    message: (facts.error?.message ?? "").split("\n")[0],
+  };
+  return [
+    {
+      variant: match[1] === undefined ? "count" : "shape",
+      cause: facts.place(cause),
+      chain: [
+        link(facts.place(made), "made", { ...all, code: facts.codeFact(made), x: { code: all.function } }, [node]),
+        link(facts.place(cause), "way", all, [node]),
+        link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [node]),
+      ],
+      names: [{ code: all.function }],
+      facts: all,
+      fixes: [],
+      explainsError: true,
+    },
+  ];
+}
+
+/** Forward wrote into an input, whose history does not know of it: `mark_dirty` was not called. @param {RunFacts} facts @returns {Diagnosis[]} */
+function undeclaredWrites(facts) {
+  /** @type {Diagnosis[]} */
+  const out = [];
+  for (const [node, { name }] of facts.index.nodes) {
+    const made = facts.birth(node);
+    if (facts.scan.first(node)?.custom !== true || /BackwardHook/.test(name)) continue;
+    const call = forwardCall(facts, node, made);
+    if (!call) continue;
+    for (const [step, written] of writesWithin(facts, call)) {
+      const input = call.inputs.find(
+        (uid) => facts.handle(uid, call.end)?.storage === written && !isDirty(facts, uid, node, call.end),
+      );
+      if (input) {
+        out.push(undeclared(facts, { node, input, step, ...call }));
+        break;
+      }
+    }
+  }
+  return out;
+}
+
+/** The call of `forward` that made a node: its frame, its steps, and the tensors that it got. @param {RunFacts} facts
+ * @param {string} node @param {number} made */
+export function forwardCall(facts, node, made) {
+  for (const [uid, fields] of Object.entries(facts.steps[made]?.set ?? {})) {
+    const vars = Object.values(fields.vars ?? {});
+    const refs = vars.flatMap((value) => (value && typeof value === "object" && "ref" in value ? [value.ref] : []));
+    if (fields.kind !== "frame" || !refs.includes(node)) continue;
+    const end = facts.index.lives.get(uid)?.death ?? made;
+    return {
+      frame: uid,
+      start: made,
+      end: Math.min(end + 1, facts.steps.length - 1),
+      inputs: refs.filter((ref) => ref[0] === "t"),
+    };
+  }
+  return null;
+}
+
+/** Steps of a call that wrote, each with the storage. @param {RunFacts} facts @param {{start: number, end: number}} call
+ * @returns {[number, string][]} */
+function writesWithin(facts, { start, end }) {
+  /** @type {[number, string][]} */
+  const out = [];
+  for (let i = start; i <= end; i++)
+    for (const entry of facts.steps[i].log)
+      if (entry.kind === "event" && entry.event === "written") out.push([i, entry.storage]);
+  return out;
+}
+
+/** Whether a tensor's history leads to the node that wrote it. @param {RunFacts} facts @param {string} uid @param {string} node @param {number} step */
+function isDirty(facts, uid, node, step) {
+  const tensor = facts.tensor(uid, step);
+  return tensor?.grad_fn === node || !tensor?.requires_grad;
+}
+
+/** @param {RunFacts} facts @param {{node: string, input: string, step: number, start: number, end: number}} call @returns {Diagnosis} */
+function undeclared(facts, { node, input, step, end }) {
+  const x = facts.name(input, end);
+  const inner = facts.name(input, step);
+  const all = { x, y: inner, function: functionName(facts, node), code: facts.codeFact(step) };
+  const call = { ...all, code: facts.codeFact(end) };
+  return {
+    variant: "mark_dirty",
+    severity: "warning",
+    cause: facts.place(step),
+    chain: [
+      link(facts.place(step), "written", { ...all, x: inner }, [input]),
+      link(facts.place(end), "used", call, [input, node]),
+    ],
+    names: namesOf(x, inner),
+    facts: all,
+    fixes: [
+      fix("mark_dirty", facts.place(step), { name: typeof inner === "object" && "code" in inner ? inner.code : "" }),
+    ],
+  };
+}

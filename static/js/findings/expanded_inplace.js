@@ -1,0 +1,52 @@
+/** A write into a tensor of which several elements are one cell in memory. */
+
+import { fix, link, namesOf } from "./finding.js";
+import { operationName } from "./operation_name.js";
+import { namedTarget, overlaps, refusedWrite } from "./refused_write.js";
+
+/** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
+export function expandedInplace(facts) {
+  const write = refusedWrite(facts);
+  if (!write || !overlaps(write.tensor)) return [];
+  if (write.op.grad_mode && write.tensor.leaf && write.tensor.requires_grad) return [];
+  const { step, op, views, tensor } = write;
+  const target = namedTarget(facts, write);
+  const expand = views.find(({ uid }) => overlaps(facts.tensor(uid, step) ?? tensor));
+  const first =
+    [...views].reverse().find(({ uid, op: made }) => overlaps(facts.tensor(uid, made.step) ?? tensor)) ?? expand;
+  const made = first ? first.op.step : facts.birth(target);
+  const x = facts.name(target, step);
+  const whole = facts.tensor(target, step) ?? tensor;
+  const y = first ? facts.name(first.op.inputs[0], made) : x;
+  const all = {
+    x,
+    y,
+    expand: first ? operationName(first.op.name) : "expand",
+    write: operationName(op.name),
+    elements: numberOf(whole.shape ?? []),
+    cells: numberOf((whole.shape ?? []).filter((_, k) => whole.stride?.[k] !== 0)),
+    made_line: facts.place(made).line,
+  };
+  const chain = [link(facts.place(made), "shares", { ...all, code: facts.codeFact(made) }, [target])];
+  chain.push(link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [target]));
+  const name = facts.nameText(target, step) ?? "";
+  return [
+    {
+      cause: facts.place(step),
+      chain,
+      names: namesOf(x),
+      facts: all,
+      fixes: [
+        fix("clone_result", facts.place(facts.birth(target)), { name }),
+        fix("clone_before", facts.place(step), { name }),
+        fix("out_of_place", facts.place(step), { name }),
+      ],
+      explainsError: true,
+    },
+  ];
+}
+
+/** @param {number[]} sizes */
+function numberOf(sizes) {
+  return sizes.reduce((product, size) => product * size, 1);
+}

@@ -1,0 +1,55 @@
+/** What is to be said of a run: every diagnosis is asked, and its findings are ordered, the best first. */
+
+import { openTrace } from "../state.js";
+import { DIAGNOSES } from "./registry.js";
+import { RunFacts } from "./run_facts.js";
+
+/** @typedef {import("./finding.js").Finding} Finding */
+
+const RANK = { error: 0, warning: 1, note: 2 };
+
+/** The findings of a run, the best first: what explains its error, then errors, warnings and notes as they came about.
+ * @param {import("../state.js").OpenTrace} opened @returns {Finding[]} */
+export function explain(opened) {
+  const facts = new RunFacts(opened);
+  const found = DIAGNOSES.filter((row) => !row.onError || facts.error).flatMap(({ kind, severity, diagnose }) =>
+    diagnose(facts).map((diagnosis) => withoutRepetitions({ severity, explainsError: false, ...diagnosis, kind })),
+  );
+  return ordered(withoutDuplicates(found));
+}
+
+/** @param {import("../trace.js").Trace} trace @returns {Finding[]} */
+export function explainTrace(trace) {
+  return explain(openTrace(trace));
+}
+
+/** One finding explains the error, the first; of the others, one for each kind and line of cause. @param {Finding[]} found */
+function withoutDuplicates(found) {
+  const best = found.find(({ explainsError }) => explainsError);
+  /** @type {Set<string>} */
+  const seen = new Set();
+  return found.filter((finding) => {
+    if (finding.explainsError && finding !== best) return false;
+    const key = `${finding.kind} ${finding.variant ?? ""} ${finding.cause.line}`;
+    if (finding !== best && seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+/** @param {Finding[]} found */
+function ordered(found) {
+  const rank = (/** @type {Finding} */ finding) => (finding.explainsError ? -1 : RANK[finding.severity]);
+  return found.sort((a, b) => rank(a) - rank(b) || a.cause.step - b.cause.step);
+}
+
+/** A finding without links that say the same of one step. @param {Finding} finding @returns {Finding} */
+function withoutRepetitions(finding) {
+  /** @type {Set<string>} */
+  const seen = new Set();
+  const chain = finding.chain.filter(({ step, role, facts }) => {
+    const key = JSON.stringify([step, role, facts]);
+    return !seen.has(key) && Boolean(seen.add(key));
+  });
+  return { ...finding, chain };
+}

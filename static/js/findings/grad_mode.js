@@ -1,0 +1,29 @@
+/** Which line turned the recording of gradients off: a `with` block, a decorator, or a switch that was left off. */
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {{line: number, step: number, code: string, isSwitch: boolean}} GradOff
+ *   isSwitch: a statement of its own, like `torch.set_grad_enabled(False)`, that holds until it is turned on again */
+
+const DECORATOR = /^\s*@\S*(?:no_grad|inference_mode|set_grad_enabled)/;
+
+/** What had turned grad mode off at a step. @param {RunFacts} facts @param {number} step @returns {GradOff | null} */
+export function gradOffAt(facts, step) {
+  const off = facts.steps.findLastIndex(
+    ({ set }, i) => i <= step && Object.entries(set ?? {}).some(([uid, { grad }]) => uid[0] === "m" && isOff(grad)),
+  );
+  if (off < 0) return null;
+  const { kind, set } = facts.steps[off];
+  if (kind === "call") {
+    const frame = Object.entries(set).find(([uid, fields]) => uid[0] === "f" && fields.kind)?.[1];
+    const above = facts.source.findIndex((text) => text.trimStart().startsWith(`def ${frame?.name}(`)) - 1;
+    if (!DECORATOR.test(facts.source[above] ?? "")) return null;
+    return { line: above + 1, step: off, code: facts.source[above].trim(), isSwitch: false };
+  }
+  const code = facts.code(off);
+  return { ...facts.place(off), code, isSwitch: kind === "statement" && /set_grad_enabled\(/.test(code) };
+}
+
+/** @param {unknown} grad */
+function isOff(grad) {
+  return grad === false;
+}

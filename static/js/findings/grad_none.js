@@ -1,0 +1,174 @@
+/** Why `.grad` is None, where the program shows interest in it: it reads it, or gives the tensor to an optimizer. */
+
+import { code, fix, link, namesOf } from "./finding.js";
+import { gradName, plainName } from "./gradient_name.js";
+import { gradReadings } from "./grad_readings.js";
+import { reasonFor } from "./grad_none_reasons.js";
+import { operationName } from "./operation_name.js";
+import { optimizerMisses } from "./optimizer_misses.js";
+import { optimizersOf, parametersOf } from "./optimizers.js";
+import { mentionsAt } from "./program_text.js";
+import { tensorHistory } from "./tensor_history.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+/** @typedef {import("./grad_none_reasons.js").Reason} Reason */
+/** @typedef {{uid: string, path: string, step: number, count: number}} Interest
+ *   path: as the program's text has it; count: of the tensors that this one stands for */
+
+const MOST_FINDINGS = 12;
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function gradNone(facts) {
+  const explained = raisedByNone(facts);
+  /** @type {Map<string, Diagnosis>} */
+  const out = new Map(givenToOptimizer(facts).map((diagnosis) => ["optimizer", diagnosis]));
+  for (const interest of [...updates(facts), ...readings(facts)]) {
+    if (out.size >= MOST_FINDINGS) break;
+    const reason = reasonFor(facts, interest.uid, interest.step);
+    if (!reason) continue;
+    const key = `${reason.variant} ${facts.steps[reason.cause].line}`;
+    const known = out.get(key);
+    const explains = explained === facts.steps[interest.step].stmt;
+    if (known && !explains) addName(known, facts, interest);
+    else out.set(key, diagnosisOf(facts, interest, reason, explains));
+  }
+  return [...out.values()];
+}
+
+/** Why a tensor has no `.grad` after a step, whether the program asks for it or not. @param {RunFacts} facts @param {string} uid
+ * @param {number} step @returns {Diagnosis | null} null where the trace does not say why */
+export function noGradient(facts, uid, step) {
+  const reason = reasonFor(facts, uid, step);
+  return reason && diagnosisOf(facts, { uid, path: "", step, count: 1 }, reason, false);
+}
+
+/** @param {RunFacts} facts @param {Interest} interest @param {Reason} reason @param {boolean} explains @returns {Diagnosis} */
+function diagnosisOf(facts, interest, reason, explains) {
+  const isLost = reason.variant === "reset" && interest.path === "";
+  const x = readerName(facts, interest);
+  const cause = facts.place(reason.cause);
+  const read = facts.place(interest.step);
+  /** @type {import("./finding.js").Facts} */
+  const said = {
+    x,
+    grad: gradName(x),
+    grads: [gradName(x)],
+    name: plainName(x),
+    n: interest.count,
+    code: facts.codeFact(reason.cause),
+    read: read.line,
+    ...reason.facts,
+  };
+  const chain = [...reason.chain, link(read, "none", { code: facts.codeFact(interest.step) }, [interest.uid])];
+  return {
+    variant: reason.variant,
+    severity: explains ? "error" : isLost ? "warning" : reason.severity,
+    cause,
+    chain,
+    names: namesOf(
+      x,
+      ...["y", "loss", "from"].map((name) => /** @type {import("./finding.js").Fact} */ (reason.facts[name])),
+    ),
+    facts: said,
+    fixes: reason.fixes.map((kind) => fix(kind, cause, { x: plainName(x), to: read.line })),
+    explainsError: explains,
+  };
+}
+
+/** @param {Diagnosis} diagnosis @param {RunFacts} facts @param {Interest} interest */
+function addName(diagnosis, facts, interest) {
+  const name = readerName(facts, interest);
+  const grads = /** @type {import("./finding.js").Fact[]} */ (diagnosis.facts.grads);
+  const grad = gradName(name);
+  if (grads.some((known) => JSON.stringify(known) === JSON.stringify(grad))) return;
+  grads.push(grad);
+  diagnosis.names = namesOf(...diagnosis.names, name);
+}
+
+/** A path through modules says more than the name of a loop. @param {RunFacts} facts @param {Interest} interest */
+function readerName(facts, { uid, path, step }) {
+  const item = (facts.opened.names(step).tags.get(uid) ?? []).find(({ kind }) => kind === "item");
+  if (!/[.[]/.test(path) && item && facts.steps[step].iter?.length) return code(item.text);
+  const isElement =
+    item && !/[.[]/.test(path) && new RegExp(`\\bfor\\b[^:]*\\b${path}\\b[^:]*\\bin\\b`).test(facts.code(step));
+  if (path && isElement) return { code: path, also: item.text };
+  return path ? code(path) : facts.name(uid, step);
+}
+
+/** The statement that raised because a `.grad` is None. @param {RunFacts} facts */
+function raisedByNone({ error, steps }) {
+  if (!error || !/NoneType|must be Tensor, not None/.test(error.message)) return null;
+  if (!["AttributeError", "TypeError"].includes(error.type)) return null;
+  return steps[error.step]?.stmt ?? null;
+}
+
+/** An optimizer was given a tensor that keeps no `.grad`, as it is the result of an operation: it takes leaves only.
+ * @param {RunFacts} facts @returns {Diagnosis[]} */
+function givenToOptimizer(facts) {
+  if (!/can't optimize a non-leaf/.test(facts.error?.message ?? "")) return [];
+  const step = facts.errorStep;
+  const isResult = (/** @type {string} */ uid) => facts.tensor(uid, step)?.leaf === false;
+  const given = [...facts.index.lives.values()].find(
+    ({ uid, kind }) => kind === "tensor" && isResult(uid) && isMentioned(facts, uid, step),
+  );
+  if (!given) return [];
+  const made = Math.max(0, facts.birth(given.uid));
+  const x = facts.name(given.uid, made);
+  const said = { x, op: operationName(facts.producer(given.uid)?.name ?? ""), code: facts.codeFact(made) };
+  return [
+    {
+      variant: "optimizer_given",
+      severity: "error",
+      cause: facts.place(made),
+      chain: [
+        link(facts.place(made), "made", said, [given.uid]),
+        link(facts.place(step), "checked", { ...said, code: facts.codeFact(step) }, [given.uid]),
+      ],
+      names: namesOf(x),
+      facts: said,
+      fixes: [fix("leaf_of_result", facts.place(made), { x: plainName(x) })],
+      explainsError: true,
+    },
+  ];
+}
+
+/** Whether a statement's text has the name of a tensor, or of what it is in. @param {RunFacts} facts @param {string} uid @param {number} step */
+function isMentioned(facts, uid, step) {
+  const name = facts.naming.at(uid, step);
+  return name !== null && mentionsAt(facts, step).names.has(/^\w+/.exec(name)?.[0] ?? "");
+}
+
+/** Where the program reads a `.grad` that is None. @param {RunFacts} facts @returns {Interest[]} */
+function readings(facts) {
+  const history = tensorHistory(facts);
+  return gradReadings(facts)
+    .filter(({ uid, step }) => !history.value(uid, "grad", Math.max(0, step - 1)) && !history.value(uid, "grad", step))
+    .map((reading) => ({ ...reading, count: 1 }));
+}
+
+/** Steps of optimizers whose tensors have no `.grad` at all, though a backward has run. @param {RunFacts} facts @returns {Interest[]} */
+function updates(facts) {
+  const history = tensorHistory(facts);
+  return [...optimizersOf(facts).values()].flatMap(({ uid, steps }) => {
+    const step = steps.at(-1);
+    if (step === undefined || !facts.backwards.some((call) => call.step < step)) return [];
+    const params = parametersOf(facts, uid, step);
+    if (!params.length || params.some((param) => history.changes(param, "grad").some(({ value }) => value))) {
+      return resetBeforeStep(facts, uid, steps);
+    }
+    if (facts.naming.at(params[0], step)?.includes("param_groups")) return []; // see `parameter_detached`
+    if (optimizerMisses(facts).some(({ optimizer }) => optimizer === uid)) return [];
+    return [{ uid: params[0], path: "", step, count: params.length }];
+  });
+}
+
+/** Where every step of an optimizer finds that the gradients have been reset. @param {RunFacts} facts @param {string} uid
+ * @param {number[]} steps @returns {Interest[]} */
+function resetBeforeStep(facts, uid, steps) {
+  const history = tensorHistory(facts);
+  const params = parametersOf(facts, uid, steps[0]);
+  const without = (/** @type {number} */ step) => params.every((param) => !history.value(param, "grad", step - 1));
+  if (!params.length || !steps.every(without)) return [];
+  return [{ uid: params[0], path: "", step: steps[0], count: params.length }];
+}

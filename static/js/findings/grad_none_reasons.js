@@ -1,0 +1,329 @@
+/** The reasons for which a tensor has no `.grad` at a step, each with the step it goes back to and the way from there. */
+
+import { code, link } from "./finding.js";
+import { dataflow } from "./dataflow.js";
+import { replacedBy } from "./replaced_tensor.js";
+import { tensorHistory } from "./tensor_history.js";
+import { valueLost } from "./value_lost.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Link} Link */
+/** @typedef {import("./finding.js").Facts} Facts */
+/** @typedef {import("./dataflow.js").Edge} Edge */
+/**
+ * @typedef {{variant: string, severity: import("./finding.js").Severity, cause: number, chain: Link[], facts: Facts,
+ *   fixes: string[]}} Reason   cause: a step
+ */
+
+/**
+ * @param {RunFacts} facts @param {string} uid of the tensor @param {number} step at which `.grad` is None
+ * @returns {Reason | null} null where the trace does not say why
+ */
+export function reasonFor(facts, uid, step) {
+  const history = tensorHistory(facts);
+  const tensor = facts.tensor(uid, step) ?? facts.tensor(uid, step - 1);
+  if (!tensor) return null;
+  if (history.value(uid, "leaf", step) === false && !tensor.retains_grad) return notALeaf(facts, uid, step);
+  if (!history.value(uid, "requires_grad", step)) return notRequired(facts, uid, step);
+  const lost = history.changes(uid, "grad").findLast((change) => change.step <= step && change.value === null);
+  if (lost && history.value(uid, "grad", lost.step - 1)) return reset(facts, uid, lost.step);
+  return notReached(facts, uid, step);
+}
+
+/** @param {RunFacts} facts @param {string} uid @param {number} step @returns {Reason} */
+function notALeaf(facts, uid, step) {
+  const made = changeOf(facts, uid, "grad_fn", step);
+  const x = facts.name(uid, step);
+  const node = /** @type {string | null} */ (tensorHistory(facts).value(uid, "grad_fn", step));
+  const op = facts.producer(uid);
+  const said = { op: facts.operation(node) || (op?.name ?? ""), code: facts.codeFact(made) };
+  const start = lastBackward(facts, step);
+  const starts = start
+    ? [link(facts.place(start.end), "starts", { code: facts.codeFact(start.step) }, start.roots)]
+    : [];
+  const leaf = leafBefore(facts, uid, made);
+  const chain = [
+    ...(leaf ? [link(facts.place(facts.birth(leaf)), "made", { x }, [leaf])] : []),
+    link(facts.place(made), leaf ? "moved" : "made", { x, code: facts.codeFact(made) }, [uid]),
+    ...starts.filter((entry) => entry.step >= made),
+  ];
+  const fixes = leaf ? ["leaf_of_result", "retain_grad"] : ["retain_grad"];
+  return {
+    variant: leaf ? "moved_from_leaf" : "not_leaf",
+    severity: "warning",
+    cause: made,
+    chain,
+    facts: said,
+    fixes,
+  };
+}
+
+/** The leaf that a name meant before it came to mean this tensor, which was computed from it.
+ * @param {RunFacts} facts @param {string} uid @param {number} step of the change @returns {string | null} */
+function leafBefore(facts, uid, step) {
+  const before = formerMeaning(facts, uid, step);
+  if (!before || tensorHistory(facts).value(before, "leaf", step) !== true) return null;
+  return tensorHistory(facts).value(before, "requires_grad", step) ? before : null;
+}
+
+/** The tensor that a name of this one meant until the step that gave it the name. @param {RunFacts} facts @param {string} uid
+ * @param {number} step @returns {string | null} */
+function formerMeaning(facts, uid, step) {
+  for (const { name, frame, step: bound } of facts.scan.bindings.get(uid) ?? []) {
+    const former = (facts.scan.meanings.get(`${frame}/${name}`) ?? []).findLast((meaning) => meaning.step < bound);
+    if (bound >= step && former?.uid[0] === "t" && former.uid !== uid) return former.uid;
+  }
+  return null;
+}
+
+/** @param {RunFacts} facts @param {string} uid @param {number} step @returns {Reason} */
+function notRequired(facts, uid, step) {
+  const history = tensorHistory(facts);
+  const birth = facts.birth(uid);
+  const x = facts.name(uid, step);
+  const wanted = history.changes(uid, "requires_grad").findLast(({ value, step: at }) => value && at <= step);
+  if (wanted) {
+    const frozen = changeOf(facts, uid, "requires_grad", step);
+    const chain = [link(facts.place(frozen), "cut", { x, code: facts.codeFact(frozen) }, [uid])];
+    return { variant: "frozen", severity: "note", cause: frozen, chain, facts: {}, fixes: [] };
+  }
+  const source = cutSource(facts, uid);
+  const former = formerMeaning(facts, uid, birth);
+  const made = link(facts.place(birth), source ? "cut" : "made", { x, code: facts.codeFact(birth) }, [uid, source]);
+  if (former && history.value(former, "requires_grad", birth)) {
+    const before = link(facts.place(facts.birth(former)), "made", { x }, [former]);
+    const moved = { ...made, role: /** @type {const} */ ("moved") };
+    return {
+      variant: "name_moved",
+      severity: "warning",
+      cause: birth,
+      chain: [before, moved],
+      facts: {},
+      fixes: ["in_place"],
+    };
+  }
+  if (source) {
+    const said = { from: facts.name(source, birth) };
+    return {
+      variant: "made_without_graph",
+      severity: "warning",
+      cause: birth,
+      chain: [made],
+      facts: said,
+      fixes: ["keep_history"],
+    };
+  }
+  return { variant: "not_required", severity: "note", cause: birth, chain: [made], facts: {}, fixes: ["require_grad"] };
+}
+
+/** The tensor that requires grad of which this one was computed without its history. @param {RunFacts} facts @param {string} uid */
+function cutSource(facts, uid) {
+  const flow = dataflow(facts).into.get(uid) ?? [];
+  const requires = (/** @type {Edge} */ { from, step }) => tensorHistory(facts).value(from, "requires_grad", step);
+  return flow.find((edge) => edge.cut ?? requires(edge))?.from ?? null;
+}
+
+/** @param {RunFacts} facts @param {string} uid @param {number} at @returns {Reason} */
+function reset(facts, uid, at) {
+  const x = facts.name(uid, at);
+  const accumulated = facts.events("grad_accumulated").findLast(({ tensor, step }) => tensor === uid && step < at);
+  const chain = [
+    ...(accumulated ? [link(facts.place(accumulated.step), "gradient", { x }, [uid])] : []),
+    link(facts.place(at), "cut", { x, code: facts.codeFact(at) }, [uid]),
+  ];
+  return {
+    variant: "reset",
+    severity: "note",
+    cause: at,
+    chain,
+    facts: { code: facts.codeFact(at) },
+    fixes: ["zero_grad_later"],
+  };
+}
+
+/** A leaf that requires grad, and no backward has come to it. @param {RunFacts} facts @param {string} uid @param {number} step
+ * @returns {Reason | null} */
+function notReached(facts, uid, step) {
+  const x = facts.name(uid, step);
+  const birth = facts.birth(uid);
+  const made = link(facts.place(birth), "made", { x }, [uid]);
+  const running = facts.backwardAt(step);
+  const later = running ? arrivesLater(facts, uid, running, step) : null;
+  if (running && later !== null) {
+    const begins = link(facts.place(running.step), "starts", { code: facts.codeFact(running.step) }, running.roots);
+    const chain = [made, begins, link(facts.place(later), "gradient", { x }, [uid])];
+    return { variant: "not_yet", severity: "note", cause: running.step, chain, facts: {}, fixes: [] };
+  }
+  const call = lastBackward(facts, step);
+  if (!call || call.step < birth) {
+    return beforeBackward(facts, uid, step, made);
+  }
+  const starts = link(facts.place(call.step), "starts", { code: facts.codeFact(call.step) }, call.roots);
+  const loss = facts.name(call.roots[0], call.step);
+  if (call.inputs.length && !call.inputs.includes(uid))
+    return { variant: "inputs", severity: "note", cause: call.step, chain: [made, starts], facts: { loss }, fixes: [] };
+  const refused = sentNothing(facts, uid, call);
+  if (refused) return returnedNone(facts, x, refused, [made, starts]);
+  const way = dataflow(facts).way(uid, call.roots, call.step);
+  if (way) return cutOnTheWay(facts, x, way, [made, starts], loss) ?? requiredLate(facts, uid, way, [made, starts]);
+  const lost = valueLost(facts, uid, call.step);
+  if (lost) return { ...lost, chain: [made, ...lost.chain, starts], facts: { ...lost.facts, loss } };
+  const other = replacedBy(facts, uid, call);
+  if (other) {
+    const moved = link(facts.place(other.step), "moved", { x: code(other.name), code: facts.codeFact(other.step) }, [
+      uid,
+      other.after,
+    ]);
+    const said = { loss, name: code(other.name) };
+    return {
+      variant: "replaced",
+      severity: "warning",
+      cause: other.step,
+      chain: [made, moved, starts],
+      facts: said,
+      fixes: [],
+    };
+  }
+  return {
+    variant: "unused",
+    severity: "warning",
+    cause: call.step,
+    chain: [made, starts],
+    facts: { loss },
+    fixes: [],
+  };
+}
+
+/** No backward has run since the leaf was made: only `autograd.grad`, which stores nothing, or one that comes later, or none.
+ * @param {RunFacts} facts @param {string} uid @param {number} step @param {Link} made @returns {Reason} */
+function beforeBackward(facts, uid, step, made) {
+  const asked = facts.backwards.findLast((call) => call.api === "grad" && call.step <= step && call.step >= made.step);
+  const starts = (/** @type {import("./scan.js").BackwardCall} */ call) =>
+    link(facts.place(call.step), "starts", { code: facts.codeFact(call.step) }, call.roots);
+  const reason = { severity: /** @type {const} */ ("note"), facts: {}, fixes: [] };
+  if (asked) return { ...reason, variant: "autograd_grad", cause: asked.step, chain: [made, starts(asked)] };
+  const later = facts
+    .events("grad_accumulated")
+    .find((event) => event.tensor === uid && event.step > step && facts.backwardAt(event.step));
+  const call = later ? facts.backwardAt(later.step) : undefined;
+  if (!call) return { ...reason, variant: "no_backward", cause: step, chain: [made] };
+  const said = { later: facts.steps[call.step].line };
+  return { ...reason, variant: "before_backward", cause: step, chain: [made, starts(call)], facts: said };
+}
+
+/** The step at which a backward that still runs will come to a leaf. @param {RunFacts} facts @param {string} uid
+ * @param {import("./scan.js").BackwardCall} call @param {number} step */
+function arrivesLater(facts, uid, call, step) {
+  const visits = facts.index.visits.get(call.uid) ?? [];
+  return visits.find((visit) => visit.step > step && facts.steps[visit.step].visit?.accumulates === uid)?.step ?? null;
+}
+
+/** A node that a backward ran and that sent nothing on to a leaf. @param {RunFacts} facts @param {string} uid
+ * @param {import("./scan.js").BackwardCall} call @returns {{node: string, step: number} | null} */
+function sentNothing(facts, uid, call) {
+  for (const leaf of facts.index.accumulatorsOf(uid, call.step))
+    for (const { node, edge } of facts.index.edgesInto(leaf, call.step)) {
+      const step = facts.index.visitsOf.get(node)?.find((at) => facts.steps[at].visit?.backward === call.uid);
+      const visit = step === undefined ? null : facts.steps[step].visit;
+      if (step !== undefined && visit && !visit.failed && !visit.grad_inputs[edge]) return { node, step };
+    }
+  return null;
+}
+
+/** @param {RunFacts} facts @param {import("./finding.js").Fact} x @param {{node: string, step: number}} refused
+ * @param {[Link, Link]} ends @returns {Reason} */
+function returnedNone(facts, x, { node, step }, [made, starts]) {
+  const cause = facts.birth(node);
+  const op = facts.operation(node);
+  const chain = [
+    made,
+    link(facts.place(cause), "way", { x, code: facts.codeFact(cause) }, [node]),
+    starts,
+    link(facts.place(step), "cut", { x, code: op }, [node]),
+  ];
+  return {
+    variant: "returned_none",
+    severity: "warning",
+    cause,
+    chain,
+    facts: { op, code: facts.codeFact(cause) },
+    fixes: [],
+  };
+}
+
+/** The first place on the way to the loss behind which nothing is recorded. @param {RunFacts} facts
+ * @param {import("./finding.js").Fact} x @param {Edge[]} way @param {[Link, Link]} ends @param {import("./finding.js").Fact} loss
+ * @returns {Reason | null} */
+function cutOnTheWay(facts, x, way, [made, starts], loss) {
+  const history = tensorHistory(facts);
+  const recorded = (/** @type {string} */ uid, /** @type {number} */ at) => history.value(uid, "requires_grad", at);
+  const isNewLeaf = (/** @type {Edge} */ { to, op }) => !op && history.changes(to, "leaf")[0]?.value === true;
+  const edge = way.find(
+    (each) => each.cut || (recorded(each.from, each.step) && (!requiredWhenMade(facts, each.to) || isNewLeaf(each))),
+  );
+  if (!edge) return null;
+  const y = facts.name(lastAlias(facts, edge, way), edge.step);
+  const reason = edge.cut?.reason ?? (edge.op?.grad_mode === false ? "no_grad" : "detach");
+  const warns = /checkpoint/.test(facts.code(edge.step)) ? "checkpoint" : reason;
+  const cut = link(facts.place(edge.step), "cut", { x, y, code: facts.codeFact(edge.step) }, [edge.from, edge.to]);
+  const said = { y, loss, code: facts.codeFact(edge.step) };
+  const fixes = ["keep_history"];
+  return {
+    variant: `cut_${warns}`,
+    severity: "warning",
+    cause: edge.step,
+    chain: [made, cut, starts],
+    facts: said,
+    fixes,
+  };
+}
+
+/** A leaf that requires grad only since it was used: what was computed before knows nothing of it. @param {RunFacts} facts
+ * @param {string} uid @param {Edge[]} way @param {[Link, Link]} ends @returns {Reason | null} */
+function requiredLate(facts, uid, way, [made, starts]) {
+  const required = tensorHistory(facts)
+    .changes(uid, "requires_grad")
+    .find(({ value, step }) => value === true && step > way[0].step);
+  if (!required) return null;
+  const used = facts.place(way[0].step);
+  const x = facts.name(uid, required.step);
+  const moved = link(facts.place(required.step), "moved", { x, code: facts.codeFact(required.step) }, [uid]);
+  return {
+    variant: "required_late",
+    severity: "warning",
+    cause: required.step,
+    chain: [made, link(used, "way", { code: facts.codeFact(used.step) }, [uid]), moved, starts],
+    facts: { used: used.line, code: facts.codeFact(required.step) },
+    fixes: [],
+  };
+}
+
+/** The first tensor behind the cut that has a name, else the first. @param {RunFacts} facts @param {Edge} edge @param {Edge[]} way */
+function lastAlias(facts, edge, way) {
+  const after = way.slice(way.indexOf(edge));
+  return after.find(({ to }) => facts.scan.bindings.has(to))?.to ?? edge.to;
+}
+
+/** Whether a tensor required grad as it was made. @param {RunFacts} facts @param {string} uid */
+function requiredWhenMade(facts, uid) {
+  const op = facts.producer(uid);
+  const at = op ? op.outputs.indexOf(uid) : -1;
+  return op && op.requires_grad[at] !== null
+    ? op.requires_grad[at]
+    : tensorHistory(facts).changes(uid, "requires_grad")[0]?.value;
+}
+
+/** The last call of backward that began before a step. @param {RunFacts} facts @param {number} step */
+function lastBackward(facts, step) {
+  return facts.backwards.findLast((call) => call.api === "backward" && call.step < step);
+}
+
+/** The step at which a field last became what it is at a step. @param {RunFacts} facts @param {string} uid
+ * @param {import("./tensor_history.js").Field} field @param {number} step */
+function changeOf(facts, uid, field, step) {
+  return (
+    tensorHistory(facts)
+      .changes(uid, field)
+      .findLast((change) => change.step <= step)?.step ?? facts.birth(uid)
+  );
+}

@@ -1,0 +1,108 @@
+/** What came to a node in one backward: over which edge, from which node, with which values. */
+
+import { push } from "../multimap.js";
+import { tensorHistory } from "./tensor_history.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./scan.js").BackwardCall} BackwardCall */
+/** @typedef {import("../trace.js").Grad} Grad */
+/**
+ * @typedef {{node: string, edge: number, step: number | null, grad: Grad | null}} Incoming
+ *   a gradient that a node sent over one of its edges; step: of its visit, null where that was not recorded
+ * @typedef {{node: string, nr: number, step: number | null, grad: Grad | null, incoming: Incoming[], root: string | null}} Arrival
+ *   what came to a node for one of its outputs. step, grad: of its visit and what it was given there, null where the
+ *   engine did not run it, or the visit was not recorded; root: the tensor that backward started from, where it is this one
+ */
+
+const MOST_NODES = 20000;
+
+/** @type {WeakMap<object, Map<string, Flow>>} */
+const cache = new WeakMap();
+
+/** The gradients of one backward, gathered once. @param {RunFacts} facts @param {BackwardCall} call @returns {Flow} */
+export function gradientFlow(facts, call) {
+  const flows = cache.get(facts.trace) ?? new Map();
+  cache.set(facts.trace, flows);
+  const flow = flows.get(call.uid) ?? new Flow(facts, call);
+  flows.set(call.uid, flow);
+  return flow;
+}
+
+export class Flow {
+  /** @param {RunFacts} facts @param {BackwardCall} call */
+  constructor(facts, call) {
+    this.facts = facts;
+    this.call = call;
+    /** @type {Map<string, number>} by node, the step of its visit */
+    this.visits = new Map();
+    /** @type {Map<string, Incoming[]>} by `node:nr` */
+    this.into = new Map();
+    /** @type {Map<string, string>} by `node:nr`, the tensor that backward started from */
+    this.roots = new Map();
+    for (const { node, step } of facts.index.visits.get(call.uid) ?? []) this.visits.set(node, step);
+    this.addRoots();
+    for (const [node, step] of this.visits) this.addSent(node, step, facts.steps[step].visit?.grad_inputs ?? []);
+    this.isWhole = !facts.steps.slice(call.step, call.end + 1).some(({ skipped }) => skipped);
+    if (!this.isWhole) this.addUnrecorded();
+  }
+
+  addRoots() {
+    const { facts, call } = this;
+    for (const root of call.roots) {
+      if (!root) continue;
+      const node = gradNode(facts, root, call.step);
+      const nr = facts.tensor(root, call.step)?.output_nr ?? 0;
+      if (node) this.roots.set(`${node}:${nr}`, root);
+    }
+  }
+
+  /** @param {string} node @param {number | null} step @param {(Grad | null)[]} sent */
+  addSent(node, step, sent) {
+    (this.facts.index.nodes.get(node)?.next ?? []).forEach((edge, k) => {
+      if (edge) push(this.into, `${edge[0]}:${edge[1]}`, { node, edge: k, step, grad: sent[k] ?? null });
+    });
+  }
+
+  /** Nodes that the engine could reach and of which no visit was recorded: what they sent is not known. */
+  addUnrecorded() {
+    const reached = new Set([...this.roots.keys()].map((key) => key.slice(0, key.lastIndexOf(":"))));
+    for (const node of reached) {
+      if (reached.size > MOST_NODES) break;
+      for (const edge of this.facts.index.nodes.get(node)?.next ?? []) if (edge) reached.add(edge[0]);
+    }
+    for (const node of reached) if (!this.visits.has(node)) this.addSent(node, null, []);
+  }
+
+  /** What came to a node for one of its outputs. @param {string} node @param {number} nr @returns {Arrival} */
+  arrival(node, nr) {
+    const key = `${node}:${nr}`;
+    const step = this.visits.get(node) ?? null;
+    const grad = step === null ? null : (this.facts.steps[step].visit?.grad_outputs[nr] ?? null);
+    const incoming = (this.into.get(key) ?? []).filter(({ grad, step }) => grad || step === null);
+    return { node, nr, step, grad, incoming, root: this.roots.get(key) ?? null };
+  }
+
+  /** What came to a node for each of its outputs that got something. @param {string} node @returns {Arrival[]} */
+  arrivals(node) {
+    const step = this.visits.get(node);
+    const outputs = step === undefined ? [] : (this.facts.steps[step].visit?.grad_outputs ?? []);
+    const known = outputs.flatMap((grad, nr) => (grad ? [nr] : []));
+    return known.map((nr) => this.arrival(node, nr));
+  }
+}
+
+/** The node that a tensor's gradient goes to: the one that made it, of a leaf the one that accumulates.
+ * @param {RunFacts} facts @param {string} uid @param {number} step @returns {string | null} */
+export function gradNode(facts, uid, step) {
+  const made = /** @type {string | null} */ (tensorHistory(facts).value(uid, "grad_fn", step));
+  if (made) return made;
+  return facts.index.accumulatorsOf(uid, step).at(-1) ?? accumulatorBefore(facts, uid, step);
+}
+
+/** A leaf's accumulating node that has gone since. @param {RunFacts} facts @param {string} uid @param {number} step */
+function accumulatorBefore(facts, uid, step) {
+  const nodes = [...facts.index.nodes.values()].filter(({ variable, uid: node }) => {
+    return variable === uid && facts.birth(node) <= step;
+  });
+  return nodes.at(-1)?.uid ?? null;
+}

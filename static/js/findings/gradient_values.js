@@ -1,0 +1,84 @@
+/** Gradients as facts of sentences, and whether several of them add up to another. */
+
+import { shortNumber, tuple } from "../layout/format.js";
+import { code, phrase } from "./finding.js";
+import { cellsOf, numberOf } from "./numbers.js";
+
+/** @typedef {import("../entities.js").Cell} Cell */
+/** @typedef {import("../trace.js").Grad} Grad */
+/** @typedef {import("./finding.js").Fact} Fact */
+/** @typedef {Pick<Grad, "shape" | "dtype" | "cells" | "summary">} Gradient   its elements, or a summary of many, or neither */
+
+const MOST_NUMBERS = 8;
+const DIGITS = 8;
+
+/** The relative error that one operation of a type makes. @type {Record<string, number>} */
+const ROUNDING = { float64: 2e-16, float32: 1.2e-7, float16: 1e-3, bfloat16: 8e-3 };
+
+/** What a sentence says of a gradient's values. @param {Gradient | null | undefined} grad @returns {Fact} */
+export function gradientFact(grad) {
+  if (!grad) return phrase("answer.no_value");
+  const { shape, cells, summary } = grad;
+  if (cells) return code(arrayText(cells, shape));
+  const size = code(tuple(shape));
+  if (!summary) return phrase("answer.not_listed", { size });
+  const [min, max] = [summary.min, summary.max].map((value) => code(shortNumber(value, DIGITS)));
+  return phrase("answer.summary", { size, min, max });
+}
+
+/** What a `.grad` holds. @param {Gradient | null} grad null where it is None @returns {Fact} */
+export function heldFact(grad) {
+  return grad ? gradientFact(grad) : code("None");
+}
+
+/** Elements as nested lists; of many the first, with the shape before them. @param {Cell[]} cells @param {number[]} shape */
+export function arrayText(cells, shape) {
+  const texts = cells.slice(0, MOST_NUMBERS).map((cell) => shortNumber(cell, DIGITS));
+  if (!shape.length) return texts.join();
+  if (cells.length <= MOST_NUMBERS) return nested(texts, shape);
+  return `${shape.length > 1 ? `${tuple(shape)} ` : ""}[${texts.slice(0, MOST_NUMBERS - 2).join(", ")}, …]`;
+}
+
+/** @param {string[]} texts @param {number[]} shape @returns {string} */
+function nested(texts, shape) {
+  const [length = 0, ...rest] = shape;
+  if (!rest.length) return `[${texts.join(", ")}]`;
+  const each = texts.length / Math.max(1, length);
+  const parts = Array.from({ length }, (_, k) => nested(texts.slice(k * each, (k + 1) * each), rest));
+  return `[${parts.join(", ")}]`;
+}
+
+/** A tensor's elements at a state, as a gradient. @param {import("../entities.js").Lookup} entities
+ * @param {import("../entities.js").Tensor | undefined} tensor @returns {Gradient | null} */
+export function tensorValue(entities, tensor) {
+  if (!tensor) return null;
+  const storage = entities.get(tensor.storage ?? "");
+  const [summary] = storage?.kind === "storage" ? Object.values(storage.summary ?? {}) : [];
+  const shape = tensor.shape ?? [];
+  return { shape, dtype: tensor.dtype ?? "", cells: cellsOf(entities, tensor), summary: summary ?? null };
+}
+
+/**
+ * Whether gradients add up to a sum, but for rounding.
+ * @param {Gradient[]} parts @param {Gradient | null | undefined} sum
+ * @returns {boolean | null} null where the trace does not list all of their elements
+ */
+export function addUp(parts, sum) {
+  const lists = parts.map(({ cells }) => cells?.map(numberOf));
+  const expected = sum?.cells?.map(numberOf);
+  if (!expected || lists.some((list) => list?.length !== expected.length)) return null;
+  const bound = (ROUNDING[sum?.dtype ?? ""] ?? ROUNDING.float32) * (parts.length + 2);
+  return expected.every((value, k) => {
+    const terms = lists.map((list) => list?.[k] ?? Number.NaN);
+    const total = terms.reduce((a, b) => a + b, 0);
+    if (Object.is(total, value) || total === value || (Number.isNaN(total) && Number.isNaN(value))) return true;
+    return Math.abs(total - value) <= bound * terms.reduce((a, b) => a + Math.abs(b), 1e-30);
+  });
+}
+
+/** Whether two gradients list the same elements. @param {Gradient | null} a @param {Gradient | null} b
+ * @returns {boolean | null} null where one of them is not listed */
+export function sameElements(a, b) {
+  if (!a?.cells || !b?.cells) return null;
+  return JSON.stringify(a.cells) === JSON.stringify(b.cells);
+}

@@ -1,0 +1,108 @@
+/** Ways through the autograd graph and through the operations of a run, from a result back to what it came from. */
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./scan.js").Operation} Operation */
+/**
+ * @typedef {{tensor: string, result: string | null, step: number, op: string, reason: string}} Cut
+ *   where a result stopped requiring grad: of which tensor, by which operation or why
+ */
+
+const MOST_VISITED = 20000;
+
+/** The nodes from one to another by the fewest edges, both included; null where no way leads there.
+ * @param {RunFacts} facts @param {string} from @param {(node: string) => boolean} isGoal @returns {string[] | null} */
+export function nodePath(facts, from, isGoal) {
+  /** @type {Map<string, string | null>} */
+  const cameFrom = new Map([[from, null]]);
+  const queue = [from];
+  for (let k = 0; k < queue.length && k < MOST_VISITED; k++) {
+    const node = queue[k];
+    if (isGoal(node)) {
+      const path = [];
+      for (let at = /** @type {string | null | undefined} */ (node); at; at = cameFrom.get(at)) path.unshift(at);
+      return path;
+    }
+    for (const edge of facts.index.nodes.get(node)?.next ?? []) {
+      if (!edge || cameFrom.has(edge[0])) continue;
+      cameFrom.set(edge[0], node);
+      queue.push(edge[0]);
+    }
+  }
+  return null;
+}
+
+/** All nodes that a gradient from a node may reach, itself included. @param {RunFacts} facts @param {string} from @returns {Set<string>} */
+export function reachableNodes(facts, from) {
+  const seen = new Set([from]);
+  for (const node of seen) {
+    if (seen.size > MOST_VISITED) break;
+    for (const edge of facts.index.nodes.get(node)?.next ?? []) if (edge) seen.add(edge[0]);
+  }
+  return seen;
+}
+
+/**
+ * What a value was computed from, whether gradients can follow or not: every tensor behind it, the nearest first, and the
+ * cuts on the way. Behind a cut it goes on.
+ * @param {RunFacts} facts @param {string} uid @param {number} step @returns {{tensors: string[], cuts: Cut[]}}
+ */
+export function originOf(facts, uid, step) {
+  const seen = new Set([uid]);
+  /** @type {Cut[]} */
+  const cuts = [];
+  for (const tensor of seen) {
+    if (seen.size > MOST_VISITED) break;
+    for (const { from, cut } of sourcesOf(facts, tensor, step)) {
+      if (cut) cuts.push(cut);
+      seen.add(from);
+    }
+  }
+  return { tensors: [...seen], cuts };
+}
+
+/** The tensors that one was made of, each with the cut between, if there is one. @param {RunFacts} facts @param {string} uid @param {number} step
+ * @returns {{from: string, cut: Cut | null}[]} */
+function sourcesOf(facts, uid, step) {
+  const cuts = cutsInto(facts).get(uid) ?? [];
+  /** @type {{from: string, cut: Cut | null}[]} */
+  const out = cuts.map((cut) => ({ from: cut.tensor, cut }));
+  for (const op of [facts.producer(uid), ...writersOf(facts, uid, step)]) {
+    if (!op) continue;
+    const requires = op.requires_grad[op.outputs.indexOf(uid)] ?? facts.tensor(uid, op.step)?.requires_grad;
+    for (const from of op.inputs) {
+      if (from === uid || out.some((known) => known.from === from)) continue;
+      const lost = !requires && facts.tensor(from, op.step)?.requires_grad && op.step === facts.birth(uid);
+      const cut = lost ? { tensor: from, result: uid, step: op.step, op: op.name, reason: cutReason(op) } : null;
+      out.push({ from, cut });
+    }
+  }
+  return out;
+}
+
+/** @param {Operation} op */
+function cutReason(op) {
+  return op.grad_mode ? "dtype" : "no_grad";
+}
+
+/** Operations that wrote into a tensor in place. @param {RunFacts} facts @param {string} uid @param {number} step */
+function writersOf(facts, uid, step) {
+  return (facts.scan.inPlace.get(uid) ?? []).filter((op) => op.step <= step);
+}
+
+/** The cuts that the recorder observed, by the result. @param {RunFacts} facts @returns {Map<string, Cut[]>} */
+function cutsInto(facts) {
+  const known = CUTS.get(facts);
+  if (known) return known;
+  /** @type {Map<string, Cut[]>} */
+  const out = new Map();
+  for (const { tensor, result = null, step, name, reason } of facts.events("path_cut")) {
+    if (!result) continue;
+    const cut = { tensor, result, step, op: name, reason };
+    out.set(result, [...(out.get(result) ?? []), cut]);
+  }
+  CUTS.set(facts, out);
+  return out;
+}
+
+/** @type {WeakMap<RunFacts, Map<string, Cut[]>>} */
+const CUTS = new WeakMap();

@@ -1,0 +1,156 @@
+/** A hook that sees another tensor than was meant: left on an older node, shown an input that is overwritten, or never run. */
+
+import { find } from "../entities.js";
+import { refOf } from "../layout/names.js";
+import { code, fix, link, namesOf } from "./finding.js";
+import { tensorHistory } from "./tensor_history.js";
+import { hooksNotRun } from "./hooks_not_run.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function hookMisses(facts) {
+  return [...leftBehind(facts), ...overwrittenInputs(facts), ...neverRun(facts), ...hooksNotRun(facts)];
+}
+
+/** Hooks that stayed with the node from before a write in place. @param {RunFacts} facts @returns {Diagnosis[]} */
+function leftBehind(facts) {
+  const seen = new Set();
+  return facts.events("hook_left").flatMap(({ step, tensor, node }) => {
+    const line = facts.steps[step].line;
+    if (seen.has(line)) return [];
+    seen.add(line);
+    const hung = registration(facts, tensor, step);
+    const x = facts.name(tensor, step);
+    const hook = code(hung.hook);
+    return [
+      {
+        variant: "left_behind",
+        cause: facts.place(step),
+        chain: [
+          link(facts.place(hung.step), "hooked", { x, code: facts.codeFact(hung.step) }, [tensor]),
+          link(facts.place(step), "written", { x, code: facts.codeFact(step) }, [tensor, node]),
+        ],
+        names: namesOf(x, hook),
+        facts: { x, hook, hooked: facts.steps[hung.step].line, code: facts.codeFact(step) },
+        fixes: [fix("move_hook", facts.place(hung.step), { to: line })],
+      },
+    ];
+  });
+}
+
+/** The step that hung up the hooks of a tensor, and the hook as that line calls it. @param {RunFacts} facts @param {string} uid
+ * @param {number} before a step */
+function registration(facts, uid, before) {
+  const change = tensorHistory(facts)
+    .changes(uid, "hooks")
+    .findLast(({ step, value }) => step < before && value);
+  const step = change?.step ?? facts.birth(uid);
+  const text = /\.register_hook\(\s*([A-Za-z_][\w.]*)?/.exec(facts.code(step));
+  return { step, hook: text?.[1] && text[1] !== "lambda" ? text[1] : "hook" };
+}
+
+/** Forward hooks whose input is what the module wrote its output over. @param {RunFacts} facts @returns {Diagnosis[]} */
+function overwrittenInputs(facts) {
+  /** @type {Map<number, Diagnosis>} by line */
+  const out = new Map();
+  for (const { step, fields } of facts.index.frameChanges) {
+    const { kind, line } = facts.steps[step];
+    if (kind !== "call" || out.has(line) || !fields.kind || Object.keys(fields.vars ?? {}).length < 3) continue;
+    const write = overwritten(facts, Object.values(fields.vars ?? {}), step);
+    if (write) out.set(line, overwrittenDiagnosis(facts, fields, write, step));
+  }
+  return [...out.values()];
+}
+
+/** Of the arguments of a hook: the write in the same call over a tensor that is both input and output.
+ * @param {RunFacts} facts @param {import("../trace.js").Value[]} args module, inputs, output @param {number} step */
+function overwritten(facts, args, step) {
+  const [module, inputs, output] = args.map(refOf);
+  const state = facts.state(step);
+  if (!find(state, module, "object") || !output) return null;
+  const items = (find(state, inputs, "object")?.items ?? []).map((item) =>
+    refOf(/** @type {import("../trace.js").Value} */ (item)),
+  );
+  const storage = facts.handle(output, step)?.storage;
+  const input = items.find((uid) => uid && storage && facts.handle(uid, step)?.storage === storage);
+  const written = facts
+    .writesOf(storage)
+    .findLast((event) => event.step <= step && facts.steps[event.step].stmt === facts.steps[step].stmt);
+  return input && module && written && facts.birth(input) < written.step ? { module, input, written } : null;
+}
+
+/** @param {RunFacts} facts @param {import("../trace.js").Delta} frame @param {NonNullable<ReturnType<typeof overwritten>>} found
+ * @param {number} step @returns {Diagnosis} */
+function overwrittenDiagnosis(facts, frame, { module, input, written }, step) {
+  const caller = facts.steps.findLastIndex(
+    ({ kind }, k) => k < step && kind === "statement" && k >= facts.birth(input),
+  );
+  const x = facts.name(input, Math.max(facts.birth(input), caller));
+  const m = facts.name(module, step);
+  const hook = code(frame.name ?? "hook");
+  const made = facts.birth(module);
+  return {
+    variant: "input_overwritten",
+    severity: "warning",
+    cause: facts.place(step),
+    chain: [
+      link(facts.place(made), "made", { x: m, code: facts.codeFact(made) }, [module]),
+      link(facts.place(written.step), "written", { x, code: facts.codeFact(written.step) }, [input]),
+      link({ line: frame.line ?? facts.steps[step].line, step }, "read", { x, code: hook }, [input]),
+    ],
+    names: namesOf(x, m, hook),
+    facts: {
+      x,
+      module: m,
+      hook,
+      n: written.changed ?? 0,
+      made: facts.steps[made]?.line ?? 0,
+      code: facts.codeFact(step),
+    },
+    fixes: [fix("not_inplace", facts.place(made))],
+  };
+}
+
+/** Hooks of tensors to which no backward came. @param {RunFacts} facts @returns {Diagnosis[]} */
+function neverRun(facts) {
+  if (!facts.trace.program.source.includes("register_hook")) return [];
+  const history = tensorHistory(facts);
+  const ran = new Set(facts.events("hook_ran").map(({ tensor }) => tensor));
+  const left = new Set(facts.events("hook_left").map(({ tensor }) => tensor));
+  /** @type {Map<number, Diagnosis>} by line */
+  const out = new Map();
+  for (const { uid, kind, death } of facts.index.lives.values()) {
+    if (kind !== "tensor" || ran.has(uid) || left.has(uid)) continue;
+    const hung = history.changes(uid, "hooks").find(({ value }) => value);
+    if (!hung || !facts.code(hung.step).includes("register_hook")) continue;
+    const call = facts.backwards.find(
+      ({ step }) => step > hung.step && (step <= death || isGone(facts, uid, hung.step, step)),
+    );
+    if (!call || out.has(facts.steps[hung.step].line)) continue;
+    const x = facts.name(uid, hung.step);
+    const hook = code(registration(facts, uid, hung.step + 1).hook);
+    out.set(facts.steps[hung.step].line, {
+      variant: "never_run",
+      severity: "note",
+      cause: facts.place(hung.step),
+      chain: [
+        link(facts.place(hung.step), "hooked", { x, code: facts.codeFact(hung.step) }, [uid]),
+        link(facts.place(call.step), "starts", { code: facts.codeFact(call.step) }, call.roots),
+      ],
+      names: namesOf(x, hook),
+      facts: { x, hook, code: facts.codeFact(call.step), backward: facts.steps[call.step].line },
+      fixes: [],
+    });
+  }
+  return [...out.values()];
+}
+
+/** Whether the node of a tensor with a hook is freed before a backward: nothing can come to it any more. @param {RunFacts} facts
+ * @param {string} uid @param {number} hung @param {number} step @returns {boolean} */
+function isGone(facts, uid, hung, step) {
+  const node = tensorHistory(facts).value(uid, "grad_fn", hung);
+  const life = typeof node === "string" ? facts.index.lives.get(node) : undefined;
+  return life !== undefined && life.death < step && !facts.index.visitsOf.has(life.uid);
+}

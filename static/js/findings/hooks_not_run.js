@@ -1,0 +1,80 @@
+/** Hooks that never run: registered after the last backward, or on a module whose `forward` is called directly. */
+
+import { code, fix, link, namesOf } from "./finding.js";
+import { resolve } from "./resolve.js";
+import { tensorHistory } from "./tensor_history.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+
+const OF_MODULE =
+  /([A-Za-z_][\w.[\]]*)\.(register_forward_hook|register_forward_pre_hook|register_full_backward_hook)\(\s*(\w+)/;
+const DIRECT_CALL = /([A-Za-z_][\w.[\]]*)\.forward\(/;
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function hooksNotRun(facts) {
+  return [...tooLate(facts), ...forwardCalled(facts)];
+}
+
+/** Hooks of tensors that were hung up when the last backward had been. @param {RunFacts} facts @returns {Diagnosis[]} */
+function tooLate(facts) {
+  const last = facts.backwards.at(-1);
+  if (!last || !facts.trace.program.source.includes(".register_hook(")) return [];
+  const history = tensorHistory(facts);
+  return [...facts.index.lives.values()].flatMap(({ uid, kind }) => {
+    const hung = kind === "tensor" ? history.changes(uid, "hooks").find(({ value }) => value) : undefined;
+    const text = hung ? /\.register_hook\(\s*(\w+)?/.exec(facts.code(hung.step)) : null;
+    const passed = facts.events("grad_accumulated").find(({ tensor }) => tensor === uid);
+    if (!hung || !text || hung.step <= last.end || !passed) return [];
+    const x = facts.name(uid, hung.step);
+    const hook = code(text[1] && text[1] !== "lambda" ? text[1] : "hook");
+    const before = facts.place(passed.step);
+    return [
+      {
+        variant: "too_late",
+        cause: facts.place(hung.step),
+        chain: [
+          link(before, "gradient", { x }, [uid]),
+          link(facts.place(hung.step), "hooked", { x, code: facts.codeFact(hung.step) }, [uid]),
+        ],
+        names: namesOf(x, hook),
+        facts: { x, hook, code: facts.codeFact(hung.step), backward: before.line },
+        fixes: [fix("move_before", facts.place(hung.step), { to: facts.place(last.step).line })],
+      },
+    ];
+  });
+}
+
+/** Hooks of a module whose `forward` is called instead of the module, which asks no hook. @param {RunFacts} facts @returns {Diagnosis[]} */
+function forwardCalled(facts) {
+  if (!facts.trace.program.source.includes(".forward(")) return [];
+  const entered = new Set(facts.index.frameChanges.map(({ fields }) => fields.name));
+  /** @type {Map<number, Diagnosis>} by line */
+  const out = new Map();
+  const registered = facts.steps.flatMap((step, i) => {
+    const match = step.kind === "statement" ? OF_MODULE.exec(facts.code(i)) : null;
+    const module = match && !entered.has(match[3]) ? resolve(facts, match[1], i) : null;
+    return match && module ? [{ step: i, module, hook: match[3] }] : [];
+  });
+  if (!registered.length) return [];
+  facts.steps.forEach((step, i) => {
+    const match = ["statement", "return"].includes(step.kind) ? DIRECT_CALL.exec(facts.code(i)) : null;
+    const module = match ? resolve(facts, match[1], i) : null;
+    const hung = registered.find((each) => each.module === module && each.step < i);
+    if (!hung || out.has(step.line)) return;
+    const x = facts.name(hung.module, i);
+    const hook = code(hung.hook);
+    out.set(step.line, {
+      variant: "forward_called",
+      cause: facts.place(i),
+      chain: [
+        link(facts.place(hung.step), "hooked", { x, code: facts.codeFact(hung.step) }, [hung.module]),
+        link(facts.place(i), "way", { code: facts.codeFact(i) }, [hung.module]),
+      ],
+      names: namesOf(x, hook),
+      facts: { x, hook, hooked: facts.steps[hung.step].line, code: facts.codeFact(i) },
+      fixes: [fix("call_module", facts.place(i))],
+    });
+  });
+  return [...out.values()];
+}

@@ -1,0 +1,43 @@
+/** A tensor made under inference_mode was used where autograd records, or written outside of it. */
+
+import { fix, link, namesOf } from "./finding.js";
+import { mentionedTensors } from "./expressions.js";
+import { operationName } from "./operation_name.js";
+
+/** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
+export function inferenceTensor(facts) {
+  const { message } = facts.error ?? { message: "" };
+  if (!/inference tensor/i.test(message)) return [];
+  const op = facts.failedOperation;
+  const step = op?.step ?? facts.errorStep;
+  const isInference = (/** @type {string} */ uid) => facts.tensor(uid, step)?.bits?.includes("inference");
+  const uid =
+    op?.inputs.find(isInference) ??
+    mentionedTensors(facts, step).find((mention) => isInference(mention.uid))?.uid ??
+    null;
+  const made = Math.max(0, facts.birth(uid));
+  const x = facts.name(uid, step);
+  const all = { x, op: operationName(op?.name ?? ""), code: facts.codeFact(step), made_line: facts.place(made).line };
+  const variant = /Inplace update|in-?place/i.test(message)
+    ? "written"
+    : /requires_grad|set_requires_grad/.test(message)
+      ? "flag"
+      : undefined;
+  return [
+    {
+      variant,
+      cause: facts.place(made),
+      chain: [
+        link(facts.place(made), "made", { ...all, code: facts.codeFact(made) }, [uid]),
+        link(facts.place(step), "checked", all, [uid]),
+      ],
+      names: namesOf(x),
+      facts: all,
+      fixes: [
+        fix("no_grad_instead", facts.place(made)),
+        fix("clone_before", facts.place(step), { name: facts.nameText(uid, step) ?? "" }),
+      ],
+      explainsError: true,
+    },
+  ];
+}

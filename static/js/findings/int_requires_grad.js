@@ -1,0 +1,43 @@
+/** A tensor of integers or booleans was to require grad. */
+
+import { mentionedTensors, receiver } from "./expressions.js";
+import { boundAt } from "./no_graph.js";
+import { fix, link, namesOf } from "./finding.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+
+const MESSAGE = /only Tensors of floating point (?:and complex )?dtype can require gradients/i;
+
+/** @param {RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
+export function intRequiresGrad(facts) {
+  if (!MESSAGE.test(facts.error?.message ?? "")) return [];
+  const step = facts.errorStep;
+  const isWhole = (/** @type {string} */ uid) => /int|bool/.test(facts.tensor(uid, step)?.dtype ?? "");
+  const asked = receiver(facts, step, "requires_grad_") ?? null;
+  const mention = asked && isWhole(asked.uid) ? asked : mentionedTensors(facts, step).find(({ uid }) => isWhole(uid));
+  const uid = mention?.uid ?? facts.opsAt(step).findLast((op) => op.outputs.some(isWhole))?.outputs[0] ?? null;
+  const target = /^\s*([\p{L}_][\p{L}\p{N}_.]*)\s*(?::[^=]*)?=[^=]/u.exec(facts.code(step))?.[1];
+  const x = mention
+    ? { code: mention.text }
+    : target
+      ? { code: target }
+      : (boundAt(facts, step) ?? facts.name(uid, step));
+  const born = facts.birth(uid);
+  const made = mention && born >= 0 ? born : step;
+  const all = { x, dtype: facts.tensor(uid, step)?.dtype ?? "int64", code: facts.codeFact(step) };
+  const chain = [link(facts.place(step), "checked", all, [uid])];
+  if (made < step) chain.unshift(link(facts.place(made), "made", { ...all, code: facts.codeFact(made) }, [uid]));
+  return [
+    {
+      cause: facts.place(step),
+      chain,
+      names: namesOf(x),
+      facts: all,
+      fixes: [
+        fix("float_dtype", facts.place(made)),
+        fix("float_before", facts.place(step), { name: mention?.text ?? "" }),
+      ],
+      explainsError: true,
+    },
+  ];
+}

@@ -1,0 +1,54 @@
+/** A leaf that requires grad was to be written in place while autograd records. */
+
+import { fix, link, namesOf } from "./finding.js";
+import { operationName } from "./operation_name.js";
+import { customNode, multiView, refusedWrite, unrecordedView } from "./refused_write.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function leafInplace(facts) {
+  const write = refusedWrite(facts);
+  if (!write || !write.op.grad_mode || !write.tensor.leaf || !write.tensor.requires_grad) return [];
+  if (multiView(write) || unrecordedView(facts, write) || customNode(facts, write)) return [];
+  const { uid, step, op } = write;
+  const x = facts.name(uid, step);
+  const asked = requiredGradAt(facts, uid, step);
+  const all = { x, write: operationName(op.name), code: facts.codeFact(step), made_line: facts.place(asked).line };
+  return [
+    {
+      variant: isAskedByFlag(facts, step) ? "flag" : undefined,
+      cause: facts.place(step),
+      chain: [link(facts.place(asked), "made", all, [uid]), link(facts.place(step), "checked", all, [uid])],
+      names: namesOf(x),
+      facts: all,
+      fixes: leafFixes(facts, step, x),
+      explainsError: true,
+    },
+  ];
+}
+
+/** Whether the write was asked for by `inplace=True`, here or where a module was made. @param {RunFacts} facts @param {number} step */
+function isAskedByFlag(facts, step) {
+  const isWrittenOut = /\w_\(|[-+*/@%&|^]=|\]\s*=[^=]|\bout\s*=/.test(facts.code(step));
+  return !isWrittenOut && facts.source.some((line) => /inplace\s*=\s*True/.test(line));
+}
+
+/** The step at which a tensor began to require grad. @param {RunFacts} facts @param {string} uid @param {number} step */
+export function requiredGradAt(facts, uid, step) {
+  const birth = facts.birth(uid);
+  for (let i = step; i >= birth && i >= 0; i--) if (facts.steps[i].set?.[uid]?.requires_grad) return i;
+  return Math.max(birth, 0);
+}
+
+/** @param {RunFacts} facts @param {number} step @param {import("./finding.js").Fact} x */
+export function leafFixes(facts, step, x) {
+  const name = typeof x === "object" && "code" in x ? x.code : "";
+  const place = facts.place(step);
+  return [
+    fix("not_inplace", place, { name }),
+    fix("out_of_place", place, { name }),
+    fix("under_no_grad", place, { name }),
+  ];
+}

@@ -1,0 +1,42 @@
+/** A view of a leaf that requires grad was to be written in place while autograd records. */
+
+import { link, namesOf } from "./finding.js";
+import { leafFixes, requiredGradAt } from "./leaf_inplace.js";
+import { operationName } from "./operation_name.js";
+import { customNode, multiView, namedTarget, refusedWrite, unrecordedView } from "./refused_write.js";
+
+/** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
+export function leafViewInplace(facts) {
+  const write = refusedWrite(facts);
+  if (!write?.op.grad_mode || !write.views.length || write.tensor.leaf) return [];
+  const { base, step, views, op } = write;
+  const leaf = facts.tensor(base, step);
+  if (!leaf?.leaf || !leaf.requires_grad) return [];
+  if (multiView(write) || unrecordedView(facts, write) || customNode(facts, write)) return [];
+  const target = namedTarget(facts, write);
+  const [x, y] = [facts.name(base, step), facts.name(target, step)];
+  const made = requiredGradAt(facts, base, step);
+  const all = {
+    x,
+    y,
+    write: operationName(op.name),
+    code: facts.codeFact(step),
+    view: operationName(views[0].op.name),
+  };
+  const chain = [link(facts.place(made), "made", all, [base])];
+  const viewed = facts.birth(views[0].uid);
+  if (viewed > made && viewed < step)
+    chain.push(link(facts.place(viewed), "shares", { ...all, code: facts.codeFact(viewed) }, [target, base]));
+  chain.push(link(facts.place(step), "checked", all, [target]));
+  return [
+    {
+      variant: target === base ? undefined : "named",
+      cause: facts.place(step),
+      chain,
+      names: namesOf(x, y),
+      facts: all,
+      fixes: leafFixes(facts, step, y),
+      explainsError: true,
+    },
+  ];
+}

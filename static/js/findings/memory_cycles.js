@@ -1,0 +1,182 @@
+/** Memory that no name leads to and that lives on: in a cycle of references, or kept by a custom function's `ctx`. */
+
+import { itemsize, numel } from "../layout/reads.js";
+import { find } from "../entities.js";
+import { refOf } from "../layout/names.js";
+import { code, fix, link, namesOf } from "./finding.js";
+import { functionName } from "./custom_function.js";
+import { attributeChanges } from "./object_history.js";
+import { tensorHistory } from "./tensor_history.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+
+/** A tensor on a `ctx` after its backward counts from so many bytes on. */
+const FEWEST_BYTES = 2048;
+const MOST_OBJECTS = 500;
+
+/** @param {RunFacts} facts @param {number} end the last step @returns {Diagnosis[]} */
+export function memoryCycles(facts, end) {
+  /** @type {Map<string, Diagnosis>} by variant and line */
+  const out = new Map();
+  for (const diagnosis of [...keptByContext(facts), ...keptByObjects(facts, end), ...keptByHooks(facts, end)]) {
+    const key = `${diagnosis.variant} ${diagnosis.cause.line}`;
+    const known = out.get(key);
+    if (known) known.facts.count = Number(known.facts.count) + 1;
+    else out.set(key, diagnosis);
+  }
+  return [...out.values()];
+}
+
+/** @param {RunFacts} facts @param {string} uid @param {number} step */
+function bytesOf(facts, uid, step) {
+  const handle = facts.handle(uid, step);
+  return numel(handle?.shape) * itemsize(handle?.dtype);
+}
+
+/** A `ctx` with its own output as an attribute, or with a tensor that outlives the backward. @param {RunFacts} facts @returns {Diagnosis[]} */
+function keptByContext(facts) {
+  const history = tensorHistory(facts);
+  return facts.events("context_kept").flatMap((event) => {
+    const { node, tensor, name, step } = event;
+    const written = assignmentOf(facts, name, step);
+    const isOutput = history.changes(tensor, "grad_fn").some(({ value }) => value === node);
+    const visit = facts.index.visitsOf.get(node)?.at(-1);
+    const done = visit === undefined ? undefined : facts.backwardAt(visit);
+    const isOutlived = done && !done.keepsGraph && (facts.index.lives.get(tensor)?.death ?? 0) > done.end;
+    const bytes = bytesOf(facts, tensor, step);
+    const isInput = facts.birth(tensor) < facts.birth(node) || history.value(tensor, "leaf", step) === false;
+    if (!isOutput && (isInput || !isOutlived || bytes < FEWEST_BYTES)) return [];
+    const x = facts.name(tensor, written);
+    const said = {
+      x,
+      ctx: code(`ctx.${name}`),
+      function: functionName(facts, node),
+      bytes,
+      code: facts.codeFact(written),
+    };
+    return [
+      {
+        variant: isOutput ? "ctx_output" : "ctx_kept",
+        cause: facts.place(written),
+        chain: [
+          link(facts.place(facts.birth(tensor)), "made", { x }, [tensor]),
+          link(facts.place(written), "kept", { x: said.ctx, code: facts.codeFact(written) }, [node, tensor]),
+          ...(isOutput || !done
+            ? []
+            : [link(facts.place(done.step), "released", { code: facts.codeFact(done.step) }, [node])]),
+        ],
+        names: namesOf(x, code("ctx"), said.ctx),
+        facts: { ...said, count: 1 },
+        fixes: [fix("save_for_backward", facts.place(written), { name })],
+      },
+    ];
+  });
+}
+
+/** The step that gave `ctx` an attribute, as the program writes it. @param {RunFacts} facts @param {string} name @param {number} before a step */
+function assignmentOf(facts, name, before) {
+  for (let i = before; i >= 0; i--) {
+    const { kind } = facts.steps[i];
+    if (kind === "statement" && new RegExp(`\\.${name}\\s*(?:,[^=]*)?=[^=]`).test(facts.code(i))) return i;
+  }
+  return before;
+}
+
+/** Tensors that live on without a name, kept by objects that keep each other. @param {RunFacts} facts @param {number} end @returns {Diagnosis[]} */
+function keptByObjects(facts, end) {
+  const { tags } = facts.opened.names(end);
+  return attributeChanges(facts).flatMap(({ owner, name, step, after }) => {
+    const life = after?.[0] === "t" ? facts.index.lives.get(after) : undefined;
+    const lost = facts.index.lives.get(owner)?.death ?? end;
+    if (!after || !life || life.death < end || tags.has(after) || lost >= end) return [];
+    const circle = circleOf(facts, owner, lost);
+    if (!circle) return [];
+    const x = facts.name(after, lost);
+    const closed = attributeChanges(facts).findLast(
+      (change) => change.step <= lost && change.after && circle.includes(change.owner) && circle.includes(change.after),
+    );
+    const at = closed?.step ?? step;
+    const y = closed ? code(closed.name) : code(name);
+    const cause = facts.place(callLine(facts, at, y.code));
+    return [
+      {
+        variant: "cycle",
+        cause,
+        chain: [
+          link(facts.place(life.birth), "made", { x }, [after]),
+          link(cause, "shares", { x, y, code: facts.codeFact(cause.step) }, [owner]),
+          link(facts.place(lost + 1), "kept", { x, code: facts.codeFact(lost + 1) }, [after]),
+        ],
+        names: namesOf(x, y),
+        facts: {
+          x,
+          y,
+          bytes: bytesOf(facts, after, lost),
+          freed: facts.steps[lost + 1].line,
+          code: facts.codeFact(cause.step),
+          count: 1,
+        },
+        fixes: [],
+      },
+    ];
+  });
+}
+
+/** The step, at one or before, whose text assigns an attribute: it is observed when the call that did it is over.
+ * @param {RunFacts} facts @param {number} step @param {string} name */
+function callLine(facts, step, name) {
+  for (let i = step; i >= Math.max(0, step - 20); i--)
+    if (facts.steps[i].kind === "statement" && new RegExp(`\\.${name}\\s*=[^=]`).test(facts.code(i))) return i;
+  return step;
+}
+
+/** The objects on a way from an object back to itself; null where there is none. @param {RunFacts} facts @param {string} start
+ * @param {number} step @returns {string[] | null} */
+function circleOf(facts, start, step) {
+  const entities = facts.state(step);
+  /** @type {Map<string, string | null>} */
+  const cameFrom = new Map([[start, null]]);
+  for (const uid of cameFrom.keys()) {
+    if (cameFrom.size > MOST_OBJECTS) return null;
+    const object = find(entities, uid, "object");
+    const values = [...Object.values(object?.attrs ?? {}), ...(object?.items ?? []).flat()];
+    for (const value of values) {
+      const ref = refOf(/** @type {import("../trace.js").Value} */ (value));
+      if (ref === start) {
+        const circle = [];
+        for (let at = /** @type {string | null} */ (uid); at; at = cameFrom.get(at) ?? null) circle.push(at);
+        return circle;
+      }
+      if (ref?.[0] === "o" && !cameFrom.has(ref)) cameFrom.set(ref, uid);
+    }
+  }
+  return null;
+}
+
+/** Tensors that live on without a name and have a hook whose text mentions them: the hook keeps its tensor.
+ * @param {RunFacts} facts @param {number} end @returns {Diagnosis[]} */
+function keptByHooks(facts, end) {
+  const { tags } = facts.opened.names(end);
+  const history = tensorHistory(facts);
+  return [...facts.index.lives.values()].flatMap(({ uid, kind, birth, death }) => {
+    const hung = kind === "tensor" && death >= end && !tags.has(uid) ? history.changes(uid, "hooks").at(-1) : undefined;
+    const hook = hung?.value ? /(\w+)\.register_hook\(\s*lambda\b[^:]*:(.*)$/.exec(facts.code(hung.step)) : null;
+    if (!hung || !hook || !new RegExp(`\\b${hook[1]}\\b`).test(hook[2]) || !facts.steps[hung.step].depth) return [];
+    const x = code(hook[1]);
+    const at = facts.place(hung.step);
+    return [
+      {
+        variant: "hook",
+        cause: at,
+        chain: [
+          link(facts.place(birth), "made", { x }, [uid]),
+          link(at, "hooked", { x, code: facts.codeFact(hung.step) }, [uid]),
+        ],
+        names: namesOf(x),
+        facts: { x, bytes: bytesOf(facts, uid, end), code: facts.codeFact(hung.step), count: 1 },
+        fixes: [],
+      },
+    ];
+  });
+}

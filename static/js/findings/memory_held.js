@@ -1,0 +1,94 @@
+/** Memory that lives longer than it has to: a large storage under a small view; cycles are in `memory_cycles.js`. */
+
+import { find } from "../entities.js";
+import { itemsize, numel } from "../layout/reads.js";
+import { code, fix, link, namesOf } from "./finding.js";
+import { memoryCycles } from "./memory_cycles.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+
+/** A storage counts from so many bytes on, and a view that reads no more than one of so many of them. */
+const FEWEST_BYTES = 2048;
+const SMALL_PART = 8;
+const MOST_FINDINGS = 3;
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function memoryHeld(facts) {
+  const last = facts.steps.length - 1;
+  const end = facts.steps[last]?.kind === "end" ? last - 1 : last;
+  /** @type {Map<string, Diagnosis>} by line */
+  const out = new Map();
+  for (const { storage, nbytes } of largeStorages(facts, end)) {
+    const handles = facts.index.handlesOf(storage, end);
+    if (!handles.some((uid) => bytesOf(facts, uid, end) * SMALL_PART <= nbytes)) continue;
+    const { tags } = facts.opened.names(end);
+    const named = handles.filter((uid) => tags.has(uid));
+    const read = Math.max(0, ...named.map((uid) => bytesOf(facts, uid, end)));
+    if (!named.length || read * SMALL_PART > nbytes || facts.index.slotsOf(storage, end).length) continue;
+    const diagnosis = diagnosisOf(facts, storage, named, nbytes, read, end);
+    const known = diagnosis ? out.get(`${diagnosis.cause.line}`) : undefined;
+    if (known) known.facts.count = Number(known.facts.count) + 1;
+    else if (diagnosis) out.set(`${diagnosis.cause.line}`, diagnosis);
+  }
+  return [...[...out.values()].slice(0, MOST_FINDINGS), ...memoryCycles(facts, end)];
+}
+
+/** The storages of some size that are there after a step, in the order in which they came. @param {RunFacts} facts
+ * @param {number} step */
+function largeStorages(facts, step) {
+  return [...facts.index.lives.values()].flatMap(({ uid, kind, birth, death }) => {
+    if (kind !== "storage" || birth > step || step > death) return [];
+    if ((facts.scan.first(uid)?.nbytes ?? 0) < FEWEST_BYTES && !facts.index.laterChanges.has(uid)) return [];
+    const entity = find(facts.state(step), uid, "storage");
+    const nbytes = entity?.within ? 0 : (entity?.nbytes ?? 0);
+    return nbytes < FEWEST_BYTES ? [] : [{ storage: uid, nbytes }];
+  });
+}
+
+/** @param {RunFacts} facts @param {string} uid @param {number} step */
+function bytesOf(facts, uid, step) {
+  const handle = facts.handle(uid, step);
+  return numel(handle?.shape) * itemsize(handle?.dtype);
+}
+
+/** @param {RunFacts} facts @param {string} storage @param {string[]} handles @param {number} nbytes @param {number} read in bytes
+ * @param {number} end the last step @returns {Diagnosis | null} null where no name leads to it */
+function diagnosisOf(facts, storage, handles, nbytes, read, end) {
+  const [holder] = handles;
+  const bound = [...facts.index.placements.values()].flatMap(({ uid, storage: of }) =>
+    of === storage && !handles.includes(uid) ? (facts.scan.bindings.get(uid) ?? []) : [],
+  );
+  const whole = bound.sort((a, b) => b.step - a.step)[0];
+  if (!whole) return null;
+  const freed = endOfName(facts, whole);
+  if (freed > end) return null;
+  const x = facts.name(holder, end);
+  const y = code(whole.name);
+  const made = facts.place(facts.birth(holder));
+  return {
+    variant: "view",
+    severity: "note",
+    cause: made,
+    chain: [
+      link(facts.place(facts.birth(storage)), "made", { x: y }, [storage]),
+      link(made, "shares", { y: x, x: y }, [holder, storage]),
+      link(facts.place(freed), "kept", { x, code: facts.codeFact(freed) }, [holder, storage]),
+    ],
+    names: namesOf(x, y),
+    facts: { x, y, bytes: nbytes, read, count: 1, freed: facts.steps[freed].line },
+    fixes: [fix("clone_shared", made)],
+  };
+}
+
+/** The step at which a name stopped meaning what it did. @param {RunFacts} facts @param {import("./scan.js").Binding} binding */
+function endOfName(facts, { name, frame, step }) {
+  const next = (facts.scan.meanings.get(`${frame}/${name}`) ?? []).find((meaning) => meaning.step > step);
+  const unset = facts.steps.findIndex(({ set }, i) => i > step && set[frame]?.unset?.includes(name));
+  const ends = [
+    next?.step ?? Infinity,
+    unset < 0 ? Infinity : unset,
+    (facts.index.lives.get(frame)?.death ?? Infinity) + 1,
+  ];
+  return Math.min(...ends);
+}

@@ -1,0 +1,38 @@
+/** A write into one of several views that one operation made at once: unbind, split, chunk, iterating over a tensor. */
+
+import { fix, link, namesOf } from "./finding.js";
+import { operationName } from "./operation_name.js";
+import { multiView, refusedWrite } from "./refused_write.js";
+
+/** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
+export function multiViewInplace(facts) {
+  const write = refusedWrite(facts);
+  const view = write && multiView(write);
+  if (!write?.op.grad_mode || !view || !write.tensor.requires_grad) return [];
+  const made = view.op.step;
+  const { step, op } = write;
+  const x = facts.name(view.uid, step);
+  const y = facts.name(view.op.inputs[0], made);
+  const iterates = facts.steps[made].kind === "head" && /^(async )?for\b/.test(facts.code(made));
+  const by = operationName(view.op.name);
+  const all = { x, y, by, n: view.op.outputs.length, write: operationName(op.name), made_line: facts.place(made).line };
+  const name = typeof x === "object" && "code" in x ? x.code : "";
+  return [
+    {
+      variant: iterates ? "loop" : undefined,
+      cause: facts.place(step),
+      chain: [
+        link(facts.place(made), "shares", { ...all, code: facts.codeFact(made) }, [view.uid, view.op.inputs[0]]),
+        link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [view.uid]),
+      ],
+      names: namesOf(x, y),
+      facts: all,
+      fixes: [
+        fix("under_no_grad", facts.place(iterates ? made : step), { name }),
+        fix("out_of_place", facts.place(step), { name }),
+        fix("clone_before", facts.place(step), { name }),
+      ],
+      explainsError: true,
+    },
+  ];
+}

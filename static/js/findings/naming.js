@@ -1,0 +1,70 @@
+/** What a reader calls a thing at a step: the name in the function that runs, a path, or a name of before or after. */
+
+import { code } from "./finding.js";
+import { operationName } from "./operation_name.js";
+
+/** @typedef {import("./finding.js").Fact} Fact */
+/** @typedef {import("../layout/names.js").Tag} Tag */
+
+/** Names of one trace. */
+export class Naming {
+  /** @param {import("./run_facts.js").RunFacts} facts */
+  constructor(facts) {
+    this.facts = facts;
+  }
+
+  /** @param {string | null | undefined} uid @param {number} step @returns {Fact} */
+  fact(uid, step) {
+    const name = this.text(uid, step);
+    const also = uid && name ? this.outside(uid, step, name) : null;
+    if (name) return also ? { code: name, also } : code(name);
+    const op = this.facts.producer(uid);
+    const line = this.facts.steps[op?.step ?? this.facts.birth(uid)]?.line ?? 0;
+    return { result: op ? operationName(op.name) : "", line };
+  }
+
+  /** @param {string | null | undefined} uid @param {number} step @returns {string | null} */
+  text(uid, step) {
+    if (!uid) return null;
+    return this.at(uid, step) ?? this.at(uid, step - 1) ?? this.everBound(uid, step) ?? this.atBirth(uid, step);
+  }
+
+  /** The best of the names at a step: one of the running function, of the module, a path. @param {string} uid @param {number} step */
+  at(uid, step) {
+    if (step < 0) return null;
+    const { facts } = this;
+    const tags = facts.opened.names(step).tags.get(uid) ?? [];
+    const { frame } = facts.steps[step] ?? {};
+    const rank = (/** @type {Tag} */ { kind, frame: of, scope }) =>
+      kind === "var" ? (of === frame ? 0 : scope ? 3 : 1) : 2;
+    const [best] = [...tags].sort((a, b) => rank(a) - rank(b));
+    return best && !best.text.startsWith(".") ? best.text : null;
+  }
+
+  /** The name that a thing has in the module, where the running function has another. @param {string} uid @param {number} step
+   * @param {string} name @returns {string | null} */
+  outside(uid, step, name) {
+    if (!this.facts.steps[step]?.depth) return null;
+    const tags = this.facts.opened.names(step).tags.get(uid) ?? [];
+    const [other] = tags.filter(({ scope, text }) => !scope && !text.startsWith("."));
+    return other && other.text !== name ? other.text : null;
+  }
+
+  /** The path of a `.grad` to its tensor, where it is one: `x.grad`. @param {string} uid @param {number} step @returns {string | null} */
+  gradient(uid, step) {
+    const tags = step < 0 ? [] : (this.facts.opened.names(step).tags.get(uid) ?? []);
+    return tags.find(({ kind, text }) => kind === "grad" && !text.startsWith("."))?.text ?? null;
+  }
+
+  /** The name that it last had, or will have first. @param {string} uid @param {number} step */
+  everBound(uid, step) {
+    const bindings = this.facts.scan.bindings.get(uid) ?? [];
+    return (bindings.findLast((binding) => binding.step <= step) ?? bindings[0])?.name ?? null;
+  }
+
+  /** Its path when it was made. @param {string} uid @param {number} step */
+  atBirth(uid, step) {
+    const birth = this.facts.birth(uid);
+    return birth >= 0 && birth !== step ? this.at(uid, birth) : null;
+  }
+}

@@ -1,0 +1,40 @@
+/** A view that was made under no_grad was to be written with grad mode on. */
+
+import { fix, link, namesOf } from "./finding.js";
+import { operationName } from "./operation_name.js";
+import { multiView, refusedWrite, unrecordedView } from "./refused_write.js";
+
+/** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
+export function noGradViewInplace(facts) {
+  const write = refusedWrite(facts);
+  const view = write && unrecordedView(facts, write);
+  if (!write || !view || multiView(write)) return [];
+  const made = view.op.step;
+  const { step, op } = write;
+  const x = facts.name(view.uid, step);
+  const y = facts.name(view.op.inputs[0], made);
+  const all = {
+    x,
+    y,
+    write: operationName(op.name),
+    made_line: facts.place(made).line,
+    write_line: facts.place(step).line,
+  };
+  return [
+    {
+      cause: facts.place(made),
+      chain: [
+        link(facts.place(made), "shares", { ...all, code: facts.codeFact(made) }, [view.uid, view.op.inputs[0]]),
+        link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [view.uid]),
+      ],
+      names: namesOf(x, y),
+      facts: all,
+      fixes: [
+        fix("out_of_no_grad", facts.place(made)),
+        fix("under_no_grad", facts.place(step), {}),
+        fix("clone_result", facts.place(made)),
+      ],
+      explainsError: true,
+    },
+  ];
+}

@@ -1,0 +1,159 @@
+/** Backward was asked of a tensor that no graph leads back from: what cut it, or that nothing ever required grad. */
+
+import { mentionedTensors, receiver } from "./expressions.js";
+import { code, fix, link, nameOf, namesOf } from "./finding.js";
+import { gradOffAt } from "./grad_mode.js";
+import { originOf } from "./graph_walk.js";
+import { operationName } from "./operation_name.js";
+import { tensorHistory } from "./tensor_history.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+/** @typedef {import("./finding.js").Fact} Fact */
+
+const MESSAGE = /does not require grad and does not have a grad_fn|that (?:doesn't require|has requires_grad)/;
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function noGraph(facts) {
+  const step = facts.errorStep;
+  const root = rootWithoutGraph(facts, step);
+  if (!root) return [];
+  const { tensors, cuts } = originOf(facts, root, step);
+  const cut = cuts[0] ?? numberCut(facts, tensors);
+  if (cut) return [cutDiagnosis(facts, root, cut, step)];
+  return [frozenDiagnosis(facts, root, tensors, step) ?? neverDiagnosis(facts, root, tensors, step)];
+}
+
+/** The tensor that backward was asked to start from, where it has no graph. @param {RunFacts} facts @param {number} step */
+function rootWithoutGraph(facts, step) {
+  const call = facts.backwards.findLast((backward) => facts.raiseSteps.includes(backward.step));
+  const lacks = (/** @type {string | null | undefined} */ uid) => facts.tensor(uid, step)?.requires_grad === false;
+  const root = call?.roots.find(lacks);
+  if (root && (call?.step ?? -1) >= step) return root;
+  if (!MESSAGE.test(facts.error?.message ?? "")) return null;
+  const asked = ["backward", "register_hook", "retain_grad"]
+    .map((method) => receiver(facts, step, method)?.uid)
+    .find(Boolean);
+  if (asked && lacks(asked)) return asked;
+  return mentionedTensors(facts, step).find(({ uid }) => lacks(uid))?.uid ?? null;
+}
+
+/** The cut through a Python number or an array: the tensor was made anew from values that had left the graph.
+ * @param {RunFacts} facts @param {string[]} tensors @returns {import("./graph_walk.js").Cut | null} */
+function numberCut(facts, tensors) {
+  const left = facts.events("path_cut").filter(({ reason }) => ["item", "numpy", "copy"].includes(reason));
+  for (const uid of tensors) {
+    const birth = facts.birth(uid);
+    const names = new Set(facts.code(birth).match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []);
+    const cut = left.findLast((event) => {
+      if (event.step === birth) return true;
+      const bound = Object.keys(facts.steps[event.step].set?.[facts.steps[event.step].frame ?? ""]?.vars ?? {});
+      return event.step < birth && bound.some((name) => names.has(name));
+    });
+    if (cut) return { tensor: cut.tensor, result: uid, step: cut.step, op: cut.name, reason: cut.reason };
+  }
+  return null;
+}
+
+/** @param {RunFacts} facts @param {string} root @param {import("./graph_walk.js").Cut} cut @param {number} step @returns {Diagnosis} */
+function cutDiagnosis(facts, root, cut, step) {
+  const y = facts.name(root, step);
+  const x = facts.name(cut.tensor, cut.step);
+  const reason = cut.reason === "detach" && /\.data\b/.test(facts.code(cut.step)) ? "data" : cut.reason;
+  const result = boundAt(facts, cut.step) ?? facts.name(cut.result, cut.step);
+  const all = { x, y, z: result, op: operationName(cut.op), code: facts.codeFact(cut.step) };
+  const asked = { ...all, code: facts.codeFact(step) };
+  const off = reason === "no_grad" ? gradOffAt(facts, cut.step) : null;
+  const turned = off ? { ...all, code: code(off.code) } : all;
+  return {
+    variant: off?.isSwitch ? "grad_mode" : reason,
+    cause: off?.isSwitch ? facts.place(off.step) : facts.place(cut.step),
+    chain: [
+      ...(off && off.line !== facts.place(cut.step).line ? [link(off, "way", turned)] : []),
+      link(facts.place(cut.step), "cut", all, [cut.tensor, cut.result]),
+      ...wayLinks(facts, root, cut, step),
+      link(facts.place(step), "checked", asked, [root]),
+    ],
+    names: namesOf(y, result, x),
+    facts: { ...turned, cut_line: facts.place(cut.step).line },
+    fixes: off?.isSwitch
+      ? [fix("grad_on", facts.place(cut.step)), fix("remove_line", facts.place(off.step))]
+      : [fix(`cut_${reason}`, facts.place(cut.step), { name: nameOf(result) })],
+    explainsError: true,
+  };
+}
+
+/** The step that made the root, where it lies between. @param {RunFacts} facts @param {string} root @param {import("./graph_walk.js").Cut} cut @param {number} step */
+function wayLinks(facts, root, cut, step) {
+  const made = facts.birth(root);
+  if (made <= cut.step || made >= step) return [];
+  return [link(facts.place(made), "made", { x: facts.name(root, made), code: facts.codeFact(made) }, [root])];
+}
+
+/** The name that a step gave to a tensor. @param {RunFacts} facts @param {number} step @returns {Fact | null} */
+export function boundAt(facts, step) {
+  const { frame, set } = facts.steps[step];
+  const names = Object.entries(set?.[frame ?? ""]?.vars ?? {}).flatMap(([name, value]) =>
+    value && typeof value === "object" && "ref" in value && value.ref[0] === "t" ? [name] : [],
+  );
+  return names.length === 1 ? code(names[0]) : null;
+}
+
+/** Where a leaf behind it was told not to require grad any more. @param {RunFacts} facts @param {string} root @param {string[]} tensors @param {number} step
+ * @returns {Diagnosis | null} */
+function frozenDiagnosis(facts, root, tensors, step) {
+  for (const uid of tensors) {
+    const frozen = unrequiredSince(facts, uid);
+    if (frozen === undefined) continue;
+    const all = { x: facts.name(uid, step), y: facts.name(root, step), code: facts.codeFact(frozen) };
+    return {
+      variant: "frozen",
+      cause: facts.place(frozen),
+      chain: [
+        link(facts.place(frozen), "cut", all, [uid]),
+        link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [root]),
+      ],
+      names: namesOf(all.x, all.y),
+      facts: all,
+      fixes: [fix("remove_line", facts.place(frozen))],
+      explainsError: true,
+    };
+  }
+  return null;
+}
+
+/** Nothing behind it ever required grad. @param {RunFacts} facts @param {string} root @param {string[]} tensors @param {number} step @returns {Diagnosis} */
+function neverDiagnosis(facts, root, tensors, step) {
+  const leaves = tensors.filter(
+    (uid) => uid !== root && facts.nameText(uid, step) && /float|complex/.test(facts.handle(uid, step)?.dtype ?? ""),
+  );
+  const origins = leaves.filter((uid) => !facts.producer(uid)?.inputs.length);
+  const named = origins.length ? origins : leaves;
+  const leaf = named.at(-1) ?? root;
+  const made = Math.max(0, facts.birth(leaf));
+  const all = {
+    y: facts.name(root, step),
+    x: facts.name(leaf, made),
+    leaves: named.map((uid) => facts.name(uid, step)),
+  };
+  return {
+    variant: leaf === root ? "alone" : "never",
+    cause: facts.place(made),
+    chain: [
+      link(facts.place(made), "made", { ...all, code: facts.codeFact(made) }, [leaf]),
+      link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [root]),
+    ],
+    names: namesOf(all.y, all.x),
+    facts: all,
+    fixes: [fix("require_grad", facts.place(made), { name: facts.nameText(leaf, made) ?? "" })],
+    explainsError: true,
+  };
+}
+
+/** The step at which a tensor that required grad at first last came not to. @param {RunFacts} facts @param {string} uid */
+function unrequiredSince(facts, uid) {
+  if (!facts.scan.first(uid)?.requires_grad) return undefined;
+  return tensorHistory(facts)
+    .changes(uid, "requires_grad")
+    .findLast(({ value }) => value === false)?.step;
+}

@@ -1,0 +1,267 @@
+/** Where the first NaN, or the first infinity of a gradient, came from: the operation and its operand, forward or backward. */
+
+import { fix, link, namesOf } from "./finding.js";
+import { gradName } from "./gradient_name.js";
+import { cellsOf, isNan, isNonfinite, numberOf, numbersText } from "./numbers.js";
+import { operationName } from "./operation_name.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+/** @typedef {import("./finding.js").Fact} Fact */
+/** @typedef {import("./finding.js").Link} Link */
+/** @typedef {import("./scan.js").Operation} Operation */
+/** @typedef {import("../entities.js").Cell} Cell */
+/** @typedef {{step: number, storage: string}} Spot */
+
+/** So many operations of one statement are walked back. */
+const MOST_WITHIN = 200;
+
+/** Operations that only carry numbers on, or take them as the program gives them. */
+const GIVEN =
+  /^(empty|full|tensor|lift|to|_to_copy|copy_|fill_|masked_fill|masked_fill_|scalar_tensor|zeros|ones|new_|arange|clone|detach|view|item)/;
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function nonfinite(facts) {
+  const forward = firstSpot(facts, false);
+  const backward = firstSpot(facts, true);
+  const spot = forward && (!backward || forward.step <= backward.step) ? forward : backward;
+  if (!spot) return [];
+  const diagnosis =
+    facts.steps[spot.step].visit && spot === backward ? ofVisit(facts, spot.step) : ofOperation(facts, spot);
+  return diagnosis ? [diagnosis] : [];
+}
+
+/** The first storage with a NaN; of visits, the first gradient that is NaN or infinite. @param {RunFacts} facts
+ * @param {boolean} visits @returns {Spot | null} */
+function firstSpot(facts, visits) {
+  if (visits) {
+    const step = facts.steps.findIndex(({ visit }) =>
+      visit?.grad_inputs?.some((grad) => grad?.cells?.some(isNonfinite)),
+    );
+    return step < 0 ? null : { step, storage: "" };
+  }
+  for (const step of stepsWithNan(facts)) {
+    const { set, visit } = facts.steps[step];
+    for (const [uid, fields] of Object.entries(set)) {
+      if (uid[0] !== "s" || !holdsNan(fields) || !isRead(facts, uid, step)) continue;
+      if (!visit || isForward(facts, uid, step)) return { step, storage: uid };
+    }
+  }
+  return null;
+}
+
+/** The steps that set a NaN in a storage, in order. @param {RunFacts} facts */
+function stepsWithNan({ index, steps }) {
+  /** @type {Set<number>} */
+  const out = new Set();
+  for (const { uid, kind, birth } of index.lives.values()) {
+    if (kind !== "storage") continue;
+    if (holdsNan(steps[birth].set[uid])) out.add(birth);
+    for (const step of index.laterChanges.get(uid) ?? []) if (holdsNan(steps[step].set[uid])) out.add(step);
+  }
+  return [...out].sort((a, b) => a - b);
+}
+
+/** @param {Cell[]} row */
+function hasNan(row) {
+  for (const cell of row) if (typeof cell === "object" && isNan(cell)) return true;
+  return false;
+}
+
+/** @param {import("../trace.js").Delta} storage */
+function holdsNan({ cells, cells_at: patches }) {
+  for (const dtype in cells) if (hasNan(cells[dtype])) return true;
+  for (const dtype in patches) if (Object.values(patches[dtype]).some(isNan)) return true;
+  return false;
+}
+
+/** Whether a handle reads a NaN of a storage: an operation may leave more memory than its result reads, and never write it.
+ * @param {RunFacts} facts @param {string} storage @param {number} step */
+function isRead(facts, storage, step) {
+  const entities = facts.state(step);
+  return facts.index.handlesOf(storage, step).some((uid) => {
+    const handle = facts.handle(uid, step);
+    const cells = handle ? cellsOf(entities, handle) : null;
+    return !cells || cells.some(isNan); // null: too many to be listed
+  });
+}
+
+/** Whether an operation before the backward of the same statement made a storage. @param {RunFacts} facts @param {string} storage
+ * @param {number} step */
+function isForward(facts, storage, step) {
+  return facts
+    .opsAt(step)
+    .some((op) => op.grad_mode && op.outputs.some((uid) => facts.handle(uid, step)?.storage === storage));
+}
+
+/** A NaN of the forward computation. @param {RunFacts} facts @param {Spot} spot @returns {Diagnosis | null} */
+function ofOperation(facts, { step, storage }) {
+  const ops = facts.opsAt(step);
+  const op = ops.find(({ outputs }) => outputs.some((uid) => facts.handle(uid, step)?.storage === storage));
+  const written =
+    op && !op.inputs.length
+      ? ops.findLast((later) => later.outputs.some((uid) => facts.handle(uid, step)?.storage === storage))
+      : op;
+  const made = within(facts, written ?? op, step);
+  if (!made) return null;
+  const name = operationName(made.name);
+  const isGiven = !made.inputs.length || GIVEN.test(name);
+  const output = made.outputs[0];
+  const x = facts.name(output, step);
+  const operands = made.inputs.filter((uid) => uid !== output);
+  const bad = operands.find((uid) => valuesOf(facts, uid, step)?.some(isNonfinite)) ?? null;
+  const named = operands.map((uid) => facts.name(uid, step));
+  const requires = made.requires_grad.some(Boolean) || operands.some((uid) => facts.tensor(uid, step)?.requires_grad);
+  const values = valuesOf(facts, bad ?? operands[0] ?? "", step);
+  const origin = bad ? originOf(facts, bad, step) : null;
+  return {
+    variant: isGiven ? "given" : bad ? "forward_operand" : "forward",
+    severity: requires && !isGiven ? "warning" : "note",
+    cause: facts.place(origin?.step ?? step),
+    chain: [
+      ...(origin ? [origin] : []),
+      link(facts.place(step), "nonfinite", { x, code: facts.codeFact(step) }, [output]),
+      ...effects(facts, step),
+    ],
+    names: namesOf(x, ...named),
+    facts: {
+      x,
+      op: name,
+      operand: bad ? facts.name(bad, step) : (named[0] ?? x),
+      operands: named,
+      values: values ? numbersText(values) : "",
+      code: facts.codeFact(step),
+    },
+    fixes: [fix("guard_operand", facts.place(step))],
+  };
+}
+
+/** The first operation of a statement that gave a NaN: where an operand is NaN already, the one of the same step that made that.
+ * @param {RunFacts} facts @param {Operation | undefined} op @param {number} step */
+function within(facts, op, step) {
+  let made = op;
+  for (let k = 0; made && k < MOST_WITHIN; k++) {
+    const output = made.outputs[0];
+    const bad = made.inputs.find((uid) => uid !== output && valuesOf(facts, uid, step)?.some(isNan));
+    const before = facts.producer(bad);
+    if (!before || before.step !== step || before === made) return made;
+    made = before;
+  }
+  return made;
+}
+
+/** @param {RunFacts} facts @param {string} uid @param {number} step @returns {Cell[] | null} */
+function valuesOf(facts, uid, step) {
+  const handle = facts.handle(uid, step);
+  if (!handle) return null;
+  const now = cellsOf(facts.state(step), handle);
+  if (now) return now;
+  const fields = facts.steps[step].set[handle.storage ?? ""];
+  const row = fields?.cells?.[handle.dtype ?? ""];
+  return row ?? null;
+}
+
+/** Where an operand first held what is not finite, if that was a step before. @param {RunFacts} facts @param {string} uid
+ * @param {number} step @returns {Link | null} */
+function originOf(facts, uid, step) {
+  const storage = facts.handle(uid, step)?.storage;
+  const at = (facts.index.writes.get(storage ?? "") ?? []).find(
+    (k) =>
+      k < step && Object.values(facts.steps[k].set[storage ?? ""]?.cells ?? {}).some((row) => row.some(isNonfinite)),
+  );
+  return at === undefined
+    ? null
+    : link(facts.place(at), "nonfinite", { x: facts.name(uid, at), code: facts.codeFact(at) }, [uid]);
+}
+
+/** A gradient that one node turned into what is not finite. @param {RunFacts} facts @param {number} step @returns {Diagnosis | null} */
+function ofVisit(facts, step) {
+  const { visit } = facts.steps[step];
+  const node = visit ? facts.node(visit.node, step - 1) : undefined;
+  if (!visit || !node) return null;
+  const made = facts.birth(visit.node);
+  const op = facts.operation(visit.node);
+  const incoming = visit.grad_outputs.flatMap((grad) => grad?.cells ?? []);
+  const operand = Object.values(node.saved ?? {}).find((slot) =>
+    cellsOf(facts.state(step - 1), slot)?.some(isNonfinite),
+  );
+  const zero = Object.values(node.saved ?? {}).find((slot) =>
+    cellsOf(facts.state(step - 1), slot)?.some((cell) => numberOf(cell) === 0),
+  );
+  const values = operand ?? zero;
+  const cells = values ? cellsOf(facts.state(step - 1), values) : null;
+  const isMasked = incoming.some((cell) => numberOf(cell) === 0) && Boolean(operand);
+  const leaf = reachedLeaf(facts, step);
+  const x = leaf ? facts.name(leaf.uid, leaf.step) : facts.name(visit.node, step);
+  const sent = visit.grad_inputs.flatMap((grad) => grad?.cells ?? []);
+  const branch = isMasked ? chooserBefore(facts, visit.node, step) : null;
+  return {
+    variant: branch
+      ? "branch"
+      : isMasked
+        ? "zero_times_infinite"
+        : slopeVariant(sent.some(isNan), leaf?.isNan ?? false),
+    cause: facts.place(made),
+    chain: [
+      link(facts.place(made), "made", { x: facts.codeFact(made), op, code: facts.codeFact(made) }, [
+        visit.node,
+        values?.tensor,
+      ]),
+      ...(branch
+        ? [link(facts.place(facts.birth(branch)), "way", { code: facts.codeFact(facts.birth(branch)) }, [branch])]
+        : []),
+      link(facts.place(step), "nonfinite", { x, op, code: `${op}` }, [visit.node]),
+      ...(leaf ? [link(facts.place(leaf.step), "gradient", { x, grad: gradName(x) }, [leaf.uid])] : []),
+    ],
+    names: namesOf(x),
+    facts: {
+      x,
+      grad: gradName(x),
+      op,
+      code: facts.codeFact(made),
+      values: cells ? numbersText(cells) : "",
+      incoming: numbersText(incoming),
+      sent: numbersText(sent, sent.length === 1),
+      choice: branch ? facts.operation(branch) : "",
+    },
+    fixes: [fix(branch ? "safe_where" : "guard_operand", facts.place(made))],
+  };
+}
+
+/** @param {boolean} sentNan @param {boolean} arrivedNan whether a NaN came to the leaf */
+function slopeVariant(sentNan, arrivedNan) {
+  if (sentNan) return "backward";
+  return arrivedNan ? "infinite_then_nan" : "backward_infinite";
+}
+
+/** The first leaf whose gradient is not finite after a step. @param {RunFacts} facts @param {number} step
+ * @returns {{uid: string, step: number, isNan: boolean} | null} isNan: a NaN is among what it got */
+function reachedLeaf(facts, step) {
+  const call = facts.backwardAt(step);
+  for (let i = step; i <= (call?.end ?? step); i++) {
+    const { visit } = facts.steps[i];
+    if (visit?.accumulates && visit.grad_outputs.some((grad) => grad?.cells?.some(isNonfinite)))
+      return { uid: visit.accumulates, step: i, isNan: visit.grad_outputs.some((grad) => grad?.cells?.some(isNan)) };
+  }
+  return null;
+}
+
+/** The node that chose among branches and sent a 0 this way. @param {RunFacts} facts @param {string} node @param {number} step */
+function chooserBefore(facts, node, step) {
+  let [at] = facts.index.edgesInto(node, step - 1);
+  for (let depth = 0; at && depth < 6; depth++) {
+    if (/Where|MaskedFill|Max|Min|Clamp|Index|Gather|MaskedSelect/.test(facts.index.nodes.get(at.node)?.name ?? ""))
+      return at.node;
+    [at] = facts.index.edgesInto(at.node, step - 1);
+  }
+  return null;
+}
+
+/** The backward that carries a NaN of the forward computation to a parameter. @param {RunFacts} facts @param {number} step */
+function effects(facts, step) {
+  const call = facts.backwards.find((backward) => backward.step > step);
+  const leaf = call ? reachedLeaf(facts, call.step) : null;
+  if (!leaf) return [];
+  const x = facts.name(leaf.uid, leaf.step);
+  return [link(facts.place(leaf.step), "gradient", { x, grad: gradName(x) }, [leaf.uid])];
+}

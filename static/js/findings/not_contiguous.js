@@ -1,0 +1,97 @@
+/** `view` was refused because the elements do not lie in that order: which operation left them like that. */
+
+import { fix, link, namesOf } from "./finding.js";
+import { operationName } from "./operation_name.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+
+const MESSAGE =
+  /view size is not compatible with input tensor's size and stride|input is not contiguous|expected contiguous|must be contiguous|contiguous tensor/i;
+const MOST_WALKED = 40;
+
+/** @param {RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
+export function notContiguous(facts) {
+  if (!MESSAGE.test(facts.error?.message ?? "")) return [];
+  const op = facts.failedOperation;
+  const step = op?.step ?? facts.errorStep;
+  const uid = op?.inputs.find((input) => !isContiguous(facts.tensor(input, step))) ?? op?.inputs[0] ?? null;
+  const origin = uid ? reorderedBy(facts, uid, step) : null;
+  const named = uid ? namedBehind(facts, uid, step) : null;
+  const x = facts.name(named, step);
+  const tensor = facts.tensor(uid, step);
+  const all = {
+    x,
+    op: operationName(op?.name ?? "aten::view"),
+    by: origin ? operationName(origin.name) : "",
+    shape: tuple(tensor?.shape),
+    stride: tuple(tensor?.stride),
+    made_line: facts.place(origin?.step ?? step).line,
+    code: facts.codeFact(step),
+  };
+  const chain = [link(facts.place(step), "checked", all, [uid])];
+  const made = facts.birth(named);
+  if (named && made > (origin?.step ?? -1) && made < step)
+    chain.unshift(link(facts.place(made), "way", { ...all, code: facts.codeFact(made) }, [named]));
+  if (origin && origin.step < step)
+    chain.unshift(
+      link(
+        facts.place(origin.step),
+        "made",
+        { ...all, x: facts.name(origin.outputs[0], origin.step), code: facts.codeFact(origin.step) },
+        [origin.outputs[0]],
+      ),
+    );
+  return [
+    {
+      variant: origin ? undefined : "unknown",
+      cause: facts.place(step),
+      chain,
+      names: namesOf(x),
+      facts: all,
+      fixes: [fix("reshape", facts.place(step)), fix("contiguous", facts.place(step))],
+      explainsError: true,
+    },
+  ];
+}
+
+/** @param {import("../entities.js").Tensor | undefined} tensor */
+function isContiguous(tensor) {
+  const { shape, stride } = tensor ?? {};
+  if (!shape || !stride) return true;
+  let expected = 1;
+  for (let k = shape.length - 1; k >= 0; k--) {
+    if (shape[k] !== 1 && stride[k] !== expected) return false;
+    expected *= shape[k];
+  }
+  return true;
+}
+
+/** The operation on the way to a tensor whose result first lay out of order; what follows kept the order.
+ * @param {RunFacts} facts @param {string} uid @param {number} step */
+function reorderedBy(facts, uid, step) {
+  let at = /** @type {string | undefined} */ (uid);
+  let last = null;
+  for (let k = 0; at && k < MOST_WALKED; k++) {
+    if (isContiguous(facts.tensor(at, step))) return last;
+    const op = facts.producer(at);
+    if (!op) return last;
+    last = op;
+    at = op.inputs.find((input) => !isContiguous(facts.tensor(input, op.step))) ?? "";
+  }
+  return last;
+}
+
+/** The nearest tensor with a name that one was made from. @param {RunFacts} facts @param {string} uid @param {number} step */
+function namedBehind(facts, uid, step) {
+  let at = /** @type {string | undefined} */ (uid);
+  for (let k = 0; at && k < MOST_WALKED; k++) {
+    if (facts.nameText(at, step)) return at;
+    at = facts.producer(at)?.inputs[0];
+  }
+  return uid;
+}
+
+/** @param {number[] | null | undefined} sizes */
+function tuple(sizes) {
+  return `(${(sizes ?? []).join(", ")}${sizes?.length === 1 ? "," : ""})`;
+}

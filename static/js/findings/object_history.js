@@ -1,0 +1,30 @@
+/** How the attributes of a run's objects changed: parameters that were replaced, modules that were exchanged. */
+
+import { refOf } from "../layout/names.js";
+
+/** @typedef {{owner: string, name: string, step: number, before: string | null, after: string | null}} Replacement
+ *   an attribute that came to refer to another entity; before is null where it is new */
+
+/** @type {WeakMap<object, Replacement[]>} */
+const cache = new WeakMap();
+
+/** Every attribute that was given or exchanged, in order. @param {import("./run_facts.js").RunFacts} facts @returns {Replacement[]} */
+export function attributeChanges(facts) {
+  const known = cache.get(facts.trace);
+  if (known) return known;
+  /** @type {Replacement[]} */
+  const out = [];
+  /** @type {Map<string, Record<string, import("../trace.js").Value>>} by object */
+  const attributes = new Map();
+  for (const { uid: owner, step, fields } of facts.index.objectChanges) {
+    if (!fields.attrs) continue;
+    const before = attributes.get(owner) ?? {};
+    for (const [name, value] of Object.entries(fields.attrs)) {
+      const [was, is] = [refOf(before[name]), refOf(value)];
+      if (was !== is) out.push({ owner, name, step, before: was, after: is });
+    }
+    attributes.set(owner, fields.attrs);
+  }
+  cache.set(facts.trace, out);
+  return out;
+}

@@ -1,0 +1,109 @@
+/** A write in place that reads the memory it writes: an operand is another view of it, and its elements change on the way. */
+
+import { plainDtype, reads } from "../layout/reads.js";
+import { find } from "../entities.js";
+import { fix, link, namesOf } from "./finding.js";
+import { numberOf, numbersText } from "./numbers.js";
+import { operationName } from "./operation_name.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+/** @typedef {import("./scan.js").Operation} Operation */
+/** @typedef {{before: number[], after: number[], meant: number[]}} Outcome   elements: before, as torch left them, with a copy */
+
+const REFUSED = /some elements of the input tensor and the written-to tensor refer to a single memory location/;
+const MOST_ELEMENTS = 1024;
+const TOLERANCE = 1e-5;
+
+/** @type {Record<string, (a: number, b: number) => number>} */
+const ARITHMETIC = {
+  add_: (a, b) => a + b,
+  sub_: (a, b) => a - b,
+  mul_: (a, b) => a * b,
+  div_: (a, b) => a / b,
+};
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function overlappingWrites(facts) {
+  /** @type {Map<number, Diagnosis>} by line */
+  const out = new Map();
+  const failed = REFUSED.test(facts.error?.message ?? "") ? facts.failedOperation : null;
+  if (failed) out.set(facts.place(failed.step).line, diagnosisOf(facts, failed, null));
+  for (const op of facts.scan.ops()) {
+    const outcome = op.inputs.length === 2 && op.inputs[0] === op.outputs[0] ? outcomeOf(facts, op) : null;
+    const { line } = facts.place(op.step);
+    if (outcome && !out.has(line)) out.set(line, diagnosisOf(facts, op, outcome));
+  }
+  return [...out.values()];
+}
+
+/** What became of the elements where an operand changed while it was read; null where none did, or the trace does not say.
+ * @param {RunFacts} facts @param {Operation} op @returns {Outcome | null} */
+function outcomeOf(facts, op) {
+  const compute = ARITHMETIC[operationName(op.name)];
+  const [target, operand] = op.inputs.map((uid) => facts.handle(uid, op.step));
+  const { storage } = target ?? {};
+  if (!compute || !target || !operand || op.inputs[0] === op.inputs[1] || operand.storage !== storage) return null;
+  if (facts.writesOf(storage).filter(({ step }) => step === op.step).length !== 1) return null;
+  const written = cellsRead(target);
+  const read = cellsRead(broadcast(operand, target.shape ?? []));
+  if (!written.length || written.length !== read.length || written.every((cell, k) => cell === read[k])) return null;
+  const values = [op.step - 1, op.step].map((step) => {
+    const row = find(facts.state(step), storage, "storage")?.cells?.[plainDtype(target.dtype)] ?? [];
+    return row.map(numberOf);
+  });
+  const [before, after] = values;
+  const meant = written.map((cell, k) => compute(before[cell], before[read[k]]));
+  const is = written.map((cell) => after[cell]);
+  const isExplained = written.every(
+    (cell, k) => isClose(is[k], meant[k]) || isClose(is[k], compute(before[cell], after[read[k]])),
+  );
+  const differs = is.some((value, k) => !isClose(value, meant[k]));
+  return isExplained && differs ? { before: written.map((cell) => before[cell]), after: is, meant } : null;
+}
+
+/** @param {import("../layout/reads.js").Reading} reading */
+function cellsRead(reading) {
+  return reads(reading, MOST_ELEMENTS).map(({ cell }) => cell);
+}
+
+/** A handle as an operation with a larger one reads it. @param {import("../entities.js").Handle} handle @param {number[]} shape */
+function broadcast(handle, shape) {
+  const own = handle.shape ?? [];
+  const missing = shape.length - own.length;
+  const stride = shape.map((size, k) =>
+    k < missing || own[k - missing] !== size ? 0 : (handle.stride?.[k - missing] ?? 0),
+  );
+  return { ...handle, shape, stride };
+}
+
+/** @param {number} a @param {number} b */
+function isClose(a, b) {
+  return Object.is(a, b) || Math.abs(a - b) <= TOLERANCE * Math.max(1, Math.abs(b));
+}
+
+/** @param {RunFacts} facts @param {Operation} op @param {Outcome | null} outcome null where torch refused @returns {Diagnosis} */
+function diagnosisOf(facts, op, outcome) {
+  const { step } = op;
+  const bound = facts.index.handlesOf(facts.handle(op.inputs[0], step)?.storage ?? "", step - 1);
+  const uid = [op.inputs[0], ...bound].find((each) => facts.naming.at(each, step)) ?? op.inputs[0];
+  const x = facts.name(uid, step);
+  const said = {
+    x,
+    op: operationName(op.name),
+    code: facts.codeFact(step),
+    is: numbersText(outcome?.after ?? []),
+    meant: numbersText(outcome?.meant ?? []),
+  };
+  const made = facts.place(Math.max(0, facts.birth(uid)));
+  return {
+    variant: outcome ? "overlap" : "overlap_refused",
+    severity: outcome ? "warning" : "error",
+    cause: facts.place(step),
+    chain: [link(made, "made", { x }, [uid]), link(facts.place(step), outcome ? "written" : "checked", said, [uid])],
+    names: namesOf(x),
+    facts: said,
+    fixes: [fix("clone_operand", facts.place(step))],
+    ...(outcome ? {} : { explainsError: true }),
+  };
+}

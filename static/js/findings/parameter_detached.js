@@ -1,0 +1,166 @@
+/** A parameter that the optimizer or the module does not have any more, or never had: replaced, exchanged through `.data`, unregistered. */
+
+import { fix, link, namesOf } from "./finding.js";
+import { attributeChanges } from "./object_history.js";
+import { missedByOptimizer } from "./optimizer_misses.js";
+import { optimizersOf, parametersOf } from "./optimizers.js";
+import { reboundInLoop } from "./rebound_loop.js";
+import { tensorHistory } from "./tensor_history.js";
+import { unregistered } from "./unregistered.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function parameterDetached(facts) {
+  const exchanged = replaced(facts);
+  const missed = exchanged.length ? [] : missedByOptimizer(facts);
+  return [...unregistered(facts), ...exchanged, ...missed, ...reboundInLoop(facts), ...sharedThroughData(facts)];
+}
+
+/** Parameters that an optimizer goes on to update after the program exchanged them. @param {RunFacts} facts @returns {Diagnosis[]} */
+function replaced(facts) {
+  /** @type {Map<string, Diagnosis>} by the step that exchanged them */
+  const out = new Map();
+  for (const { uid: optimizer, made, steps } of optimizersOf(facts).values()) {
+    const step = steps.at(-1);
+    if (step === undefined) continue;
+    const updated = new Set(parametersOf(facts, optimizer, step));
+    for (const change of [...exchangedParameters(facts), ...movedNames(facts)]) {
+      const isStill =
+        change.step > made && change.step < step && updated.has(change.before) && !updated.has(change.after);
+      if (!isStill || out.has(`${change.step}`) || addedAfter(facts, change.before, change.step)) continue;
+      out.set(`${change.step}`, replacedDiagnosis(facts, optimizer, change, step));
+    }
+  }
+  return [...out.values()];
+}
+
+/** @param {RunFacts} facts @param {string} uid @param {number} step */
+function addedAfter(facts, uid, step) {
+  return facts.events("grad_accumulated").some((event) => event.tensor === uid && event.step > step);
+}
+
+/** @typedef {{before: string, after: string, step: number}} Exchange   of one tensor for another */
+
+/** Tensors of modules that were exchanged, alone or with their module. @param {RunFacts} facts @returns {Exchange[]} */
+function exchangedParameters(facts) {
+  return attributeChanges(facts).flatMap(({ before, after, step }) => {
+    if (!before || !after) return [];
+    if (before[0] === "t" && after[0] === "t") return [{ before, after, step }];
+    if (before[0] !== "o" || after[0] !== "o") return [];
+    const inner = (/** @type {string} */ object) =>
+      attributeChanges(facts).filter(
+        (change) => change.owner === object && change.step <= step && change.after?.[0] === "t",
+      );
+    const now = inner(after);
+    return inner(before).flatMap((was) => {
+      const is = now.find(({ name }) => name === was.name);
+      return is?.after && was.after ? [{ before: was.after, after: is.after, step }] : [];
+    });
+  });
+}
+
+/** Names that came to mean another tensor that is trained. @param {RunFacts} facts @returns {Exchange[]} */
+function movedNames(facts) {
+  const history = tensorHistory(facts);
+  /** @type {Exchange[]} */
+  const moved = [];
+  for (const meanings of facts.scan.meanings.values())
+    for (let k = 1; k < meanings.length; k++) {
+      const { uid: after, step } = meanings[k];
+      const before = meanings[k - 1].uid;
+      if (before[0] !== "t" || after[0] !== "t" || before === after) continue;
+      if (history.value(after, "leaf", step) && history.value(after, "requires_grad", facts.steps.length))
+        moved.push({ before, after, step });
+    }
+  return moved.filter(({ after }) => facts.scan.read.has(after));
+}
+
+/** @param {RunFacts} facts @param {string} optimizer @param {Exchange} change @param {number} step @returns {Diagnosis} */
+function replacedDiagnosis(facts, optimizer, change, step) {
+  const x = facts.name(change.after, change.step);
+  const o = facts.name(optimizer, step);
+  const { made } = optimizersOf(facts).get(optimizer) ?? { made: step };
+  return {
+    variant: "replaced",
+    cause: facts.place(change.step),
+    chain: [
+      link(facts.place(made), "made", { x: o }, [optimizer]),
+      link(facts.place(change.step), "moved", { x, code: facts.codeFact(change.step) }, [change.before, change.after]),
+      link(facts.place(step), "written", { x, code: facts.codeFact(step) }, [change.before]),
+    ],
+    names: namesOf(x, o),
+    facts: {
+      x,
+      optimizer: o,
+      code: facts.codeFact(change.step),
+      made: facts.steps[made].line,
+      step: facts.steps[step].line,
+    },
+    fixes: [
+      fix("optimizer_later", facts.place(made), { to: facts.steps[change.step].line }),
+      fix("in_place", facts.place(change.step)),
+    ],
+  };
+}
+
+/** Two parameters on one memory, since `.data` of one was given to the other. @param {RunFacts} facts @returns {Diagnosis[]} */
+function sharedThroughData(facts) {
+  const history = tensorHistory(facts);
+  /** @type {Diagnosis[]} */
+  const out = [];
+  for (const uid of parametersThatMoved(facts)) {
+    for (const { step, value } of history.changes(uid, "storage").slice(1)) {
+      const storage = /** @type {string | null} */ (value);
+      const other = facts.index
+        .handlesOf(storage, step)
+        .find(
+          (handle) =>
+            handle !== uid && history.value(handle, "leaf", step) && history.value(handle, "requires_grad", step),
+        );
+      if (!storage || !other || !isTrained(facts, uid, step)) continue;
+      out.push(sharedDiagnosis(facts, uid, other, step));
+    }
+  }
+  return out;
+}
+
+/** Whether a backward or a write comes to a tensor later. @param {RunFacts} facts @param {string} uid @param {number} step */
+function isTrained(facts, uid, step) {
+  return (
+    addedAfter(facts, uid, step) || facts.writesOf(facts.tensor(uid, step)?.storage).some((write) => write.step > step)
+  );
+}
+
+/** Leaves that require grad and were given another storage. @param {RunFacts} facts @returns {string[]} */
+function parametersThatMoved(facts) {
+  const history = tensorHistory(facts);
+  return [...facts.index.lives.values()].flatMap(({ uid, kind, birth }) => {
+    if (kind !== "tensor" || !facts.index.laterChanges.has(uid)) return [];
+    if (history.changes(uid, "storage").length < 2) return [];
+    return history.value(uid, "leaf", birth) && history.value(uid, "requires_grad", birth) ? [uid] : [];
+  });
+}
+
+/** @param {RunFacts} facts @param {string} uid @param {string} other @param {number} step @returns {Diagnosis} */
+function sharedDiagnosis(facts, uid, other, step) {
+  const [x, y] = [facts.name(uid, step), facts.name(other, step)];
+  const effect = facts.events("grad_accumulated").find((event) => event.tensor === uid && event.step > step);
+  const written = facts.writesOf(facts.tensor(uid, step)?.storage).find((write) => write.step > step);
+  return {
+    variant: "data",
+    cause: facts.place(step),
+    chain: [
+      link(facts.place(facts.birth(other)), "made", { x: y }, [other]),
+      link(facts.place(step), "shares", { x: y, y: x }, [uid, other]),
+      ...(effect ? [link(facts.place(effect.step), "gradient", { x }, [uid, effect.grad])] : []),
+      ...(written
+        ? [link(facts.place(written.step), "written", { x, code: facts.codeFact(written.step) }, [uid, other])]
+        : []),
+    ],
+    names: namesOf(x, y),
+    facts: { x, y, code: facts.codeFact(step) },
+    fixes: [fix("tie_parameter", facts.place(step))],
+  };
+}

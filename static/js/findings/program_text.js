@@ -1,0 +1,91 @@
+/** What a statement's text mentions: names, the `.grad` that it reads, and what it writes to. */
+
+/**
+ * @typedef {{names: Set<string>, gradReads: string[], targets: Set<string>}} Mentions
+ *   names: every identifier; gradReads: paths whose `.grad` it reads, like `net.fc.weight`; targets: the names through which
+ *   it writes, of an assignment to an element, of a method that ends in `_`, of `out=`
+ */
+
+const PATH = String.raw`[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:-?\d+|'[^']*'|"[^"]*"|[A-Za-z_]\w*)\])*`;
+const ASSIGNMENT = /^(.*?[^=!<>:+\-*/%@&|^])(?:\+|-|\*\*?|\/\/?|%|@|&|\||\^|<<|>>)?=(?!=)(.*)$/s;
+
+/** Of a longer statement only the beginning is read: the time of these patterns grows with the square of its length. */
+const MOST_CHARACTERS = 4000;
+
+/** @type {WeakMap<object, Map<string, Mentions>>} */
+const cache = new WeakMap();
+
+/** What the statement of a step mentions. @param {import("./run_facts.js").RunFacts} facts @param {number} step @returns {Mentions} */
+export function mentionsAt(facts, step) {
+  const byStatement = cache.get(facts.trace) ?? new Map();
+  cache.set(facts.trace, byStatement);
+  const { stmt, line } = facts.steps[step] ?? {};
+  const key = typeof stmt === "number" ? `${stmt}` : `line ${line}`;
+  let mentions = byStatement.get(key);
+  if (!mentions) {
+    const kind = facts.trace.program.statements?.[stmt ?? -1]?.kind ?? "";
+    mentions = mentionsOf(facts.code(step), kind);
+    byStatement.set(key, mentions);
+  }
+  return mentions;
+}
+
+/** @param {string} text of a statement @param {string} kind of it, as Python's grammar calls it @returns {Mentions} */
+export function mentionsOf(text, kind) {
+  const code = withoutStrings(text.slice(0, MOST_CHARACTERS));
+  const names = new Set(withoutStrings(code, true).match(/[A-Za-z_]\w*/g) ?? []);
+  return { names, gradReads: gradReads(code, kind), targets: writeTargets(code) };
+}
+
+/** Without comments, and without the texts of strings that are no f-strings and no keys of an index.
+ * @param {string} text @param {boolean} [keys] without the keys as well */
+function withoutStrings(text, keys = false) {
+  return text.replace(
+    /#.*|(\[)?([A-Za-z]{0,2})('''[\s\S]*?'''|"""[\s\S]*?"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")/g,
+    (whole, bracket, prefix, quoted) => {
+      if (quoted === undefined) return "";
+      if (/f/i.test(prefix) || (bracket && !keys)) return whole;
+      return `${bracket ?? ""}""`;
+    },
+  );
+}
+
+/** A question whether there is a `.grad` is not a reading of it. @param {string} code @param {string} kind @returns {string[]} */
+function gradReads(code, kind) {
+  const asks = ["If", "While", "Assert"].includes(kind) || /\bif\b/.test(code);
+  const assigned = ASSIGNMENT.exec(code);
+  const out = new Set();
+  for (const match of code.matchAll(new RegExp(PATH, "g"))) {
+    const at = match[0].search(/\.grad\b/);
+    if (at < 0 || /\bdel\s+$/.test(code.slice(0, match.index))) continue;
+    const after = code.slice(match.index + match[0].length);
+    if (asks && /^\s*(?:is\b|:|and\b|or\b|$)/.test(after)) continue;
+    const isTarget = assigned && match.index + match[0].length === assigned[1].trimEnd().length;
+    if (isTarget && !/[+\-*/]=/.test(code.slice(match.index + match[0].length, match.index + match[0].length + 4)))
+      continue;
+    out.add(match[0].slice(0, at));
+  }
+  return asks && /\.grad\s+is\s+(?:not\s+)?None/.test(code) ? [] : [...out];
+}
+
+/** @param {string} code */
+function writeTargets(code) {
+  const targets = new Set();
+  const assigned = ASSIGNMENT.exec(code);
+  if (assigned && isOutsideBrackets(assigned[1])) {
+    for (const part of assigned[1].split(",")) {
+      const root = /^\W*([A-Za-z_]\w*)/.exec(part.trim());
+      if (root) targets.add(root[1]);
+    }
+  }
+  for (const match of code.matchAll(/\b([A-Za-z_]\w*)(?:\.\w+|\[[^\]]*\]|\([^()]*\))*\.\w*[a-z]_\(/g))
+    targets.add(match[1]);
+  for (const match of code.matchAll(/\bout\s*=\s*\(?([A-Za-z_]\w*)/g)) targets.add(match[1]);
+  return targets;
+}
+
+/** @param {string} text */
+function isOutsideBrackets(text) {
+  const depth = (/** @type {RegExp} */ brackets) => text.match(brackets)?.length ?? 0;
+  return depth(/[([{]/g) === depth(/[)\]}]/g);
+}

@@ -1,0 +1,66 @@
+/** The in-place operation that torch refused where the program raised: through which handle, and how that is a view. */
+
+import { viewChain } from "./view_chain.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/**
+ * @typedef {{op: import("./scan.js").Operation, step: number, uid: string, tensor: import("../entities.js").Tensor,
+ *   views: import("./view_chain.js").ViewStep[], base: string}} RefusedWrite   uid: the handle that was to be written
+ */
+
+const IN_PLACE = /^aten::(?:__i\w+__|\w*[a-z\d]_)(?:\.|$)/;
+const WITH_OUT = /\.(?:\w*_)?out$/;
+
+/** Whether an operation writes its first argument. @param {string} name */
+export function isInPlace(name) {
+  return IN_PLACE.test(name);
+}
+
+/** @param {RunFacts} facts @returns {RefusedWrite | null} */
+export function refusedWrite(facts) {
+  const op = facts.failedOperation;
+  if (!op || (!isInPlace(op.name) && !WITH_OUT.test(op.name))) return null;
+  const uid = WITH_OUT.test(op.name) ? op.inputs.at(-1) : op.inputs[0];
+  const tensor = facts.tensor(uid, op.step);
+  if (!uid || !tensor) return null;
+  return { op, step: op.step, uid, tensor, ...viewChain(facts, uid, op.step) };
+}
+
+/** What is written, by a name: the handle's own, else that of the view it was made of. @param {RunFacts} facts
+ * @param {RefusedWrite} write @returns {string} the uid of what is named */
+export function namedTarget(facts, { uid, views, base, step }) {
+  const handles = [...views.map((view) => view.uid), base];
+  return handles.find((handle) => facts.nameText(handle, step)) ?? uid;
+}
+
+const MULTI_VIEW =
+  /^aten::(?:unbind|split|split_with_sizes|chunk|tensor_split|unsafe_split|unsafe_chunk|hsplit|vsplit|dsplit)(?:\.|$)/;
+
+/** The view of several that one operation made at once. @param {RefusedWrite} write */
+export function multiView({ views }) {
+  return views.find(({ op }) => MULTI_VIEW.test(op.name));
+}
+
+/** The view that was made while nothing was recorded, of a tensor that requires grad. @param {RunFacts} facts @param {RefusedWrite} write */
+export function unrecordedView(facts, { op: write, views }) {
+  if (!write.grad_mode) return undefined;
+  return views.find(({ op }) => !op.grad_mode && facts.tensor(op.inputs[0], op.step)?.requires_grad);
+}
+
+/** Whether several elements of a tensor are one cell in memory. @param {import("../entities.js").Tensor} tensor */
+export function overlaps({ shape, stride }) {
+  return (shape ?? []).some((size, k) => size > 1 && stride?.[k] === 0);
+}
+
+/** The node of a custom function whose output a write would change. @param {RunFacts} facts @param {RefusedWrite} write */
+export function customNode(facts, { uid, views, base, step }) {
+  for (const handle of [uid, ...views.map((view) => view.op.inputs[0]), base]) {
+    const node = facts.tensor(handle, step)?.grad_fn;
+    if (
+      node &&
+      (facts.node(node, step)?.custom || /BackwardHookFunction/.test(facts.index.nodes.get(node)?.name ?? ""))
+    )
+      return { node, handle };
+  }
+  return null;
+}

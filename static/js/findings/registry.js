@@ -1,0 +1,72 @@
+/** The table of findings: a row a kind, with the function that looks for it. A new kind is a file, a row and its sentences. */
+
+import { backwardTwice } from "./backward_twice.js";
+import { customFunction } from "./custom_function.js";
+import { deepcopyNonleaf } from "./deepcopy_nonleaf.js";
+import { dtypeMismatch } from "./dtype_mismatch.js";
+import { expandedInplace } from "./expanded_inplace.js";
+import { inferenceTensor } from "./inference_tensor.js";
+import { intRequiresGrad } from "./int_requires_grad.js";
+import { leafInplace } from "./leaf_inplace.js";
+import { leafViewInplace } from "./leaf_view_inplace.js";
+import { multiViewInplace } from "./multi_view_inplace.js";
+import { noGradViewInplace } from "./no_grad_view_inplace.js";
+import { noGraph } from "./no_graph.js";
+import { notContiguous } from "./not_contiguous.js";
+import { notScalar } from "./not_scalar.js";
+import { numpyRequiresGrad } from "./numpy_requires_grad.js";
+import { savedOverwritten } from "./saved_overwritten.js";
+import { shapeMismatch } from "./shape_mismatch.js";
+import { unusedInput } from "./unused_input.js";
+import { gradAccumulated } from "./grad_accumulated.js";
+import { gradNone } from "./grad_none.js";
+import { graphGrows } from "./graph_grows.js";
+import { hookMisses } from "./hook_misses.js";
+import { indexCopy } from "./index_copy.js";
+import { memoryHeld } from "./memory_held.js";
+import { nonfinite } from "./nonfinite.js";
+import { parameterDetached } from "./parameter_detached.js";
+import { sharedMemory } from "./shared_memory.js";
+import { wrongGradient } from "./wrong_gradient.js";
+import { zeroGradient } from "./zero_gradient.js";
+
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+/** @typedef {import("./finding.js").Severity} Severity */
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/**
+ * @typedef {{kind: string, severity: Severity, diagnose: (facts: RunFacts) => Diagnosis[], onError?: boolean}} Row
+ *   onError: it is only asked where the program raised
+ */
+
+/** Of several that explain one error the first is the best. @type {Row[]} */
+export const DIAGNOSES = [
+  { kind: "saved_overwritten", severity: "error", diagnose: savedOverwritten, onError: true },
+  { kind: "backward_twice", severity: "error", diagnose: backwardTwice, onError: true },
+  { kind: "custom_function", severity: "error", diagnose: customFunction },
+  { kind: "multi_view_inplace", severity: "error", diagnose: multiViewInplace, onError: true },
+  { kind: "no_grad_view_inplace", severity: "error", diagnose: noGradViewInplace, onError: true },
+  { kind: "leaf_inplace", severity: "error", diagnose: leafInplace, onError: true },
+  { kind: "leaf_view_inplace", severity: "error", diagnose: leafViewInplace, onError: true },
+  { kind: "inference_tensor", severity: "error", diagnose: inferenceTensor, onError: true },
+  { kind: "expanded_inplace", severity: "error", diagnose: expandedInplace, onError: true },
+  { kind: "no_graph", severity: "error", diagnose: noGraph, onError: true },
+  { kind: "not_scalar", severity: "error", diagnose: notScalar, onError: true },
+  { kind: "unused_input", severity: "error", diagnose: unusedInput, onError: true },
+  { kind: "not_contiguous", severity: "error", diagnose: notContiguous, onError: true },
+  { kind: "numpy_requires_grad", severity: "error", diagnose: numpyRequiresGrad, onError: true },
+  { kind: "deepcopy_nonleaf", severity: "error", diagnose: deepcopyNonleaf, onError: true },
+  { kind: "int_requires_grad", severity: "error", diagnose: intRequiresGrad, onError: true },
+  { kind: "dtype_mismatch", severity: "error", diagnose: dtypeMismatch, onError: true },
+  { kind: "shape_mismatch", severity: "error", diagnose: shapeMismatch, onError: true },
+  { kind: "wrong_gradient", severity: "warning", diagnose: wrongGradient },
+  { kind: "grad_none", severity: "warning", diagnose: gradNone },
+  { kind: "grad_accumulated", severity: "warning", diagnose: gradAccumulated },
+  { kind: "graph_grows", severity: "warning", diagnose: graphGrows },
+  { kind: "parameter_detached", severity: "warning", diagnose: parameterDetached },
+  { kind: "index_copy", severity: "warning", diagnose: indexCopy },
+  { kind: "hook_misses", severity: "warning", diagnose: hookMisses },
+  { kind: "nonfinite", severity: "warning", diagnose: nonfinite },
+  { kind: "zero_gradient", severity: "warning", diagnose: zeroGradient },
+  { kind: "shared_memory", severity: "note", diagnose: sharedMemory },
+  { kind: "memory_held", severity: "note", diagnose: memoryHeld },
+];

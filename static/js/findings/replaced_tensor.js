@@ -1,0 +1,25 @@
+/** A tensor whose name came to mean another one, from which the loss was computed. */
+
+import { dataflow } from "./dataflow.js";
+import { attributeChanges } from "./object_history.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+
+/** The tensor that came to be called what this one was, where the loss was computed from that one.
+ * @param {RunFacts} facts @param {string} uid @param {import("./scan.js").BackwardCall} call
+ * @returns {{name: string, after: string, step: number} | null} */
+export function replacedBy(facts, uid, call) {
+  const named = (facts.scan.bindings.get(uid) ?? []).flatMap(({ name, frame, step }) => {
+    const next = (facts.scan.meanings.get(`${frame}/${name}`) ?? []).find((meaning) => meaning.step > step);
+    return next ? [{ name, after: next.uid, step: next.step }] : [];
+  });
+  const attributes = attributeChanges(facts).flatMap(({ before, after, name, step }) =>
+    before === uid && after ? [{ name, after, step }] : [],
+  );
+  return (
+    [...named, ...attributes].find(
+      ({ after, step }) =>
+        after !== uid && after[0] === "t" && step < call.step && dataflow(facts).way(after, call.roots, call.step),
+    ) ?? null
+  );
+}

@@ -1,0 +1,25 @@
+/** What a saved slot keeps, by the names that the reader has for it. */
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("../trace_index.js").SavedSlot} SavedSlot */
+
+/**
+ * The handle that a slot keeps: the tensor that was saved, else the node's own output, else whatever reads that memory
+ * under a name, else what lived only in that step.
+ * @param {RunFacts} facts @param {SavedSlot} slot @returns {string | null}
+ */
+export function savedHandle(facts, slot) {
+  const { node, birth, storage, tensor } = slot;
+  if (tensor && facts.nameText(tensor, birth)) return tensor;
+  const readers = facts.index.handlesOf(storage, birth);
+  const outputs = facts.index.outputsOf(node, birth);
+  const ranked = [...outputs.filter((uid) => readers.includes(uid)), ...readers];
+  const made = facts.opsAt(birth).flatMap(({ outputs }) => outputs);
+  const brief = made.find((uid) => facts.scan.first(uid)?.storage === storage);
+  return ranked.find((uid) => facts.nameText(uid, birth)) ?? tensor ?? ranked[0] ?? brief ?? null;
+}
+
+/** Whether a node saved its own result. @param {SavedSlot} slot */
+export function isOwnResult({ slot }) {
+  return slot === "result" || /^result\d*$|^output$|^grid$/.test(slot);
+}

@@ -1,0 +1,165 @@
+/** An operation was refused because of the sizes of its operands: which dimensions do not fit, and where each has its size from. */
+
+import { mentionedTensors } from "./expressions.js";
+import { fix, link, namesOf } from "./finding.js";
+import { operandsOf, shapeText } from "./operands.js";
+import { operationName } from "./operation_name.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./operands.js").Operand} Operand */
+/** @typedef {{variant: string, a: Operand, b: Operand, dimA: number, dimB: number}} Mismatch   dims are counted from the front */
+
+const MESSAGE =
+  /mat1 and mat2|size mismatch|must match (?:the )?(?:size|existing)|Sizes of tensors must match|shapes? .*(?:cannot|invalid|mismatch|must)|shape '.*' is invalid|equal size|inconsistent tensor size|Expected .*(?:channels|size|batch_size|dimension)|doesn't match the broadcast shape|is not broadcastable|expected (?:input|\d+D|m1|hidden)|Given groups=|input\.size\(-1\) must be equal|target size|Mismatch in shape|expand\(|dimensions? specified|number of dimensions|unflatten|same number of dimensions|should contain \d+ elements|incompatible/i;
+const PRODUCTS = /^(?:matmul|mm|bmm|mv|dot|addmm|addmv|baddbmm|linear|einsum|__matmul__|inner|addbmm)$/;
+const ELEMENTWISE =
+  /^(?:add|sub|rsub|mul|div|true_divide|pow|eq|ne|lt|le|gt|ge|where|maximum|minimum|atan2|remainder|fmod|lerp|addcmul|addcdiv|mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy|binary_cross_entropy_with_logits|broadcast_tensors|copy|logical_and|logical_or|bitwise_and|bitwise_or|masked_fill|cosine_similarity|fill)_?$/;
+
+/** @param {RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
+export function shapeMismatch(facts) {
+  const { message = "", type = "" } = facts.error ?? {};
+  if (!/^(?:RuntimeError|ValueError|IndexError)$/.test(type)) return [];
+  const op = facts.failedOperation;
+  const operands = op ? operandsOf(facts, op) : [];
+  const mismatch = op ? mismatchOf(operationName(op.name), operands) : null;
+  const isShapeError = MESSAGE.test(message) && !/dtype|scalar type/i.test(message);
+  if (!isShapeError && !(mismatch && /size|shape|dimension/i.test(message))) return [];
+  return [mismatch && op ? pairDiagnosis(facts, op, mismatch) : generalDiagnosis(facts, op, operands)];
+}
+
+/** @param {RunFacts} facts @param {import("./scan.js").Operation} op @param {Mismatch} mismatch @returns {import("./finding.js").Diagnosis} */
+function pairDiagnosis(facts, op, { variant, a, b, dimA, dimB }) {
+  const { step } = op;
+  const all = {
+    x: a.name,
+    y: b.name,
+    x_shape: shapeText(a.shape),
+    y_shape: shapeText(b.shape),
+    x_size: a.shape[dimA] ?? 1,
+    y_size: b.shape[dimB] ?? 1,
+    x_dim: dimA,
+    y_dim: dimB,
+    op: operationName(op.name).replace(/^__|__$|_$/g, ""),
+    code: facts.codeFact(step),
+  };
+  const origins = [a, b]
+    .map((operand) => ({ operand, from: sizeOrigin(facts, operand, operand === a ? dimA : dimB, step) }))
+    .filter(({ from }) => from < step)
+    .map(({ operand, from }) =>
+      link(
+        facts.place(from),
+        "made",
+        { ...all, x: operand.name, x_shape: shapeText(operand.shape), code: facts.codeFact(from) },
+        [operand.uid],
+      ),
+    )
+    .sort((first, second) => first.step - second.step);
+  return {
+    variant,
+    cause: facts.place(step),
+    chain: [...origins, link(facts.place(step), "checked", all, [a.uid, b.uid])],
+    names: namesOf(a.name, b.name),
+    facts: all,
+    fixes: [fix(`shape_${variant}`, facts.place(step), { ...sizes({ a, b, dimA, dimB }) })],
+    explainsError: true,
+  };
+}
+
+/** @param {{a: Operand, b: Operand, dimA: number, dimB: number}} mismatch */
+function sizes({ a, b, dimA, dimB }) {
+  return { a_size: a.shape[dimA] ?? 1, b_size: b.shape[dimB] ?? 1, a_dims: a.shape.length, b_dims: b.shape.length };
+}
+
+/** The step that made an operand, or the named tensor of the same size that it was made from. @param {RunFacts} facts
+ * @param {Operand} operand @param {number} dim @param {number} step */
+function sizeOrigin(facts, operand, dim, step) {
+  let { uid, made } = operand;
+  const size = operand.shape[dim];
+  for (let k = 0; k < 20 && made >= step; k++) {
+    const op = facts.producer(uid);
+    const from = op?.inputs.find((input) => facts.tensor(input, step)?.shape?.includes(size));
+    if (!from) break;
+    uid = from;
+    made = Math.max(0, facts.birth(from));
+  }
+  return made;
+}
+
+/** Which dimensions do not fit. @param {string} op @param {Operand[]} operands @returns {Mismatch | null} */
+function mismatchOf(op, operands) {
+  const [a, b, c] = operands;
+  if (!a || !b) return null;
+  if (op === "linear") return a.shape.at(-1) === b.shape[1] ? null : pair("linear", a, b, a.shape.length - 1, 1);
+  if (/^(?:addmm|addmv|baddbmm)$/.test(op) && c) return productMismatch(b, c);
+  if (PRODUCTS.test(op)) return productMismatch(a, b);
+  if (/^conv\d?d?|^convolution/.test(op)) return a.shape[1] === b.shape[1] ? null : pair("channels", a, b, 1, 1);
+  if (/^(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(op)) return joinMismatch(operands);
+  if (/^(?:cross_entropy_loss|nll_loss|nll_loss_nd)$/.test(op))
+    return a.shape[0] === b.shape[0] ? null : pair("batch", a, b, 0, 0);
+  return ELEMENTWISE.test(op) ? broadcastMismatch(a, b) : null;
+}
+
+/** @param {string} variant @param {Operand} a @param {Operand} b @param {number} dimA @param {number} dimB @returns {Mismatch} */
+function pair(variant, a, b, dimA, dimB) {
+  return { variant, a, b, dimA, dimB };
+}
+
+/** @param {Operand} a @param {Operand} b */
+function productMismatch(a, b) {
+  const dimB = Math.max(0, b.shape.length - 2);
+  return a.shape.at(-1) === b.shape[dimB] ? null : pair("product", a, b, a.shape.length - 1, dimB);
+}
+
+/** @param {Operand} a @param {Operand} b */
+function broadcastMismatch(a, b) {
+  for (let k = 1; k <= Math.min(a.shape.length, b.shape.length); k++) {
+    const [n, m] = [a.shape[a.shape.length - k], b.shape[b.shape.length - k]];
+    if (n !== m && n !== 1 && m !== 1) return pair("broadcast", a, b, a.shape.length - k, b.shape.length - k);
+  }
+  if (a.shape.length < b.shape.length || a.shape.some((n, k) => n === 1 && (b.shape.at(k - a.shape.length) ?? 1) > 1))
+    return pair("into", a, b, 0, 0);
+  return null;
+}
+
+/** @param {Operand[]} operands */
+function joinMismatch(operands) {
+  const [a] = operands;
+  for (const b of operands.slice(1)) {
+    const differing = a.shape.flatMap((size, k) => (size === b.shape[k] ? [] : [k]));
+    if (differing.length || a.shape.length !== b.shape.length)
+      return pair("join", a, b, differing.at(-1) ?? 0, differing.at(-1) ?? 0);
+  }
+  return null;
+}
+
+/** Sizes that do not fit otherwise: what went in is named with its shape. @param {RunFacts} facts
+ * @param {import("./scan.js").Operation | null} op @param {Operand[]} operands @returns {import("./finding.js").Diagnosis} */
+function generalDiagnosis(facts, op, operands) {
+  const step = op?.step ?? facts.errorStep;
+  const uid = operands[0]?.uid ?? mentionedTensors(facts, step)[0]?.uid ?? null;
+  const shape = operands[0]?.shape ?? facts.tensor(uid, step)?.shape ?? [];
+  const x = operands[0]?.name ?? facts.name(uid, step);
+  const wanted = /shape '([^']*)' is invalid/.exec(facts.error?.message ?? "")?.[1];
+  const all = {
+    x,
+    x_shape: shapeText(shape),
+    n: shape.reduce((product, size) => product * size, 1),
+    wanted: wanted ?? "",
+    op: op ? operationName(op.name) : "",
+    message: (facts.error?.message ?? "").split("\n")[0],
+    code: facts.codeFact(step),
+  };
+  const chain = [link(facts.place(step), "checked", all, [uid])];
+  const made = facts.birth(uid);
+  if (made >= 0 && made < step)
+    chain.unshift(link(facts.place(made), "made", { ...all, code: facts.codeFact(made) }, [uid]));
+  return {
+    variant: wanted ? "count" : uid ? "general" : "unknown",
+    cause: facts.place(step),
+    chain,
+    names: namesOf(x),
+    facts: all,
+    fixes: [],
+    explainsError: true,
+  };
+}

@@ -1,0 +1,44 @@
+/** How a tensor's `grad`, `requires_grad`, `grad_fn`, hooks and storage changed over a run. */
+
+/** @typedef {"grad" | "requires_grad" | "grad_fn" | "hooks" | "storage" | "leaf"} Field */
+/** @typedef {{step: number, value: unknown}} Change   null for a value that went away */
+
+/** @type {WeakMap<object, TensorHistory>} */
+const cache = new WeakMap();
+
+/** The history of a run's tensors, made once. @param {import("./run_facts.js").RunFacts} facts */
+export function tensorHistory(facts) {
+  const history = cache.get(facts.trace) ?? new TensorHistory(facts.steps, facts.index);
+  cache.set(facts.trace, history);
+  return history;
+}
+
+export class TensorHistory {
+  /** @param {import("../trace.js").Step[]} steps @param {import("../trace_index.js").TraceIndex} index */
+  constructor(steps, index) {
+    this.steps = steps;
+    this.index = index;
+  }
+
+  /** The values of a field in order, each from its step on. @param {string} uid @param {Field} field @returns {Change[]} */
+  changes(uid, field) {
+    /** @type {Change[]} */
+    const out = [];
+    for (const step of this.index.changesOf(uid)) {
+      const value = this.steps[step].set[uid][field];
+      if (value !== undefined) out.push({ step, value });
+    }
+    return out;
+  }
+
+  /** The value after a step; null where it has none. @param {string} uid @param {Field} field @param {number} step */
+  value(uid, field, step) {
+    const later = this.index.laterChanges.get(uid) ?? [];
+    for (let k = later.length - 1; k >= 0; k--) {
+      const value = later[k] > step ? undefined : this.steps[later[k]].set[uid][field];
+      if (value !== undefined) return value;
+    }
+    const birth = this.index.lives.get(uid)?.birth ?? Infinity;
+    return birth <= step ? (this.steps[birth].set[uid][field] ?? null) : null;
+  }
+}

@@ -1,0 +1,224 @@
+/** What a reader asks of a tensor at a step: why it has no gradient, or where its gradient comes from. Facts, no words. */
+
+import { find, findHandle } from "../entities.js";
+import { code, phrase } from "./finding.js";
+import { gradName } from "./gradient_name.js";
+import { noGradient } from "./grad_none.js";
+import { gradientFlow, gradNode } from "./gradient_flow.js";
+import { gradientHistory, valueAt } from "./gradient_history.js";
+import { changedByHook, GradientRows } from "./gradient_rows.js";
+import { gradientFact, heldFact } from "./gradient_values.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Fact} Fact */
+/** @typedef {import("./finding.js").Phrase} Phrase */
+/** @typedef {import("./finding.js").Finding} Finding */
+/** @typedef {import("./gradient_rows.js").AnswerRow} AnswerRow */
+/** @typedef {import("./gradient_history.js").GradChange} GradChange */
+/** @typedef {import("./gradient_flow.js").Flow} Flow */
+/** @typedef {import("./gradient_flow.js").Arrival} Arrival */
+/**
+ * @typedef {"none" | "gradient" | "passed"} Question   why there is none; where `.grad` comes from; where the gradient comes
+ *   from that passed through and was not kept
+ * @typedef {{uid: string, step: number, question: Question, title: Phrase, what: Phrase | null, why: Phrase | null,
+ *   rows: AnswerRow[], finding: Finding | null, value: import("./gradient_values.js").Gradient | null}} Answer
+ *   finding: why there is no `.grad`; value: of the gradient
+ */
+
+const MOST_CHANGES = 12;
+
+/** The tensor that a selection of the picture is about; null where it is about none.
+ * @param {import("../state.js").OpenTrace} opened @param {string | null} key like `handle:t3`, `node:n2`, `name:x` @param {number} step */
+export function tensorOf(opened, key, step) {
+  const [, kind, value] = /^([a-z-]+):(.*)$/s.exec(key ?? "") ?? [];
+  const entities = opened.state(step);
+  const uid =
+    kind === "handle" || kind === "ref" || kind === "bead"
+      ? (value.match(/^t\d+/)?.[0] ?? "")
+      : kind === "node"
+        ? (find(entities, value, "node")?.variable ?? opened.index.outputsOf(value, step)[0] ?? "")
+        : kind === "name" || kind === "path"
+          ? named(opened, value, step)
+          : "";
+  const tensor = findHandle(entities, uid);
+  if (tensor?.kind !== "tensor") return null;
+  return opened.index.gradOwnersOf(uid, step)[0] ?? uid;
+}
+
+/** @param {import("../state.js").OpenTrace} opened @param {string} text @param {number} step */
+function named(opened, text, step) {
+  for (const [uid, tags] of opened.names(step).tags)
+    if (uid[0] === "t" && tags.some((tag) => tag.text === text || tag.name === text)) return uid;
+  return "";
+}
+
+/** @param {RunFacts} facts @param {string} uid of a tensor @param {number} step @returns {Question} */
+export function questionOf(facts, uid, step) {
+  if (facts.tensor(uid, step)?.grad) return "gradient";
+  return passage(facts, uid, step) ? "passed" : "none";
+}
+
+/** @param {RunFacts} facts @param {string} uid of a tensor @param {number} step @returns {Answer} */
+export function answer(facts, uid, step) {
+  const question = questionOf(facts, uid, step);
+  const x = facts.name(uid, step);
+  const title = phrase(`answer.title.${question}`, { x, grad: gradName(x) });
+  const base = { uid, step, question, title, what: null, why: null, rows: [], finding: null, value: null };
+  const finding = question === "gradient" ? null : noneFinding(facts, uid, step);
+  if (question === "none")
+    return { ...base, finding, what: finding ? null : phrase("answer.unknown", { grad: gradName(x) }) };
+  const told = question === "gradient" ? stored(facts, uid, step, x) : passed(facts, uid, step, x);
+  return { ...base, ...told, finding };
+}
+
+/**
+ * The last backward that the program called until a step, to check its gradients.
+ * @param {RunFacts} facts @param {number} step
+ * @returns {{number: number | null} | null} number: which call, from 0; null where some may not have been recorded; null
+ *   where none was called
+ */
+export function backwardBefore(facts, step) {
+  const calls = facts.backwards.filter(({ api, parent, step: at }) => api === "backward" && !parent && at <= step);
+  const last = calls.at(-1);
+  if (!last) return null;
+  const isWhole = !facts.steps.slice(0, last.step + 1).some(({ skipped }) => skipped);
+  return { number: isWhole ? calls.length - 1 : null };
+}
+
+/** @param {RunFacts} facts @param {string} uid @param {number} step @returns {Finding | null} */
+function noneFinding(facts, uid, step) {
+  const diagnosis = noGradient(facts, uid, step);
+  return diagnosis && { severity: "note", explainsError: false, ...diagnosis, kind: "grad_none" };
+}
+
+/** The last backward in which a gradient came to a tensor whose `.grad` is None. @param {RunFacts} facts @param {string} uid
+ * @param {number} step @returns {{flow: Flow, arrival: Arrival} | null} */
+function passage(facts, uid, step) {
+  const node = gradNode(facts, uid, step);
+  if (!node) return null;
+  const nr = facts.tensor(uid, step)?.output_nr ?? 0;
+  const wasReset = facts.tensor(uid, step)?.leaf;
+  for (const call of facts.backwards.filter((call) => call.step <= step).reverse()) {
+    if (wasReset && call.api === "backward") continue;
+    const arrival = gradientFlow(facts, call).arrival(node, nr);
+    const came = arrival.incoming.some((part) => part.grad && (part.step ?? step) <= step);
+    const ran = arrival.grad && arrival.step !== null && arrival.step <= step;
+    if (ran || (arrival.step === null && came)) return { flow: gradientFlow(facts, call), arrival };
+  }
+  return null;
+}
+
+/** @param {RunFacts} facts @param {string} uid @param {number} step @param {Fact} x */
+function passed(facts, uid, step, x) {
+  const { flow, arrival } = /** @type {{flow: Flow, arrival: Arrival}} */ (passage(facts, uid, step));
+  const rows = new GradientRows(facts);
+  rows.addArrival(flow, arrival);
+  const only = arrival.incoming.length === 1 ? arrival.incoming[0].grad : null;
+  const value = arrival.grad ?? only;
+  const said = {
+    x,
+    value: gradientFact(value),
+    line: facts.steps[flow.call.step].line,
+    sum: sumOf(facts, [], arrival, flow),
+  };
+  const key = value ? (isSum(said.sum) ? "answer.passed_sum" : "answer.passed") : "answer.passed_unknown";
+  return { what: phrase(key, said), why: null, value, rows: withRest(facts, rows, step) };
+}
+
+/** @param {RunFacts} facts @param {string} uid @param {number} step @param {Fact} x */
+function stored(facts, uid, step, x) {
+  const changes = gradientHistory(facts, uid, step);
+  const value = valueAt(facts, uid, step);
+  const shown = changes.slice(-MOST_CHANGES);
+  const rows = new GradientRows(facts);
+  const parts = /** @type {Phrase[]} */ ([]);
+  if (changes.length > shown.length) addEarlier(rows, shown[0], x);
+  shown.forEach((change, k) => addChange(rows, change, x, uid, shown.length > 1 || k > 0));
+  const last = shown.at(-1);
+  const said = { x, grad: gradName(x), value: gradientFact(value), n: changes.length };
+  if (last?.kind !== "backward")
+    return { what: phrase("answer.holds", said), why: null, value, rows: withRest(facts, rows, step) };
+  if (last.before) parts.push(phrase("answer.part.held", { value: gradientFact(last.before) }));
+  const sum = sumOf(facts, parts, last.arrival, last.flow);
+  return {
+    what: phrase(isSum(sum) ? "answer.sum" : "answer.single", { ...said, sum }),
+    why: changes.length > 1 ? phrase("answer.why.accumulated", said) : null,
+    value,
+    rows: withRest(facts, rows, step),
+  };
+}
+
+/** What it held before the first change that is shown. @param {GradientRows} rows @param {GradChange} change @param {Fact} x */
+function addEarlier(rows, { before, step }, x) {
+  const said = { grad: gradName(x), value: gradientFact(before) };
+  rows.add({ key: "answer.earlier", role: "gradient", facts: said, step, value: before });
+}
+
+/** @param {GradientRows} rows @param {GradChange} change @param {Fact} x @param {string} uid @param {boolean} several */
+function addChange(rows, change, x, uid, several) {
+  const { facts } = rows;
+  const { before, after, step } = change;
+  const said = { x, grad: gradName(x), before: heldFact(before), after: heldFact(after) };
+  if (change.kind !== "backward") {
+    const role = change.kind === "unseen" ? "none" : "written";
+    rows.add({
+      key: `answer.${change.kind}`,
+      role,
+      facts: { ...said, code: facts.codeFact(step) },
+      step,
+      uids: [uid],
+      value: after,
+    });
+    return;
+  }
+  const { flow, arrival } = change;
+  const { call } = flow;
+  const head = { ...said, value: gradientFact(arrival.grad), code: facts.codeFact(call.step) };
+  const source = facts.place(call.step);
+  const key = before ? "answer.added" : "answer.stored";
+  if (several || changedByHook(facts, arrival))
+    rows.add({ key, role: "gradient", facts: head, step, uids: [uid, arrival.node], value: arrival.grad, source });
+  rows.addArrival(flow, arrival, several ? 1 : 0);
+}
+
+/** The parts that make up what came, as a phrase that adds them. @param {RunFacts} facts @param {Phrase[]} before
+ * @param {Arrival} arrival @param {Flow} flow @returns {Phrase} */
+function sumOf(facts, before, arrival, flow) {
+  const parts = [...before];
+  if (changedByHook(facts, arrival)) parts.push(phrase("answer.part.hooked", { value: gradientFact(arrival.grad) }));
+  else {
+    if (arrival.root && arrival.incoming.length) parts.push(phrase("answer.part.start_unknown"));
+    else if (arrival.root)
+      parts.push(
+        phrase("answer.part.start", { value: gradientFact(arrival.grad), line: facts.steps[flow.call.step].line }),
+      );
+    for (const { node, grad } of arrival.incoming) {
+      const said = {
+        value: gradientFact(grad),
+        op: code(facts.operation(node)),
+        line: facts.place(facts.birth(node)).line,
+      };
+      parts.push(phrase("answer.part.way", said));
+    }
+  }
+  const [first, ...rest] = parts.slice(0, 4);
+  const more = parts.length > 4 ? [phrase("answer.part.more", { n: parts.length - 4 })] : [];
+  return [...rest, ...more].reduce((a, b) => phrase("answer.plus", { a, b }), first ?? phrase("answer.no_value"));
+}
+
+/** @param {Phrase} sum */
+function isSum(sum) {
+  return sum.phrase === "answer.plus";
+}
+
+/** The rows, with one that says how many were left out. @param {RunFacts} facts @param {GradientRows} rows @param {number} step */
+function withRest(facts, rows, step) {
+  if (!rows.leftOut) return rows.rows;
+  const rest = {
+    key: "answer.left_out",
+    role: /** @type {const} */ ("counted"),
+    facts: { n: rows.leftOut },
+    line: facts.steps[step].line,
+  };
+  return [...rows.rows, { ...rest, step, uids: [], depth: 0, own: false, value: null, source: null }];
+}

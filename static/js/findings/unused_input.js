@@ -1,0 +1,74 @@
+/** A gradient was asked with respect to a tensor that the result does not depend on: why the two are not connected. */
+
+import { fix, link, namesOf } from "./finding.js";
+import { originOf, reachableNodes } from "./graph_walk.js";
+import { operationName } from "./operation_name.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+
+const MESSAGE = /appears? to not have been used in the graph|One of the differentiated Tensors/;
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function unusedInput(facts) {
+  if (!MESSAGE.test(facts.error?.message ?? "")) return [];
+  const step = facts.errorStep;
+  const call = facts.backwards.findLast(
+    (backward) => backward.inputs.length && backward.step <= step && step <= backward.end,
+  );
+  if (!call) return [];
+  const roots = /** @type {string[]} */ (call.roots.filter(Boolean));
+  const reached = new Set(roots.flatMap((uid) => [...reachableNodes(facts, facts.tensor(uid, step)?.grad_fn ?? "")]));
+  const unused = call.inputs.find((uid) => !isReached(facts, uid, step, reached)) ?? call.inputs[0];
+  const x = facts.name(unused, step);
+  const y = facts.name(roots[0], step);
+  const all = { x, y, code: facts.codeFact(step) };
+  const why = reasonOf(facts, unused, roots, step);
+  const checked = link(facts.place(step), "checked", all, [unused, ...roots]);
+  return [
+    {
+      variant: why.variant,
+      cause: facts.place(why.step),
+      chain:
+        why.step === step
+          ? [checked]
+          : [
+              link(facts.place(why.step), why.role, { ...all, ...why.facts, code: facts.codeFact(why.step) }, [unused]),
+              checked,
+            ],
+      names: namesOf(x, y),
+      facts: { ...all, ...why.facts },
+      fixes: [fix(`unused_${why.variant}`, facts.place(step), { name: facts.nameText(unused, step) ?? "" })],
+      explainsError: true,
+    },
+  ];
+}
+
+/** @param {RunFacts} facts @param {string} uid @param {number} step @param {Set<string>} reached nodes */
+function isReached(facts, uid, step, reached) {
+  const tensor = facts.tensor(uid, step);
+  const own = tensor?.grad_fn ? [tensor.grad_fn] : facts.index.accumulatorsOf(uid, step);
+  return own.some((node) => reached.has(node));
+}
+
+/** @param {RunFacts} facts @param {string} uid @param {string[]} roots @param {number} step
+ * @returns {{variant: string, step: number, role: import("./finding.js").Role, facts: import("./finding.js").Facts}} */
+function reasonOf(facts, uid, roots, step) {
+  const tensor = facts.tensor(uid, step);
+  if (tensor && !tensor.requires_grad)
+    return { variant: "not_required", step: Math.max(0, facts.birth(uid)), role: "made", facts: {} };
+  for (const root of roots) {
+    const { tensors, cuts } = originOf(facts, root, step);
+    const cut = cuts.find(
+      ({ tensor: source }) => source === uid || originOf(facts, source, step).tensors.includes(uid),
+    );
+    if (cut) return { variant: "cut", step: cut.step, role: "cut", facts: { op: operationName(cut.op) } };
+    if (tensors.includes(uid)) return { variant: "cut", step: facts.birth(root), role: "made", facts: { op: "" } };
+  }
+  const op = facts.producer(uid);
+  const whole = op?.step === step ? op.inputs[0] : undefined;
+  if (whole) return { variant: "part", step, role: "made", facts: { z: facts.name(whole, step) } };
+  const bornLate = facts.birth(uid) > Math.max(...roots.map((root) => facts.birth(root)));
+  if (bornLate) return { variant: "later", step: facts.birth(uid), role: "moved", facts: {} };
+  return { variant: "never", step, role: "made", facts: {} };
+}

@@ -1,0 +1,27 @@
+/** How a view came from its base: the operations that made it, one view of another. */
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./scan.js").Operation} Operation */
+/** @typedef {{uid: string, op: Operation}} ViewStep   a view and the operation that made it of `op.inputs[0]` */
+
+const MOST_VIEWS = 64;
+
+/**
+ * The views from a handle back to the tensor that is none, the handle's own first.
+ * @param {RunFacts} facts @param {string} uid @param {number} step at which the handle is looked at
+ * @returns {{views: ViewStep[], base: string}}
+ */
+export function viewChain(facts, uid, step) {
+  /** @type {ViewStep[]} */
+  const views = [];
+  let base = uid;
+  const storage = facts.handle(uid, step)?.storage;
+  while (views.length < MOST_VIEWS) {
+    const op = facts.producer(base);
+    const from = op?.inputs[0];
+    if (!op || !from || op.step > step || !storage || facts.handle(from, op.step)?.storage !== storage) break;
+    views.push({ uid: base, op });
+    base = from;
+  }
+  return { views, base };
+}

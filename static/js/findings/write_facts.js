@@ -1,0 +1,40 @@
+/** A write as a reader would tell it: which statement, through which handle, and whether the program or torch's code wrote. */
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {"program" | "optimizer" | "module" | "accumulated" | "buffer"} Writer */
+
+const OPTIMIZERS = /^(SGD|Adam\w*|RAdam|NAdam|RMSprop|Adagrad|Adadelta|Adafactor|ASGD|Rprop|LBFGS|SparseAdam|Muon)$/;
+
+/** Whether a step is a call of an optimizer's `step`. @param {RunFacts} facts @param {number} step */
+export function isOptimizerStep(facts, step) {
+  const receiver = /\b([A-Za-z_][\w.[\]'"]*)\.step\(/.exec(facts.code(step))?.[1];
+  if (!receiver) return false;
+  const uid = objectAt(facts, receiver, step);
+  const object = facts.state(step).get(uid ?? "");
+  return object?.kind === "object" && (OPTIMIZERS.test(object.type ?? "") || "param_groups" in (object.attrs ?? {}));
+}
+
+/** The object that a path leads to at a step, by the paths of the state. @param {RunFacts} facts @param {string} path @param {number} step */
+function objectAt(facts, path, step) {
+  for (const [uid, tags] of facts.opened.names(step).tags) if (tags.some((tag) => tag.text === path)) return uid;
+  return null;
+}
+
+/** Who wrote at a step, as far as the statement shows it. @param {RunFacts} facts @param {number} step @param {string} op the
+ * operation's name, empty where none was recorded @returns {Writer} */
+export function writerAt(facts, step, op) {
+  if (facts.steps[step]?.visit?.accumulates || facts.steps[step]?.visit) return "accumulated";
+  if (isOptimizerStep(facts, step)) return "optimizer";
+  return isWrittenOut(facts.code(step), op) ? "program" : "module";
+}
+
+/** Whether a step checks gradients numerically: what it writes it puts back. @param {RunFacts} facts @param {number} step */
+export function isGradcheck(facts, step) {
+  return /\bgrad(?:grad)?check\(/.test(facts.code(step));
+}
+
+/** Whether a statement's own text asks for an in-place operation. @param {string} text @param {string} op */
+function isWrittenOut(text, op) {
+  if (/^[^=(]*[^=!<>]=[^=]/.test(text) && /\]\s*[-+*/@%&|^]?=|[-+*/@%&|^]=/.test(text)) return true;
+  return /\w_\(|inplace\s*=\s*True|out\s*=/.test(text) || op === "";
+}

@@ -1,0 +1,119 @@
+/** A gradient that was computed from other numbers than were saved: the saved memory was changed without its version. */
+
+import { findHandle } from "../entities.js";
+import { fix, link, namesOf } from "./finding.js";
+import { gradName } from "./gradient_name.js";
+import { localGradient } from "./local_gradients.js";
+import { cellsOf, numbersText } from "./numbers.js";
+import { isGradcheck } from "./write_facts.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+/** @typedef {import("./finding.js").Facts} Facts */
+/** @typedef {import("./scan.js").Occurrence<"saved_changed_silently">} Change */
+/** @typedef {import("../trace_index.js").SavedSlot} SavedSlot */
+
+const MOST_FINDINGS = 8;
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function wrongGradient(facts) {
+  /** @type {Diagnosis[]} */
+  const out = [];
+  const seen = new Set();
+  for (const change of facts.events("saved_changed_silently")) {
+    const slot = facts.index.slots.get(`${change.node}:${change.slot}`);
+    const visit = (facts.index.visitsOf.get(change.node) ?? []).find((step) => step >= change.step);
+    const key = `${change.step} ${change.by ?? ""}`;
+    if (isGradcheck(facts, change.step)) continue;
+    if (!slot || visit === undefined || facts.steps[visit].visit?.failed || seen.has(key)) continue;
+    if (stateBefore(facts, slot, visit) !== "changed") continue;
+    seen.add(key);
+    const diagnosis = diagnosisOf(facts, change, slot, visit);
+    if (diagnosis) out.push(diagnosis);
+    if (out.length >= MOST_FINDINGS) break;
+  }
+  return out;
+}
+
+/** @param {RunFacts} facts @param {SavedSlot} slot @param {number} visit */
+function stateBefore(facts, { node, slot }, visit) {
+  return facts.node(node, visit - 1)?.saved?.[slot]?.state;
+}
+
+/** @param {RunFacts} facts @param {Change} change @param {SavedSlot} slot @param {number} visit a step
+ * @returns {Diagnosis | null} null where the numbers that backward needed are the same as before */
+function diagnosisOf(facts, change, slot, visit) {
+  const values = savedValues(facts, slot, change.step, visit);
+  const local = localGradient(facts, slot, visit, values.kept);
+  if (local && local.given === local.expected) return null;
+  const x = savedName(facts, slot, change.step);
+  const by = writerName(facts, change, slot);
+  const op = facts.operation(slot.node);
+  const leaf = local?.leaf ? facts.name(local.leaf, visit) : null;
+  /** @type {Facts} */
+  const said = {
+    x,
+    y: by ?? x,
+    op,
+    saved: facts.steps[slot.birth].line,
+    code: facts.codeFact(change.step),
+    kept: values.kept ? numbersText(values.kept) : "",
+    now: values.now ? numbersText(values.now) : "",
+    ...(local ? { given: local.given, expected: local.expected } : {}),
+    ...(leaf ? { leaf, grad: gradName(leaf) } : {}),
+  };
+  const chain = [
+    link(facts.place(slot.birth), "saved", { x, op }, [slot.tensor, slot.node], slot.key),
+    ...sharing(facts, change, slot, x),
+    link(facts.place(change.step), "written", { x: by ?? x, code: facts.codeFact(change.step) }, [
+      change.by,
+      slot.storage,
+    ]),
+    link(facts.place(visit), "used", { x, op }, [slot.node], slot.key),
+  ];
+  const variant = local ? (leaf ? "leaf_values" : "values") : values.kept && values.now ? "contents" : undefined;
+  return {
+    variant,
+    cause: facts.place(change.step),
+    chain,
+    names: namesOf(x, by ?? undefined, leaf ?? undefined),
+    facts: said,
+    fixes: [
+      fix("clone_before", facts.place(change.step)),
+      fix("move_after_backward", facts.place(change.step), { to: facts.steps[visit].line }),
+    ],
+  };
+}
+
+/** What a saved slot held as it was saved, or as it last was before the change; and what backward finds there.
+ * @param {RunFacts} facts @param {SavedSlot} slot @param {number} change @param {number} visit steps */
+function savedValues(facts, slot, change, visit) {
+  const saved = facts.node(slot.node, change)?.saved?.[slot.slot];
+  const cells = (/** @type {number} */ step) => (saved ? cellsOf(facts.state(step), saved) : null);
+  return { kept: cells(Math.max(change - 1, slot.birth)), now: cells(visit - 1) };
+}
+
+/** @param {RunFacts} facts @param {SavedSlot} slot @param {number} step */
+function savedName(facts, slot, step) {
+  if (slot.tensor && facts.nameText(slot.tensor, step)) return facts.name(slot.tensor, step);
+  const outputs = facts.index.outputsOf(slot.node, step);
+  const handles = [...outputs, ...facts.index.handlesOf(slot.storage, step)];
+  const named = handles.find(
+    (uid) => findHandle(facts.state(step), uid)?.storage === slot.storage && facts.nameText(uid, step),
+  );
+  return facts.name(named ?? slot.tensor ?? outputs[0], step);
+}
+
+/** @param {RunFacts} facts @param {Change} change @param {SavedSlot} slot */
+function writerName(facts, change, slot) {
+  if (!change.by || change.by === slot.tensor) return null;
+  return facts.nameText(change.by, change.step) ? facts.name(change.by, change.step) : null;
+}
+
+/** The step at which the memory came to be shared with what was written. @param {RunFacts} facts @param {Change} change
+ * @param {SavedSlot} slot @param {import("./finding.js").Fact} x */
+function sharing(facts, change, slot, x) {
+  const birth = facts.birth(change.by);
+  if (!change.by || change.by === slot.tensor || birth < 0 || birth === change.step || birth < slot.birth) return [];
+  return [link(facts.place(birth), "shares", { y: facts.name(change.by, birth), x }, [change.by, slot.storage])];
+}

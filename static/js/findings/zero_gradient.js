@@ -1,0 +1,122 @@
+/** A leaf whose whole gradient is zero, and the operation that made it so: ReLU off, saturated, a step, multiplied by zero. */
+
+import { link, namesOf } from "./finding.js";
+import { gradName } from "./gradient_name.js";
+import { readsOfGrad } from "./grad_readings.js";
+import { numberOf } from "./numbers.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+/** @typedef {import("../trace.js").Grad} Grad */
+/** @typedef {{node: string, step: number}} Killer   step: its visit */
+
+/** What an operation's zero means, the first that fits; others are not spoken of, as a zero may be right there.
+ * @type {[variant: string, severity: "warning" | "note", pattern: RegExp][]} */
+const MEANINGS = [
+  ["relu", "warning", /^(Relu|Threshold|LeakyRelu|Elu|Hardswish)/],
+  ["constant_sum", "warning", /^(Softmax|SafeSoftmax)/],
+  ["one_class", "warning", /^LogSoftmax/],
+  ["saturated", "warning", /^(Sigmoid|Tanh|Hardsigmoid|Hardtanh|Clamp|LogSigmoid|Erf)/],
+  ["step", "warning", /^(Round|Floor|Ceil|Sign|Trunc|Heaviside)/],
+  ["masked", "note", /^(Where|MaskedFill|Dropout|NativeDropout|MaskedSelect|MaskedScatter)/],
+  ["times_zero", "note", /^(Mul|Mm|Addmm|Bmm|Mv|Dot)Backward/],
+];
+const MOST_FINDINGS = 4;
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function zeroGradient(facts) {
+  /** @type {Map<string, {uids: string[], killer: Killer, step: number, variant: string, severity: "warning" | "note"}>} */
+  const out = new Map();
+  for (const [uid, step] of leavesAtZero(facts)) {
+    const killer = killerOf(facts, step);
+    const name = (facts.index.nodes.get(killer?.node ?? "")?.name ?? "").replace(/^.*::/, "");
+    const meaning = MEANINGS.find(([, , pattern]) => pattern.test(name));
+    if (!killer || !meaning || isSpoiled(facts, killer)) continue;
+    if (meaning[0] === "one_class" && !isOneClass(facts, killer)) continue;
+    const key = `${meaning[0]} ${facts.steps[facts.birth(killer.node)].line}`;
+    const known = out.get(key);
+    const severity = isOfInterest(facts, uid) ? meaning[1] : "note";
+    if (known) known.uids.push(uid);
+    else out.set(key, { uids: [uid], killer, step, variant: meaning[0], severity });
+  }
+  return [...out.values()].slice(0, MOST_FINDINGS).map(({ uids, killer, step, variant, severity }) => {
+    const xs = uids.map((uid) => facts.name(uid, step));
+    const made = facts.birth(killer.node);
+    const op = facts.operation(killer.node);
+    return {
+      variant,
+      severity,
+      cause: facts.place(made),
+      chain: [
+        link(facts.place(made), "made", { x: facts.codeFact(made), op, code: facts.codeFact(made) }, [killer.node]),
+        link(facts.place(killer.step), "cut", { x: xs[0], op, code: op }, [killer.node]),
+        link(facts.place(step), "gradient", { x: xs[0], grad: gradName(xs[0]) }, [uids[0]]),
+      ],
+      names: namesOf(...xs),
+      facts: { x: xs[0], grads: xs.map(gradName), op, code: facts.codeFact(made) },
+      fixes: [],
+    };
+  });
+}
+
+/** Whether the dimension along which probabilities add up to 1 has one element. @param {RunFacts} facts @param {Killer} killer */
+function isOneClass(facts, { node, step }) {
+  const { shape } = facts.steps[step].visit?.grad_outputs.find(Boolean) ?? {};
+  const dim = facts.node(node, step - 1)?.attrs?.dim;
+  return (shape ?? []).at(typeof dim === "number" ? dim : -1) === 1;
+}
+
+/** Whether more than one backward brought a leaf nothing, or the program looks at its `.grad`: one batch may turn a ReLU off.
+ * @param {RunFacts} facts @param {string} uid */
+function isOfInterest(facts, uid) {
+  const added = facts.events("grad_accumulated").filter(({ tensor }) => tensor === uid);
+  return new Set(added.map(({ step }) => facts.backwardAt(step)?.uid)).size > 1 || readsOfGrad(facts, uid).length > 0;
+}
+
+/** Whether what the operation saved was changed in silence: then the zero is not its doing. @param {RunFacts} facts @param {Killer} killer */
+function isSpoiled(facts, { node, step }) {
+  return Object.values(facts.node(node, step - 1)?.saved ?? {}).some(({ state }) => state === "changed");
+}
+
+/** Leaves to which every backward brought nothing but zeros, with the step of the first. @param {RunFacts} facts
+ * @returns {Map<string, number>} */
+function leavesAtZero({ steps }) {
+  /** @type {Map<string, number>} */
+  const out = new Map();
+  const others = new Set();
+  steps.forEach(({ visit }, i) => {
+    if (!visit?.accumulates || visit.failed) return;
+    if (!isZero(visit.grad_outputs[0])) others.add(visit.accumulates);
+    else if (!out.has(visit.accumulates)) out.set(visit.accumulates, i);
+  });
+  for (const uid of others) out.delete(uid);
+  return out;
+}
+
+/** @param {Grad | null | undefined} grad */
+function isZero(grad) {
+  if (grad?.cells) return grad.cells.length > 0 && grad.cells.every((cell) => numberOf(cell) === 0);
+  return Boolean(grad?.summary && numberOf(grad.summary.min) === 0 && numberOf(grad.summary.max) === 0);
+}
+
+/** The node that got a gradient with something in it and sent on none. @param {RunFacts} facts @param {number} step of the
+ * visit that accumulates @returns {Killer | null} */
+function killerOf(facts, step) {
+  let at = facts.steps[step].visit?.node ?? "";
+  const backward = facts.steps[step].visit?.backward;
+  let before = step;
+  for (let depth = 0; depth < 2000; depth++) {
+    const senders = facts.index.edgesInto(at, step).concat(facts.index.edgesInto(at, before - 1));
+    const visits = senders.flatMap(({ node, edge }) => {
+      const visit = facts.index.visitsOf
+        .get(node)
+        ?.findLast((k) => k < before && facts.steps[k].visit?.backward === backward);
+      return visit === undefined ? [] : [{ node, step: visit, sent: facts.steps[visit].visit?.grad_inputs[edge] }];
+    });
+    const sender = visits.sort((a, b) => b.step - a.step)[0];
+    if (!sender || visits.some(({ sent }) => sent && !isZero(sent))) return null; // gradients that cancel out
+    if (!isZero(facts.steps[sender.step].visit?.grad_outputs.find(Boolean))) return sender;
+    [at, before] = [sender.node, sender.step];
+  }
+  return null;
+}

@@ -1,0 +1,214 @@
+/** The part of an answer that compares torch's gradients with finite differences: a button, then sentences and a table. */
+
+import { codeNodes, element } from "./elements.js";
+import { shortNumber } from "./layout/format.js";
+
+/** @typedef {import("./gradient_check.js").CheckReply} CheckReply */
+/** @typedef {import("./gradient_check.js").GradientCheck} GradientCheck */
+/** @typedef {import("./gradient_check.js").LeafCheck} LeafCheck */
+/** @typedef {import("./gradient_check.js").ElementCheck} ElementCheck */
+/** @typedef {import("./gradient_check.js").CheckedNumber} CheckedNumber */
+/** @typedef {import("./locale.js").Locale["say"]} Say */
+
+const ROOM = 8;
+
+/** @type {import("./gradient_check.js").Verdict[]} */
+const GRAVEST = ["differs", "cut", "unknown", "kink", "rounding", "agrees", "unused"];
+
+/** @type {WeakMap<object, Map<number | null, CheckReply>>} by the open trace and the call of backward */
+const replies = new WeakMap();
+
+/**
+ * @param {{opened: object, backward: number | null, asked: string, say: Say,
+ *   check: import("./gradient_check.js").CheckGradients, light: (name: string | null) => void}} question
+ *   asked: what the tensor is called that the answer is about; light: what a leaf's name means, null for nothing
+ */
+export function gradientCheckPanel({ opened, backward, asked, say, check, light }) {
+  const known = replies.get(opened) ?? new Map();
+  replies.set(opened, known);
+  const box = element("section", "gradient-check");
+  box.setAttribute("aria-live", "polite");
+
+  /** @param {string} key @param {HTMLElement[]} before */
+  function offer(key, ...before) {
+    const button = /** @type {HTMLButtonElement} */ (element("button", "check-start", say(key)));
+    button.type = "button";
+    button.addEventListener("click", start);
+    box.replaceChildren(...before, button);
+  }
+
+  async function start() {
+    box.setAttribute("aria-busy", "true");
+    box.replaceChildren(paragraph("check-status", say("check.running")));
+    try {
+      known.set(backward, await check(backward));
+      show();
+    } catch {
+      offer("check.again", paragraph("check-status", say("check.failed")));
+    }
+    box.removeAttribute("aria-busy");
+  }
+
+  function show() {
+    const reply = /** @type {CheckReply} */ (known.get(backward));
+    const title = element("h4", "", say("check.title"));
+    box.replaceChildren(title, ...replyElements(reply, { asked, say, light }));
+  }
+
+  if (known.has(backward)) show();
+  else offer("check.button");
+  return box;
+}
+
+/** @typedef {{asked: string, say: Say, light: (name: string | null) => void}} Reading */
+
+/** @param {CheckReply} reply @param {Reading} reading @returns {HTMLElement[]} */
+function replyElements({ check, message }, reading) {
+  const { say } = reading;
+  if (!check) return [paragraph("check-status", say("check.stopped", { message }))];
+  if (check.problem)
+    return [paragraph("check-status", say(`check.problem.${check.problem}`, { message: check.message }))];
+  const said = check.leaves.flatMap((leaf) => sentenceOf(leaf, say) ?? []);
+  const corners = check.leaves.some(({ verdict }) => verdict === "kink") ? check.corners : [];
+  const notes = [
+    ...(said.length ? said : [say("check.what.all")]),
+    ...corners.map((corner) => say("check.corner", corner)),
+  ];
+  const sizes = {
+    checked: sum(check.leaves.map(({ rows }) => rows.length)),
+    elements: sum(check.leaves.map((l) => l.elements)),
+  };
+  const foot = [say("check.summary", { ...check, ...sizes })];
+  if (!check.complete) foot.push(say("check.incomplete"));
+  if (isElsewhere(check)) foot.push(say("check.double_loss", { double: shown(check.double), loss: shown(check.loss) }));
+  return [
+    ...notes.map((text) => paragraph("check-sentence", text)),
+    table(check, reading),
+    ...foot.map((text) => paragraph("check-status", text)),
+  ];
+}
+
+/** Whether the run in float64 has another loss than rounding explains. @param {GradientCheck} check */
+function isElsewhere({ loss, double }) {
+  if (typeof loss !== "number" || typeof double !== "number") return false;
+  return Math.abs(loss - double) > 1e-3 * Math.max(Math.abs(loss), Math.abs(double), 1e-6);
+}
+
+/** What is not as it should be with a leaf. @param {LeafCheck} leaf @param {Say} say @returns {string | null} */
+function sentenceOf(leaf, say) {
+  const row = leaf.worst === null ? null : leaf.rows[leaf.worst];
+  if (!row) {
+    const why = say(`check.leaf.${leaf.problem}`, { line: leaf.problem_line });
+    return leaf.problem ? `${quoted(leaf, null, say)}: ${why}` : null;
+  }
+  if (leaf.verdict === "agrees") return null;
+  const key = leaf.hooked && leaf.verdict === "differs" ? "hooked" : leaf.verdict;
+  const [torch, numeric, left, right] = [row.torch, row.numeric, row.left, row.right].map(shown);
+  return say(`check.what.${key}`, { x: quoted(leaf, row, say), torch, numeric, left, right, dtype: leaf.dtype });
+}
+
+/** @param {GradientCheck} check @param {Reading} reading */
+function table({ leaves }, reading) {
+  const { say } = reading;
+  const frame = element("div", "check-frame");
+  frame.tabIndex = 0;
+  frame.setAttribute("role", "region");
+  frame.setAttribute("aria-label", say("check.title"));
+  const made = element("table", "check-table");
+  const head = element("tr", "");
+  for (const name of ["leaf", "torch", "numeric", "difference", "verdict"]) {
+    const cell = element("th", "", say(`check.column.${name}`));
+    cell.setAttribute("scope", "col");
+    head.append(cell);
+  }
+  const [top, body] = [element("thead", ""), element("tbody", "")];
+  top.append(head);
+  const graverFirst = [...leaves].sort((a, b) => GRAVEST.indexOf(a.verdict) - GRAVEST.indexOf(b.verdict));
+  for (const leaf of graverFirst) body.append(...leafRows(leaf, reading));
+  made.append(element("caption", "", say("check.caption")), top, body);
+  frame.append(made);
+  return frame;
+}
+
+/** A leaf's row, and those of its elements, which a click shows. @param {LeafCheck} leaf @param {Reading} reading */
+function leafRows(leaf, { asked, say, light }) {
+  const worst = leaf.worst === null ? null : leaf.rows[leaf.worst];
+  const row = valueRow(leaf.verdict, worst, say);
+  row.classList.toggle("asked", leaf.name === asked);
+  const name = element("th", "");
+  name.setAttribute("scope", "row");
+  const button = /** @type {HTMLButtonElement} */ (element("button", "check-leaf link"));
+  button.type = "button";
+  button.append(...codeNodes(quoted(leaf, worst, say)));
+  for (const type of ["pointerenter", "focus"]) button.addEventListener(type, () => light(leaf.name));
+  for (const type of ["pointerleave", "blur"]) button.addEventListener(type, () => light(null));
+  const count = element(
+    "span",
+    "check-count",
+    say("check.elements", { checked: leaf.rows.length, elements: leaf.elements }),
+  );
+  name.append(button, count);
+  row.prepend(name);
+  const inner = leaf.rows.length > 1 ? leaf.rows.map((element_) => elementRow(element_, say)) : [];
+  button.disabled = !inner.length;
+  button.ariaExpanded = inner.length ? "false" : null;
+  button.addEventListener("click", () => {
+    for (const each of inner) each.hidden = !each.hidden;
+    button.ariaExpanded = String(!inner[0].hidden);
+  });
+  return [row, ...inner];
+}
+
+/** @param {ElementCheck} check @param {Say} say */
+function elementRow(check, say) {
+  const row = valueRow(check.verdict, check, say);
+  row.hidden = true;
+  row.classList.add("check-element");
+  const name = element("th", "");
+  name.setAttribute("scope", "row");
+  name.append(element("code", "", `[${check.index.join()}]`));
+  row.prepend(name);
+  return row;
+}
+
+/** @param {import("./gradient_check.js").Verdict} verdict @param {ElementCheck | null} check @param {Say} say */
+function valueRow(verdict, check, say) {
+  const row = element("tr", "");
+  row.dataset.verdict = verdict;
+  const difference = check ? differenceText(check.difference) : "";
+  const values = [check ? shown(check.torch) : "", check ? shown(check.numeric) : "", difference];
+  row.append(...values.map((text) => element("td", "check-value", text)));
+  row.append(element("td", "check-verdict", say(`check.verdict.${verdict}`)));
+  return row;
+}
+
+/** A leaf's name in marks of code, with the element where it has several. @param {LeafCheck} leaf @param {ElementCheck | null} row
+ * @param {Say} say */
+function quoted(leaf, row, say) {
+  const place = row && leaf.elements > 1 ? `[${row.index.join()}]` : "";
+  return leaf.name ? `\`${leaf.name}${place}\`` : `${say("check.nameless", { line: leaf.line })}${place}`;
+}
+
+/** @param {CheckedNumber | null} value */
+function shown(value) {
+  if (value === null) return "None";
+  return typeof value === "number" ? shortNumber(value, ROOM) : value.$f;
+}
+
+/** @param {number | null} difference */
+function differenceText(difference) {
+  if (difference === null) return "";
+  return difference && difference < 1e-3 ? difference.toExponential(0) : String(Number(difference.toPrecision(2)));
+}
+
+/** @param {number[]} numbers */
+function sum(numbers) {
+  return numbers.reduce((a, b) => a + b, 0);
+}
+
+/** @param {string} className @param {string} text */
+function paragraph(className, text) {
+  const made = element("p", className);
+  made.append(...codeNodes(text));
+  return made;
+}

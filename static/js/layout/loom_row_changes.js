@@ -1,0 +1,196 @@
+/** What a row of the run left other than it was: handles made and named, cells written, counters, and what its events say. */
+
+import { changedCells } from "../state.js";
+import { isHandle, sameValue } from "../entities.js";
+import { handleKey } from "../trace_index.js";
+import { refOf } from "./names.js";
+import { extent, plainDtype } from "./reads.js";
+
+/** @typedef {import("./loom_row_state.js").RowState} RowState */
+/** @typedef {import("../entities.js").Entity} Entity */
+/** @typedef {import("../entities.js").Storage} Storage */
+/** @typedef {import("./run_story.js").RunStory} RunStory */
+/** @typedef {import("./run_story.js").Row} Row */
+/** @typedef {import("./run_story.js").Write} Write */
+/** @typedef {import("./run_story.js").Reader} Reader */
+/** @typedef {import("./names.js").Names} Names */
+
+/**
+ * Fill a row with its readers, writes and bumps, and the story with what the row tells of storages.
+ * @param {RunStory} story @param {Row} row @param {number} r its number @param {RowState} state that of the row
+ * @param {import("../trace.js").Step[]} steps
+ */
+export function recordRow(story, row, r, state, steps) {
+  const naming = state.names.of(mentioned(row, state, steps));
+  for (const uid of state.touched.keys()) {
+    const now = state.after.get(uid);
+    if (uid[0] === "s") recordStorage(story, row, r, uid, state);
+    else if (now?.kind === "counter") recordBump(row, uid, state.old.get(uid), now);
+    else if (isHandle(now)) recordHandle(row, uid, now, state, naming);
+    else if (now?.kind === "frame") recordBindings(row, uid, now, state, naming);
+  }
+  for (const reader of row.readers) recordReader(story, reader);
+  for (const uid of state.touched.keys()) recordOwner(story, state.after, uid);
+  for (const write of row.writes.values()) write.step = state.wrote.get(write.storage) ?? row.last;
+  recordEvents(row, state, naming, steps);
+}
+
+/** What a row has to name: the handles that it touched or bound, and those that it wrote by.
+ * @param {Row} row @param {RowState} state @param {import("../trace.js").Step[]} steps */
+function mentioned(row, state, steps) {
+  /** @type {Set<string>} */
+  const out = new Set();
+  for (const uid of state.touched.keys()) if (isHandle(state.after.get(uid))) out.add(uid);
+  for (const [frame, names] of state.bound) {
+    const entity = state.after.get(frame);
+    if (entity?.kind !== "frame") continue;
+    for (const name of names.keys()) {
+      const ref = refOf(entity.vars.get(name));
+      if (ref && isHandle(state.after.get(ref))) out.add(ref);
+    }
+  }
+  for (let k = row.first; k <= row.last; k++)
+    for (const entry of steps[k].log ?? [])
+      if (entry.kind === "event" && entry.event === "written" && entry.by) out.add(entry.by);
+  return out;
+}
+
+/** @param {Row} row @param {string} uid @param {Entity | undefined} old @param {import("../trace.js").Counter} now */
+function recordBump(row, uid, old, now) {
+  if (old?.kind === "counter" && old.value !== now.value) row.bumps.set(uid, [old.value ?? 0, now.value ?? 0]);
+}
+
+/** A handle that is new, or reads other memory than before. @param {Row} row @param {string} uid
+ * @param {import("../entities.js").Handle} now @param {RowState} state @param {Names} naming */
+function recordHandle(row, uid, now, state, naming) {
+  const old = state.old.get(uid);
+  if (isHandle(old) && handleKey(uid, old) === handleKey(uid, now)) return;
+  const grad = isGradient(uid, state) || (naming.tags.get(uid) ?? []).some((tag) => tag.kind === "grad");
+  row.readers.push(newReader(uid, now, naming, { alias: false, grad, step: state.touched.get(uid) ?? row.last }));
+}
+
+/** Whether a tensor that the row touched has the handle as its `.grad`. @param {string} uid @param {RowState} state */
+function isGradient(uid, state) {
+  for (const owner of state.names.carriers.get(uid) ?? []) {
+    const tensor = state.after.get(owner);
+    if (state.touched.has(owner) && tensor?.kind === "tensor" && tensor.grad === uid) return true;
+  }
+  return false;
+}
+
+/** Names that now mean a handle which was there before. @param {Row} row @param {string} uid of the frame
+ * @param {import("../entities.js").Frame} frame @param {RowState} state @param {Names} naming */
+function recordBindings(row, uid, frame, state, naming) {
+  const step = state.touched.get(uid) ?? row.last;
+  for (const [name, meant] of state.bound.get(uid) ?? []) {
+    const value = frame.vars.get(name);
+    const ref = refOf(value);
+    const bound = ref && state.before(ref) ? state.after.get(ref) : undefined;
+    if (!ref || !isHandle(bound) || !bound.storage || sameValue(meant, value)) continue;
+    const reader = newReader(ref, bound, naming, { alias: true, grad: false, step });
+    row.readers.push({ ...reader, key: `${ref}|${uid}|${name}`, title: name });
+  }
+}
+
+/** @param {string} uid @param {import("../entities.js").Handle} entity @param {Names} naming
+ * @param {{alias: boolean, grad: boolean, step: number}} role @returns {Reader} */
+function newReader(uid, entity, naming, { alias, grad, step }) {
+  const tags = (naming.tags.get(uid) ?? []).map((tag) => tag.text);
+  const title = tags.slice(0, 3).join(" ");
+  return { uid, key: handleKey(uid, entity), entity, title, alias, grad, named: tags.length > 0, cut: null, step };
+}
+
+/** A storage's first name, and its counters. @param {RunStory} story @param {Reader} reader */
+function recordReader({ storages, storageNames }, { entity, title, named }) {
+  const storage = entity.storage ?? "";
+  if (named && storage && !storageNames.has(storage)) storageNames.set(storage, title.split(" ")[0]);
+  const life = storages.get(storage);
+  const counter = entity.kind === "tensor" ? entity.counter : undefined;
+  if (life && counter && !life.counters.includes(counter)) life.counters.push(counter);
+}
+
+/** @param {RunStory} story @param {import("../state.js").Entities} after @param {string} uid */
+function recordOwner({ storages }, after, uid) {
+  const tensor = after.get(uid);
+  if (tensor?.kind !== "tensor" || !tensor.grad || !tensor.storage) return;
+  const grad = after.get(tensor.grad);
+  const life = isHandle(grad) ? storages.get(grad.storage ?? "") : undefined;
+  if (life && life.uid !== tensor.storage) life.owner ??= tensor.storage;
+}
+
+/** @param {RunStory} story @param {Row} row @param {number} r @param {string} uid @param {RowState} state */
+function recordStorage({ storages }, row, r, uid, state) {
+  const old = state.old.get(uid);
+  const now = state.after.get(uid);
+  const known = storages.get(uid);
+  if (now?.kind !== "storage") {
+    if (known) Object.assign(known, { death: r, freed: true });
+    else row.freed += 1;
+    return;
+  }
+  const life = known ?? {
+    uid,
+    birth: r,
+    death: r,
+    freed: false,
+    cells: new Map(),
+    summary: false,
+    nbytes: now.nbytes ?? 0,
+    owner: null,
+    counters: [],
+  };
+  storages.set(uid, life);
+  for (const [dtype, cells] of Object.entries(now.cells ?? {}))
+    life.cells.set(dtype, Math.max(life.cells.get(dtype) ?? 0, cells.length));
+  life.summary ||= !now.cells && Boolean(now.summary || now.windows);
+  if (old?.kind !== "storage") return;
+  /** @type {Write["cells"]} */
+  const cells = new Map();
+  for (const [key, was] of changedCells({ ...old, windows: undefined }, { ...now, windows: undefined })) {
+    const at = key.lastIndexOf(":");
+    const value = now.cells?.[key.slice(0, at)][Number(key.slice(at + 1))];
+    if (value !== undefined) cells.set(key, { was, now: value });
+  }
+  if (cells.size) row.writes.set(uid, { ...newWrite(uid, row.last), cells });
+}
+
+/** @param {string} storage @param {number} step @returns {Write} */
+function newWrite(storage, step) {
+  return { storage, by: null, silent: false, cells: new Map(), step, span: null };
+}
+
+/** Who wrote, what it broke, and what was cut. @param {Row} row @param {RowState} state @param {Names} naming
+ * @param {import("../trace.js").Step[]} steps */
+function recordEvents(row, state, naming, steps) {
+  for (let k = row.first; k <= row.last; k++)
+    for (const entry of steps[k].log ?? []) {
+      if (entry.kind !== "event") continue;
+      if (entry.event === "written") {
+        const now = state.after.get(entry.storage);
+        if (state.before(entry.storage) && now?.kind === "storage") recordWrite(row, k, entry, now, naming);
+      } else if (entry.event === "saved_changed_silently") {
+        const node = state.after.get(entry.node);
+        const saved = node?.kind === "node" ? node.saved?.[entry.slot] : undefined;
+        const write = row.writes.get(saved?.storage ?? "");
+        if (write) write.silent = true;
+      } else if (entry.event === "path_cut" && entry.result) {
+        const result = row.readers.find((reader) => reader.uid === entry.result);
+        if (result) result.cut = entry.name;
+      }
+    }
+}
+
+/** @param {Row} row @param {number} k the step @param {import("../trace.js").Written} event @param {Storage} now @param {Names} naming */
+function recordWrite(row, k, event, now, naming) {
+  const write = row.writes.get(event.storage) ?? newWrite(event.storage, k);
+  const changed = write.cells.size > 0 || (event.changed !== 0 && !now.cells);
+  if (changed) row.writes.set(event.storage, write);
+  const span = event.region && extent({ kind: "tensor", storage: event.storage, ...event.region });
+  if (span)
+    write.span = [
+      plainDtype(event.region?.dtype),
+      Math.min(span[0], write.span?.[1] ?? span[0]),
+      Math.max(span[1], write.span?.[2] ?? span[1]),
+    ];
+  if (event.by) write.by = naming.paths.get(event.by) ?? null;
+}

@@ -1,0 +1,87 @@
+/** The state after each row of a run, going along in one map, with what a row found where it changed something. */
+
+import { merge } from "../entities.js";
+import { refOf } from "./names.js";
+import { RowNames } from "./loom_row_names.js";
+
+/** @typedef {import("../entities.js").Entity} Entity */
+/** @typedef {import("../entities.js").Value} Value */
+/** @typedef {import("../trace.js").Step} Step */
+/** @typedef {import("./names.js").Names} Names */
+
+/** Costs what the steps changed, where `state(i)` of an opened trace costs what there is. */
+export class RowState {
+  /** @param {Step[]} steps */
+  constructor(steps) {
+    this.steps = steps;
+    /** @type {Map<string, Entity>} the state after the row; frames are changed in place here */
+    this.after = new Map();
+    /** @type {Map<string, number>} the first step of the row that names each entity */
+    this.touched = new Map();
+    /** @type {Map<string, number>} the last step of the row that gives a storage cells */
+    this.wrote = new Map();
+    /** @type {Map<string, Entity | undefined>} what was there before the row, of what it touched */
+    this.old = new Map();
+    /** @type {Map<string, Map<string, Value | undefined>>} by frame, what its names meant before the row that it bound or unbound */
+    this.bound = new Map();
+    this.names = new RowNames(this.after);
+  }
+
+  /** Go on to the end of the next row. @param {number} first @param {number} last its steps */
+  advance(first, last) {
+    for (const map of [this.touched, this.wrote, this.old, this.bound]) map.clear();
+    for (let k = first; k <= last; k++) {
+      const { set = {}, gone = [] } = this.steps[k];
+      for (const [uid, fields] of Object.entries(set)) {
+        this.touch(uid, k);
+        this.change(uid, fields);
+        if (fields.cells || fields.cells_at) this.wrote.set(uid, k);
+      }
+      for (const uid of gone) {
+        this.touch(uid, k);
+        this.after.delete(uid);
+      }
+    }
+  }
+
+  /** Whether an entity was there before the row. @param {string} uid */
+  before(uid) {
+    return this.touched.has(uid) ? this.old.get(uid) !== undefined : this.after.has(uid);
+  }
+
+  /** @param {string} uid @param {number} k the step */
+  touch(uid, k) {
+    if (this.touched.has(uid)) return;
+    this.touched.set(uid, k);
+    this.old.set(uid, this.after.get(uid));
+  }
+
+  /** @param {string} uid @param {import("../trace.js").Delta} fields */
+  change(uid, fields) {
+    const old = this.after.get(uid);
+    const { vars, unset, ...others } = fields;
+    const now = merge(old, old?.kind === "frame" ? others : fields);
+    if (!now) return;
+    this.after.set(uid, now);
+    if (now.kind === "frame") this.bind(uid, now.vars, vars ?? {}, unset ?? [], old !== undefined);
+    this.names.note(uid, now);
+  }
+
+  /** @param {string} uid of a frame @param {Map<string, Value>} names what its names mean @param {Record<string, Value>} vars
+   * @param {string[]} unset @param {boolean} known whether the frame was there before */
+  bind(uid, names, vars, unset, known) {
+    const bound = this.bound.get(uid) ?? new Map();
+    this.bound.set(uid, bound);
+    for (const [name, value] of Object.entries(vars)) {
+      if (!bound.has(name)) bound.set(name, known ? names.get(name) : undefined);
+      names.set(name, value);
+      const ref = refOf(value);
+      if (ref) this.names.bind(uid, name, ref);
+    }
+    for (const name of unset) {
+      if (!bound.has(name)) bound.set(name, names.get(name));
+      names.delete(name);
+      this.names.unbind(uid, name);
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/** The loom's column of temporaries: how many storages that never had a name there are after each row, and their bytes. */
+
+import { TEMPORARIES } from "./loom_sizes.js";
+
+/** @typedef {{x: number, w: number, counts: number[], bytes: number[], most: number}} Temporaries   counts, bytes: by row;
+ *   most: the most bytes of any row */
+
+/** @param {import("./run_story.js").RunStory} run @param {import("./run_story.js").StorageLife[]} lives those without a name
+ * @returns {Temporaries | null} null where there are none */
+export function temporariesOf(run, lives) {
+  if (!lives.length) return null;
+  const counts = run.rows.map(() => 0);
+  const bytes = run.rows.map(() => 0);
+  for (const { birth, death, freed, nbytes } of lives) {
+    const end = freed ? death : counts.length;
+    counts[birth] += 1;
+    bytes[birth] += nbytes;
+    if (end >= counts.length) continue;
+    counts[end] -= 1;
+    bytes[end] -= nbytes;
+  }
+  let most = 0;
+  for (let r = 1; r < counts.length; r++) {
+    counts[r] += counts[r - 1];
+    bytes[r] += bytes[r - 1];
+  }
+  for (const sum of bytes) most = Math.max(most, sum);
+  return { x: 0, w: TEMPORARIES, counts, bytes, most };
+}

@@ -1,0 +1,44 @@
+/** The loom's place on the page until its script has come: fetched when it is asked for, or when a reader has come. */
+
+/** @typedef {import("./loom.js").LoomView} LoomView */
+
+/**
+ * @param {Parameters<typeof import("./loom.js").createLoom>} parts the loom's own
+ * @param {() => void} failed called where the script can not be fetched
+ * @returns {LoomView & {prepare: () => Promise<void>}} prepare: resolves once the loom draws at once
+ */
+export function createLoomLoader(parts, failed) {
+  /** @type {LoomView | null} */
+  let loom = null;
+  /** @type {Promise<void> | null} */
+  let loading = null;
+  /** what to show when it has come @type {Parameters<LoomView["show"]> | null} */
+  let wanted = null;
+
+  async function load() {
+    const script = await import("./loom.js").catch(() => null);
+    if (!script) {
+      loading = null; // the next one who asks tries again
+      if (wanted) failed();
+      return;
+    }
+    loom = script.createLoom(...parts);
+    if (wanted) loom.show(...wanted);
+  }
+
+  function prepare() {
+    loading ??= load();
+    return loading;
+  }
+
+  return {
+    prepare,
+    show(...what) {
+      wanted = what;
+      if (loom) loom.show(...what);
+      else void prepare();
+    },
+    print: (opened) => loom?.print(opened),
+    clearPrint: () => loom?.clearPrint(),
+  };
+}

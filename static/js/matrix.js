@@ -1,0 +1,102 @@
+/** The page of the matrix: filters, sorts and walks its table, and keeps the address in step. */
+
+import { startCellKeys } from "./matrix/cell_keys.js";
+import { startCellCard } from "./matrix/card_pane.js";
+import { readFilter } from "./matrix/filter.js";
+import { createRows } from "./matrix/rows.js";
+import { startTheme } from "./theme.js";
+
+/** @typedef {import("./matrix/rows.js").Sorting} Sorting */
+
+/** @template {HTMLElement} T @param {string} id @returns {T} */
+const element = (id) => /** @type {T} */ (document.getElementById(id));
+
+/** @param {HTMLTableElement} table */
+function start(table) {
+  const rows = createRows(table);
+  const heads = [.../** @type {NodeListOf<HTMLElement>} */ (table.querySelectorAll("th[data-sort]"))];
+  const properties = heads.slice(1).map((head) => ({
+    name: head.dataset.sort ?? "",
+    label: (head.textContent ?? "").replace("_ ", "_"),
+  }));
+  const filter = /** @type {HTMLInputElement} */ (element("filter"));
+  const differing = /** @type {HTMLInputElement} */ (element("differing"));
+  const count = element("count");
+  /** @type {Sorting | null} */
+  let sorting = null;
+  const keys = startCellKeys(table, rows.shown);
+  const card = startCellCard(table, properties, writeAddress);
+
+  function render() {
+    const shown = rows.show(readFilter(filter.value, properties), sorting);
+    table.classList.toggle("differing", differing.checked);
+    element("none").hidden = shown > 0;
+    const form = count.dataset[shown ? "form" : "none"] ?? "";
+    count.textContent = form.replace("{n}", String(shown)).replace("{all}", String(rows.count));
+    for (const head of heads) {
+      const by = sorting && sorting.by === head.dataset.sort ? sorting : null;
+      head.ariaSort = by ? (by.down ? "descending" : "ascending") : "none";
+      head.dataset.direction = by ? (by.down ? "down" : "up") : "";
+    }
+    keys.refresh();
+    writeAddress();
+  }
+
+  /** The fragment has what the reader chose, and every link to another situation or language takes it along. */
+  function writeAddress() {
+    const fields = new URLSearchParams();
+    if (filter.value.trim()) fields.set("q", filter.value.trim());
+    if (sorting) fields.set("sort", (sorting.down ? "-" : "") + sorting.by);
+    if (differing.checked) fields.set("only", "differing");
+    if (card.at()) fields.set("at", card.at() ?? "");
+    const text = fields.toString();
+    history.replaceState(null, "", location.pathname + location.search + (text && `#${text}`));
+    for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (
+      document.querySelectorAll("a[data-keep], a[data-switch]")
+    ))
+      link.hash = text;
+  }
+
+  function readAddress() {
+    const fields = new URLSearchParams(location.hash.slice(1));
+    const sort = fields.get("sort");
+    filter.value = fields.get("q") ?? "";
+    differing.checked = fields.get("only") === "differing";
+    sorting = sort ? { by: sort.replace(/^-/, ""), down: sort.startsWith("-") } : null;
+    if (!heads.some((head) => head.dataset.sort === sorting?.by)) sorting = null;
+    const at = fields.get("at");
+    render();
+    if (at) card.open(at);
+  }
+
+  for (const head of heads) addSortButton(head);
+  /** @param {HTMLElement} head */
+  function addSortButton(head) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const by = head.dataset.sort ?? "";
+      const again = sorting?.by === by;
+      sorting = again && sorting?.down ? null : { by, down: again };
+      render();
+    });
+  }
+
+  filter.addEventListener("input", render);
+  differing.addEventListener("change", render);
+  window.addEventListener("hashchange", readAddress);
+  window.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    filter.focus();
+  });
+  element("print").addEventListener("click", () => print());
+  for (const id of ["filter", "print-way", "differing-label"]) element(id).hidden = false;
+  readAddress();
+}
+
+startTheme(element("theme"));
+const table = /** @type {HTMLTableElement | null} */ (document.querySelector(".matrix-table"));
+if (table) start(table);

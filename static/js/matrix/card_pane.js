@@ -1,0 +1,151 @@
+/** Where the card of a cell is shown: it follows the pointer and the focus, and stays on a cell that was chosen. */
+
+import { ROOT } from "../root.js";
+import { cellCard } from "./cell_card.js";
+
+/** @typedef {import("./cell_card.js").MatrixDocument} MatrixDocument */
+
+/** Milliseconds that the pointer rests on a cell before its card is shown. */
+const REST = 60;
+
+/** Where the card has its place beside the table, and a pointer that can hover. */
+const beside = matchMedia("(min-width: 1261px) and (hover: hover)");
+
+/** All cells of all situations, asked for once. @returns {() => Promise<MatrixDocument>} */
+function documentLoader() {
+  /** @type {Promise<MatrixDocument> | null} */
+  let loading = null;
+  return () => {
+    loading ??= fetch(`${ROOT}/matrix.json?lang=${document.documentElement.lang}`).then((response) => {
+      if (!response.ok) throw new Error(String(response.status));
+      return response.json();
+    });
+    loading.catch(() => {
+      loading = null;
+    });
+    return loading;
+  };
+}
+
+/**
+ * @param {HTMLTableElement} table
+ * @param {{name: string, label: string}[]} properties
+ * @param {() => void} onChoice called when another cell is chosen, by a key, a click or an address
+ */
+export function startCellCard(table, properties, onChoice) {
+  const pane = /** @type {HTMLElement} */ (document.getElementById("cell-card"));
+  const body = /** @type {HTMLElement} */ (pane.querySelector(".card-body"));
+  const load = documentLoader();
+  const rows = [.../** @type {NodeListOf<HTMLElement>} */ (table.querySelectorAll("tbody tr"))];
+  const context = {
+    situation: pane.dataset.situation ?? "",
+    words: JSON.parse(document.getElementById("card-words")?.textContent ?? "{}"),
+    titles: new Map(rows.map(({ id }) => [id, document.querySelector(`#${id} code`)?.textContent ?? ""])),
+    labels: new Map(properties.map(({ name, label }) => [name, label])),
+    /** @param {string} situation @param {import("./cell_card.js").Address} at */
+    address(situation, { row, property }) {
+      const [tensor, memory, mode] = situation.split(".");
+      const query = new URLSearchParams(location.search);
+      for (const [name, value] of Object.entries({ tensor, memory, mode })) query.set(name, value);
+      return `${ROOT}/matrix?${query}#at=${row}.${property}`;
+    },
+  };
+  /** @type {HTMLAnchorElement | null} */
+  let shown = null;
+  /** What the card goes back to when the pointer leaves the table. @type {HTMLAnchorElement | null} */
+  let chosen = null;
+  let resting = 0;
+
+  /** @param {HTMLAnchorElement} link */
+  async function show(link) {
+    if (link === shown) return;
+    shown?.parentElement?.classList.remove("at");
+    shown = link;
+    link.parentElement?.classList.add("at");
+    try {
+      const whole = await load();
+      if (link !== shown) return;
+      body.replaceChildren(...cellCard(whole, addressOf(link), link.href, context));
+    } catch {
+      body.textContent = context.words.failed;
+    }
+    pane.hidden = false;
+    pane.scrollTop = 0;
+    if (!beside.matches) keepInSight(link);
+  }
+
+  /** The card covers the foot of the window. @param {HTMLAnchorElement} link */
+  function keepInSight(link) {
+    table.parentElement?.scrollIntoView({ block: "start" });
+    link.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  /** @param {HTMLAnchorElement} link */
+  function choose(link) {
+    chosen = link;
+    onChoice();
+    return show(link);
+  }
+
+  function close() {
+    shown?.parentElement?.classList.remove("at");
+    shown = chosen = null;
+    pane.hidden = true;
+    onChoice();
+  }
+
+  /** @param {string} at as the address names a cell */
+  function open(at) {
+    const [row, property] = at.split(".");
+    const line = rows.find(({ id }) => id === row);
+    const link = line?.querySelector(`a[data-property="${CSS.escape(property ?? "")}"]`) ?? line?.querySelector("a");
+    if (!line || !(link instanceof HTMLAnchorElement)) return;
+    line.scrollIntoView({ block: "nearest" });
+    choose(link);
+  }
+
+  /** @param {Event} event @returns {HTMLAnchorElement | null} */
+  const cellOf = ({ target }) =>
+    (target instanceof Element ? target.closest("tbody td")?.querySelector("a") : null) ?? null;
+
+  table.addEventListener("pointerover", (event) => {
+    const link = cellOf(event);
+    clearTimeout(resting);
+    if (link && beside.matches) resting = window.setTimeout(() => show(link), REST);
+  });
+  table.addEventListener("pointerleave", () => {
+    clearTimeout(resting);
+    if (chosen) show(chosen);
+  });
+  table.addEventListener("focusin", (event) => {
+    const link = cellOf(event);
+    if (link?.matches(":focus-visible")) choose(link);
+  });
+  table.addEventListener("click", (event) => {
+    const link = cellOf(event);
+    if (!link || link === shown || beside.matches) return;
+    event.preventDefault(); // the card comes before the program
+    choose(link);
+  });
+  pane.addEventListener("click", (event) => {
+    const sibling = event.target instanceof Element ? event.target.closest("[data-go]") : null;
+    if (!(sibling instanceof HTMLAnchorElement)) return;
+    event.preventDefault();
+    open(sibling.hash.replace("#at=", ""));
+  });
+  pane.querySelector("[data-close]")?.addEventListener("click", close);
+  window.addEventListener("keydown", ({ key }) => {
+    if (key === "Escape" && shown) close();
+  });
+
+  return {
+    open,
+    /** The cell that was chosen, as the address names it. */
+    at: () => (chosen ? Object.values(addressOf(chosen)).join(".") : null),
+  };
+}
+
+/** @param {HTMLAnchorElement} link */
+function addressOf(link) {
+  return { row: link.closest("tr")?.id ?? "", property: link.dataset.property ?? "" };
+}

@@ -1,0 +1,62 @@
+/** The cells of the matrix by keyboard: one of them is a stop of Tab, the arrow keys go to the others. */
+
+/** Rows and columns that a key goes on by; Home and End go to the ends of a row. @type {Record<string, [number, number]>} */
+const STEPS = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  Home: [0, -Infinity],
+  End: [0, Infinity],
+  PageUp: [-10, 0],
+  PageDown: [10, 0],
+};
+
+/** @param {number} index @param {number} count */
+const within = (index, count) => Math.min(Math.max(index, 0), count - 1);
+
+/**
+ * @param {HTMLTableElement} table
+ * @param {() => HTMLTableRowElement[]} shownRows
+ */
+export function startCellKeys(table, shownRows) {
+  const linksOf = (/** @type {Element} */ row) => [...row.querySelectorAll("a")];
+  /** @type {HTMLAnchorElement | null} */
+  let stop = null;
+  /** Where the reader wants to be in each row: one that raises has a single cell. */
+  let column = 0;
+
+  /** @param {HTMLAnchorElement} link */
+  function moveStop(link) {
+    if (stop) stop.tabIndex = -1;
+    stop = link;
+    link.tabIndex = 0;
+  }
+
+  /** A stop that is in sight, whatever has been filtered or sorted. */
+  function refresh() {
+    const rows = shownRows();
+    if (rows.length && (!stop || !rows.some((row) => row.contains(stop)))) moveStop(linksOf(rows[0])[0]);
+  }
+
+  table.addEventListener("focusin", ({ target }) => {
+    if (target instanceof HTMLAnchorElement) moveStop(target);
+  });
+  table.addEventListener("keydown", (event) => {
+    const step = STEPS[event.key];
+    if (!step || !(event.target instanceof HTMLAnchorElement) || event.altKey || event.metaKey) return;
+    const rows = shownRows();
+    const row = rows.findIndex((member) => member.contains(/** @type {Node} */ (event.target)));
+    const links = linksOf(rows[row]);
+    const at = links.indexOf(event.target);
+    if (links.length > 1) column = at;
+    const toEnd = event.ctrlKey && !Number.isFinite(step[1]);
+    const next = linksOf(rows[toEnd ? (step[1] < 0 ? 0 : rows.length - 1) : within(row + step[0], rows.length)]);
+    if (step[1]) column = within(at + step[1], links.length);
+    next[within(column, next.length)].focus();
+    event.preventDefault();
+  });
+  for (const link of table.querySelectorAll("tbody a")) /** @type {HTMLElement} */ (link).tabIndex = -1;
+  refresh();
+  return { refresh };
+}

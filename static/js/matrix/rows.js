@@ -1,0 +1,82 @@
+/** The rows of the matrix in the document: hides, sorts and groups them. */
+
+import { fits } from "./filter.js";
+
+/**
+ * @typedef {import("./filter.js").Verdict} Verdict
+ * @typedef {{element: HTMLTableRowElement, body: HTMLTableSectionElement, facts: import("./filter.js").RowFacts}} Row
+ *   body: the group that it belongs to
+ * @typedef {{by: string, down: boolean}} Sorting by: a property, or "statement"; down: no before yes, Z before A
+ */
+
+/** @type {(Verdict | undefined)[]} */
+const ORDER = ["yes", "no", "not_applicable", "raises"];
+
+/** @param {HTMLTableElement} table */
+export function createRows(table) {
+  const bodies = [...table.tBodies];
+  const rows = bodies.flatMap((body) => [...body.rows].map((element) => readRow(element, body)));
+  /** The cell beside each group that names it. */
+  const labels = new Map(bodies.map((body) => [body, /** @type {HTMLElement} */ (body.querySelector(".group"))]));
+  const sorted = document.createElement("tbody");
+  const blank = document.createElement("td");
+  blank.className = "group";
+  labels.set(sorted, blank);
+
+  /** The label of a group stands in the first row of it that is in sight. @param {HTMLTableSectionElement} body */
+  function placeLabel(body) {
+    const label = /** @type {HTMLTableCellElement} */ (labels.get(body));
+    const inSight = [...body.rows].filter((row) => !row.hidden);
+    body.hidden = !inSight.length;
+    label.remove();
+    label.rowSpan = Math.max(1, inSight.length);
+    inSight[0]?.prepend(label);
+  }
+
+  /** @param {Sorting | null} sorting */
+  function arrange(sorting) {
+    for (const label of labels.values()) label.remove();
+    const ordered = sorting ? rows.toSorted(comparison(sorting)) : rows;
+    for (const { element, body } of ordered) (sorting ? sorted : body).append(element);
+    if (sorting) table.append(sorted);
+    else sorted.remove();
+    for (const body of labels.keys()) placeLabel(body);
+  }
+
+  return {
+    count: rows.length,
+    /** Those that are in sight, from the top. */
+    shown: () => [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => !row.hidden),
+    /** @param {import("./filter.js").Filter} filter @param {Sorting | null} sorting @returns {number} the rows in sight */
+    show(filter, sorting) {
+      for (const { element, facts } of rows) element.hidden = !fits(filter, facts);
+      arrange(sorting);
+      return rows.filter(({ element }) => !element.hidden).length;
+    },
+  };
+}
+
+/** @param {HTMLTableRowElement} element @param {HTMLTableSectionElement} body @returns {Row} */
+function readRow(element, body) {
+  /** @type {Map<string, Verdict>} */
+  const verdicts = new Map();
+  for (const cell of element.querySelectorAll("td[data-verdict]")) {
+    const link = /** @type {HTMLElement} */ (cell.querySelector("a"));
+    const verdict = /** @type {Verdict} */ (/** @type {HTMLElement} */ (cell).dataset.verdict);
+    verdicts.set(link.dataset.property ?? "", verdict);
+  }
+  const statement = element.querySelector("code")?.textContent ?? "";
+  return { element, body, facts: { text: `${element.id} ${statement}`.toLowerCase(), verdicts } };
+}
+
+/** @param {Sorting} sorting @returns {(one: Row, other: Row) => number} */
+function comparison({ by, down }) {
+  const direction = down ? -1 : 1;
+  if (by === "statement") {
+    const name = (/** @type {Row} */ { element }) =>
+      element.querySelector("code")?.textContent?.replace("b = ", "") ?? "";
+    return (one, other) => direction * name(one).localeCompare(name(other), "en");
+  }
+  const rank = (/** @type {Row} */ { facts }) => ORDER.indexOf(facts.verdicts.get(by) ?? "raises");
+  return (one, other) => direction * (rank(one) - rank(other));
+}

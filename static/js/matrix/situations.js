@@ -1,0 +1,56 @@
+/** How a cell depends on the situation: which of tensor, memory and mode make a difference, and to what. */
+
+/**
+ * @typedef {import("./filter.js").Verdict} Verdict
+ * @typedef {{verdict: Verdict, detail?: string}} Cell
+ * @typedef {"tensor" | "memory" | "mode"} Dimension
+ * @typedef {{dimensions: Dimension[], rows: string[][], columns: string[], at: (row: string[], column: string) => string}} Spread
+ *   rows: values of the dimensions that matter but the last; columns: of the last, or one of no name; at: a situation's name
+ */
+
+/** In the order in which the name of a situation has them. @type {Dimension[]} */
+export const DIMENSIONS = ["tensor", "memory", "mode"];
+
+/** Every value of a dimension, in order. @param {string[]} situations @param {number} index */
+function values(situations, index) {
+  return [...new Set(situations.map((name) => name.split(".")[index]))];
+}
+
+/** The dimensions that change a verdict. @param {Record<string, Cell>} cells by the situation's name @returns {Dimension[]} */
+export function decisive(cells) {
+  const situations = Object.keys(cells);
+  return DIMENSIONS.filter((_, index) =>
+    situations.some((name) =>
+      values(situations, index).some((value) => cells[name].verdict !== cells[replaced(name, index, value)].verdict),
+    ),
+  );
+}
+
+/** @param {string} situation @param {number} index @param {string} value */
+function replaced(situation, index, value) {
+  return situation.split(".").with(index, value).join(".");
+}
+
+/** A small table of the verdicts, no larger than it has to be. @param {Record<string, Cell>} cells @param {string} current
+ * the situation that the page shows: what does not matter is as it is there @returns {Spread} */
+export function spread(cells, current) {
+  const situations = Object.keys(cells);
+  const dimensions = decisive(cells);
+  const across = dimensions.findLast((name) => name !== "tensor");
+  const indexes = dimensions.filter((name) => name !== across).map((name) => DIMENSIONS.indexOf(name));
+  const rows = indexes.reduce(
+    (/** @type {string[][]} */ made, index) =>
+      made.flatMap((row) => values(situations, index).map((value) => [...row, value])),
+    [[]],
+  );
+  const column = across ? DIMENSIONS.indexOf(across) : -1;
+  return {
+    dimensions,
+    rows,
+    columns: across ? values(situations, column) : [""],
+    at(row, value) {
+      const inRow = row.reduce((name, part, k) => replaced(name, indexes[k], part), current);
+      return value ? replaced(inRow, column, value) : inRow;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** The sentences of a page of the server's, and of its findings: in the reader's language alone, each a file of its own. */
+
+import { createLocale } from "./sentences.js";
+
+/** @typedef {() => Promise<{default: Record<string, string>}>} Load */
+
+/** @type {Record<string, Load>} */
+const SENTENCES = {
+  en: () => import("../locales/en.json", { with: { type: "json" } }),
+  zh: () => import("../locales/zh.json", { with: { type: "json" } }),
+};
+/** @type {Record<string, Load>} */
+const FINDINGS = {
+  en: () => import("../locales/findings.en.json", { with: { type: "json" } }),
+  zh: () => import("../locales/findings.zh.json", { with: { type: "json" } }),
+};
+
+/** @param {string} language @returns {Promise<import("./sentences.js").Locale>} English where the language is not known */
+export const loadLocale = (language) => load(SENTENCES, language);
+
+/** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of the findings */
+export const loadFindingLocale = (language) => load(FINDINGS, language);
+
+/** @param {Record<string, Load>} sentences by language @param {string} language */
+async function load(sentences, language) {
+  const known = language in sentences ? language : "en";
+  return createLocale({ [known]: (await sentences[known]()).default })(known);
+}

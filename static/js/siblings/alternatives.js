@@ -1,0 +1,164 @@
+/** What may stand in the place of a statement: its operation is found in the catalogue, its operands go into the siblings' templates. */
+
+/**
+ * @typedef {{name: string, kind: string, proposed?: string}} Operand
+ * @typedef {{name: string, group: string, template: string, operands: Operand[], imports: string[], sentence: string,
+ *   siblings: string[]}} Operation as `/api/operations` gives it
+ * @typedef {{name: string, text: string, label: string, sentence: string, imports: string[]}} Alternative
+ *   text: the whole line; label: what differs of it; imports: statements that it needs
+ * @typedef {{operation: Operation, values: Map<string, string>, indent: string, remark: string}} Match
+ */
+
+const NAME = "[A-Za-z_]\\w*";
+const NUMBER = "-?(?:\\d+\\.?\\d*|\\.\\d+)(?:e-?\\d+)?";
+/** How an operand is written that is no name of the program. @type {Record<string, string>} */
+const LITERALS = {
+  number: NUMBER,
+  int: "-?\\d+",
+  numbers: "\\[[^#'\"]*\\]",
+  shape: "\\(?-?\\w+(?:,\\s*-?\\w+)*,?\\)?",
+  sizes: "\\([^()'\"]*\\)",
+  indices: "\\[[\\d,\\s-]*\\]",
+  dtype: "torch\\.\\w+",
+  device: "[\"'][\\w:]+[\"']",
+  name: NAME,
+};
+/** Kinds of operands that are names of something else than a tensor. */
+const NO_TENSORS = ["module", "module with grads", "optimizer", "state", "function", "anything", "array"];
+
+/** @param {Operand} operand */
+const isTensor = ({ kind }) => !(kind in LITERALS) && !NO_TENSORS.includes(kind);
+
+/**
+ * @param {string} line of a program
+ * @param {Operation[]} catalogue
+ * @param {(name: string) => boolean} isTensorName whether the name is bound to a tensor there
+ * @returns {Alternative[]}
+ */
+export function alternatives(line, catalogue, isTensorName) {
+  const match = findOperation(line, catalogue, isTensorName);
+  if (!match) return [];
+  const { operation, indent, remark, values } = match;
+  const own = write(operation, match);
+  /** @type {Map<string, Alternative>} */
+  const found = new Map();
+  for (const sibling of siblingsOf(operation, catalogue)) {
+    const code = write(sibling, match);
+    if (!code || code === own || found.has(code)) continue;
+    const { name, sentence, imports } = sibling;
+    found.set(code, {
+      name,
+      text: indent + code + remark,
+      label: labelOf(code, values.get("out")),
+      sentence,
+      imports,
+    });
+  }
+  return [...found.values()];
+}
+
+/** Its own, and those that it is a sibling of. @param {Operation} operation @param {Operation[]} catalogue */
+function siblingsOf({ name, siblings }, catalogue) {
+  const own = siblings.map((sibling) => catalogue.find((other) => other.name === sibling)).filter((found) => !!found);
+  return [...own, ...catalogue.filter((other) => other.siblings.includes(name) && !siblings.includes(other.name))];
+}
+
+/** The most particular operation that a line is. @param {string} line @param {Operation[]} catalogue
+ * @param {(name: string) => boolean} isTensorName @returns {Match | null} */
+function findOperation(line, catalogue, isTensorName) {
+  const [, indent = "", code = "", remark = ""] = /^(\s*)([^#]*?)(\s*#.*|\s*)$/.exec(line) ?? [];
+  if (!code) return null;
+  let best = null;
+  let length = -1;
+  for (const operation of catalogue) {
+    if (operation.template.includes("\n")) continue;
+    const literal = operation.template.replace(/\{\w+\}/g, "").length + repeated(operation.template) / 10;
+    if (literal <= length) continue;
+    const groups = patternOf(operation).exec(code)?.groups;
+    if (!groups) continue;
+    const values = new Map(Object.entries(groups));
+    const fits = operation.operands.every((operand) => !isTensor(operand) || isTensorName(groups[operand.name]));
+    if (!fits) continue;
+    best = { operation, values, indent, remark };
+    length = literal;
+  }
+  return best;
+}
+
+/** How often a template has a hole that it had before. @param {string} template */
+function repeated(template) {
+  const holes = template.match(/\{\w+\}/g) ?? [];
+  return holes.length - new Set(holes).size;
+}
+
+/** @type {Map<string, RegExp>} */
+const patterns = new Map();
+
+/** @param {Operation} operation @returns {RegExp} with a group for each hole */
+function patternOf({ template, operands }) {
+  const known = patterns.get(template);
+  if (known) return known;
+  const kinds = new Map(operands.map(({ name, kind }) => [name, kind]));
+  const seen = new Set();
+  const source = template
+    .split(/(\{\w+\})/)
+    .map((part) => {
+      const hole = /^\{(\w+)\}$/.exec(part)?.[1];
+      if (!hole) return part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ /g, "\\s*");
+      if (seen.has(hole)) return `\\k<${hole}>`;
+      seen.add(hole);
+      return `(?<${hole}>${LITERALS[kinds.get(hole) ?? ""] ?? NAME})`;
+    })
+    .join("");
+  const pattern = new RegExp(`^${source}$`);
+  patterns.set(template, pattern);
+  return pattern;
+}
+
+/** An operation with the operands of a statement; null where one of its own is missing.
+ * @param {Operation} operation @param {Match} match @returns {string | null} */
+function write(operation, { operation: from, values }) {
+  const { template, operands, group } = operation;
+  if (template.includes("\n")) return null;
+  const own = new Set(operands.map(({ name }) => name));
+  const left = from.operands.filter(({ name }) => !own.has(name));
+  const filled = new Map(values);
+  for (const operand of operands) {
+    if (values.has(operand.name)) continue;
+    const spare = left.findIndex((other) => isTensor(other) || other.kind === "number");
+    const takesSpare = spare >= 0 && (isTensor(operand) || operand.kind === "number");
+    const value = takesSpare
+      ? values.get(left.splice(spare, 1)[0].name)
+      : (operand.proposed ?? (isTensor(operand) && group === "copy" ? values.get("a") : undefined));
+    if (value === undefined) return null;
+    filled.set(operand.name, value);
+  }
+  const subject = values.get(from.operands[0]?.name ?? "");
+  const out = values.get("out") ?? subject;
+  if (out === undefined) return null;
+  filled.set("out", out);
+  const code = template.replace(/\{(\w+)\}/g, (_, name) => filled.get(name) ?? "");
+  const keepsName = template.includes("{out}") || !values.has("out");
+  if (keepsName) return code;
+  return /^\{\w+\}\.\w+_\(/.test(template) ? `${out} = ${code}` : out === subject ? code : null;
+}
+
+/** Without the name that the line gives its result. @param {string} code @param {string | undefined} out */
+function labelOf(code, out) {
+  const bare = out !== undefined && code.startsWith(`${out} = `) ? code.slice(out.length + 3) : code;
+  return /^\w+$/.test(bare) ? `= ${bare}` : bare;
+}
+
+/** The edits that put it in the place of a line, with the imports that it needs, and the line where it stands then.
+ * @param {string} source @param {number} line from 1 @param {Alternative} alternative
+ * @returns {{edits: {line: number, old: string, new: string}[], line: number}} */
+export function swap(source, line, { text, imports }) {
+  const lines = source.split("\n");
+  const missing = imports.map((name) => `import ${name}`).filter((statement) => !lines.includes(statement));
+  const edits = new Map([[line, text]]);
+  if (missing.length) edits.set(1, [...missing, edits.get(1) ?? lines[0]].join("\n"));
+  return {
+    edits: [...edits].map(([at, changed]) => ({ line: at, old: lines[at - 1], new: changed })),
+    line: line + missing.length,
+  };
+}

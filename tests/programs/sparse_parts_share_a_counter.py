@@ -1,0 +1,23 @@
+import torch
+emb = torch.nn.Embedding(5, 2, sparse=True)
+emb(torch.tensor([1, 3])).sum().backward()
+grad = emb.weight.grad
+values = grad._values()
+indices = grad._indices()
+values.mul_(2)
+c = grad.coalesce()
+cv, ci = c.values(), c.indices()
+cv.add_(1)
+csr = torch.eye(3).to_sparse_csr()
+crow, col, val = csr.crow_indices(), csr.col_indices(), csr.values()
+val.mul_(3)
+x = torch.eye(2).to_sparse().requires_grad_()
+y = (x * 2)
+y.coalesce().values().sum().backward()
+xg = x.grad
+xv = x._values()
+opt = torch.optim.SparseAdam(emb.parameters())
+opt.step()
+d = grad.to_dense()
+grad.zero_()
+print(values, cv, d)

@@ -1,0 +1,146 @@
+"""New connections: those of one network wait behind each other only, and there is an end to how many wait."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+
+import pytest
+
+from server import acceptor
+from server.acceptor import Acceptor, listen
+from server.clients import parse_networks
+from server.fair_turns import FairTurns
+
+
+class Noting(asyncio.Protocol):
+    """Notes whose connections were made, in order."""
+
+    made: list[str]
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.made.append(transport.get_extra_info("peername")[0])
+
+
+def accepted(begin: Callable[[int], list[socket.socket]], proxies: str = "") -> tuple[list[str], int]:
+    """The addresses whose connections were made, in order, and how many clients were disconnected.
+
+    begin: makes the clients, given the port.
+    """
+    made: list[str] = []
+    protocol = type("NotingHere", (Noting,), {"made": made})
+    (listener,) = listen("127.0.0.1", 0)
+
+    async def main() -> int:
+        clients = begin(listener.getsockname()[1])
+        server = Acceptor([listener], protocol, FairTurns(), parse_networks(proxies))
+        server.start()
+        await asyncio.sleep(0.5)
+        closed = sum(is_closed(client) for client in clients)
+        server.close()
+        for client in clients:
+            client.close()
+        return closed
+
+    return made, asyncio.run(main())
+
+
+def is_closed(client: socket.socket) -> bool:
+    client.setblocking(False)
+    try:
+        return client.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+def clients(port: int, *addresses: str) -> list[socket.socket]:
+    return [socket.create_connection(("127.0.0.1", port), 5, (address, 0)) for address in addresses]
+
+
+def test_who_comes_after_a_flood_is_soon_served() -> None:
+    made, _ = accepted(lambda port: clients(port, *["127.0.0.5"] * 60, "127.0.0.6"))
+    assert len(made) == 61 and made.index("127.0.0.6") <= 3
+
+
+def test_of_a_flood_a_part_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(acceptor, "MAX_OF_NETWORK", 10)
+    made, closed = accepted(lambda port: clients(port, *["127.0.0.5"] * 60, "127.0.0.6"))
+    assert "127.0.0.6" in made and len(made) < 61 and len(made) + closed == 61
+
+
+def test_the_connections_of_a_proxy_are_many_visitors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(acceptor, "MAX_OF_NETWORK", 10)
+    made, closed = accepted(lambda port: clients(port, *["127.0.0.5"] * 60), proxies="127.0.0.0/8")
+    assert len(made) == 60 and not closed
+
+
+def test_where_too_many_wait_those_with_most_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(acceptor, "MAX_WAITING", 20)
+    floods = [f"127.0.1.{k % 4}" for k in range(80)]
+    made, closed = accepted(lambda port: clients(port, *floods, "127.0.0.6"))
+    assert "127.0.0.6" in made and closed and len(made) + closed == 81
+
+
+def test_an_ipv6_proxy_is_not_bounded_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(acceptor, "MAX_OF_NETWORK", 1)
+    queue = Acceptor([], Noting, FairTurns(), parse_networks("2001:db8:1:2::/64"))
+
+    async def main() -> list[bool]:
+        pairs = [socket.socketpair() for _ in range(4)]
+        for k, (ours, _) in enumerate(pairs):
+            queue._enqueue(ours, "2001:db8:1:2::7" if k < 2 else "2001:db8:9:2::7")
+        closed = [is_closed(theirs) for _, theirs in pairs]
+        queue.close()
+        for _, theirs in pairs:
+            theirs.close()
+        return closed
+
+    assert asyncio.run(main()) == [False, False, False, True]
+
+
+def test_a_flood_leaves_no_work_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each network waits for one turn, however many of its connections came and made room for others."""
+    monkeypatch.setattr(acceptor, "MAX_WAITING", 4)
+    turns = FairTurns()
+    queue = Acceptor([], Noting, turns)
+
+    async def main() -> None:
+        for k in range(200):
+            ours, theirs = socket.socketpair()
+            theirs.close()
+            queue._enqueue(ours, f"127.0.0.{k % 8}")
+        assert {network: len(works) for network, works in turns._waiting.items()} == {
+            f"127.0.0.{k}": 1 for k in range(8)
+        }
+        queue.close()
+
+    asyncio.run(main())
+
+
+def test_a_server_without_descriptors_takes_connections_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusals = iter([True, True, False])
+
+    class Starved(socket.socket):
+        def accept(self) -> tuple[socket.socket, tuple[str, int]]:
+            if next(refusals, False):
+                raise OSError(24, "Too many open files")
+            return super().accept()
+
+    made: list[str] = []
+    protocol = type("NotingHere", (Noting,), {"made": made})
+    monkeypatch.setattr(acceptor, "RETRY", 0.01)
+    monkeypatch.setattr(socket, "socket", Starved)
+    (listener,) = listen("127.0.0.1", 0)
+
+    async def main() -> None:
+        (client,) = clients(listener.getsockname()[1], "127.0.0.5")
+        server = Acceptor([listener], protocol, FairTurns())
+        server.start()
+        async with asyncio.timeout(10):
+            while not made:
+                await asyncio.sleep(0.01)
+        server.close()
+        client.close()
+
+    asyncio.run(main())

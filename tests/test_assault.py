@@ -1,0 +1,20 @@
+"""A short `make assault`: after an assault everything is as before, and in its midst the server ends when it is told to."""
+
+import pytest
+
+from tests import prepared_zygotes
+from tests.assault import connections, processor
+from tests.assault.measurement import Measured, Play, measure
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "play", [processor.tiny_chunks, connections.unread_traces], ids=lambda play: str(play.__name__)
+)
+def test_it_leaves_nothing(play: Play) -> None:
+    """How long the visitor waits is for `make assault` to say, on a machine that does nothing else."""
+    measured: Measured = measure(play, 2, {**prepared_zygotes.measured_server()})
+    assert measured.afterwards == "" and not measured.errors
+    assert measured.stop is not None and sum(measured.counts.values()) > 1, measured.counts
+    assert measured.waits["pages"]["count"] > 1

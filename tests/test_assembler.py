@@ -1,0 +1,165 @@
+"""The processes that assemble traces: what a child wrote is never read in the server's own, and no line costs the next one."""
+
+import asyncio
+import gzip
+import json
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from server.pool import assembler as module
+from server.pool.assemble import assemble
+from server.pool.assembler import Assembler, AssemblyFailed
+from server.pool.assembler_process import MAX_MEMORY
+from server.pool.local import Pool
+from server.settings import Settings
+from server.wire.api import Job
+from server.wire.assembly import AssemblyRequest
+from server.wire.gradient_check import GradientCheckOptions
+from tests.stand_in_recorder import END, HEADER, step
+
+pytestmark = pytest.mark.slow
+
+REQUEST = AssemblyRequest(job=Job(source="x = 1\n", limits={"steps": 2000}))
+LINES = b"\n".join(json.dumps(line).encode() for line in (HEADER, step(0), END)) + b"\n"
+STUCK = (sys.executable, "-c", "import time; time.sleep(600)")
+
+
+def assembling(work: Callable[[Assembler], Awaitable[None]], processes: int = 2) -> None:
+    async def main() -> None:
+        assembler = Assembler(processes)
+        assembler.start()
+        try:
+            await work(assembler)
+        finally:
+            await assembler.close()
+
+    asyncio.run(main())
+
+
+async def assert_works(assembler: Assembler) -> int:
+    """Assemble a trace; the pid of the process that did it."""
+    reply, body = await assembler.assemble(REQUEST, LINES)
+    assert (reply.status, len(json.loads(gzip.decompress(body))["steps"])) == ("finished", 1)
+    return assembler._idle[-1].pid
+
+
+def test_one_process_serves_one_after_the_other_and_more_serve_many() -> None:
+    async def work(assembler: Assembler) -> None:
+        assert await assert_works(assembler) == await assert_works(assembler)
+        await asyncio.gather(*(assembler.assemble(REQUEST, LINES) for _ in range(6)))
+        assert len(assembler._idle) == 2
+
+    assembling(work)
+
+
+def test_of_a_check_of_gradients_no_step_is_taken() -> None:
+    """Its reader decodes the whole trace, in the server's own process."""
+    check = json.dumps({**END, "gradient_check": {"problem": "no_leaves"}}).encode()
+    lines = json.dumps(HEADER).encode() + b"\n" + check + b"\n"
+    plain, checking = (
+        AssemblyRequest(job=Job(source="x = 1\n", check=options)) for options in (None, GradientCheckOptions())
+    )
+    assert assemble(checking, lines).trace.gradient_check is not None
+    assert assemble(plain, lines).trace.gradient_check is None
+    trace = assemble(checking, LINES).trace
+    assert not trace.steps and trace.outcome.status == "crashed"
+
+
+def test_one_that_was_killed_is_replaced_and_no_trace_is_lost() -> None:
+    async def work(assembler: Assembler) -> None:
+        first = await assert_works(assembler)
+        os.kill(first, signal.SIGKILL)
+        assert await assert_works(assembler) != first
+        assert assembler.failures == 0
+
+    assembling(work)
+
+
+def test_one_that_grew_ends_with_its_reply() -> None:
+    cells = ",".join(['{"$f":"nan"}'] * 1024)
+    storages = ",".join(f'"s{k}":{{"kind":"storage","cells":{{"float32":[{cells}]}}}}' for k in range(1, 500))
+    line = b'{"step":{"i":0,"kind":"statement","line":1,"set":{%s}}}\n' % storages.encode()
+
+    async def work(assembler: Assembler) -> None:
+        first = await assert_works(assembler)
+        reply, _ = await assembler.assemble(REQUEST, json.dumps(HEADER).encode() + b"\n" + line + LINES[-200:])
+        assert reply.ends and not assembler._idle
+        assert await assert_works(assembler) != first
+
+    assembling(work)
+
+
+def test_lines_that_need_too_much_memory_end_their_process_alone() -> None:
+    async def work(assembler: Assembler) -> None:
+        with pytest.raises(AssemblyFailed):
+            await assembler.assemble(REQUEST, b"[" + b"0," * (MAX_MEMORY // 8) + b"0]\n")
+        assert assembler.failures == 1
+        await assert_works(assembler)
+
+    assembling(work)
+
+
+def test_one_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        monkeypatch.setattr(module, "COMMAND", STUCK)
+        monkeypatch.setattr(module, "TIMEOUT", 0.2)
+        assembler = Assembler(1)
+        with pytest.raises(AssemblyFailed):
+            await assembler.assemble(REQUEST, LINES)
+        monkeypatch.undo()
+        await assert_works(assembler)
+        await assembler.close()
+
+    asyncio.run(main())
+
+
+def test_who_gives_up_leaves_no_reply_for_the_next() -> None:
+    async def work(assembler: Assembler) -> None:
+        await assert_works(assembler)
+        waiting = asyncio.create_task(assembler.assemble(REQUEST, LINES))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        other = REQUEST.model_copy(update={"job": Job(source="another = 1\n")})
+        reply, body = await assembler.assemble(other, b"")
+        assert reply.status == "crashed"
+        assert json.loads(gzip.decompress(body))["program"]["source"] == "another = 1\n"
+
+    assembling(work, processes=1)
+
+
+def test_closing_leaves_no_process() -> None:
+    async def main() -> None:
+        assembler = Assembler(2)
+        assembler.start()
+        await assert_works(assembler)
+        pids = [process.pid for process in assembler._idle]
+        await assembler.close()
+        assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+        with pytest.raises(AssemblyFailed):
+            await assembler.assemble(REQUEST, LINES)
+
+    asyncio.run(main())
+
+
+def test_a_run_whose_trace_can_not_be_read_is_lost_and_no_crash_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        pool = Pool(Settings({}, sandbox="off"), "tests.stand_in_recorder:prepare")
+        await pool.start()
+        try:
+            monkeypatch.setattr(module, "COMMAND", ("/nowhere/python",))
+            await pool._assembler.close()
+            trace = await pool.run(Job(source="finish", limits={}))
+            assert (trace.status, trace.cacheable) == ("lost", False)
+            assert trace.decoded().outcome.error is not None
+        finally:
+            await pool.close()
+
+    asyncio.run(main())

@@ -1,0 +1,40 @@
+"""What the sentence of a step says, and what it leaves out."""
+
+import json
+import subprocess
+
+from tests.explaining import NODE, ROOT
+from tests.tracing import trace
+
+SOURCE = """\
+import torch
+from torch import nn
+class LM(nn.Module):
+    def __init__(self, v, d):
+        super().__init__()
+        self.emb = nn.Embedding(v, d)
+        self.out = nn.Linear(d, v, bias=False)
+        self.out.weight = self.emb.weight
+a = LM(5, 3)
+loss = a.out(a.emb(torch.tensor([1]))).sum()
+print(loss.item())
+x = torch.zeros(2)
+x += 1
+print(loss.grad)
+b = a
+"""
+
+
+def test_sentences_say_what_matters_by_the_names_of_the_program() -> None:
+    recorded = trace(SOURCE)
+    command = [NODE, "--no-warnings", str(ROOT / "tests/captions.mjs")]
+    done = subprocess.run(command, input=json.dumps(recorded), capture_output=True, text=True, cwd=ROOT, check=True)
+    by_line: dict[int, list[str]] = {}
+    for step, texts in zip(recorded["steps"], json.loads(done.stdout), strict=True):
+        by_line.setdefault(step["line"], []).extend(texts)
+    assert "self.out.weight is one more name for the tensor self.emb.weight." in by_line[8]
+    assert "a is a new LM." in by_line[9] and not any("one more name" in text for text in by_line[9])
+    assert not any("No gradient comes back" in text for text in by_line[11])
+    assert not any("version counter" in text for text in by_line[13]), "nothing saved expects a version of x"
+    assert "loss.grad is None." in by_line[14]
+    assert "b is one more name for a LM." in by_line[15]

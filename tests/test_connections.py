@@ -1,0 +1,120 @@
+"""Connections: bounded in all and for each address, and whoever waits idly makes room for who asks."""
+
+import asyncio
+import resource
+from typing import Any
+
+import pytest
+import uvicorn
+
+from server.clients import parse_networks
+from server.connections import MAX_DESCRIPTORS, Connections, raise_descriptor_limit
+from server.http_protocol import DeadlineProtocol
+
+
+class Fake:
+    """A connection that notes whether it was closed."""
+
+    def __init__(self, idle: bool = True) -> None:
+        self.idle, self.aborted = idle, False
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+def opened(connections: Connections, address: str, count: int, idle: bool = True) -> list[Fake]:
+    fakes = [Fake(idle) for _ in range(count)]
+    assert all(connections.add(fake, (address, 1)) is not None for fake in fakes)
+    return fakes
+
+
+def test_the_oldest_idle_one_of_an_address_makes_room() -> None:
+    connections = Connections(100, 3)
+    busy, first, second = [*opened(connections, "1.2.3.4", 1, idle=False), *opened(connections, "1.2.3.4", 2)]
+    (newcomer,) = opened(connections, "1.2.3.4", 1)
+    assert [fake.aborted for fake in (busy, first, second, newcomer)] == [False, True, False, False]
+
+
+def test_an_address_whose_connections_are_all_in_use_gets_no_other() -> None:
+    connections = Connections(100, 3)
+    fakes = opened(connections, "1.2.3.4", 3, idle=False)
+    assert connections.add(Fake(), ("1.2.3.4", 1)) is None
+    connections.remove(fakes[0], "1.2.3.4")
+    assert connections.add(Fake(), ("1.2.3.4", 1)) == "1.2.3.4"
+
+
+def test_whoever_has_most_makes_room_for_all() -> None:
+    connections = Connections(10, 8)
+    few, many = opened(connections, "1.2.3.4", 2), opened(connections, "5.6.7.8", 8)
+    opened(connections, "9.9.9.9", 1)
+    assert [fake.aborted for fake in (*few, *many)] == [False, False, True, *[False] * 7]
+
+
+def test_a_network_of_ipv6_is_one_address_and_a_proxy_is_none() -> None:
+    connections = Connections(100, 2, parse_networks("10.0.0.0/8"))
+    opened(connections, "2001:db8::1", 1, idle=False)
+    opened(connections, "2001:db8::2", 1, idle=False)
+    assert connections.add(Fake(), ("2001:db8::3", 1)) is None
+    opened(connections, "10.0.0.1", 50, idle=False)
+
+
+def test_nothing_is_remembered_of_closed_ones() -> None:
+    connections = Connections(10, 5)
+    for k in range(100):
+        (fake,) = opened(connections, f"1.2.3.{k}", 1)
+        connections.remove(fake, f"1.2.3.{k}")
+    assert not connections._open and connections._count == 0
+
+
+def test_the_soft_limit_of_descriptors_is_raised() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+        expected = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
+        assert raise_descriptor_limit() == expected == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+async def slow(_: Any, receive: Any, send: Any) -> None:
+    await receive()
+    await asyncio.sleep(1)
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+    await send({"type": "http.response.body", "body": b"ok"})
+
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET / HT"], ids=repr)
+def test_who_asks_is_served_beside_those_who_only_connect(begun: bytes) -> None:
+    async def work() -> None:
+        protocol = type("Bounded", (DeadlineProtocol,), {"open_connections": Connections(100, 4)})
+        server = uvicorn.Server(uvicorn.Config(slow, port=0, http=protocol, log_level="critical", lifespan="off"))
+        serving = asyncio.create_task(server.serve())
+        while not server.started:
+            await asyncio.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+
+        async def ask(what: bytes) -> bytes:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(what)
+            try:
+                return await reader.read()
+            except ConnectionResetError:
+                return b""
+            finally:
+                writer.close()
+
+        idle = [asyncio.create_task(ask(begun)) for _ in range(4)]
+        await asyncio.sleep(0.1)
+        served = [asyncio.create_task(ask(REQUEST)) for _ in range(4)]
+        await asyncio.sleep(0.3)
+        refused = await ask(REQUEST)
+        assert [(await answer)[:12] for answer in served] == [b"HTTP/1.1 200"] * 4
+        assert all([await answer == b"" for answer in idle])
+        assert refused.startswith(b"HTTP/1.1 503") and b"retry-after: 5" in refused and b'"code":"busy"' in refused
+        server.should_exit = True
+        await serving
+
+    asyncio.run(work())

@@ -1,0 +1,40 @@
+"""Programs that use what asks the dispatcher or a tracer: jit, fx, export, transforms, modes, custom operators.
+
+They print and end in a worker as in plain CPython, and the picture at their end is what torch says.
+"""
+
+import textwrap
+
+import pytest
+
+from tests.dispatcher_programs import PROGRAMS
+from tests.full_observation import unobserved
+from tests.plain_python import run_plain
+from tests.referee.agreement import Case, verdict
+from tests.test_agreement import ADDRESS
+from tests.tracing import events, printed
+from tests.workers import Workers
+
+pytestmark = pytest.mark.slow
+
+SOURCES = {name: f"import torch\nimport numpy as np\n{textwrap.dedent(text)}" for name, text in PROGRAMS.items()}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_it_prints_and_ends_as_in_plain_python(workers: Workers, name: str) -> None:
+    plain, trace = run_plain(SOURCES[name]), workers.trace(SOURCES[name])
+    assert ADDRESS.sub("~", printed(trace, "stdout")) == ADDRESS.sub("~", plain["printed"])
+    assert (trace["outcome"]["status"], plain["error"]) == ("finished", None)
+    assert events(trace, "tracer_fault") == []
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_referee_agrees(workers: Workers, name: str) -> None:
+    result = verdict(Case(name, SOURCES[name], SOURCES[name]), workers.trace(SOURCES[name]))
+    assert result.kind in ("agrees", "left out"), result.sentences
+
+
+@pytest.mark.beside
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_step_misses_nothing(name: str) -> None:
+    assert unobserved(SOURCES[name]) == []

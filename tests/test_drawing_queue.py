@@ -1,0 +1,108 @@
+"""Whose drawing is next, and who is sent away."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from server.pictures.drawing_queue import HALF_LIFE, DrawingQueue, QueueFull
+from server.pool.fair_queue import Client
+
+
+class Studio:
+    """Draws for owners, each drawing for some seconds of a clock that only drawings move."""
+
+    def __init__(self, limit: int = 8) -> None:
+        self.now = 0.0
+        self.queue = DrawingQueue(limit, lambda: self.now)
+        self.drawn: list[str] = []
+
+    async def draw(self, owner: str, seconds: float = 1.0) -> None:
+        async with self.queue.turn(owner):
+            await asyncio.sleep(0)
+            self.now += seconds
+            self.drawn.append(owner)
+
+    def ask(self, owner: str, seconds: float = 1.0) -> asyncio.Task[None]:
+        return asyncio.create_task(self.draw(owner, seconds))
+
+
+def play(scene: Callable[[Studio], Awaitable[Any]], limit: int = 8) -> Studio:
+    async def main() -> Studio:
+        studio = Studio(limit)
+        await scene(studio)
+        assert not studio.queue._waiting and not studio.queue._drawing
+        return studio
+
+    return asyncio.run(main())
+
+
+def test_who_had_least_is_next() -> None:
+    async def scene(studio: Studio) -> None:
+        tasks = [studio.ask("slow", 8) for _ in range(3)]
+        tasks += [studio.ask("quick", 0.1), studio.ask("other", 0.1), studio.ask("quick", 0.1)]
+        await asyncio.gather(*tasks)
+
+    assert play(scene, 20).drawn == ["slow", "quick", "other", "quick", "slow", "slow"]
+
+
+def test_what_was_long_ago_is_forgotten() -> None:
+    async def scene(studio: Studio) -> None:
+        await studio.draw("once", 8)
+        assert studio.queue.spent("once") == 8
+        studio.now += 3 * HALF_LIFE
+        assert studio.queue.spent("once") == 1
+
+    play(scene)
+
+
+def test_an_owner_has_a_quarter_of_the_places() -> None:
+    async def scene(studio: Studio) -> None:
+        results = await asyncio.gather(*(studio.ask("a") for _ in range(5)), return_exceptions=True)
+        assert [type(result) for result in results] == [type(None)] * 3 + [QueueFull] * 2
+
+    assert play(scene).drawn == ["a"] * 3
+
+
+def test_a_full_queue_has_a_place_for_who_had_less() -> None:
+    async def scene(studio: Studio) -> None:
+        for owner in "abcd":
+            await studio.draw(owner, ord(owner))
+        tasks = [studio.ask(owner) for owner in [*"xaabbccdd", "new", "d"]]
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [k for k, result in enumerate(results) if isinstance(result, QueueFull)] == [8, 10]
+
+    studio = play(scene)
+    assert studio.drawn[4:6] == ["x", "new"] and len(studio.drawn) == 13
+
+
+def test_who_leaves_is_passed_over() -> None:
+    async def scene(studio: Studio) -> None:
+        tasks = [studio.ask(owner) for owner in "abc"]
+        await asyncio.sleep(0)
+        tasks[1].cancel()
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [type(result) for result in results] == [type(None), asyncio.CancelledError, type(None)]
+        tasks = [studio.ask(owner) for owner in "ab"]
+        await asyncio.sleep(0)
+        studio.queue._waiting[0].granted.add_done_callback(lambda _: tasks[1].cancel())  # as it is granted
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await studio.draw("d")
+
+    assert play(scene).drawn == ["a", "c", "a", "d"]
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("2001:db8:7:1::/64", "2001:db8:7::/48"),
+        ("2001:db8:7:ffff::/64", "2001:db8:7::/48"),
+        ("2001:db8:8:1::/64", "2001:db8:8::/48"),
+        ("no: address", "no: address"),
+        ("", ""),
+    ],
+)
+def test_the_network_of_an_address(address: str, network: str) -> None:
+    assert Client("x", address).network == network

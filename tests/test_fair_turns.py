@@ -1,0 +1,158 @@
+"""The event loop's time, in fair turns: a newcomer is next, and a network pays for all that is done for it."""
+
+import asyncio
+import time
+from functools import partial
+
+import pytest
+
+from server import fair_turns
+from server.fair_turns import FairTurns
+
+
+def played(charged: dict[str, float]) -> list[str]:
+    """The order in which these works are done, each of which takes a millisecond. charged: seconds, before."""
+    now, done = [0.0], []
+    turns = FairTurns(lambda: now[0])
+
+    def work(name: str) -> None:
+        done.append(name)
+        now[0] += 0.001
+
+    async def main() -> None:
+        for network, seconds in charged.items():
+            turns.charge(network, seconds)
+        for name in ("a1", "a2", "a3", "a4", "b1", "b2", "c1"):
+            turns.add(name[0], partial(work, name))
+        await asyncio.sleep(0.05)
+
+    asyncio.run(main())
+    return done
+
+
+def test_the_networks_take_turns() -> None:
+    assert played({}) == ["a1", "b1", "c1", "a2", "b2", "a3", "a4"]
+
+
+def test_who_was_charged_waits() -> None:
+    assert played({"b": 0.0025}) == ["a1", "c1", "a2", "a3", "b1", "a4", "b2"]
+
+
+def test_a_newcomer_is_next() -> None:
+    """However much waits, and however much the newcomer had long ago."""
+    turns, done = FairTurns(), []
+
+    def work(name: str) -> None:
+        time.sleep(0.003)
+        done.append(name)
+
+    async def main() -> None:
+        for k in range(50):
+            for network in "abcd":
+                turns.add(network, partial(work, f"{network}{k}"))
+        while len(done) < 20:
+            await asyncio.sleep(0)
+        before = len(done)
+        turns.add("new", lambda: work("new"))
+        while "new" not in done:
+            await asyncio.sleep(0)
+        assert done.index("new") <= before + 4
+
+    asyncio.run(main())
+
+
+def test_the_loop_has_its_rounds_in_between() -> None:
+    turns, rounds = FairTurns(), 0
+
+    async def main() -> None:
+        nonlocal rounds
+        for _ in range(40):
+            turns.add("a", lambda: time.sleep(fair_turns.BUDGET / 2))
+        while turns._running:
+            rounds += 1
+            await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert rounds >= 10
+
+
+def test_each_step_of_what_is_metered_is_charged() -> None:
+    turns = FairTurns()
+
+    def busy() -> None:
+        until = time.thread_time() + 0.01
+        while time.thread_time() < until:
+            pass
+
+    async def work() -> None:
+        busy()
+        await asyncio.sleep(0.05)
+        busy()
+
+    asyncio.run(turns.metered("a", work()))
+    assert 0.02 <= turns._tags["a"] < 0.04
+
+
+def test_what_is_metered_can_be_cancelled_and_can_fail() -> None:
+    turns, ended = FairTurns(), []
+
+    async def work() -> None:
+        try:
+            await asyncio.sleep(10)
+        finally:
+            ended.append(True)
+
+    async def failing() -> None:
+        await asyncio.sleep(0)
+        raise KeyError("x")
+
+    async def main() -> None:
+        task = asyncio.create_task(turns.metered("a", work()))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        with pytest.raises(KeyError):
+            await turns.metered("a", failing())
+
+    asyncio.run(main())
+    assert ended == [True]
+
+
+def test_a_turn_that_nobody_waits_for_any_more_holds_up_nobody() -> None:
+    turns = FairTurns()
+
+    async def main() -> None:
+        gone = asyncio.create_task(turns.turn("a"))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.wait_for(turns.turn("a"), 5)
+
+    asyncio.run(main())
+
+
+def test_a_work_that_fails_ends_no_other() -> None:
+    turns, done = FairTurns(), []
+
+    async def main() -> None:
+        turns.add("a", lambda: 1 // 0)  # type: ignore[arg-type, return-value]
+        turns.add("a", lambda: done.append("second"))
+        await asyncio.sleep(0.02)
+
+    asyncio.run(main())
+    assert done == ["second"]
+
+
+def test_nothing_is_remembered_once_nothing_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fair_turns, "MAX_NETWORKS", 50)
+    turns = FairTurns()
+
+    async def main() -> None:
+        for k in range(1000):
+            turns.charge(str(k), 0.001)
+        assert len(turns._tags) <= 100
+        turns.add("a", lambda: None)
+        await asyncio.sleep(0.02)
+
+    asyncio.run(main())
+    assert not turns._tags and not turns._waiting and not turns._order

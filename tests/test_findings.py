@@ -1,0 +1,38 @@
+"""Programs that raise, each with the kind of its finding, the names that it says, and the lines any of which is the cause."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.test_cli import command
+
+ROOT = Path(__file__).parent.parent
+PROGRAMS = sorted((ROOT / "tests/findings").glob("*.py"))
+
+pytestmark = pytest.mark.skipif(not (ROOT / "static/dist/exports.js").exists(), reason="the page is not built")
+
+
+@pytest.fixture(scope="module")
+def explained() -> dict[str, list[dict[str, Any]]]:
+    """The findings of every program, by its name."""
+    done = command("explain", "--json", *map(str, PROGRAMS))
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line)["findings"] for line in done.stdout.splitlines()]
+    return dict(zip((path.stem for path in PROGRAMS), lines, strict=True))
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_the_first_finding_says_why_it_raised(path: Path, explained: dict[str, list[dict[str, Any]]]) -> None:
+    lines = path.read_text().splitlines()
+    expected = re.fullmatch(r"# (\w+): (.+)", lines[0])
+    assert expected is not None
+    causes = [number for number, line in enumerate(lines, 1) if line.endswith("# cause")]
+    finding = explained[path.stem][0]
+    assert finding["kind"] == expected[1]
+    assert finding["line"] in causes and finding["line"] in finding["lines"]
+    for name in expected[2].split():
+        assert name in finding["text"], finding["text"]
+    assert "undefined" not in finding["text"] and not re.search(r"\{\w+\}|\b[tsnoc]\d+\b`", finding["text"])

@@ -1,0 +1,126 @@
+"""The card of findings in a real browser: by mouse, by keys, in both languages and in the offline file."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.test_access import axe
+from tests.test_page import STALE, at_step, leave, paste, run
+
+pytestmark = pytest.mark.browser
+
+SOUND = "import torch\nx = torch.ones(2, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad)\n"
+
+
+@pytest.fixture
+def raised(page: Any, site: str) -> dict[str, Any]:
+    """The trace of a program that the card explains."""
+    page.goto(site)
+    paste(page, STALE)
+    trace = run(page)
+    page.locator(".finding.error.open").wait_for()
+    return trace
+
+
+def test_the_card_says_why_and_its_links_lead_to_the_steps(page: Any, raised: dict[str, Any]) -> None:
+    card = page.locator(".finding.open")
+    assert card.get_attribute("data-finding") == "saved_overwritten"
+    assert "Line 4 overwrote numbers that backward still needs" in card.locator(".finding-sentence").inner_text()
+    links = card.locator(".finding-link")
+    assert [links.nth(k).locator(".finding-line").inner_text() for k in range(links.count())] == ["3", "4", "6"]
+    for k in range(links.count()):
+        links.nth(k).click()
+        step = int(page.locator("#workbench").get_attribute("data-step"))
+        assert raised["steps"][step]["line"] == int(links.nth(k).locator(".finding-line").inner_text())
+        assert links.nth(k).get_attribute("aria-current") == "step"
+    assert page.locator("#outcome").is_hidden() and page.locator(".message.error").count() == 0
+    assert "RuntimeError" in card.locator(".finding-torch").inner_text()
+
+
+@pytest.mark.usefixtures("raised")
+def test_a_link_under_the_pointer_lights_what_it_names_and_changes_no_step(page: Any) -> None:
+    before = page.locator("#workbench").get_attribute("data-step")
+    page.locator(".finding-link").first.hover()
+    page.wait_for_selector("#stage .lit")
+    assert page.locator("#workbench").get_attribute("data-step") == before
+    page.locator("#heading").hover()
+    page.wait_for_function("() => !document.querySelector('#stage .lit')")
+
+
+@pytest.mark.usefixtures("raised")
+def test_the_lines_and_the_timeline_wear_the_marks_of_the_chain(page: Any) -> None:
+    assert page.locator(".line-role").evaluate_all("all => all.map((e) => e.dataset.name)") == [
+        "saved",
+        "written",
+        "checked",
+    ]
+    assert page.locator(".cm-cause").all_inner_texts() == ["y.add_(1)"]
+    cause = page.locator("#chain .chain-mark.cause")
+    cause.click()
+    at_step(page, int(cause.get_attribute("data-step")))
+    assert page.locator(".cm-now").inner_text().startswith("y.add_(1)")
+
+
+def test_the_keys_lead_through_the_card(page: Any, raised: dict[str, Any]) -> None:
+    leave(page)
+    page.keyboard.press("e")
+    assert page.evaluate("document.activeElement.matches('.finding-link')")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    step = int(page.locator("#workbench").get_attribute("data-step"))
+    assert raised["steps"][step]["line"] == 4
+
+
+@pytest.mark.usefixtures("raised")
+def test_a_fix_is_applied_by_one_click_and_taken_back_by_one_undo(page: Any) -> None:
+    page.locator(".fix[open] .fix-outcome", has_text="Runs.").wait_for()
+    with page.expect_response("**/runs"):
+        page.locator(".fix[open] .fix-apply").click()
+    page.locator("#outcome.finished").wait_for()
+    page.wait_for_function("() => document.querySelector('#findings').hidden")
+    assert "y = y.clone()" in page.locator(".cm-line").all_inner_texts()
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+z")
+    assert "\n".join(page.locator(".cm-line").all_inner_texts()).strip() == STALE.strip()
+
+
+@pytest.mark.usefixtures("raised")
+def test_a_fix_is_compared_with_the_program_in_a_tab_of_its_own(page: Any) -> None:
+    page.locator(".fix[open] .fix-outcome", has_text="Runs.").wait_for()
+    page.wait_for_selector(".fix[open] .fix-compare[href]")
+    with page.expect_popup() as popup:
+        page.locator(".fix[open] .fix-compare").click()
+    popup.value.wait_for_selector("#comparison[data-rows]")
+    assert "The left stops on line 6" in popup.value.locator("#verdict").inner_text()
+    assert popup.value.locator("#right .cm-changed").all_inner_texts() == ["y = y.clone()"]
+
+
+def test_a_sound_program_has_no_card(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, SOUND)
+    run(page)
+    page.wait_for_timeout(500)
+    assert page.locator("#findings").is_hidden() and page.locator("#chain").is_hidden()
+
+
+@pytest.mark.usefixtures("raised")
+def test_axe_finds_nothing_with_the_card_open(page: Any) -> None:
+    page.locator(".fix[open]").wait_for()
+    assert axe(page) == []
+
+
+def test_the_card_speaks_chinese_and_goes_with_the_offline_file(page: Any, site: str, tmp_path: Path) -> None:
+    page.goto(f"{site}/?lang=zh")
+    paste(page, STALE)
+    run(page)
+    assert "第 4 行" in page.locator(".finding.open .finding-sentence").inner_text()
+    page.locator("#takeaway").click()
+    with page.expect_download() as download:
+        page.locator('[data-take="run.html"]').click()
+    file = tmp_path / "run.html"
+    download.value.save_as(file)
+    page.goto(file.as_uri())
+    page.locator(".finding.open .finding-link.cause").click()
+    assert "第 4 行" in page.locator(".finding.open .finding-sentence").inner_text()
+    assert page.locator("#listing .cm-cause").count() == 1 and page.locator(".fixes").count() == 0

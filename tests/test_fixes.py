@@ -1,0 +1,203 @@
+"""Fixes: what each edit makes of a line, and that what is offered runs and loses the finding."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from server.language.fixes import FAMILIES, FIXES, Hint, propose
+from server.language.fixes.program import line_edits
+from tests.databases import DatabaseFactory
+from tests.test_saved_programs import visiting
+
+pytest_plugins = ["tests.databases"]
+
+ROOT = Path(__file__).parent.parent
+HEAD = "import torch, copy\nfrom torch import nn\n"
+
+CASES: dict[str, tuple[str, int, dict[str, str | int], str]] = {
+    "clone_before": ("x.mul_(2)", 3, {"name": "x"}, "x = x.clone()\nx.mul_(2)"),
+    "clone_result": ("y = x.view(4)", 3, {}, "y = x.view(4).clone()"),
+    "clone_saved": ("y = x * torch.exp(x)", 3, {"name": "x"}, "y = x.clone() * torch.exp(x.clone())"),
+    "clone_shared": ("a = x.numpy()", 3, {}, "a = x.numpy().copy()"),
+    "clone_for_deepcopy": ("y = copy.deepcopy(x * 2)", 3, {}, "y = (x * 2).clone()"),
+    "detach_stored": ("self.h = h", 3, {}, "self.h = h.detach()"),
+    "detach_before_numpy": ("a = (x + 1).numpy()", 3, {}, "a = ((x + 1).detach()).numpy()"),
+    "out_of_place": ("x -= y + 1", 3, {}, "x = x - (y + 1)"),
+    "not_inplace": ("m = nn.ReLU(True)", 3, {}, "m = nn.ReLU(False)"),
+    "under_no_grad": ("w -= g", 3, {}, "with torch.no_grad():\n    w -= g"),
+    "out_of_no_grad": ("v = x[0]", 3, {}, "with torch.enable_grad():\n    v = x[0]"),
+    "assign_by_index": ("x[m].fill_(3)", 3, {}, "x[m] = 3"),
+    "accumulate": (
+        "g[i] += 1",
+        3,
+        {},
+        "g.index_put_((i,), torch.tensor(1, dtype=g.dtype), accumulate=True)",
+    ),
+    "remove_line": ("opt.step()", 3, {}, "# opt.step()"),
+    "step_after_backward": ("opt.step()\nb.backward()", 3, {"to": 4}, "b.backward()\nopt.step()"),
+    "move_after_backward": ("x.clamp_(0)\nloss.backward()", 3, {"to": 4}, "loss.backward()\nx.clamp_(0)"),
+    "move_hook": ("x.register_hook(f)\nx.add_(1)", 3, {"to": 4}, "x.add_(1)\nx.register_hook(f)"),
+    "zero_grad": (
+        "opt = torch.optim.SGD([w], 0.1)\nloss.backward()",
+        4,
+        {},
+        "opt = torch.optim.SGD([w], 0.1)\nopt.zero_grad()\nloss.backward()",
+    ),
+    "retain_graph": ("loss.backward()", 3, {}, "loss.backward(retain_graph=True)"),
+    "allow_unused": ("torch.autograd.grad(y, x)", 3, {}, "torch.autograd.grad(y, x, allow_unused=True)"),
+    "add_losses": ("a.backward()\nb.backward()", 3, {"second": 4}, "# a.backward()\n(a + b).backward()"),
+    "keep_history": ("y = x.detach() * 2", 3, {}, "y = x * 2"),
+    "require_grad": ("x = torch.ones(3)", 3, {}, "x = torch.ones(3, requires_grad=True)"),
+    "detach_carried": (
+        "for i in range(3):\n    h = f(h)\n    h.sum().backward()",
+        4,
+        {"name": "h"},
+        "for i in range(3):\n    h = f(h)\n    h.sum().backward()\n    h = h.detach()",
+    ),
+    "detach_sum": ("total += loss", 3, {}, "total += loss.item()"),
+    "no_grad_instead": (
+        "with torch.inference_mode():\n    y = x * 2",
+        4,
+        {},
+        "with torch.no_grad():\n    y = x * 2",
+    ),
+    "sum_first": ("(x * 2).backward()", 3, {}, "((x * 2).sum()).backward()"),
+    "mean_first": ("y.backward()", 3, {}, "y.mean().backward()"),
+    "guard_operand": ("y = x / n.sum()", 3, {}, "y = x / (n.sum() + 1e-8)"),
+    "safe_where": (
+        "y = torch.where(x > 0, x.log(), 0.)",
+        3,
+        {},
+        "y = torch.where(x > 0, torch.where(x > 0, x, torch.ones_like(x)).log(), 0.)",
+    ),
+    "reshape": ("y = x.t().view(-1)", 3, {}, "y = x.t().reshape(-1)"),
+    "contiguous": ("y = x.t().view(-1)", 3, {}, "y = x.t().contiguous().view(-1)"),
+    "float_dtype": ("x = torch.tensor([1, 2])", 3, {}, "x = torch.tensor([1, 2], dtype=torch.float32)"),
+    "float_before": ("x.requires_grad_()", 3, {"name": "x"}, "x = x.float()\nx.requires_grad_()"),
+    "convert": ("y = w @ x", 3, {"name": "x", "dtype": "float32"}, "y = w @ x.to(torch.float32)"),
+    "register_parameter": (
+        "self.w = torch.randn(2, requires_grad=True)",
+        3,
+        {},
+        "self.w = torch.nn.Parameter(torch.randn(2))",
+    ),
+    "module_list": ("self.layers = [a, b]", 3, {}, "self.layers = torch.nn.ModuleList([a, b])"),
+    "tie_parameter": ("d.weight.data = e.weight.data", 3, {}, "d.weight = e.weight"),
+    "in_place": ("m.w = nn.Parameter(v)", 3, {}, "with torch.no_grad():\n    m.w.copy_(v)"),
+    "optimizer_later": ("opt = f(m)\nm.w = v", 3, {"to": 4}, "m.w = v\nopt = f(m)"),
+    "mark_dirty": (
+        "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        x += 1\n        return x",
+        6,
+        {"name": "x"},
+        "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        x += 1\n"
+        "        ctx.mark_dirty(x)\n        return x",
+    ),
+    "zero_grad_later": ("opt.zero_grad()\nopt.step()", 3, {"to": 4}, "opt.step()\nopt.zero_grad()"),
+    "retain_grad": ("y = x * 2", 3, {}, "y = x * 2\ny.retain_grad()"),
+    "leaf_of_result": ("x = x * 2", 3, {}, "x = (x * 2).detach().requires_grad_()"),
+    "detach_used": ("loss = D(fake)", 3, {"name": "fake"}, "loss = D(fake.detach())"),
+    "grad_on": ("y = f(x)", 3, {}, "torch.set_grad_enabled(True)\ny = f(x)"),
+    "call_module": ("y = m.forward(x)", 3, {}, "y = m(x)"),
+    "move_before": ("b.backward()\nx.register_hook(f)", 4, {"to": 3}, "x.register_hook(f)\nb.backward()"),
+    "static_methods": (
+        "class F(torch.autograd.Function):\n    def forward(self, x):\n        return x\ny = F()(x)",
+        4,
+        {"name": "F"},
+        "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(self, x):\n        return x\ny = F.apply(x)",
+    ),
+    "clone_operand": ("x -= x[0]", 3, {}, "x -= x[0].clone()"),
+    "deepcopy_instead": ("best = copy.copy(m)", 3, {}, "best = copy.deepcopy(m)"),
+    "save_for_backward": (
+        "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        ctx.y = x.exp()\n"
+        "    @staticmethod\n    def backward(ctx, g):\n        return g * ctx.y",
+        6,
+        {},
+        "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+        "        ctx.save_for_backward(x.exp())\n"
+        "    @staticmethod\n    def backward(ctx, g):\n        return g * ctx.saved_tensors[0]",
+    ),
+}
+"""By kind: the lines of a program after its imports, the hint's line and facts, and what the first fix makes of them."""
+
+
+def test_every_kind_has_a_case_and_a_sentence_in_both_languages() -> None:
+    assert CASES.keys() == FIXES.keys() and {*FAMILIES.values()} <= FIXES.keys()
+    for language in ("en", "zh"):
+        sentences = json.loads((ROOT / f"static/locales/findings.{language}.json").read_text("utf-8"))
+        assert [kind for kind in FIXES if f"fix.{kind}" not in sentences] == []
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_a_fix_edits_its_line(kind: str) -> None:
+    before, line, facts, after = CASES[kind]
+    fix = propose(HEAD + before, [Hint(kind, line, facts)])[0]
+    assert fix.source == HEAD + after
+    lines = (HEAD + before).split("\n")
+    assert all(lines[edit.line - 1] == edit.old for edit in fix.edits)
+    edits = {edit.line: edit.new for edit in fix.edits}
+    kept = [edits.get(k, text) for k, text in enumerate(lines, 1)]
+    assert "\n".join(text for text in kept if text is not None) == HEAD + after
+
+
+@pytest.mark.parametrize("old", ["a", "a\nb", "a\nb\nc\nd", "a\na\na"])
+@pytest.mark.parametrize("new", ["a", "b", "b\na", "x\na\ny", "a\nc\nb\nd", "a\na\nb\na\na"])
+def test_edits_of_lines_lead_to_the_changed_text(old: str, new: str) -> None:
+    edits = {edit.line: edit.new for edit in line_edits(old.split("\n"), new.split("\n"))}
+    lines = [edits.get(k, text) for k, text in enumerate(old.split("\n"), 1)]
+    assert "\n".join(text for text in lines if text is not None) == new
+
+
+@pytest.mark.parametrize("source", ["x = (", "x = 1", "", "if x: y()", "a = 1; a += 2"])
+def test_a_program_that_has_no_place_for_an_edit_gets_none(source: str) -> None:
+    hints = [Hint(kind, 1, {"name": "no name", "to": 9}) for kind in FIXES]
+    assert all(fix.source != source for fix in propose(source, hints))
+
+
+RAISING = {
+    "saved_overwritten": (
+        "x = torch.ones(2, requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()\n",
+        4,
+        "x.grad",
+    ),
+    "not_scalar": ("x = torch.ones(2, requires_grad=True)\ny = x * 3\ny.backward()\n", 4, "x.grad"),
+    "backward_twice": (
+        "x = torch.ones(2, requires_grad=True)\ny = (x * x).sum()\ny.backward()\ny.backward()\n",
+        5,
+        "x.grad",
+    ),
+    "not_contiguous": ("x = torch.ones(2, 3)\ny = x.t().view(6)\nprint(y)\n", 3, ""),
+}
+
+
+@pytest.fixture(scope="module")
+def client(new_database: DatabaseFactory) -> Iterator[TestClient]:
+    with visiting(new_database("sqlite"), picture_limit="1000/minute") as client:
+        yield client
+
+
+@pytest.mark.skipif(not (ROOT / "static/dist/exports.js").exists(), reason="the page is not built")
+@pytest.mark.parametrize("kind", RAISING)
+def test_what_is_offered_runs_and_loses_the_finding(kind: str, client: TestClient) -> None:
+    program, line, gradient = RAISING[kind]
+    source = "import torch\n" + program
+    found = client.post("/api/runs", json={"source": source, "explain": True}).json()["findings"]
+    assert (found[0]["kind"], found[0]["line"]) == (kind, line)
+    answer = client.post("/api/fixes", json={"source": source, "kind": kind, "line": line})
+    fixes = answer.json()["fixes"]
+    assert fixes, answer.text
+    for fix in fixes:
+        edits = {edit["line"]: edit["new"] for edit in fix["edits"]}
+        lines = [edits.get(k, text) for k, text in enumerate(source.split("\n"), 1)]
+        changed = "\n".join(text for text in lines if text is not None)
+        run = client.post("/api/runs", json={"source": changed, "explain": True}).json()
+        assert run["outcome"]["status"] == "finished"
+        assert kind not in {finding["kind"] for finding in run["findings"]}
+        assert fix["outcome"].startswith("Runs.") and gradient in fix["outcome"]
+
+
+def test_a_finding_that_a_program_has_not_is_an_error(client: TestClient) -> None:
+    answer = client.post("/api/fixes", json={"source": "x = 1\n", "kind": "not_scalar", "line": 1})
+    assert answer.status_code == 404 and answer.json()["error"]["code"] == "no_finding"

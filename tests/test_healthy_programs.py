@@ -1,0 +1,46 @@
+"""Programs in which nothing is wrong: no finding of theirs is an error or a warning."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.explaining import findings_of_traces
+from tests.tracing import trace
+
+TESTS = Path(__file__).parent
+HEALTHY = sorted((TESTS / "healthy").glob("*.py"))
+ORDINARY = sorted((TESTS / "programs").glob("*.py"))
+WRONG = {
+    "a_warning_twice",
+    "anomaly_finds_nan",
+    "data_rebound_after_saving",
+    "descent_by_rebinding",
+    "function_returns_none_gradient",
+    "grad_of_a_result_warns",
+    "numpy_write_after_save",
+}
+"""Of tests/programs, those that finish and show what findings are about."""
+
+
+def loud(paths: list[Path]) -> dict[str, list[str]]:
+    """By program, the errors and warnings among its findings; programs that raise are left out."""
+    traces = {path.stem: trace(path.read_text()) for path in paths}
+    finished = {name: recorded for name, recorded in traces.items() if recorded["outcome"]["status"] == "finished"}
+    found = findings_of_traces(list(finished.values()))
+    return {
+        name: [f"{finding['kind']} at {finding['line']}" for finding in findings if finding["severity"] != "note"]
+        for name, findings in zip(finished, found, strict=True)
+    }
+
+
+def test_healthy_programs_have_no_error_and_no_warning() -> None:
+    findings = loud(HEALTHY)
+    assert len(findings) == len(HEALTHY) > 100, "every one of them finishes"
+    assert {name: found for name, found in findings.items() if found} == {}
+
+
+@pytest.mark.slow
+def test_ordinary_programs_have_none_either() -> None:
+    findings = loud(ORDINARY)
+    assert len(findings) > 150
+    assert {name for name, found in findings.items() if found} == WRONG

@@ -1,0 +1,91 @@
+"""Writes by advanced indices, and hooks that a write in place leaves behind: what the recorder tells of them."""
+
+import pytest
+import torch
+
+from tests.tracing import events, printed, trace
+
+IMPORT = "import torch\nx = torch.arange(6.)\nmask = x > 2\n"
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "x[mask].fill_(9)",
+        "x[[1, 3]] .zero_()",
+        "x[mask][1:] = -1",
+        "x[[0, 1]][:1].mul_(3)",
+        "x[None][mask[None]].neg_()",
+    ],
+)
+def test_a_write_into_the_copy_of_an_index_is_told(write: str) -> None:
+    recorded = trace(f"{IMPORT}before = x.clone()\n{write}\nprint(torch.equal(x, before))\n")
+    (lost,) = events(recorded, "index_copy_written")
+    assert lost["line"] == 5
+    assert printed(recorded) == "True\n"
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "x[mask] = 9",
+        "x[mask] += 1",
+        "x[1:3].fill_(9)",
+        "x[0].zero_()",
+        "y = x[mask]\ny += 1",
+        "y = x[mask].mul_(2).sum()",
+        "y = x[[1, 3]].add_(1)",
+        "print(x[[1, 3]])",
+        "print(x[[1, 3]].fill_(7))",
+    ],
+)
+def test_a_write_that_is_kept_or_used_is_none(write: str) -> None:
+    assert events(trace(f"{IMPORT}{write}\nprint(x)\n"), "index_copy_written") == []
+
+
+@pytest.mark.parametrize(
+    ("write", "count", "distinct"),
+    [
+        ("x[[1, 1, 2]] += 1", 3, 2),
+        ("x[[1, -5]] = torch.tensor([1., 2.])", 2, 1),
+        ("x.view(2, 3)[[[0], [0]], [1, 2]] += 1", 4, 2),
+        ("x.view(2, 3)[:, [0, 0]] += 1", 2, 1),
+        ("x.index_put_((torch.tensor([4, 4]),), torch.tensor(7.))", 2, 1),
+    ],
+)
+def test_indices_that_come_twice_are_told(write: str, count: int, distinct: int) -> None:
+    (repeated,) = events(trace(f"{IMPORT}{write}\n"), "indices_repeated")
+    assert (repeated["line"], repeated["count"], repeated["distinct"]) == (4, count, distinct)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "x[[0, 1, 2]] += 1",
+        "x[mask] = 1",
+        "x.index_put_((torch.tensor([4, 4]),), torch.tensor(7.), accumulate=True)",
+        "x[2] = 1",
+    ],
+)
+def test_indices_that_come_once_or_add_up_are_none(write: str) -> None:
+    assert events(trace(f"{IMPORT}{write}\n"), "indices_repeated") == []
+
+
+def test_a_hook_that_a_write_leaves_behind_is_told() -> None:
+    source = "import torch\na = torch.ones(2, requires_grad=True).clone()\na.register_hook(print)\na.mul_(2)\n"
+    (left,) = events(trace(source), "hook_left")
+    assert (left["line"], left["count"]) == (4, 1)
+    a = torch.ones(2, requires_grad=True).clone()
+    seen: list[float] = []
+    a.register_hook(lambda grad: seen.append(float(grad[0])))
+    a.mul_(2)
+    a.sum().backward()
+    assert seen == [2.0], "torch itself runs the hook at the node of before the write"
+
+
+@pytest.mark.parametrize(
+    "then", ["handle.remove()", "b = a * 2", "a.data.mul_(2)", "with torch.no_grad():\n    a.mul_(2)"]
+)
+def test_a_hook_that_stays_is_none(then: str) -> None:
+    source = f"import torch\na = torch.ones(2, requires_grad=True).clone()\nhandle = a.register_hook(print)\n{then}\n"
+    assert events(trace(source), "hook_left") == []

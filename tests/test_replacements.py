@@ -1,0 +1,121 @@
+"""What a run does otherwise than asked: a compiled function is the plain one, a loader with workers loads by itself.
+
+Both are told by an event. All else is as in plain CPython, where torch.compile is real with the backend "eager", and the
+loader has its workers.
+"""
+
+import textwrap
+
+import pytest
+
+from tests.compiled_programs import COMPILED, compiled_eagerly
+from tests.plain_python import run_plain
+from tests.test_agreement import ADDRESS
+from tests.tracing import events, printed
+from tests.workers import Workers
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_compile_runs_the_plain_function_and_says_so(workers: Workers, name: str) -> None:
+    source = f"import torch\nimport torch._dynamo\n{textwrap.dedent(COMPILED[name])}"
+    plain, trace = run_plain(source, compiled_eagerly), workers.trace(source)
+    assert ADDRESS.sub("~", printed(trace, "stdout")) == ADDRESS.sub("~", plain["printed"])
+    assert (trace["outcome"]["status"], plain["error"]) == ("finished", None)
+    assert {event["what"] for event in events(trace, "replaced")} == {"compile"}
+    assert events(trace, "tracer_fault") == []
+
+
+LOADED = {
+    "a literal": """
+        data = torch.utils.data.TensorDataset(torch.arange(6.0))
+        for batch, in torch.utils.data.DataLoader(data, batch_size=2, shuffle=True, num_workers=2):
+            print(batch)
+    """,
+    "a variable": """
+        workers = 1 + 1
+        loader = torch.utils.data.DataLoader(list(range(5)), batch_size=2, num_workers=workers, drop_last=True)
+        print(len(loader), loader.num_workers, [batch.tolist() for batch in loader], torch.rand(1))
+    """,
+    "the default of a config": """
+        from dataclasses import dataclass
+        from torch.utils.data import DataLoader, Dataset
+        @dataclass
+        class Config:
+            batch_size: int = 4
+            num_workers: int = 4
+            pin_memory: bool = False
+        class Squares(Dataset):
+            def __len__(self):
+                return 8
+            def __getitem__(self, k):
+                return torch.tensor(float(k)), k * k
+        config = Config()
+        def loaders(config):
+            return DataLoader(Squares(), config.batch_size, shuffle=True, num_workers=config.num_workers, pin_memory=config.pin_memory)
+        for epoch in range(2):
+            for x, y in loaders(config):
+                print(epoch, x, y, torch.rand(1))
+    """,
+    "workers that persist": """
+        data = torch.utils.data.TensorDataset(torch.arange(6.0))
+        loader = torch.utils.data.DataLoader(
+            data, batch_size=2, shuffle=True, num_workers=2, persistent_workers=True, prefetch_factor=2, timeout=30
+        )
+        for epoch in range(3):
+            print([batch.tolist() for batch, in loader], torch.rand(1))
+    """,
+    "a stream": """
+        class Stream(torch.utils.data.IterableDataset):
+            def __iter__(self):
+                return iter(range(5))
+        for _ in range(2):
+            print(list(torch.utils.data.DataLoader(Stream(), batch_size=2, num_workers=1, persistent_workers=True)))
+    """,
+    "a split, a sampler, a function that collates": """
+        from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler, random_split
+        data = TensorDataset(torch.randn(10, 2), torch.arange(10))
+        train, val = random_split(data, [8, 2], generator=torch.Generator().manual_seed(1))
+        def collate(rows):
+            return torch.stack([x for x, _ in rows]), [int(y) for _, y in rows]
+        def seed_worker(k):
+            torch.manual_seed(k)
+        for part in (DataLoader(train, 3, num_workers=2, collate_fn=collate, worker_init_fn=seed_worker),
+                     DataLoader(val, 1, num_workers=3, multiprocessing_context="fork"),
+                     DataLoader(train, 2, sampler=WeightedRandomSampler([1.0] * 8, 4), num_workers=1)):
+            print(list(part), next(iter(part))[1])
+    """,
+}
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_a_loader_with_workers_loads_by_itself_and_says_so(workers: Workers, name: str) -> None:
+    source = f"import torch\n{textwrap.dedent(LOADED[name])}"
+    plain, trace = run_plain(source), workers.trace(source)
+    assert printed(trace, "stdout") == plain["printed"]
+    assert (trace["outcome"]["status"], plain["error"]) == ("finished", None)
+    told = events(trace, "replaced")
+    assert {event["what"] for event in told} == {"workers"} and all(event["count"] >= 1 for event in told)
+    assert events(trace, "tracer_fault") == []
+
+
+def test_a_loader_without_workers_and_a_disabled_compile_are_as_asked(workers: Workers) -> None:
+    source = (
+        "import torch\nf = torch.compile(torch.sin, disable=True)\n"
+        "print(f is torch.sin, list(torch.utils.data.DataLoader([1, 2])))\n"
+    )
+    trace = workers.trace(source)
+    assert printed(trace, "stdout") == run_plain(source)["printed"]
+    assert events(trace, "replaced") == []
+
+
+def test_a_backend_that_does_not_exist_raises_what_torch_raises(workers: Workers) -> None:
+    source = (
+        "import torch\nprint('eager' in torch.compiler.list_backends())\n"
+        "try:\n    torch.compile(torch.sin, backend='nonsense')(torch.ones(1))\n"
+        "except Exception as error:\n    print(type(error).__name__, str(error).split('.')[0])\n"
+    )
+    trace = workers.trace(source)
+    assert printed(trace, "stdout") == run_plain(source)["printed"]
+    assert events(trace, "replaced") == []

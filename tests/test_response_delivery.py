@@ -1,0 +1,139 @@
+"""Responses: who takes them slowly gets all of them, who does not take them is given up."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+
+from server import response_delivery
+from server.http_protocol import MAX_CHUNKS, MAX_HEAD, MAX_HEADERS, DeadlineProtocol
+
+SIZE = 24 << 20
+"""Bytes of the response: more than the kernel takes in the place of a client."""
+
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+class Hasty(DeadlineProtocol):
+    write_timeout = 0.5
+
+
+async def large(_: Any, __: Any, send: Callable[[Any], Awaitable[None]]) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", str(SIZE).encode())]})
+    await send({"type": "http.response.body", "body": b"x" * SIZE})
+
+
+async def empty(_: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+@asynccontextmanager
+async def served(app: Any, protocol: type[DeadlineProtocol]) -> AsyncIterator[tuple[uvicorn.Server, int]]:
+    server = uvicorn.Server(uvicorn.Config(app, port=0, http=protocol, log_level="critical", lifespan="off"))
+    serving = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+    try:
+        yield server, server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        await serving
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not holds():
+            await asyncio.sleep(0.02)
+
+
+async def unread(port: int) -> asyncio.StreamWriter:
+    """A connection over which the response was asked for, and nothing of it read."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
+    writer.transport.pause_reading()  # type: ignore[attr-defined]
+    writer.write(GET)
+    assert reader is not None
+    return writer
+
+
+def test_who_never_reads_is_given_up() -> None:
+    async def main() -> None:
+        async with served(large, Hasty) as (server, port):
+            writer = await unread(port)
+            await until(lambda: bool(server.server_state.connections))
+            await until(lambda: not server.server_state.connections and not server.server_state.tasks)
+            assert not response_delivery.SLOW
+            writer.close()
+
+    asyncio.run(main())
+
+
+def test_who_reads_slowly_gets_all() -> None:
+    """For longer than a piece may take."""
+
+    async def main() -> None:
+        async with served(large, Hasty) as (_, port):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 18)
+            writer.write(GET)
+            head = await reader.readuntil(b"\r\n\r\n")
+            size = 0
+            while size < SIZE:
+                data = await reader.read(1 << 20)
+                assert data, (size, head)
+                size += len(data)
+                await asyncio.sleep(0.02)
+            writer.close()
+
+    asyncio.run(main())
+
+
+def test_past_the_ceiling_the_slowest_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three wait for one and a half responses' room."""
+    monkeypatch.setattr(response_delivery, "MAX_WAITING", SIZE * 3 // 2)
+
+    async def main() -> None:
+        async with served(large, DeadlineProtocol) as (server, port):
+            writers = []
+            for _ in range(3):
+                writers.append(await unread(port))
+                await until(lambda: len(response_delivery.SLOW) == 1)
+                await asyncio.sleep(0.2)
+            assert len(response_delivery.SLOW) == 1
+            await until(lambda: len(server.server_state.connections) == 1)
+            for writer in writers:
+                writer.transport.abort()
+
+    asyncio.run(main())
+
+
+POST = b"POST / HTTP/1.1\r\nHost: x\r\n"
+CHUNKED = POST + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (CHUNKED + b"1\r\nx\r\n" * 5 + b"0\r\n\r\n", b"204"),
+        (CHUNKED + b"1\r\nx\r\n" * (MAX_CHUNKS + 1) + b"0\r\n\r\n", b"400"),
+        (CHUNKED + (b"100\r\n" + b"x" * 256 + b"\r\n") * (MAX_CHUNKS * 3) + b"0\r\n\r\n", b"204"),
+        (POST + b"a: b\r\n" * (MAX_HEADERS - 10) + b"Connection: close\r\n\r\n", b"204"),
+        (POST + b"a: b\r\n" * (MAX_HEADERS + 1) + b"\r\n", b"400"),
+        (POST + b"a: " + b"b" * (MAX_HEAD * 3) + b"\r\n\r\n", b"400"),
+    ],
+    ids=["few chunks", "many small chunks", "many chunks", "few headers", "many headers", "a long header"],
+)
+def test_a_request_has_few_parts(request_: bytes, status: bytes) -> None:
+    async def main() -> bytes:
+        async with served(empty, DeadlineProtocol) as (_, port):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(request_)
+            answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)
+            writer.close()
+            return answer
+
+    assert asyncio.run(main()).startswith(b"HTTP/1.1 " + status)
