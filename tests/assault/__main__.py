@@ -56,6 +56,9 @@ ALL = (
     Case(explanations.hostile_pastes),
     Case(explanations.crowded_files),
     Case(explanations.circling_graphs, pictures=True),
+    Case(explanations.compared_programs, pictures=True),
+    Case(explanations.long_inputs),
+    Case(explanations.matrix_pages),
 )
 """Each assault, as `make assault` plays it."""
 

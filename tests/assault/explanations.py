@@ -1,15 +1,18 @@
-"""Assaults on what reads programs and traces: findings, fixes, checks of gradients, pasted texts, files in memory, pictures."""
+"""Assaults on what reads programs and traces: findings, fixes, checks of gradients, comparisons, pasted texts, files, pictures."""
 
 import json
 
 from tests.assault.attackers import Assault, ask
 from tests.assault.programs import (
+    ALL_LINES_DIFFER,
     CIRCLE,
     CROWDED,
     CROWDED_FILES,
     FORGED_CHECK,
     INDEX_COPIES,
+    LONG_INPUT,
     LONG_NAME,
+    NAMES_OF_ALL,
     NOTEBOOK,
     OVERWRITTEN,
     QUOTED_BLANKS,
@@ -91,3 +94,42 @@ def circling_graphs(assault: Assault) -> None:
         return f"picture: {ask(assault.server, 'GET', path, None, n % ADDRESSES)[0]}"
 
     assault.repeat(2, get)
+
+
+def compared_programs(assault: Assault) -> None:
+    """Comparisons of programs that differ everywhere: in each line, in hundreds of names, in circles of nodes."""
+    sources = [NAMES_OF_ALL, ALL_LINES_DIFFER, CIRCLE, CROWDED]
+
+    def post(n: int) -> str:
+        source = sources[n // 2 % len(sources)]
+        sides = {side: {"source": numbered(assault, source, 2 * n + k)} for k, side in enumerate(("left", "right"))}
+        return f"comparison: {ask(assault.server, 'POST', '/api/compare', sides, n % ADDRESSES)[0]}"
+
+    assault.repeat(2, post)
+
+
+def long_inputs(assault: Assault) -> None:
+    """Runs that read as much input as is taken, and runs that are given more than that."""
+
+    def post(n: int) -> int:
+        body = {"source": numbered(assault, LONG_INPUT, n), "input": "x\n" * (5_000 if n % 4 else 5_000_000)}
+        return ask(assault.server, "POST", "/api/runs", body, n % ADDRESSES)[0]
+
+    assault.repeat(3, post)
+
+
+def matrix_pages(assault: Assault) -> None:
+    """The matrix in every situation and form, from a server that has not measured it yet, and programs of cells."""
+    tensors, memories, modes = (
+        ("leaf", "node", "plain"),
+        ("contiguous", "strided"),
+        ("grad", "no_grad", "inference_mode"),
+    )
+
+    def get(n: int) -> int:
+        page = f"/matrix?tensor={tensors[n % 3]}&memory={memories[n // 3 % 2]}&mode={modes[n // 6 % 3]}"
+        cell = f"/matrix/clone.handle.{tensors[n % 3]}.{memories[n // 3 % 2]}.{modes[n // 6 % 3]}"
+        path = (page, "/matrix.json", "/matrix.csv", cell, f"/matrix/none{n}")[n % 5]
+        return ask(assault.server, "GET", path, None, n % ADDRESSES, {"Accept-Language": ("en", "zh")[n % 2]})[0]
+
+    assault.repeat(4, get)

@@ -136,3 +136,17 @@ CROWDED_FILES = (
     "f = open('big', 'wb')\nwhile True: f.write(bytes(1 << 27))\n"
 )
 """Fills its files until its memory is full."""
+
+NAMES_OF_ALL = (
+    "import torch\nfor k in range(600):\n    exec(f'v{k} = torch.ones(2) * {k + {n}}')\n"
+    "for k in range(1200):\n    v0 = v0 + {n}\n"
+)
+"""Has hundreds of names at each of a thousand steps, all of them with other values in another of its kind."""
+
+ALL_LINES_DIFFER = "import torch\n" + "".join(f"x{k} = {{n}} + {k}\n" for k in range(1500))
+"""Has no line in common with another of its kind but the first."""
+
+LONG_INPUT = (
+    "import sys\nn = {n}\ntotal = sum(len(input()) for _ in range(5000))\nrest = sys.stdin.read()\nprint(rest)\n"
+)
+"""Reads thousands of lines that were typed before the run."""
