@@ -10,6 +10,7 @@ import { compareOutputs } from "./outputs.js";
 import { isCurrent, isPageProgram, isRunning, isUpToDate } from "./page_selectors.js";
 import { causeOfError } from "./saved_slots.js";
 import { createSettingsFields } from "./settings.js";
+import { lineTone } from "./stepping.js";
 import { differs } from "./store.js";
 
 /** @typedef {import("./page_state.js").PageState} PageState */
@@ -98,7 +99,7 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
     const { opened, step } = state;
     if (!opened?.count || !isCurrent(state)) return editor.setStepLine(null);
     const { line, kind } = opened.trace.steps[step];
-    editor.setStepLine(line, kind === "raise" ? "raised" : kind === "visit" ? "visit" : "");
+    editor.setStepLine(line, lineTone(kind));
   }
 
   /** How the program ended; an error leads to its step. @param {import("./state.js").OpenTrace | null} opened */

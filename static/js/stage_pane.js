@@ -2,7 +2,7 @@
 
 import { ALL, TALL, visibleBand } from "./layout/view.js";
 import { HEADING } from "./layout/stage_plan.js";
-import { patch, SVG } from "./svg.js";
+import { patch, SVG, translation } from "./svg.js";
 
 /** @typedef {import("./svg.js").VNode} VNode */
 /** @typedef {import("./layout/pane.js").Pane} Pane */
@@ -170,10 +170,4 @@ function animateMoves(marks, before, after) {
       { duration: MOVE_MS, easing: "cubic-bezier(0.2, 0.7, 0.2, 1)" },
     );
   });
-}
-
-/** @param {string | undefined} transform like `translate(3 4)` @returns {[number, number]} */
-function translation(transform) {
-  const [x = 0, y = 0] = (transform?.match(/-?[\d.]+/g) ?? []).map(Number);
-  return [x, y];
 }

@@ -2,6 +2,12 @@
 
 /** @typedef {import("./trace.js").Step} Step */
 
+/** How the line of a step is highlighted, by the kind of step. @param {Step["kind"]} kind @returns {"raised" | "visit" | ""} */
+export function lineTone(kind) {
+  if (kind === "raise") return "raised";
+  return kind === "visit" ? "visit" : "";
+}
+
 /** The depth of each step: one more for each call of a function of the program, and one more in a backward pass.
  * @param {Step[]} steps @returns {number[]} */
 export function callDepths(steps) {

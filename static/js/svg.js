@@ -67,6 +67,12 @@ export function cls(...names) {
   return names.filter(Boolean).join(" ");
 }
 
+/** How far a `transform` moves. @param {string | undefined} transform like `translate(3 4)` @returns {[number, number]} */
+export function translation(transform) {
+  const [x = 0, y = 0] = (transform?.match(/^translate\(([^)]*)\)/)?.[1].match(/-?[\d.]+/g) ?? []).map(Number);
+  return [x, y];
+}
+
 /** @param {string} text */
 function escaped(text) {
   return text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c] ?? c);

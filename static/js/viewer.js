@@ -1,15 +1,15 @@
 /** The page of one trace that is only looked at: the offline file and the frame in another site's page. */
 
 import { aboutLines } from "./about.js";
-import { startCodeFold } from "./code_fold.js";
 import { captionItems } from "./caption_list.js";
-import { lineRole } from "./finding_icons.js";
-import { lineMarks } from "./findings_card.js";
 import { outcomeSentence } from "./captions.js";
+import { startCodeFold } from "./code_fold.js";
+import { createCodeListing } from "./code_listing.js";
 import { startKeys } from "./keys.js";
 import { glossText, messages } from "./messages.js";
 import { initial, reduce } from "./page_state.js";
 import { createPicturePane } from "./picture_pane.js";
+import { lineTone } from "./stepping.js";
 import { createStore, differs } from "./store.js";
 import { startTheme } from "./theme.js";
 import * as url from "./url.js";
@@ -49,56 +49,23 @@ export function startViewer({ trace, step: firstStep, title, note = "", address 
 
   element("input-shown").hidden = !trace.runtime.input;
   element("input-text").textContent = trace.runtime.input ?? "";
-  const rows = trace.program.source
-    .trimEnd()
-    .split("\n")
-    .map((text, k) => {
-      const row = document.createElement("li");
-      row.textContent = text;
-      row.addEventListener("click", () => dispatch({ type: "lineChosen", line: k + 1 }));
-      return row;
-    });
-  const picture = createPicturePane(element, store, say, { about: () => about, loadFindings, markLines });
+  const code = createCodeListing(element("listing"), {
+    source: trace.program.source,
+    onLine: (line) => dispatch({ type: "lineChosen", line }),
+  });
+  const picture = createPicturePane(element, store, say, {
+    about: () => about,
+    loadFindings,
+    markLines: (marks) => code.showChain(marks, say),
+  });
 
-  /** Highlight the line of the step, and scroll it into the listing's view: a page around the frame isn't ours to scroll.
-   * @param {import("./trace.js").Step} step */
-  function showLine({ line, kind }) {
-    rows.forEach((row, k) => {
-      const tone = kind === "raise" ? "raised" : kind === "visit" ? "visit" : "";
-      row.classList.toggle("cm-now", k + 1 === line);
-      for (const name of ["raised", "visit"]) row.classList.toggle(name, k + 1 === line && name === tone);
-      if (k + 1 === line) row.setAttribute("aria-current", "step");
-      else row.removeAttribute("aria-current");
-    });
-    if (rows[line - 1]) scrollToRow(rows[line - 1]);
-  }
-
-  /** Mark the lines of the open finding's chain. @param {import("./findings_card.js").ChainMark[]} marks */
-  function markLines(marks) {
-    for (const mark of element("listing").querySelectorAll(".line-role")) mark.remove();
-    for (const row of rows) row.classList.remove("cm-cause");
-    for (const { line, role, isCause } of lineMarks(marks)) {
-      const row = rows[line - 1];
-      if (!row) continue;
-      row.classList.toggle("cm-cause", isCause);
-      row.prepend(lineRole(role, say(`role_${role}`)));
-    }
-  }
-
-  /** Scroll a line of the program into the middle of what scrolls, unless it is in sight. @param {HTMLElement} row */
-  function scrollToRow(row) {
-    const list = element("listing");
-    const box = list.scrollHeight > list.clientHeight + 1 ? list : list.closest("section");
-    if (!box) return;
-    const view = box.getBoundingClientRect();
-    const { top, bottom } = row.getBoundingClientRect();
-    if (top < view.top || bottom > view.bottom) box.scrollTop += (top + bottom - view.top - view.bottom) / 2;
-  }
+  /** @param {import("./trace.js").Step} step */
+  const showStepLine = ({ line, kind }) => code.setStepLine(line, lineTone(kind));
 
   /** Why there are no steps. */
   function showErrors() {
     const errors = messages(trace, say, () => {}).filter(({ kind }) => kind === "error");
-    for (const { line } of errors) if (rows[line - 1]) rows[line - 1].className = "cm-now raised";
+    code.showErrors(errors.map(({ line }) => line));
     const sentences = errors.map(({ text }) => ({ text, tone: "bad" }));
     element("sentences").replaceChildren(...captionItems([outcomeSentence(trace, say), ...sentences]));
   }
@@ -113,7 +80,7 @@ export function startViewer({ trace, step: firstStep, title, note = "", address 
   function render(state, before) {
     const { opened, step, selection, view } = state;
     picture.render(state, before);
-    if (differs(state, before, "opened", "step") && opened?.count) showLine(opened.trace.steps[step]);
+    if (differs(state, before, "opened", "step") && opened?.count) showStepLine(opened.trace.steps[step]);
     else if (differs(state, before, "opened") && opened) showErrors();
     if (differs(state, before, "opened", "step") && opened?.count) showGloss(opened.trace, step);
     if (permalink)
@@ -124,11 +91,7 @@ export function startViewer({ trace, step: firstStep, title, note = "", address 
   startTheme(element("theme"));
   element("title").textContent = title;
   element("about").replaceChildren(...aboutLines(about));
-  element("listing").replaceChildren(...rows);
-  startCodeFold(element("listing"), element("fold"), () => {
-    const row = rows.find((row) => row.ariaCurrent);
-    if (row) scrollToRow(row);
-  });
+  startCodeFold(element("listing"), element("fold"), code.scrollToStep);
   startKeys({ focused: () => false }, picture.shortcuts, { run() {}, key: picture.timeline.key });
   render(store.state(), null);
   store.subscribe(render);

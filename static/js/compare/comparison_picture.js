@@ -3,7 +3,7 @@
 import { stylesheets, stagePicture } from "../picture.js";
 import { locale } from "../locale.js";
 import { clipLines, serialize, wrapText } from "../marks/svg_document.js";
-import { h } from "../svg.js";
+import { h, translation } from "../svg.js";
 import { differencesAt } from "./comparison.js";
 import { drawnAs } from "./drawn_as.js";
 import { byName, clause, compareLocale, lineOf, outcomeText, outputText, summary } from "./words.js";
@@ -132,7 +132,7 @@ function boxOf(nodes, name, value) {
   /** @param {VNode[]} list @param {{x: number, y: number}} from @param {boolean} inside */
   const walk = (list, from, inside) => {
     for (const { tag, attrs, children } of list) {
-      const origin = moved(tag, attrs, from);
+      const origin = originInside(tag, attrs, from);
       const own = inside || attrs[name] === value;
       if (own && tag === "rect") {
         const [x, y] = [from.x + Number(attrs.x ?? 0), from.y + Number(attrs.y ?? 0)];
@@ -155,12 +155,12 @@ function boxOf(nodes, name, value) {
 
 /** Where the children of an element begin: a group may be moved, and a nested picture scrolled. @param {string} tag
  * @param {Record<string, string>} attrs @param {{x: number, y: number}} from */
-function moved(tag, attrs, from) {
+function originInside(tag, attrs, from) {
   if (tag === "svg") {
     const [left = 0, top = 0] = (attrs.viewBox ?? "").split(" ").map(Number);
     return { x: from.x + Number(attrs.x ?? 0) - left, y: from.y + Number(attrs.y ?? 0) - top };
   }
-  const [dx = 0, dy = 0] = (attrs.transform?.match(/^translate\(([^)]*)\)/)?.[1].split(/[ ,]+/) ?? []).map(Number);
+  const [dx, dy] = translation(attrs.transform);
   return { x: from.x + dx, y: from.y + dy };
 }
 

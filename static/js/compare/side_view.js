@@ -3,6 +3,7 @@
 import { captionItems } from "../caption_list.js";
 import { sentences, stageLabels } from "../captions.js";
 import { createStage } from "../stage.js";
+import { lineTone } from "../stepping.js";
 import { createDifferenceMarks } from "./difference_marks.js";
 
 /** @typedef {import("../state.js").OpenTrace} OpenTrace */
@@ -14,7 +15,7 @@ export function partOf(root, name) {
   return /** @type {HTMLElement} */ (root.querySelector(`[data-part=${name}]`));
 }
 
-/** @param {HTMLElement} root of the side @param {import("./code_listing.js").CodePane} code @param {Say} say */
+/** @param {HTMLElement} root of the side @param {import("../code_listing.js").CodePane} code @param {Say} say */
 export function createSideView(root, code, say) {
   const stage = createStage(partOf(root, "stage"), document, { labels: stageLabels(say) });
   const marks = createDifferenceMarks(partOf(root, "stage"));
@@ -37,7 +38,7 @@ export function createSideView(root, code, say) {
       const at = Math.max(0, step);
       stage.show(opened, at);
       const { line, kind } = opened.trace.steps[at];
-      code.setStepLine(line, kind === "raise" ? "raised" : kind === "visit" ? "visit" : "");
+      code.setStepLine(line, lineTone(kind));
       partOf(root, "sentences").replaceChildren(...captionItems(sentences(opened, at, say)));
       marks.show(opened, at, marked);
     },

@@ -1,8 +1,8 @@
 /** A comparison that is only looked at: in a frame of another site's page, and in the offline file. */
 
+import { createCodeListing } from "../code_listing.js";
 import { startKeys } from "../keys.js";
 import { startTheme } from "../theme.js";
-import { createListing } from "./code_listing.js";
 import { createSideView, partOf } from "./side_view.js";
 import { createComparisonView } from "./view.js";
 
@@ -21,13 +21,13 @@ export function startComparisonViewer({ left, right, row }, say) {
   function createView(name, { trace, title }) {
     const root = element(name);
     if (title) partOf(root, "title").textContent = title;
-    const label = root.getAttribute("aria-label") ?? "";
+    const list = document.createElement("ol");
+    list.className = "listing";
+    list.tabIndex = 0;
+    list.setAttribute("aria-label", root.getAttribute("aria-label") ?? "");
+    partOf(root, "code").replaceChildren(list);
     const onLine = (/** @type {number} */ line) => view.goToLine(name, line);
-    return createSideView(
-      root,
-      createListing(partOf(root, "code"), { source: trace.program.source, label, onLine }),
-      say,
-    );
+    return createSideView(root, createCodeListing(list, { source: trace.program.source, onLine }), say);
   }
 
   const sides = { left: createView("left", left), right: createView("right", right) };

@@ -1,6 +1,7 @@
 /** How far a picture reaches to the right and down, from the descriptions alone. */
 
 import { textWidth } from "../layout/metrics.js";
+import { translation } from "../svg.js";
 
 const LETTER = 13;
 const DEEP = 4;
@@ -13,7 +14,7 @@ export function pictureExtent(nodes, most = { x: 0, y: 0 }, from = { x: 0, y: 0 
   for (const { tag, attrs, text, children } of nodes) {
     const classNames = (attrs.class ?? "").split(" ");
     if (classNames.includes("tucked")) continue;
-    const [dx = 0, dy = 0] = (attrs.transform?.match(/^translate\(([^)]*)\)/)?.[1].split(/[ ,]+/) ?? []).map(Number);
+    const [dx, dy] = translation(attrs.transform);
     const origin = { x: from.x + dx, y: from.y + dy };
     const n = (/** @type {string} */ name) => Number(attrs[name] ?? 0);
     const reach = (/** @type {number} */ x, /** @type {number} */ y) => grow(most, origin.x + x, origin.y + y);
