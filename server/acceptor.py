@@ -121,7 +121,7 @@ class Acceptor:
             await asyncio.get_running_loop().connect_accepted_socket(self._create, connection)
 
 
-def listen(host: str | None, port: int) -> list[socket.socket]:
+def open_listeners(host: str | None, port: int) -> list[socket.socket]:
     """Sockets that listen on every address of this host. Raises OSError."""
     listeners: list[socket.socket] = []
     addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)

@@ -28,11 +28,11 @@ PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).sum().ba
 TIMED_RUNS = 20
 FONTS = {"Latin": "en", "Chinese": "zh"}
 
-Row = tuple[str, str, str]
+CheckResult = tuple[str, str, str]
 """(subject, value, problem); the problem is "" where there is none."""
 
 
-def check_fonts() -> Iterator[Row]:
+def check_fonts() -> Iterator[CheckResult]:
     listing = shutil.which("fc-list")
     for script, language in FONTS.items():
         font = ""
@@ -45,7 +45,7 @@ def check_fonts() -> Iterator[Row]:
         yield f"font, {script}", font or "none", problem
 
 
-def check_host(settings: Settings) -> Iterator[Row]:
+def check_host(settings: Settings) -> Iterator[CheckResult]:
     yield "kernel", f"{platform.system()} {platform.release()}, {platform.machine()}", ""
     yield "user", "root" if os.geteuid() == 0 else f"uid {os.geteuid()}", ""
     yield "processors", f"{len(os.sched_getaffinity(0))}, for {settings.workers} workers", ""
@@ -60,7 +60,7 @@ def check_host(settings: Settings) -> Iterator[Row]:
         yield name, "check", why
 
 
-async def check_store(settings: Settings) -> Row:
+async def check_store(settings: Settings) -> CheckResult:
     """Opens the database as the server does."""
     folder = Path(settings.data)
     database = Database(settings.database_url, folder)
@@ -96,7 +96,7 @@ def is_writable(folder: Path) -> bool:
         return False
 
 
-async def check_pictures(trace: RecordedTrace, settings: Settings) -> Row:
+async def check_pictures(trace: RecordedTrace, settings: Settings) -> CheckResult:
     """Draws a step on the server."""
     renderer = Renderer(settings.pictures)
     start = time.perf_counter()
@@ -112,7 +112,7 @@ async def check_pictures(trace: RecordedTrace, settings: Settings) -> Row:
         await renderer.close()
 
 
-async def check_workers(settings: Settings) -> list[Row]:
+async def check_workers(settings: Settings) -> list[CheckResult]:
     """Boots the workers and runs a small program some times."""
     pool = Pool(settings)
     start = time.perf_counter()

@@ -9,7 +9,7 @@ from typing import Any
 from server.explainer import find
 from server.fixes import FixTrials
 from server.gradient_checks import check_reply
-from server.gradient_report import Report
+from server.gradient_report import GradientReport
 from server.pictures.drawing_queue import DrawingQueue
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.local import Pool
@@ -73,7 +73,7 @@ class Explain:
             words, colours = words_of(self._args.language), has_colours(sys.stdout)
             lines = [*text(name, trace.decoded(), findings, words, colours)]
             if gradients is not None:
-                lines += [*Report(gradients, self._args.language).lines(), ""]
+                lines += [*GradientReport(gradients, self._args.language).lines(), ""]
             print("\n".join(lines), flush=True)
         return True
 

@@ -8,7 +8,7 @@ from server.wire.api import GradientCheckReply
 from server.wire.gradient_check import ElementCheck, GradientCheck, LeafCheck, Number
 
 
-class Report:
+class GradientReport:
     """Says a check in one language."""
 
     def __init__(self, reply: GradientCheckReply, language: str) -> None:

@@ -10,7 +10,7 @@ from types import FrameType
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 
-from server.acceptor import Acceptor, listen
+from server.acceptor import Acceptor, open_listeners
 from server.clients import Network
 from server.connections import Connections
 from server.fair_turns import FairTurns
@@ -45,7 +45,7 @@ class PunctualServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         if sockets is None:
             try:
-                listeners = listen(self.config.host, self.config.port)
+                listeners = open_listeners(self.config.host, self.config.port)
             except OSError as error:
                 log.error("%s", error)
                 sys.exit(STARTUP_FAILURE)

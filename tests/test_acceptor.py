@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from server import acceptor
-from server.acceptor import Acceptor, listen
+from server.acceptor import Acceptor, open_listeners
 from server.clients import parse_networks
 from server.fair_turns import FairTurns
 
@@ -28,7 +28,7 @@ def accepted(begin: Callable[[int], list[socket.socket]], proxies: str = "") -> 
     """
     made: list[str] = []
     protocol = type("NotingHere", (Noting,), {"made": made})
-    (listener,) = listen("127.0.0.1", 0)
+    (listener,) = open_listeners("127.0.0.1", 0)
 
     async def main() -> int:
         clients = begin(listener.getsockname()[1])
@@ -131,7 +131,7 @@ def test_a_server_without_descriptors_takes_connections_again(monkeypatch: pytes
     protocol = type("NotingHere", (Noting,), {"made": made})
     monkeypatch.setattr(acceptor, "RETRY", 0.01)
     monkeypatch.setattr(socket, "socket", Starved)
-    (listener,) = listen("127.0.0.1", 0)
+    (listener,) = open_listeners("127.0.0.1", 0)
 
     async def main() -> None:
         (client,) = clients(listener.getsockname()[1], "127.0.0.5")

@@ -8,7 +8,7 @@ from server.matrix.programs import FIRST, SITUATIONS
 from server.matrix.questions import QUESTIONS, Question
 from server.matrix.rows import ROWS, MatrixRow
 from server.operations.catalogue import TABLES
-from server.wire.matrix import Cell, MatrixDocument, MatrixOperation, MatrixProperty, MatrixVersions, Measurement
+from server.wire.matrix import MatrixCell, MatrixDocument, MatrixOperation, MatrixProperty, MatrixVersions, Measurement
 
 INPUT = "a: float32 of shape (2, 3), complex64 where the statement says so; the device is asked with a tensor on meta"
 COLUMNS = ("operation", "group", "statement", "tensor", "memory", "mode", "property", "verdict", "detail")
@@ -40,7 +40,7 @@ def describe(question: Question, meaning: str) -> MatrixProperty:
     return MatrixProperty(name=question.name, heading=question.heading, meaning=meaning, ask=question.ask)
 
 
-def matrix_operation(row: MatrixRow, cells: dict[str, dict[str, Cell]]) -> MatrixOperation:
+def matrix_operation(row: MatrixRow, cells: dict[str, dict[str, MatrixCell]]) -> MatrixOperation:
     """cells: of this operation, by situation and property."""
     return MatrixOperation(
         name=row.name,
@@ -73,7 +73,7 @@ def shortened_json() -> dict[str, Any]:
         input=INPUT,
         situations=[FIRST.key],
         properties=[describe(QUESTIONS[0], "Is b another Python object than a?")],
-        operations=[matrix_operation(clone, {FIRST.key: {QUESTIONS[0].name: Cell(verdict="yes")}})],
+        operations=[matrix_operation(clone, {FIRST.key: {QUESTIONS[0].name: MatrixCell(verdict="yes")}})],
     )
     return document.model_dump(exclude_defaults=True)
 

@@ -11,12 +11,12 @@ from pydantic import ValidationError
 from server.matrix.programs import SITUATIONS, CellProgram, Situation, cell_program
 from server.matrix.questions import QUESTIONS
 from server.matrix.rows import ROWS
-from server.wire.matrix import Answer, Cell, MatrixVersions, Measurement
+from server.wire.matrix import Answer, MatrixCell, MatrixVersions, Measurement
 
 FILE = "matrix.json"
 """In the server's folder of data."""
 
-Cells = dict[str, dict[str, Cell]]
+Cells = dict[str, dict[str, MatrixCell]]
 """The cells of one situation, by operation and question."""
 
 

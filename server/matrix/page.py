@@ -6,7 +6,7 @@ from itertools import groupby
 from server.matrix.programs import SITUATIONS, Situation, cell_program
 from server.matrix.questions import QUESTIONS, Question
 from server.matrix.rows import ROWS, MatrixRow
-from server.wire.matrix import Cell, Measurement, Verdict
+from server.wire.matrix import MatrixCell, Measurement, Verdict
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class PageRow:
 
 
 @dataclass(frozen=True)
-class Note:
+class InapplicableQuestion:
     """What torch says to one question, of some operations."""
 
     question: str
@@ -57,7 +57,9 @@ def page_row(measured: Measurement, row: MatrixRow, situation: Situation) -> Pag
     return PageRow(row, cells, raises, any(raising) and not raises)
 
 
-def page_cell(measured: Measurement, row: MatrixRow, question: Question, situation: Situation, cell: Cell) -> PageCell:
+def page_cell(
+    measured: Measurement, row: MatrixRow, question: Question, situation: Situation, cell: MatrixCell
+) -> PageCell:
     verdicts = {measured.cells[other.key][row.name][question.name].verdict for other in SITUATIONS}
     program = cell_program(row, question, situation)
     address = f"{row.name}.{question.name}.{situation.key}"
@@ -74,7 +76,7 @@ def first_questions() -> set[str]:
     return {next(members).name for _, members in groupby(QUESTIONS, lambda question: question.heading)}
 
 
-def notes(groups: list[tuple[str, list[PageRow]]]) -> list[Note]:
+def inapplicable_questions(groups: list[tuple[str, list[PageRow]]]) -> list[InapplicableQuestion]:
     """Why questions do not apply, each message once, with the operations of which torch says it."""
     found: dict[tuple[str, str], list[str]] = {}
     for _, rows in groups:
@@ -82,7 +84,7 @@ def notes(groups: list[tuple[str, list[PageRow]]]) -> list[Note]:
             for cell in row.cells:
                 if cell.verdict == "not_applicable":
                     found.setdefault((cell.question.name, cell.detail), []).append(row.row.title)
-    return [Note(question, message, rows) for (question, message), rows in found.items()]
+    return [InapplicableQuestion(question, message, rows) for (question, message), rows in found.items()]
 
 
 def find_cell(address: str) -> tuple[MatrixRow, Question, Situation] | None:

@@ -7,7 +7,7 @@ from typing import get_args
 
 from server.matrix.questions import ROOT, WRITTEN, Question
 from server.matrix.rows import MatrixRow
-from server.wire.matrix import Answer, Cell, Memory, Mode, Tensor
+from server.wire.matrix import Answer, MatrixCell, Memory, Mode, Tensor
 
 IN_ORDER, TURNED = ((1, 2, 3), (4, 5, 6)), ((1, 4), (2, 5), (3, 6))
 
@@ -42,16 +42,16 @@ class CellProgram:
         """The index of the trace's step: one for each line before the question that is not blank."""
         return sum(bool(line) for line in self.source.split("\n")[: self.question - 1]) - 1
 
-    def read(self, answer: Answer, question: Question) -> Cell:
+    def read(self, answer: Answer, question: Question) -> MatrixCell:
         """What an answer of this program means for its cell."""
         if answer.line is None:
             verdict, _, detail = answer.printed.partition(" ")
-            return Cell(verdict="yes" if verdict == "True" else "no", detail=detail)
+            return MatrixCell(verdict="yes" if verdict == "True" else "no", detail=detail)
         message = answer.raised or ""
         if self.operation <= answer.line < self.question:
-            return Cell(verdict="raises", detail=message)
+            return MatrixCell(verdict="raises", detail=message)
         refused = answer.line >= self.question and message.startswith("RuntimeError")
-        return Cell(verdict=question.refusal if refused else "not_applicable", detail=message)
+        return MatrixCell(verdict=question.refusal if refused else "not_applicable", detail=message)
 
 
 def cell_program(row: MatrixRow, question: Question, situation: Situation) -> CellProgram:

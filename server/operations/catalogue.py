@@ -16,12 +16,12 @@ from server.operations.optimizers import OPTIMIZERS
 from server.operations.reductions import REDUCE
 from server.operations.sharing import SHARE
 from server.operations.statements import PYTHON
-from server.operations.table import Row
+from server.operations.table import OperationRow
 from server.operations.views import VIEW
 from server.wire.operations import Group, Operand, Operation, Operations
 from server.wire.saved_programs import Language
 
-TABLES: dict[Group, tuple[Row, ...]] = {
+TABLES: dict[Group, tuple[OperationRow, ...]] = {
     "create": CREATE,
     "copy": COPY,
     "share": SHARE,
@@ -46,7 +46,7 @@ def sentences(language: Language) -> dict[str, str]:
     return texts
 
 
-def example(row: Row) -> str:
+def example(row: OperationRow) -> str:
     """A program in which the operation runs: its imports, a sample of each operand, and the statement."""
     lines = ["import torch", *(f"import {module}" for module in row.imports), ""]
     values = {"out": RESULT}

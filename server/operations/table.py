@@ -19,7 +19,7 @@ class Hole:
 
 
 @dataclass(frozen=True)
-class Row:
+class OperationRow:
     """One operation. Its sentence is `NAME` in static/locales/operations.en.json and operations.zh.json.
 
     template: one statement. siblings: names of rows. imports: modules besides torch. inside: a statement that the

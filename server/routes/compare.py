@@ -44,7 +44,9 @@ COMPARE: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/compare", response_class=HTMLResponse, include_in_schema=False)
-async def page(request: Request, services: ServicesDep, left: OptionalId = None, right: OptionalId = None) -> Response:
+async def compare_page(
+    request: Request, services: ServicesDep, left: OptionalId = None, right: OptionalId = None
+) -> Response:
     """Two programs side by side. left, right: ids of saved programs; others come with the address's fragment."""
     programs = {"left": await find(services, left), "right": await find(services, right)}
     first = {side: program and described(request, program) for side, program in programs.items()}
@@ -53,7 +55,7 @@ async def page(request: Request, services: ServicesDep, left: OptionalId = None,
 
 
 @router.get("/compare/embed", response_class=HTMLResponse, include_in_schema=False)
-async def embed(
+async def compare_frame(
     request: Request, services: ServicesDep, left: SavedId, right: SavedId, theme: Theme | None = None
 ) -> Response:
     """The comparison of two saved programs as a frame in another site's page."""

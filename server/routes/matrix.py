@@ -10,7 +10,15 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 from server.constant_response import ConstantBody
 from server.dependencies import ServicesDep
 from server.matrix.documents import csv_document, json_document, shortened_csv, shortened_json
-from server.matrix.page import card_words, choices, find_cell, first_questions, headings, notes, page_groups
+from server.matrix.page import (
+    card_words,
+    choices,
+    find_cell,
+    first_questions,
+    headings,
+    inapplicable_questions,
+    page_groups,
+)
 from server.matrix.programs import SITUATIONS, Situation, cell_program
 from server.matrix.questions import QUESTIONS
 from server.matrix.service import PATIENCE
@@ -51,7 +59,7 @@ router = APIRouter()
 
 
 @router.get("/matrix", response_class=HTMLResponse, include_in_schema=False)
-async def page(
+async def matrix_page(
     request: Request,
     services: ServicesDep,
     tensor: Annotated[Tensor, Query()] = "leaf",
@@ -99,7 +107,7 @@ async def as_csv(request: Request, services: ServicesDep) -> Response:
 
 
 @router.get("/matrix/{cell}", response_class=HTMLResponse, include_in_schema=False)
-async def program(request: Request, services: ServicesDep, cell: str) -> Response:
+async def cell_program_page(request: Request, services: ServicesDep, cell: str) -> Response:
     """The workbench with the program that a cell is the answer of."""
     found = find_cell(cell)
     if found is None:
@@ -120,7 +128,7 @@ def page_values(measured: Measurement, situation: Situation, language: str) -> d
     groups = page_groups(measured, situation)
     return {
         "groups": groups,
-        "notes": notes(groups),
+        "notes": inapplicable_questions(groups),
         "questions": QUESTIONS,
         "headings": headings(),
         "first_questions": first_questions(),

@@ -122,7 +122,7 @@ async def script(request: Request, id_: Id, services: ServicesDep) -> Response:
 
 
 @router.get("/s/{id}", response_class=HTMLResponse, include_in_schema=False)
-async def page(request: Request, id_: Id, services: ServicesDep) -> Response:
+async def saved_program_page(request: Request, id_: Id, services: ServicesDep) -> Response:
     """The workbench with a saved program and its stored trace; needs no worker."""
     program = await services.programs.find(id_)
     reply = describe(program, permalink(services.settings, request.scope["root_path"], program.id))

@@ -36,7 +36,7 @@ async def status(response: Response, services: ServicesDep) -> dict[str, Any]:
 
 
 @router.get("/-/status", response_class=HTMLResponse)
-async def page(request: Request, services: ServicesDep, renew: bool = False) -> Response:
+async def status_page(request: Request, services: ServicesDep, renew: bool = False) -> Response:
     """The server's status as a page; with `?renew=1` it reloads itself."""
     response = render(request, "status.html", facts=await collect(services), renew=renew, pace=REFRESH_SECONDS)
     response.headers["Cache-Control"] = "no-store"

@@ -28,7 +28,7 @@ class Answers(Model):
     answers: FailFastList[Answer]
 
 
-class Cell(Model):
+class MatrixCell(Model):
     """The verdict of one question in one situation. detail: what the program printed besides, or what torch said."""
 
     verdict: Verdict
@@ -49,7 +49,7 @@ class Measurement(Model):
 
     versions: MatrixVersions
     digest: str
-    cells: dict[str, dict[str, dict[str, Cell]]]
+    cells: dict[str, dict[str, dict[str, MatrixCell]]]
 
 
 class MatrixProperty(Model):
@@ -72,7 +72,7 @@ class MatrixOperation(Model):
     statement: str
     siblings: list[str]
     written: str = "b"
-    cells: dict[str, dict[str, Cell]]
+    cells: dict[str, dict[str, MatrixCell]]
 
 
 class MatrixDocument(Model):

@@ -13,7 +13,7 @@ from server.worker.gradient_check.graph import Graph
 from server.worker.gradient_check.leaf_names import leaf_names, named_tensors
 from server.worker.gradient_check.leaf_rows import Leaf, element_check, leaf_check
 from server.worker.gradient_check.moments import Moment, moment_of
-from server.worker.gradient_check.replay import Call, Listener, Program, Reached
+from server.worker.gradient_check.replay import BackwardCall, Listener, Program, Reached
 from server.worker.gradient_check.storage_log import StorageLog, TooLong
 from server.worker.gradient_check.variation import Variation, gradients, loss_of
 from server.worker.gradient_check.verdicts import judge, number, step_for
@@ -90,7 +90,7 @@ class Check:
     def _run_own(self, own: OwnRun) -> None:
         wanted = self._options.backward
 
-        def listener(call: Call) -> None:
+        def listener(call: BackwardCall) -> None:
             if wanted is not None and call.number != wanted:
                 call.proceed()
                 return
@@ -114,7 +114,7 @@ class Check:
         run, log = DoubleRun(), StorageLog()
         mode = DoublePrecision(log.before, log.after)
 
-        def listener(call: Call) -> None:
+        def listener(call: BackwardCall) -> None:
             if call.number != own.call:
                 call.proceed()
                 return
@@ -146,7 +146,7 @@ class Check:
     def _run_again(self, own: OwnRun, run: DoubleRun) -> None:
         mode, losses = DoublePrecision(), []
 
-        def listener(call: Call) -> None:
+        def listener(call: BackwardCall) -> None:
             if call.number != own.call:
                 call.proceed()
                 return
@@ -191,7 +191,7 @@ class Check:
         return True
 
 
-def tensors_to_check(call: Call, graph: Graph, log: StorageLog) -> list[torch.Tensor]:
+def tensors_to_check(call: BackwardCall, graph: Graph, log: StorageLog) -> list[torch.Tensor]:
     """The leaves of the graph, in its order, and then those that the program used and the graph lacks."""
     others = [leaf for leaf in log.living_leaves() if not any(leaf is known for known in graph.leaves)]
     return [*graph.leaves, *(others if call.inputs is None else [])][:MAX_LEAVES]
@@ -202,7 +202,9 @@ def grad_state(tensor: torch.Tensor) -> tuple[int, int] | None:
     return None if tensor.grad is None else (id(tensor.grad), tensor.grad._version)
 
 
-def leaves_of(tensors: list[torch.Tensor], call: Call, graph: Graph, log: StorageLog, own: OwnRun) -> list[Leaf]:
+def leaves_of(
+    tensors: list[torch.Tensor], call: BackwardCall, graph: Graph, log: StorageLog, own: OwnRun
+) -> list[Leaf]:
     """The leaves as they are compared: the first of them are those of the graph."""
     names = leaf_names(tensors, call.frame)
     out = []
@@ -236,7 +238,7 @@ def dtype_name(tensor: torch.Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def line_of(call: Call) -> int | None:
+def line_of(call: BackwardCall) -> int | None:
     return call.frame.f_lineno if call.frame is not None else None
 
 

@@ -22,7 +22,7 @@ class Reached(BaseException):
 
 
 @dataclass(frozen=True)
-class Call:
+class BackwardCall:
     """A call of backward: which one, from 0, what it starts from, and the program's frame that called it.
 
     proceed: does what the program asked for.
@@ -36,7 +36,7 @@ class Call:
     proceed: Callable[[], None]
 
 
-Listener = Callable[[Call], None]
+Listener = Callable[[BackwardCall], None]
 """Called at each call of backward; it proceeds, or raises Reached."""
 
 
@@ -116,7 +116,7 @@ def intercepted(listener: Listener) -> Iterator[None]:
         state["calls"] += 1
         roots, wanted = listed(tensors), None if inputs is None else listed(inputs)
         grads = listed(grad_tensors) if grad_tensors is not None else [None] * len(roots)
-        listener(Call(number, roots, grads, wanted, program_frame(), proceed))
+        listener(BackwardCall(number, roots, grads, wanted, program_frame(), proceed))
 
     setattr(torch.autograd, "backward", backward)
     try:

@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from server.worker.gradient_check.double_precision import DoublePrecision, tensors_of
 from server.worker.gradient_check.graph import Graph
 from server.worker.gradient_check.leaf_rows import Leaf
-from server.worker.gradient_check.replay import Call, Program, Reached
+from server.worker.gradient_check.replay import BackwardCall, Program, Reached
 
 
 class Variation:
@@ -38,7 +38,7 @@ class Variation:
                 memory = memory_of(tensors_of(args, kwargs)[moment.use_argument])
                 self.overwritten |= [memory[self._position].item()] != varied
 
-        def listener(call: Call) -> None:
+        def listener(call: BackwardCall) -> None:
             if call.number != self._call:
                 call.proceed()
                 return
@@ -69,7 +69,7 @@ def loss_of(roots: list[torch.Tensor], grad_tensors: list[torch.Tensor | None]) 
         return total
 
 
-def gradients(graph: Graph, call: Call) -> list[torch.Tensor | None]:
+def gradients(graph: Graph, call: BackwardCall) -> list[torch.Tensor | None]:
     """Do what the program asks, and return what came to each leaf of the graph, after its hooks."""
     grads: list[torch.Tensor | None] = [None] * len(graph.leaves)
 

@@ -110,7 +110,7 @@ function givenToOptimizer(facts) {
   const step = facts.errorStep;
   const isResult = (/** @type {string} */ uid) => facts.tensor(uid, step)?.leaf === false;
   const given = [...facts.index.lives.values()].find(
-    ({ uid, kind }) => kind === "tensor" && isResult(uid) && isMentioned(facts, uid, step),
+    ({ uid, kind }) => kind === "tensor" && isResult(uid) && isNamedInStatement(facts, uid, step),
   );
   if (!given) return [];
   const made = Math.max(0, facts.birth(given.uid));
@@ -134,7 +134,7 @@ function givenToOptimizer(facts) {
 }
 
 /** Whether a statement's text has the name of a tensor, or of what it is in. @param {RunFacts} facts @param {string} uid @param {number} step */
-function isMentioned(facts, uid, step) {
+function isNamedInStatement(facts, uid, step) {
   const name = facts.naming.at(uid, step);
   return name !== null && mentionsAt(facts, step).names.has(/^\w+/.exec(name)?.[0] ?? "");
 }
