@@ -175,7 +175,7 @@ def test_the_interface_describes_itself(client: TestClient) -> None:
     operation = described["paths"]["/api/runs"]["post"]
     assert {"200", "413", "415", "422", "429", "503"} <= set(operation["responses"])
     Trace.model_validate(operation["responses"]["200"]["content"]["application/json"]["example"])
-    assert "examples" in described["components"]["schemas"]["RunRequest"]["properties"]["source"]
+    assert "examples" in described["components"]["schemas"]["RunOrPipelineRequest"]["properties"]["source"]
     assert client.get("/api/schema").json()["$defs"]["Storage"]["properties"]["held_by"]
 
 

@@ -12,10 +12,11 @@ from sse_starlette import EventSourceResponse
 
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.explainer import find, with_findings
+from server.operations.pipeline import source_of
 from server.pool.fair_queue import Client
 from server.services import Services
 from server.trace_response import trace_response
-from server.wire.api import ProblemReply, RunRequest, Started, State
+from server.wire.api import ProblemReply, RunOrPipelineRequest, RunRequest, Started, State
 from server.wire.findings import ExplainedTrace, Findings
 from server.wire.saved_programs import Language
 from server.wire.schema import encoded_document
@@ -103,7 +104,7 @@ STREAM = {"text/event-stream": {"example": 'event: running\ndata: {"id": "x", "s
 
 @router.post("/runs", response_model=ExplainedTrace, responses=ANSWERS, summary="Run a program and get its trace")
 async def run(
-    body: RunRequest,
+    asked: RunOrPipelineRequest,
     request: Request,
     services: ServicesDep,
     client: ClientDep,
@@ -116,7 +117,11 @@ async def run(
 
     With `Prefer: respond-async` it answers at once with 202, the run's id and the address of its events. With `explain`
     the trace has `findings`; without, or if it answers with 202, it has none.
+
+    The program is a `source`, or a `pipeline` of operations (`GET /api/operations`); the trace has the source that was
+    made of it, in `program.source`. Where an item does not fit, `error.field` names it, like `pipeline.2.operands.a`.
     """
+    body = program_of(asked)
     if cached_only:
         cached = services.runs.cached(body)
         if cached is None:
@@ -131,6 +136,14 @@ async def run(
     result = await services.runs.wait(subscription, disconnected)
     assert result is not None
     return trace_response(request, await explained(result.body, body, services, client))
+
+
+def program_of(request: RunOrPipelineRequest) -> RunRequest:
+    """The request with its source; a pipeline is made into one. Raises ProblemError (422)."""
+    fields = {name: getattr(request, name) for name in RunRequest.model_fields}
+    if request.pipeline:
+        fields["source"] = source_of(request.pipeline)
+    return RunRequest.model_construct(**fields)
 
 
 async def explained(trace: bytes, body: RunRequest, services: Services, client: Client) -> bytes:

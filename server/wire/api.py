@@ -1,10 +1,10 @@
 """What the HTTP interface takes and answers besides traces."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, model_validator
 
-from server.wire.base import Model, RequestModel
+from server.wire.base import STRICT, FailFastList, Model, RequestModel
 from server.wire.gradient_check import GradientCheck, GradientCheckOptions
 from server.wire.trace import Focus, Status
 
@@ -37,6 +37,57 @@ class RunRequest(RequestModel):
     input: Input = ""
     explain: bool = Field(default=False, strict=True)
     language: Literal["en", "zh"] = "en"
+
+
+PIPELINE = [
+    {"operation": "leaf", "operands": {"data": "[1., 2., 4.]"}, "name": "a"},
+    {"operation": "clone", "operands": {"a": "a"}, "name": "b"},
+    {"operation": "sum", "operands": {"a": "b"}, "name": "loss"},
+    {"operation": "backward", "operands": {"loss": "loss"}},
+]
+"""A pipeline that computes a gradient."""
+
+MAX_ITEMS = 500
+"""Items of a pipeline."""
+
+
+class PipelineItem(RequestModel):
+    """An operation of the catalogue (`GET /api/operations`) as a statement.
+
+    operands: by name; one that is left out is written as the catalogue proposes it. name: of the result; left out, it is
+    `y`, or `y2`, `y3` … where that is taken.
+    """
+
+    operation: str = Field(max_length=100)
+    operands: dict[str, Annotated[str, Field(max_length=1000)] | int | float] = {}
+    name: Annotated[str, Field(max_length=100)] | None = None
+
+
+def _either(schema: dict[str, Any]) -> None:
+    """Of `source` and `pipeline` exactly one is required."""
+    schema["required"] = [name for name in schema.get("required", []) if name != "source"]
+    if not schema["required"]:
+        del schema["required"]
+    schema["oneOf"] = [{"required": ["source"]}, {"required": ["pipeline"]}]
+    schema["examples"] = [{"pipeline": PIPELINE}]
+
+
+class RunOrPipelineRequest(RunRequest):
+    """A program to run: exactly as pasted, or as a pipeline of operations, of which the server makes its source."""
+
+    model_config = ConfigDict(**STRICT, json_schema_extra=_either)
+
+    pipeline: FailFastList[PipelineItem] = Field(default=[], min_length=1, max_length=MAX_ITEMS, examples=[PIPELINE])
+
+    @model_validator(mode="before")
+    @classmethod
+    def check_program(cls, value: Any) -> Any:
+        """One of the two is there."""
+        if isinstance(value, dict) and "pipeline" in value:
+            if "source" in value:
+                raise ValueError("it has a source and a pipeline; give one of them")
+            return {**value, "source": ""}
+        return value
 
 
 class GradientCheckRequest(RequestModel):
