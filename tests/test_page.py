@@ -62,7 +62,9 @@ def run(page: Any) -> dict[str, Any]:
         """() => !document.body.classList.contains("busy")
             && (document.querySelector("#workbench").dataset.steps || !document.querySelector("#waiting").hidden)"""
     )
-    page.evaluate("document.querySelector('#run').replaceChildren()")
+    page.evaluate(
+        "document.querySelector('#run').replaceChildren(), delete document.querySelector('#workbench').dataset.steps"
+    )
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("#run [data-trace]", state="attached")  # at once, or when its turn has come and it is over
     trace = fetch_trace(page, "document.querySelector('#run [data-trace]').dataset.trace")
@@ -298,7 +300,7 @@ def test_a_repair_is_made_on_a_click_with_the_readers_shape(page: Any, site: str
     with page.expect_response("**/runs"):
         field.press("Enter")
     page.locator("#outcome.raised").wait_for()
-    assert "x = torch.randn(2, 3).cuda()" in page.locator(".cm-line").all_inner_texts()
+    page.locator(".cm-line", has_text="x = torch.randn(2, 3).cuda()").wait_for()
     with page.expect_response("**/runs"):
         page.locator(".message.error button").click()
     page.locator("#outcome.finished").wait_for()

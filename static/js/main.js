@@ -300,4 +300,7 @@ for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.queryS
 
 render(store.state(), null);
 store.subscribe(render);
-dispatch({ type: "pageOpened", address: await url.readAddress(location.hash) });
+const opening = await url.readAddress(location.hash);
+const chosen = program.chosenSettings();
+dispatch({ type: "pageOpened", address: opening });
+if (chosen) dispatch({ type: "settingsChanged", settings: chosen }); // made while the page was getting ready

@@ -183,7 +183,8 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
     showLine(current());
   }
 
-  return { render, run, markLines, stopsAt, toggleBreakpoint, focused: editor.focused, devices: fields.devices };
+  const { devices, chosen: chosenSettings } = fields;
+  return { render, run, markLines, stopsAt, toggleBreakpoint, focused: editor.focused, devices, chosenSettings };
 }
 
 /** @param {string} text @param {() => void} onClick */

@@ -53,11 +53,18 @@ export function settingsFragment({ seed, device, input }) {
 export function createSettingsFields({ seed, device, input }, onChange) {
   const devices = device ? [...device.options].map(({ value }) => value) : [];
   const read = () => normalizeSettings({ seed: seed.value, device: device?.value, input: input.value }, devices);
-  seed.addEventListener("input", () => onChange(read()));
-  input.addEventListener("input", () => onChange(read()));
-  device?.addEventListener("change", () => onChange(read()));
+  let chosen = seed.value !== seed.defaultValue || input.value !== input.defaultValue ? read() : null;
+  const change = () => {
+    chosen = read();
+    onChange(chosen);
+  };
+  seed.addEventListener("input", change);
+  input.addEventListener("input", change);
+  device?.addEventListener("change", change);
   return {
     devices,
+    /** What the reader chose last, also before the page's script ran; null where nothing was chosen. */
+    chosen: () => chosen,
     /** @param {Settings} settings */
     show(settings) {
       if (sameSettings(read(), settings)) return; // a field that is being typed in stays as it is

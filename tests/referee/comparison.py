@@ -69,10 +69,13 @@ def tensors(truth: Truth, state: State, paths: Paths) -> Iterator[str]:
             yield f"{path}: no tensor in the picture"
             continue
         have = fields(tensor, state)
-        for name in have:
-            if name in want and have[name] != want[name] and not (name == "version" and want[name] is None):
-                yield f"{path}.{name} is {have[name]!r} instead of {want[name]!r}"
-        if beyond_storage(tensor, state):
+        wrong = [
+            name
+            for name in have
+            if name in want and have[name] != want[name] and not (name == "version" and want[name] is None)
+        ]
+        yield from (f"{path}.{name} is {have[name]!r} instead of {want[name]!r}" for name in wrong)
+        if not wrong and beyond_storage(tensor, state):
             continue  # torch itself reads other memory there
         if "values" in want and not same_elements(want["values"], elements(tensor, state), want["dtype"]):
             yield f"{path} holds {elements(tensor, state)!s:.60} instead of {want['values']!s:.60}"
