@@ -23,46 +23,49 @@ class ComparedRun:
         return hashlib.sha256(self.trace + self.title.encode()).hexdigest()
 
 
-async def draw_comparison(
-    renderer: Renderer,
-    left: ComparedRun,
-    right: ComparedRun,
-    draw: DrawRequest,
-    before: Callable[[], None],
-    owner: str = "",
-) -> bytes:
-    """What a request makes of two runs. before: is called unless that is cached. owner: who waits for it.
+@dataclass(frozen=True)
+class RunPair:
+    """Two runs to compare."""
 
-    Raises RenderingFailed, and what `before` raises.
+    left: ComparedRun
+    right: ComparedRun
+
+    @property
+    def name(self) -> str:
+        """By which the cache of drawings finds them."""
+        return f"{self.left.digest} {self.right.digest}"
+
+    def joined(self) -> bytes:
+        """Both as one JSON object, gzipped: several members of gzip one after another, so that no trace is unpacked."""
+        left, right = json.dumps(self.left.title), json.dumps(self.right.title)
+        return b"".join(
+            (
+                gzip_member(f'{{"left":{{"title":{left},"trace":'),
+                self.left.trace,
+                gzip_member(f'}},"right":{{"title":{right},"trace":'),
+                self.right.trace,
+                gzip_member("}}"),
+            )
+        )
+
+
+def gzip_member(text: str) -> bytes:
+    return gzip.compress(text.encode(), 1)
+
+
+async def draw_comparison(
+    renderer: Renderer, pair: RunPair, draw: DrawRequest, before_drawing: Callable[[], None], owner: str = ""
+) -> bytes:
+    """What a request makes of two runs. before_drawing: is called unless that is cached. owner: who waits for it.
+
+    Raises RenderingFailed, and what `before_drawing` raises.
     """
-    return await renderer.get(f"{left.digest} {right.digest}", draw, joined(left, right), before, owner)
+    return await renderer.get(pair.name, draw, pair.joined(), before_drawing, owner)
 
 
 async def compare(
-    renderer: Renderer,
-    left: ComparedRun,
-    right: ComparedRun,
-    language: str,
-    before: Callable[[], None],
-    owner: str = "",
+    renderer: Renderer, pair: RunPair, language: str, before_drawing: Callable[[], None], owner: str = ""
 ) -> Comparison:
-    """The differences of two runs. Raises RenderingFailed, and what `before` raises."""
+    """The differences of two runs. Raises RenderingFailed, and what `before_drawing` raises."""
     draw = DrawRequest(kind="comparison", language=language)
-    return Comparison.model_validate_json(await draw_comparison(renderer, left, right, draw, before, owner))
-
-
-def joined(left: ComparedRun, right: ComparedRun) -> bytes:
-    """Both runs as one JSON object, gzipped: several members of gzip one after another, so that no trace is unpacked."""
-
-    def member(text: str) -> bytes:
-        return gzip.compress(text.encode(), 1)
-
-    return b"".join(
-        (
-            member('{"left":{"title":' + json.dumps(left.title) + ',"trace":'),
-            left.trace,
-            member('},"right":{"title":' + json.dumps(right.title) + ',"trace":'),
-            right.trace,
-            member("}}"),
-        )
-    )
+    return Comparison.model_validate_json(await draw_comparison(renderer, pair, draw, before_drawing, owner))

@@ -24,7 +24,9 @@ class MatrixRow:
 
     @property
     def title(self) -> str:
-        return self.shown or self.statement
+        """The statement in a few words, with a remark where `a` is complex."""
+        title = self.shown or self.statement
+        return f"{title}  # complex" if self.number == "complex" else title
 
 
 SAVED = "f = io.BytesIO()\ntorch.save(a, f)\nf.seek(0)\nb = torch.load(f)"
@@ -111,16 +113,10 @@ ROWS = (
     MatrixRow("unfold", "view", "b = a.unfold(1, 2, 1)", written="b[:, 0]"),
     MatrixRow("as_strided", "view", "b = a.as_strided((2, 2), (2, 1))"),
     MatrixRow("diagonal", "view", "b = a.diagonal()"),
-    MatrixRow("real", "view", "b = a.real", number="complex", shown="b = a.real  # complex"),
-    MatrixRow("imag", "view", "b = a.imag", number="complex", shown="b = a.imag  # complex"),
-    MatrixRow(
-        "view_as_real",
-        "view",
-        "b = torch.view_as_real(a)",
-        number="complex",
-        shown="b = torch.view_as_real(a)  # complex",
-    ),
-    MatrixRow("conj", "view", "b = a.conj()", number="complex", shown="b = a.conj()  # complex"),
+    MatrixRow("real", "view", "b = a.real", number="complex"),
+    MatrixRow("imag", "view", "b = a.imag", number="complex"),
+    MatrixRow("view_as_real", "view", "b = torch.view_as_real(a)", number="complex"),
+    MatrixRow("conj", "view", "b = a.conj()", number="complex"),
     MatrixRow("clone", "copy", "b = a.clone()"),
     MatrixRow("clone_detach", "copy", "b = a.clone().detach()"),
     MatrixRow("detach_clone", "copy", "b = a.detach().clone()"),
@@ -142,13 +138,7 @@ ROWS = (
     MatrixRow("masked", "copy", "b = a[a > 2]"),
     MatrixRow("cat", "copy", "b = torch.cat([a])"),
     MatrixRow("repeat", "copy", "b = a.repeat(1, 1)"),
-    MatrixRow(
-        "resolved",
-        "copy",
-        "b = a.conj().resolve_conj()",
-        number="complex",
-        shown="b = a.conj().resolve_conj()  # complex",
-    ),
+    MatrixRow("resolved", "copy", "b = a.conj().resolve_conj()", number="complex"),
     MatrixRow("empty_like", "copy", "b = torch.empty_like(a)"),
     MatrixRow("zeros_like", "copy", "b = torch.zeros_like(a)"),
 )

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from server.comparer import ComparedRun, compare, draw_comparison
+from server.comparer import ComparedRun, RunPair, compare, draw_comparison
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.disconnection import Disconnected, unless_gone
 from server.http_cache import MAX_AGE
@@ -43,6 +43,33 @@ COMPARE: dict[int | str, dict[str, Any]] = {
 }
 
 
+@dataclass(frozen=True)
+class ProgramPair:
+    """Two saved programs to compare."""
+
+    left: SavedProgram
+    right: SavedProgram
+
+    def entity_tag(self, assets: str) -> str:
+        """A weak tag of their comparison. assets: the version of the code that draws it."""
+        left, right = self.left, self.right
+        versions = f"{left.digest} {left.created} {right.digest} {right.created} {assets}"
+        return f'W/"{hashlib.sha256(versions.encode()).hexdigest()[:24]}"'
+
+    def runs(self) -> RunPair:
+        """Their runs, as they were saved."""
+        left, right = (ComparedRun(program.trace, program.content.title) for program in (self.left, self.right))
+        return RunPair(left, right)
+
+
+async def saved_pair(services: ServicesDep, left: SavedId, right: SavedId) -> ProgramPair:
+    """Raises ProblemError where there is no program of one of the ids."""
+    return ProgramPair(*await asyncio.gather(services.programs.find(left), services.programs.find(right)))
+
+
+PairDep = Annotated[ProgramPair, Depends(saved_pair)]
+
+
 @router.get("/compare", response_class=HTMLResponse, include_in_schema=False)
 async def compare_page(
     request: Request, services: ServicesDep, left: OptionalId = None, right: OptionalId = None
@@ -55,11 +82,9 @@ async def compare_page(
 
 
 @router.get("/compare/embed", response_class=HTMLResponse, include_in_schema=False)
-async def compare_frame(
-    request: Request, services: ServicesDep, left: SavedId, right: SavedId, theme: Theme | None = None
-) -> Response:
+async def compare_frame(request: Request, services: ServicesDep, pair: PairDep, theme: Theme | None = None) -> Response:
     """The comparison of two saved programs as a frame in another site's page."""
-    programs = await find_both(services, left, right)
+    programs = {"left": pair.left, "right": pair.right}
     first = {side: described(request, program) for side, program in programs.items()}
     response = render_public(
         request,
@@ -67,7 +92,7 @@ async def compare_frame(
         request_language(request),
         first={**first, "row": None},
         titles={side: program.content.title for side, program in programs.items()},
-        away=compare_url(services, request, left, right),
+        away=compare_url(services, request, pair),
         theme=theme,
     )
     response.headers["Content-Security-Policy"] = content_security_policy(request.state.nonce, services.settings.frames)
@@ -91,94 +116,75 @@ async def post_compare(
         assert result is not None
         return ComparedRun(result.body)
 
-    left = await run(body.left)
-    right = await run(body.right)
-    before = partial(services.picture_limits.hit, client)
-    return await compare(services.renderer, left, right, body.language, before, client.network)
+    pair = RunPair(await run(body.left), await run(body.right))
+    hit_limit = partial(services.picture_limits.hit, client)
+    return await compare(services.renderer, pair, body.language, hit_limit, client.network)
+
+
+async def drawn_place(row: Row = None, theme: Theme = "light", lang: Lang = "en") -> DrawRequest:
+    """The picture of a place of the comparison."""
+    return DrawRequest(kind="comparison_picture", step=row, theme=theme, language=lang)
+
+
+PictureDep = Annotated[DrawRequest, Depends(drawn_place)]
 
 
 @dataclass(frozen=True)
 class PairExporter:
-    """Draws a comparison of two saved programs for one request."""
+    """Draws the comparison of two saved programs for one request."""
 
     request: Request
     services: Services
     client: Client
     disconnected: Disconnected
+    pair: ProgramPair
 
-    async def respond(
-        self, programs: dict[str, SavedProgram], draw: DrawRequest, media_type: str, headers: dict[str, str]
-    ) -> Response:
+    async def respond(self, draw: DrawRequest, media_type: str, headers: dict[str, str]) -> Response:
         """From the cache where it is there. Raises RateLimited, RenderingFailed, ClientGone."""
-        renderer, limits, client = self.services.renderer, self.services.picture_limits, self.client
-        left, right = programs["left"], programs["right"]
-        versions = f"{left.digest} {left.created} {right.digest} {right.created} {renderer.version}"
-        tag = f'W/"{hashlib.sha256(versions.encode()).hexdigest()[:24]}"'
+        renderer, client = self.services.renderer, self.client
+        tag = self.pair.entity_tag(renderer.version)
         headers = {**headers, "ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
         if tag in [known.strip() for known in self.request.headers.get("if-none-match", "").split(",")]:
             return Response(status_code=304, headers=headers)
-        runs = [ComparedRun(program.trace, program.content.title) for program in (left, right)]
-        drawing = draw_comparison(renderer, runs[0], runs[1], draw, partial(limits.hit, client), client.network)
+        hit_limit = partial(self.services.picture_limits.hit, client)
+        drawing = draw_comparison(renderer, self.pair.runs(), draw, hit_limit, client.network)
         return Response(await unless_gone(drawing, self.disconnected), media_type=media_type, headers=headers)
 
 
 async def pair_exporter(
-    request: Request, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
+    request: Request, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep, pair: PairDep
 ) -> PairExporter:
-    return PairExporter(request, services, client, disconnected)
+    return PairExporter(request, services, client, disconnected, pair)
 
 
 ExporterDep = Annotated[PairExporter, Depends(pair_exporter)]
 JSON_ANSWERS = {**EXPORT_ANSWERS, 200: {"model": Comparison, "description": "The differences."}}
+SVG_ANSWERS = answers("image/svg+xml", "The picture.")
+PNG_ANSWERS = answers("image/png", "The picture.")
+FILE_ANSWERS = answers("text/html", "The file.")
 
 
 @router.get("/compare.json", response_model=Comparison, responses=JSON_ANSWERS, summary="A comparison as JSON")
-async def as_json(left: SavedId, right: SavedId, exporter: ExporterDep, lang: Lang = "en") -> Response:
+async def as_json(exporter: ExporterDep, lang: Lang = "en") -> Response:
     """What two saved programs do differently, from the traces that were stored; nothing is run."""
-    programs = await find_both(exporter.services, left, right)
-    return await exporter.respond(programs, DrawRequest(kind="comparison", language=lang), "application/json", {})
+    return await exporter.respond(DrawRequest(kind="comparison", language=lang), "application/json", {})
 
 
-@router.get(
-    "/compare.svg",
-    response_class=Response,
-    responses=answers("image/svg+xml", "The picture."),
-    summary="A comparison as SVG",
-)
-async def svg(
-    left: SavedId, right: SavedId, exporter: ExporterDep, row: Row = None, theme: Theme = "light", lang: Lang = "en"
-) -> Response:
+@router.get("/compare.svg", response_class=Response, responses=SVG_ANSWERS, summary="A comparison as SVG")
+async def svg(exporter: ExporterDep, draw: PictureDep) -> Response:
     """A place of the comparison of two saved programs: both stages, and the differences there."""
-    draw = DrawRequest(kind="comparison_picture", step=row, theme=theme, language=lang)
     headers = {"Content-Security-Policy": PICTURE_POLICY, **CROSS_ORIGIN}
-    programs = await find_both(exporter.services, left, right)
-    return await exporter.respond(programs, draw, "image/svg+xml; charset=utf-8", headers)
+    return await exporter.respond(draw, "image/svg+xml; charset=utf-8", headers)
 
 
-@router.get(
-    "/compare.png",
-    response_class=Response,
-    responses=answers("image/png", "The picture."),
-    summary="A comparison as PNG",
-)
-async def png(
-    left: SavedId, right: SavedId, exporter: ExporterDep, row: Row = None, theme: Theme = "light", lang: Lang = "en"
-) -> Response:
+@router.get("/compare.png", response_class=Response, responses=PNG_ANSWERS, summary="A comparison as PNG")
+async def png(exporter: ExporterDep, draw: PictureDep) -> Response:
     """The same as `/compare.svg`, at twice its size where that is not too large."""
-    draw = DrawRequest(kind="comparison_picture", step=row, theme=theme, language=lang, png=True)
-    programs = await find_both(exporter.services, left, right)
-    return await exporter.respond(programs, draw, "image/png", CROSS_ORIGIN)
+    return await exporter.respond(draw.model_copy(update={"png": True}), "image/png", CROSS_ORIGIN)
 
 
-@router.get(
-    "/compare.html",
-    response_class=Response,
-    responses=answers("text/html", "The file."),
-    summary="A comparison as a file",
-)
-async def offline_file(
-    left: SavedId, right: SavedId, exporter: ExporterDep, row: Row = None, lang: Lang = "en"
-) -> Response:
+@router.get("/compare.html", response_class=Response, responses=FILE_ANSWERS, summary="A comparison as a file")
+async def offline_file(exporter: ExporterDep, row: Row = None, lang: Lang = "en") -> Response:
     """One HTML file that steps through both traces without a server."""
     body = render_partial("partials/_comparison_viewer.html", lang)
     draw = DrawRequest(kind="comparison_file", step=row, language=lang, body=body)
@@ -186,19 +192,12 @@ async def offline_file(
         "Content-Security-Policy": OFFLINE_POLICY,
         "Content-Disposition": 'attachment; filename="gradbox-comparison.html"',
     }
-    programs = await find_both(exporter.services, left, right)
-    return await exporter.respond(programs, draw, "text/html; charset=utf-8", headers)
+    return await exporter.respond(draw, "text/html; charset=utf-8", headers)
 
 
 async def find(services: Services, id_: str | None) -> SavedProgram | None:
     """Raises ProblemError where there is no program of that id."""
     return None if id_ is None else await services.programs.find(id_)
-
-
-async def find_both(services: Services, left: str, right: str) -> dict[str, SavedProgram]:
-    """Raises ProblemError where there is no program of one of the ids."""
-    programs = await asyncio.gather(services.programs.find(left), services.programs.find(right))
-    return {"left": programs[0], "right": programs[1]}
 
 
 def described(request: Request, program: SavedProgram) -> dict[str, str]:
@@ -211,7 +210,7 @@ def described(request: Request, program: SavedProgram) -> dict[str, str]:
     }
 
 
-def compare_url(services: Services, request: Request, left: str, right: str) -> str:
+def compare_url(services: Services, request: Request, pair: ProgramPair) -> str:
     """The permalink of the comparison of two saved programs."""
     base = public_url(services.settings) or request.scope["root_path"]
-    return f"{base}/compare?left={left}&right={right}"
+    return f"{base}/compare?left={pair.left.id}&right={pair.right.id}"

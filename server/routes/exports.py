@@ -88,20 +88,23 @@ async def exporter(
 ExporterDep = Annotated[Exporter, Depends(exporter)]
 
 
+async def drawn_step(
+    step: StepParameter = None, theme: ThemeParameter = "light", lang: LanguageParameter = None
+) -> DrawRequest:
+    """The picture of a step, as the stage; without a step the complete run, as the loom."""
+    kind: Kind = "loom" if step is None else "stage"
+    return DrawRequest(kind=kind, step=step, theme=theme, language=lang or "")
+
+
+PictureDep = Annotated[DrawRequest, Depends(drawn_step)]
+
+
 @router.get(
     "/s/{id}.svg", response_class=Response, responses=answers("image/svg+xml", "The picture."), summary="As SVG"
 )
-async def svg(
-    id_: Id,
-    exporter: ExporterDep,
-    step: StepParameter = None,
-    theme: ThemeParameter = "light",
-    lang: LanguageParameter = None,
-) -> Response:
+async def svg(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     """A step of the program's trace as the stage draws it; without `step` the complete run, as the loom."""
-    kind: Kind = "loom" if step is None else "stage"
     headers = {"Content-Security-Policy": PICTURE_POLICY, **CROSS_ORIGIN}
-    draw = DrawRequest(kind=kind, step=step, theme=theme, language=lang or "")
     program = await exporter.services.programs.find(id_)
     return await exporter.respond(program, draw, "image/svg+xml; charset=utf-8", headers)
 
@@ -112,29 +115,16 @@ async def svg(
     responses=answers("image/png", "1200 × 630 pixels."),
     summary="As a card",
 )
-async def card(
-    id_: Id,
-    exporter: ExporterDep,
-    step: StepParameter = None,
-    theme: ThemeParameter = "light",
-    lang: LanguageParameter = None,
-) -> Response:
+async def card(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     """The preview of a link: the title and the step; without `step` the one that the page opens with."""
-    draw = DrawRequest(kind="card", step=step, theme=theme, language=lang or "", png=True)
+    draw = draw.model_copy(update={"kind": "card", "png": True})
     return await exporter.respond(await exporter.services.programs.find(id_), draw, "image/png", CROSS_ORIGIN)
 
 
 @router.get("/s/{id}.png", response_class=Response, responses=answers("image/png", "The picture."), summary="As PNG")
-async def png(
-    id_: Id,
-    exporter: ExporterDep,
-    step: StepParameter = None,
-    theme: ThemeParameter = "light",
-    lang: LanguageParameter = None,
-) -> Response:
+async def png(id_: Id, exporter: ExporterDep, draw: PictureDep) -> Response:
     """The same as `.svg`, at twice its size where that is not too large."""
-    kind: Kind = "loom" if step is None else "stage"
-    draw = DrawRequest(kind=kind, step=step, theme=theme, language=lang or "", png=True)
+    draw = draw.model_copy(update={"png": True})
     return await exporter.respond(await exporter.services.programs.find(id_), draw, "image/png", CROSS_ORIGIN)
 
 

@@ -14,6 +14,7 @@ import {
   frame,
   frees,
   heat,
+  ndarray,
   odd,
   packed,
   plain,
@@ -67,16 +68,7 @@ const CUTS = /** @type {[reason: string, en: string, zh: string, line: string, m
     "numpy",
     "b = a.detach().numpy()",
     {
-      a1: {
-        kind: "array",
-        type: "ndarray",
-        shape: [3],
-        dtype: "float32",
-        storage: "s1",
-        at: 0,
-        steps: [4],
-        writeable: true,
-      },
+      a1: ndarray(),
     },
   ],
   [

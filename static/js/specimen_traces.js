@@ -5,11 +5,11 @@ export const ref = (uid) => ({ ref: uid });
 
 export const counter = (value = 0) => ({ kind: "counter", value });
 
-/** @param {any[]} cells @param {string} [dtype] */
-export const storage = (cells, dtype = "float32") => ({
+/** @param {any[]} cells @param {string} [dtype] @param {number} [size] of an element, in bytes */
+export const storage = (cells, dtype = "float32", size = 4) => ({
   kind: "storage",
   device: "cpu",
-  nbytes: cells.length * 4,
+  nbytes: cells.length * size,
   cells: { [dtype]: cells },
 });
 
@@ -33,8 +33,20 @@ export const tensor = (over = {}) => ({
   ...over,
 });
 
+/** A numpy array of three numbers, on the storage s1. */
+export const ndarray = () => ({
+  kind: "array",
+  type: "ndarray",
+  shape: [3],
+  dtype: "float32",
+  storage: "s1",
+  at: 0,
+  steps: [4],
+  writeable: true,
+});
+
 /** @param {string} name @param {[string, number][]} next @param {any} [rest] */
-const node = (name, next, rest = {}) => ({ kind: "node", name, next, saved: {}, attrs: {}, ...rest });
+export const node = (name, next, rest = {}) => ({ kind: "node", name, next, saved: {}, attrs: {}, ...rest });
 
 /** @param {Record<string, any>} vars */
 export const frame = (vars) => ({ kind: "frame", name: "<module>", line: 1, state: "running", vars });
@@ -167,16 +179,7 @@ export const array = trace("a = torch.ones(3)\nq = a.numpy()\n", [
   { set: { f1: frame({ a: ref("t1") }), ...A, s1: storage([1, 1, 1]) } },
   {
     set: {
-      a1: {
-        kind: "array",
-        type: "ndarray",
-        shape: [3],
-        dtype: "float32",
-        storage: "s1",
-        at: 0,
-        steps: [4],
-        writeable: true,
-      },
+      a1: ndarray(),
       f1: { vars: { q: ref("a1") } },
     },
   },

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from server.language.fixes.program import Fix, FixProgram, Hint, method, receiver, written_target
+from server.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver, written_target
 
 
 def clone_before(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -27,15 +27,7 @@ def clone_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 def clone_saved(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`x.clone()` for `x` where an operation keeps it."""
-    statement = program.statement(hint.line)
-    if statement is None or not is_assignable(hint.name()):
-        return
-    work = program.edits()
-    for node in program.own_nodes(statement):
-        is_read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
-        if is_read and ast.unparse(node) == hint.name() and not isinstance(work.parent(node), ast.Attribute):
-            work.replace(node, f"{program.text(node)}.clone()")
-    yield from program.with_edits(hint, work)
+    yield from program.with_method_behind_reads(hint, "clone")
 
 
 def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -51,8 +43,6 @@ def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         work.replace(value, f"{{key: tensor.clone() for key, tensor in {text}.items()}}")
     elif name in ("numpy", "asarray", "__array__"):
         work.replace(value, f"{text}.copy()")
-    elif name in ("from_numpy", "as_tensor", "frombuffer"):
-        work.replace(value, f"{text}.clone()")
     else:
         work.replace(value, f"{text}.clone()")
     yield from program.with_edits(hint, work)
@@ -97,8 +87,3 @@ def _behind_value(program: FixProgram, hint: Hint, name: str) -> Iterator[Fix]:
         work = program.edits()
         work.replace(value, f"{program.operand(value)}.{name}()")
         yield from program.with_edits(hint, work)
-
-
-def is_assignable(name: str) -> bool:
-    """Whether a name, or a path of names, can stand on the left of `=`."""
-    return bool(name) and all(part.isidentifier() for part in name.split("."))

@@ -3,8 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from server.language.fixes.copies import is_assignable
-from server.language.fixes.program import Fix, FixProgram, Hint, is_constant, method, receiver
+from server.language.fixes.program import Fix, FixProgram, Hint, is_assignable, is_constant, method, receiver
 
 _MAKERS = ("tensor", "randn", "rand", "zeros", "ones", "full", "arange", "linspace", "eye", "empty", "randn_like",
            "zeros_like", "ones_like", "full_like", "rand_like", "normal")  # fmt: skip

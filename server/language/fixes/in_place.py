@@ -3,8 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from server.language.fixes.copies import is_assignable
-from server.language.fixes.program import Fix, FixProgram, Hint, is_constant, method, receiver
+from server.language.fixes.program import Fix, FixProgram, Hint, is_assignable, is_constant, method, receiver
 
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@", ast.Mod: "%",
               ast.FloorDiv: "//", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}  # fmt: skip

@@ -3,9 +3,8 @@
 import ast
 from collections.abc import Iterator
 
-from server.language.fixes.copies import is_assignable
 from server.language.fixes.order import move_later
-from server.language.fixes.program import Fix, FixProgram, Hint, method
+from server.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method
 
 
 def register_parameter(program: FixProgram, hint: Hint) -> Iterator[Fix]:

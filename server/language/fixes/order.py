@@ -3,8 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from server.language.fixes.copies import is_assignable
-from server.language.fixes.program import Fix, FixProgram, Hint, method, receiver
+from server.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver
 
 
 def remove_line(program: FixProgram, hint: Hint) -> Iterator[Fix]:

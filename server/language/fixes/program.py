@@ -125,6 +125,18 @@ class FixProgram:
         edits = tuple(line_edits(self.lines, source.split("\n")))
         yield Fix(hint.kind, source, edits, {"line": hint.line, "name": hint.name(), **args})
 
+    def with_method_behind_reads(self, hint: Hint, name: str) -> Iterator[Fix]:
+        """The fix that puts a call of a method behind the hint's name where its statement reads it."""
+        statement = self.statement(hint.line)
+        if statement is None or not is_assignable(hint.name()):
+            return
+        work = self.edits()
+        for node in self.own_nodes(statement):
+            is_read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+            if is_read and ast.unparse(node) == hint.name() and not isinstance(work.parent(node), ast.Attribute):
+                work.replace(node, f"{self.text(node)}.{name}()")
+        yield from self.with_edits(hint, work)
+
     def inserted(self, at: int, new: Iterable[str]) -> list[str]:
         """The lines with others before the line `at`, from 1."""
         return [*self.lines[: at - 1], *new, *self.lines[at - 1 :]]
@@ -196,6 +208,11 @@ def method(call: ast.Call) -> str:
     if isinstance(call.func, ast.Attribute):
         return call.func.attr
     return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def is_assignable(name: str) -> bool:
+    """Whether a name, or a path of names, can stand on the left of `=`."""
+    return bool(name) and all(part.isidentifier() for part in name.split("."))
 
 
 def is_constant(node: ast.AST, value: object) -> bool:

@@ -3,8 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from server.language.fixes.copies import is_assignable
-from server.language.fixes.program import Fix, FixProgram, Hint, method
+from server.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method
 
 
 def retain_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -30,15 +29,7 @@ def leaf_of_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 def detach_used(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`x.detach()` for `x` where only its numbers are wanted."""
-    statement = program.statement(hint.line)
-    if statement is None or not is_assignable(hint.name()):
-        return
-    work = program.edits()
-    for node in program.own_nodes(statement):
-        is_read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
-        if is_read and ast.unparse(node) == hint.name() and not isinstance(work.parent(node), ast.Attribute):
-            work.replace(node, f"{program.text(node)}.detach()")
-    yield from program.with_edits(hint, work)
+    yield from program.with_method_behind_reads(hint, "detach")
 
 
 def grad_on(program: FixProgram, hint: Hint) -> Iterator[Fix]:

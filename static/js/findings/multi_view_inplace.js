@@ -1,8 +1,8 @@
 /** A write into one of several views that one operation made at once: unbind, split, chunk, iterating over a tensor. */
 
-import { fix, link, namesOf } from "./finding.js";
+import { fix, namesOf } from "./finding.js";
 import { operationName } from "./operation_name.js";
-import { multiView, refusedWrite } from "./refused_write.js";
+import { multiView, refusedWrite, viewedThenRefused } from "./refused_write.js";
 
 /** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function multiViewInplace(facts) {
@@ -21,10 +21,7 @@ export function multiViewInplace(facts) {
     {
       variant: iterates ? "loop" : undefined,
       cause: facts.place(step),
-      chain: [
-        link(facts.place(made), "shares", { ...all, code: facts.codeFact(made) }, [view.uid, view.op.inputs[0]]),
-        link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [view.uid]),
-      ],
+      chain: viewedThenRefused(facts, write, view, all),
       names: namesOf(x, y),
       facts: all,
       fixes: [

@@ -1,8 +1,8 @@
 /** A view that was made under no_grad was to be written with grad mode on. */
 
-import { fix, link, namesOf } from "./finding.js";
+import { fix, namesOf } from "./finding.js";
 import { operationName } from "./operation_name.js";
-import { multiView, refusedWrite, unrecordedView } from "./refused_write.js";
+import { multiView, refusedWrite, unrecordedView, viewedThenRefused } from "./refused_write.js";
 
 /** @param {import("./run_facts.js").RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function noGradViewInplace(facts) {
@@ -23,10 +23,7 @@ export function noGradViewInplace(facts) {
   return [
     {
       cause: facts.place(made),
-      chain: [
-        link(facts.place(made), "shares", { ...all, code: facts.codeFact(made) }, [view.uid, view.op.inputs[0]]),
-        link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [view.uid]),
-      ],
+      chain: viewedThenRefused(facts, write, view, all),
       names: namesOf(x, y),
       facts: all,
       fixes: [

@@ -1,5 +1,6 @@
 /** The in-place operation that torch refused where the program raised: through which handle, and how that is a view. */
 
+import { link } from "./finding.js";
 import { viewChain } from "./view_chain.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
@@ -45,6 +46,15 @@ export function multiView({ views }) {
 export function unrecordedView(facts, { op: write, views }) {
   if (!write.grad_mode) return undefined;
   return views.find(({ op }) => !op.grad_mode && facts.tensor(op.inputs[0], op.step)?.requires_grad);
+}
+
+/** The chain from where a view was made to where torch refused the write into it. @param {RunFacts} facts @param {RefusedWrite} write
+ * @param {import("./view_chain.js").ViewStep} view @param {import("./finding.js").Facts} all for the sentences */
+export function viewedThenRefused(facts, { step }, { op, uid }, all) {
+  return [
+    link(facts.place(op.step), "shares", { ...all, code: facts.codeFact(op.step) }, [uid, op.inputs[0]]),
+    link(facts.place(step), "checked", { ...all, code: facts.codeFact(step) }, [uid]),
+  ];
 }
 
 /** Whether several elements of a tensor are one cell in memory. @param {import("../entities.js").Tensor} tensor */

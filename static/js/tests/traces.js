@@ -1,6 +1,6 @@
 /** Small hand-written traces, as torch 2.13 behaves, for the tests of the picture. */
 
-import { counter, frame, node, ref, storage, tensor, trace, vars } from "./entities.js";
+import { counter, frame, ndarray, node, ref, storage, tensor, trace, vars } from "./entities.js";
 
 const A = { s1: storage([1, 2, 3]), c1: counter(), t1: tensor({ requires_grad: true }) };
 
@@ -227,16 +227,7 @@ export function objects() {
     { kind: "return", set: { f1: vars({ n: 4 }) }, gone: ["f2"] },
     {
       set: {
-        a1: {
-          kind: "array",
-          type: "ndarray",
-          shape: [3],
-          dtype: "float32",
-          storage: "s1",
-          at: 0,
-          steps: [4],
-          writeable: true,
-        },
+        a1: ndarray(),
         f1: vars({ q: ref("a1") }),
       },
     },
