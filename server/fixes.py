@@ -68,9 +68,8 @@ class FixTrials:
 
     async def _try(self, finding: Finding, proposal: Proposal) -> Fix | None:
         trace = await self.run(proposal.source)
-        if not self._helps(
-            finding, await find(self.renderer, trace, self.language, before=self.before, owner=self.owner)
-        ):
+        left = await find(self.renderer, trace, self.language, before=self.before, owner=self.owner)
+        if not helps(finding.kind, self.findings, left):
             return None
         summary = await summarize(self.renderer, trace, self.language)
         if not summary.finished:
@@ -78,12 +77,17 @@ class FixTrials:
         text = filled(SENTENCES[self.language][f"fix.{proposal.kind}"], proposal.args)
         return Fix(edits=proposal.edits, outcome=summary.text, text=text)
 
-    def _helps(self, finding: Finding, left: list[Finding]) -> bool:
-        """Whether there are fewer findings of the kind, and of no other kind there are more."""
-        before, after = _counts(self.findings), _counts(left)
-        return after.get(finding.kind, 0) < before[finding.kind] and all(
-            count <= before.get(kind, 0) for kind, count in _counts(left, SETTLED).items()
-        )
+
+def helps(kind: str, before: list[Finding], left: list[Finding]) -> bool:
+    """Whether a changed program has fewer findings of a kind, and of no other kind more errors or warnings.
+
+    before: the findings of the program; left: those of the changed one. What becomes finite may have the slope 0 there.
+    """
+    counts = _counts(before)
+    return _counts(left).get(kind, 0) < counts[kind] and all(
+        count <= counts.get(other, 0) or (kind == "nonfinite" and other == "zero_gradient")
+        for other, count in _counts(left, SETTLED).items()
+    )
 
 
 async def propose(request: ProposalRequest) -> list[Proposal]:

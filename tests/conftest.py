@@ -48,6 +48,7 @@ FLAGS = [
 
 LONGEST = [
     "test_chaos",
+    "test_offered_fixes",
     "test_agreement",
     "test_random",
     "test_thinning",

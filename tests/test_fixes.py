@@ -55,7 +55,7 @@ CASES: dict[str, tuple[str, int, dict[str, str | int], str]] = {
         "for i in range(3):\n    h = f(h)\n    h.sum().backward()",
         4,
         {"name": "h"},
-        "for i in range(3):\n    h = f(h)\n    h.sum().backward()\n    h = h.detach()",
+        "for i in range(3):\n    h = f(h.detach())\n    h.sum().backward()",
     ),
     "detach_sum": ("total += loss", 3, {}, "total += loss.item()"),
     "no_grad_instead": (
@@ -119,6 +119,63 @@ CASES: dict[str, tuple[str, int, dict[str, str | int], str]] = {
         "        ctx.save_for_backward(x.exp())\n"
         "    @staticmethod\n    def backward(ctx, g):\n        return g * ctx.saved_tensors[0]",
     ),
+    "leaf_of_update": (
+        "params = [p - p.grad for p in params]",
+        3,
+        {},
+        "params = [(p - p.grad).detach().requires_grad_() for p in params]",
+    ),
+    "log_softmax": (
+        "p = torch.softmax(z, 0)\ny = torch.log(p)",
+        4,
+        {},
+        "p = torch.softmax(z, 0)\ny = torch.log_softmax(z, 0)",
+    ),
+    "subtract_max": (
+        "y = torch.exp(z) / torch.exp(z).sum()",
+        3,
+        {},
+        "y = torch.exp(z - z.max()) / torch.exp(z - z.max()).sum()",
+    ),
+    "finite_mask": ("y = x.masked_fill(m, float('-inf'))", 3, {}, "y = x.masked_fill(m, -1e9)"),
+    "biased_std": ("y = x.std(dim=1)", 3, {}, "y = x.std(dim=1, correction=0)"),
+    "optimizer_of": (
+        "opt = torch.optim.SGD(old.parameters(), 0.1)",
+        3,
+        {"name": "net"},
+        "opt = torch.optim.SGD(net.parameters(), 0.1)",
+    ),
+    "count_gradients": (
+        "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, k):\n        return x * k\n"
+        "    @staticmethod\n    def backward(ctx, g):\n        return g",
+        9,
+        {"name": "F"},
+        "class F(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, k):\n        return x * k\n"
+        "    @staticmethod\n    def backward(ctx, g):\n        return g, None",
+    ),
+    "layer_size": ("fc = nn.Linear(4 * 2, 3)", 3, {"old": 8, "new": 6}, "fc = nn.Linear(6, 3)"),
+    "flatten_input": ("y = fc(x)", 3, {"name": "x"}, "y = fc(x.flatten(1))"),
+    "match_target": ("loss = f(out, y)", 3, {}, "loss = f(out, y.view_as(out))"),
+    "unsqueeze_operand": ("z = x + y", 3, {"name": "y"}, "z = x + y.unsqueeze(-1)"),
+    "transpose_operand": ("z = x @ y", 3, {"name": "y"}, "z = x @ y.mT"),
+    "infer_size": ("y = x.view(-1, 10)", 3, {}, "y = x.view(x.size(0), -1)"),
+    "pad_sequences": ("y = torch.stack(xs)", 3, {}, "y = torch.nn.utils.rnn.pad_sequence(xs, batch_first=True)"),
+    "not_reentrant": (
+        "y = checkpoint(f, x, use_reentrant=True)",
+        3,
+        {},
+        "y = checkpoint(f, x, use_reentrant=False)",
+    ),
+    "create_graph": ("g, = torch.autograd.grad(y, x)", 3, {}, "g, = torch.autograd.grad(y, x, create_graph=True)"),
+    "use_probability": ("p = (torch.sigmoid(z) > 0.5).float()", 3, {}, "p = torch.sigmoid(z)"),
+    "cross_entropy": (
+        "loss = (z.argmax(1) != y).float().mean()",
+        3,
+        {},
+        "loss = torch.nn.functional.cross_entropy(z, y)",
+    ),
+    "straight_through": ("y = x.round()", 3, {}, "y = (x + (x.round() - x).detach())"),
+    "leaky_relu": ("y = torch.relu(x)", 3, {}, "y = torch.nn.functional.leaky_relu(x)"),
 }
 """By kind: the lines of a program after its imports, the hint's line and facts, and what the first fix makes of them."""
 

@@ -4,13 +4,26 @@ Whether a fix works is not known here: each is run like any program, and only th
 """
 
 from collections.abc import Callable, Iterator
+from itertools import chain, zip_longest
 
-from server.language.fixes import copies, graph, in_place, modules, order, rewrites, values
+from server.language.fixes import (
+    copies,
+    finite,
+    graph,
+    history,
+    in_place,
+    modules,
+    order,
+    rewrites,
+    shapes,
+    slopes,
+    values,
+)
 from server.language.fixes.program import Fix, FixProgram, Hint, LineEdit
 
 __all__ = ["FIXES", "MAX_CANDIDATES", "Fix", "Hint", "LineEdit", "propose"]
 
-MAX_CANDIDATES = 4
+MAX_CANDIDATES = 6
 """Changed programs for one finding that are run."""
 
 FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
@@ -35,15 +48,19 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "retain_graph": order.retain_graph,
     "allow_unused": order.allow_unused,
     "add_losses": order.add_losses,
-    "keep_history": graph.keep_history,
+    "keep_history": history.keep_history,
     "require_grad": graph.require_grad,
     "detach_carried": graph.detach_carried,
     "detach_sum": graph.detach_sum,
     "no_grad_instead": graph.no_grad_instead,
     "sum_first": graph.sum_first,
     "mean_first": graph.mean_first,
-    "guard_operand": values.guard_operand,
-    "safe_where": values.safe_where,
+    "guard_operand": finite.guard_operand,
+    "safe_where": finite.safe_where,
+    "log_softmax": finite.log_softmax,
+    "subtract_max": finite.subtract_max,
+    "finite_mask": finite.finite_mask,
+    "biased_std": finite.biased_std,
     "reshape": values.reshape,
     "contiguous": values.contiguous,
     "float_dtype": values.float_dtype,
@@ -55,9 +72,10 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "in_place": modules.in_place,
     "optimizer_later": modules.optimizer_later,
     "mark_dirty": modules.mark_dirty,
-    "zero_grad_later": order.move_later,
+    "zero_grad_later": order.zero_grad_later,
     "retain_grad": rewrites.retain_grad,
     "leaf_of_result": rewrites.leaf_of_result,
+    "leaf_of_update": rewrites.leaf_of_update,
     "detach_used": rewrites.detach_used,
     "grad_on": rewrites.grad_on,
     "call_module": rewrites.call_module,
@@ -65,6 +83,21 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "static_methods": rewrites.static_methods,
     "clone_operand": rewrites.clone_operand,
     "deepcopy_instead": rewrites.deepcopy_instead,
+    "optimizer_of": modules.optimizer_of,
+    "count_gradients": modules.count_gradients,
+    "layer_size": shapes.layer_size,
+    "flatten_input": shapes.flatten_input,
+    "match_target": shapes.match_target,
+    "unsqueeze_operand": shapes.unsqueeze_operand,
+    "transpose_operand": shapes.transpose_operand,
+    "infer_size": shapes.infer_size,
+    "pad_sequences": shapes.pad_sequences,
+    "not_reentrant": graph.not_reentrant,
+    "create_graph": slopes.create_graph,
+    "use_probability": slopes.use_probability,
+    "cross_entropy": slopes.cross_entropy,
+    "straight_through": slopes.straight_through,
+    "leaky_relu": slopes.leaky_relu,
     "save_for_backward": rewrites.save_for_backward,
 }
 """The edits that a hint can name."""
@@ -79,10 +112,13 @@ def propose(source: str, hints: list[Hint]) -> list[Fix]:
         program = FixProgram(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    fixes: dict[str, Fix] = {}
+    proposed: list[list[Fix]] = []
     for hint in hints:
         kind = hint.kind if hint.kind in FIXES else FAMILIES.get(hint.kind.partition("_")[0], "")
         if kind:
-            for fix in FIXES[kind](program, Hint(kind, hint.line, hint.facts, hint.names)):
-                fixes.setdefault(fix.source, fix)
+            proposed.append(list(FIXES[kind](program, Hint(kind, hint.line, hint.facts, hint.names))))
+    fixes: dict[str, Fix] = {}
+    for fix in chain.from_iterable(zip_longest(*proposed)):  # the first of each hint before the second of any
+        if fix is not None:
+            fixes.setdefault(fix.source, fix)
     return list(fixes.values())[:MAX_CANDIDATES]

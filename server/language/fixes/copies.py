@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 
+from server.language.edits import Edits
 from server.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver, written_target
 
 
@@ -27,13 +28,38 @@ def clone_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 def clone_saved(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`x.clone()` for `x` where an operation keeps it."""
-    yield from program.with_method_behind_reads(hint, "clone")
+    statement = program.statement(hint.line)
+    if statement is None:
+        return
+    for name in dict.fromkeys([hint.name(), *hint.names]):
+        for statements in ([statement], program.siblings(statement)):
+            work = program.edits()
+            for node in (node for other in statements for node in program.own_nodes(other) if is_assignable(name)):
+                is_read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+                whole = _indexed(work, node) if is_read and ast.unparse(node) == name else None
+                is_alone = len(statements) == 1 or isinstance(whole, ast.Subscript)
+                if whole is not None and is_alone:
+                    work.replace(whole, f"{program.text(whole)}.clone()")
+            yield from program.with_edits(hint, work, name=name)
+
+
+def _indexed(work: Edits, node: ast.AST) -> ast.expr | None:
+    """A name with the indices behind it, `x[0]` for the `x` in it; None where it is written, or only an attribute is read."""
+    parent = work.parent(node)
+    while isinstance(parent, ast.Subscript) and parent.value is node:
+        if not isinstance(parent.ctx, ast.Load):
+            return None
+        node, parent = parent, work.parent(parent)
+    is_method = isinstance(parent, ast.Attribute) and isinstance(work.parent(parent), ast.Call)
+    is_called = isinstance(parent, ast.Call) and parent.func is node
+    return None if is_called or (isinstance(parent, ast.Attribute) and not is_method) else node  # type: ignore[return-value]
 
 
 def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """A copy where memory began to be shared: of a view, an array, a dictionary of weights."""
     statement = program.statement(hint.line)
     value = getattr(statement, "value", None)
+    yield from _stored_copy(program, hint)
     if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return) or value is None:
         return
     work = program.edits()
@@ -43,9 +69,42 @@ def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         work.replace(value, f"{{key: tensor.clone() for key, tensor in {text}.items()}}")
     elif name in ("numpy", "asarray", "__array__"):
         work.replace(value, f"{text}.copy()")
+    elif isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult) and isinstance(value.left, ast.List):
+        items = ", ".join(program.text(item) for item in value.left.elts)
+        work.replace(value, f"[{items} for _ in range({program.text(value.right)})]")
     else:
-        work.replace(value, f"{text}.clone()")
+        for part in elements(value):
+            work.replace(part, f"{program.operand(part)}.clone()")
     yield from program.with_edits(hint, work)
+
+
+def _stored_copy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`kept.append(x.clone())` for `kept.append(x)`, where the list is the one that a name such as `kept[0]` leads into."""
+    containers = {name.partition("[")[0] for name in (hint.name(), *hint.names) if "[" in name}
+    work = program.edits()
+    for call in (node for node in program.nodes if isinstance(node, ast.Call)):
+        of = receiver(call)
+        if method(call) == "append" and of is not None and program.text(of) in containers and call.args:
+            work.replace(call.args[0], f"{program.operand(call.args[0])}.clone()")
+    for node in program.statements:
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if (
+            isinstance(target, ast.Subscript)
+            and program.text(target.value) in containers
+            and isinstance(node, ast.Assign)
+        ):
+            work.replace(node.value, f"{program.operand(node.value)}.clone()")
+    yield from program.with_edits(hint, work)
+
+
+def elements(value: ast.expr) -> list[ast.expr]:
+    """The parts of a list, tuple, dictionary or comprehension that may be tensors; anything else itself."""
+    match value:
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
+            return parts
+        case ast.ListComp(elt=part) | ast.DictComp(value=part):
+            return [part]
+    return [value]
 
 
 def clone_for_deepcopy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -85,5 +144,6 @@ def _behind_value(program: FixProgram, hint: Hint, name: str) -> Iterator[Fix]:
     value = getattr(statement, "value", None)
     if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return) and value is not None:
         work = program.edits()
-        work.replace(value, f"{program.operand(value)}.{name}()")
+        for part in elements(value):
+            work.replace(part, f"{program.operand(part)}.{name}()")
         yield from program.with_edits(hint, work)

@@ -1,63 +1,13 @@
-"""Fixes of what autograd follows: histories that are cut, carried along, or never asked for."""
+"""Fixes of what autograd follows: histories that are carried along, or never asked for."""
 
 import ast
 from collections.abc import Iterator
 
+from server.language.fixes.order import add_keyword
 from server.language.fixes.program import Fix, FixProgram, Hint, is_assignable, is_constant, method, receiver
 
 _MAKERS = ("tensor", "randn", "rand", "zeros", "ones", "full", "arange", "linspace", "eye", "empty", "randn_like",
            "zeros_like", "ones_like", "full_like", "rand_like", "normal")  # fmt: skip
-
-
-def keep_history(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The statement without what cuts the history: `.detach()`, `.data`, `.item()`, a new tensor, `no_grad`."""
-    statement = program.statement(hint.line)
-    if statement is None:
-        return
-    work = program.edits()
-    for node in program.own_nodes(statement):
-        if isinstance(node, ast.Attribute) and node.attr == "data" and isinstance(node.ctx, ast.Load):
-            work.replace(node, program.text(node.value))
-        elif isinstance(node, ast.Call):
-            text = _with_history(program, node)
-            if text:
-                work.replace(node, text)
-    yield from program.with_edits(hint, work)
-    yield from _with_gradients(program, hint)
-
-
-def _with_history(program: FixProgram, call: ast.Call) -> str:
-    """The same value with its history; "" where the call cuts none."""
-    of = receiver(call)
-    path = program.modules.path(call.func) or ""
-    if of is not None and method(call) in ("detach", "item", "tolist") and not path.startswith("torch."):
-        return program.text(of)
-    if path in ("torch.tensor", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor") and call.args:
-        first = call.args[0]
-        if isinstance(first, ast.List | ast.Tuple):
-            return f"{program.torch()}.stack({program.text(first)})"
-        return program.text(first)
-    if isinstance(call.func, ast.Name) and call.func.id == "float" and len(call.args) == 1:
-        return program.text(call.args[0])
-    return ""
-
-
-def _with_gradients(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The block around a line that records nothing, made to record."""
-    torch = program.torch()
-    for node in program.statements:
-        if not isinstance(node, ast.With) or not node.lineno <= hint.line <= (node.end_lineno or node.lineno):
-            continue
-        for item in node.items:
-            context = item.context_expr
-            if isinstance(context, ast.Call) and method(context) in ("no_grad", "inference_mode"):
-                work = program.edits()
-                work.replace(context, f"{torch}.enable_grad()")
-                yield from program.with_edits(hint, work)
-            elif isinstance(context, ast.Call) and method(context) == "set_grad_enabled" and context.args:
-                work = program.edits()
-                work.replace(context.args[0], "True")
-                yield from program.with_edits(hint, work)
 
 
 def require_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -83,9 +33,13 @@ def require_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 def detach_carried(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """What a loop carries into its next iteration without its history; what is made once before it, made in it anew."""
     name, statement = hint.name(), program.statement(hint.line)
+    yield from _detached_where_read(program, hint)
     if not is_assignable(name):
         return
-    yield from _moved_into_loop(program, hint)
+    moved = list(_moved_into_loop(program, hint))
+    yield from moved
+    if moved and statement is not None and _is_trained(program, statement):
+        return  # without its history, what is trained would be trained no more
     forms = (f"{name} = {name}.detach()", f"{name} = tuple(part.detach() for part in {name})")
     loops = [program.enclosing_loop(line) for line in (hint.to_line(), hint.line)]
     for loop in dict.fromkeys(loop for loop in loops if loop is not None):
@@ -104,6 +58,45 @@ def detach_carried(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         work = program.edits()
         work.replace(value, f"{program.operand(value)}.detach()")
         yield from program.with_edits(hint, work)
+
+
+def _detached_where_read(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """What a statement reads of what it gives anew, without its history: `h, c = cell(x, (h.detach(), c.detach()))`."""
+    statement = program.statement(hint.line)
+    value = getattr(statement, "value", None)
+    if statement is None or value is None:
+        return
+    given = {ast.unparse(part) for part in _parts(statement)}
+    if isinstance(value, ast.Call) and method(value) == "append":
+        given = {f"{ast.unparse(value.func.value)}[-1]"} if isinstance(value.func, ast.Attribute) else set()
+    work = program.edits()
+    read = []
+    for node in ast.walk(value):
+        is_read = isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load)
+        if is_read and ast.unparse(node) in given and not isinstance(work.parent(node), ast.Attribute):
+            work.replace(node, f"{program.text(node)}.detach()")
+            read.append(program.text(node))
+    yield from program.with_edits(hint, work, name=", ".join(dict.fromkeys(read)))
+
+
+def _is_trained(program: FixProgram, statement: ast.stmt) -> bool:
+    """Whether a statement computes from something that an optimizer was given."""
+    given = {
+        node.id
+        for other in program.statements
+        if isinstance(other, ast.Assign) and isinstance(other.value, ast.Call)
+        if (program.modules.path(other.value.func) or "").startswith("torch.optim.")
+        for node in ast.walk(other.value)
+        if isinstance(node, ast.Name)
+    }
+    used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    return bool(used & given - program.modules.names.keys())
+
+
+def _parts(statement: ast.stmt) -> Iterator[ast.expr]:
+    """What a statement assigns to, one by one."""
+    for target in statement.targets if isinstance(statement, ast.Assign) else ():
+        yield from target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
 
 
 def _moved_into_loop(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -141,6 +134,10 @@ def detach_sum(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         for part in parts[:1]:
             work.replace(part, f"{program.operand(part)}.{suffix}()")
         yield from program.with_edits(hint, work, suffix=suffix)
+    if isinstance(statement, ast.Assign):
+        work = program.edits()
+        work.replace(statement.value, f"{program.operand(statement.value)}.detach()")
+        yield from program.with_edits(hint, work, suffix="detach")
 
 
 def no_grad_instead(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -149,6 +146,20 @@ def no_grad_instead(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     for node in program.nodes:
         if isinstance(node, ast.Attribute) and node.attr == "inference_mode":
             work.replace(node, f"{program.text(node.value)}.no_grad")
+    yield from program.with_edits(hint, work)
+
+
+def not_reentrant(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`use_reentrant=False`, by which a checkpoint follows the parameters inside, too."""
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if "checkpoint" not in method(call):
+            continue
+        flags = [keyword.value for keyword in call.keywords if keyword.arg == "use_reentrant"]
+        if flags:
+            work.replace(flags[0], "False")
+        else:
+            add_keyword(program, work, call, "use_reentrant=False")
     yield from program.with_edits(hint, work)
 
 

@@ -17,7 +17,9 @@ def module_list(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     statement = program.statement(hint.line)
     value = getattr(statement, "value", None)
     is_dict = isinstance(value, ast.Dict | ast.DictComp) or (isinstance(value, ast.Call) and method(value) == "dict")
-    yield from _wrapped(program, hint, "nn.ModuleDict" if is_dict else "nn.ModuleList")
+    text = program.text(value) if value is not None else ""
+    kind = "Parameter" if "Parameter(" in text or "requires_grad" in text else "Module"
+    yield from _wrapped(program, hint, f"nn.{kind}Dict" if is_dict else f"nn.{kind}List")
 
 
 def _wrapped(program: FixProgram, hint: Hint, wrapper: str) -> Iterator[Fix]:
@@ -68,6 +70,46 @@ def in_place(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 def optimizer_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """The optimizer is made after the parameters are what they will be."""
     yield from move_later(program, hint)
+
+
+def optimizer_of(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The optimizer of the module that is trained. facts: name, of that module; to, the line after which it is there."""
+    statement, module = program.statement(hint.line), hint.name()
+    if statement is None or not is_assignable(module):
+        return
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "parameters":
+            work.replace(call.func.value, module)
+    for fixed in program.with_edits(hint, work):
+        if not hint.to_line():
+            yield fixed
+            return
+        later = FixProgram(fixed.source)
+        moved, after = later.statement(hint.line), later.statement(hint.to_line())
+        lines = later.moved(moved, after) if moved is not None and after is not None else None
+        if lines is not None:
+            yield from program.with_lines(hint, lines)
+
+
+def count_gradients(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """As many results of `backward` as `forward` has arguments: None for what needs no gradient. facts: name, of the class."""
+    for owner in program.nodes:
+        if not isinstance(owner, ast.ClassDef) or owner.name != hint.name():
+            continue
+        functions = {item.name: item for item in owner.body if isinstance(item, ast.FunctionDef)}
+        forward, backward = functions.get("forward"), functions.get("backward")
+        if forward is None or backward is None or forward.args.vararg:
+            continue
+        wanted = len(forward.args.args) - (0 if "setup_context" in functions else 1)
+        work = program.edits()
+        for node in ast.walk(backward):
+            if not isinstance(node, ast.Return) or node.value is None:
+                continue
+            parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+            texts = [program.text(part) for part in parts[:wanted]]
+            work.replace(node.value, ", ".join([*texts, *["None"] * (wanted - len(texts))]))
+        yield from program.with_edits(hint, work)
 
 
 def mark_dirty(program: FixProgram, hint: Hint) -> Iterator[Fix]:

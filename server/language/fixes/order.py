@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 
+from server.language.edits import Edits
 from server.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method, receiver
 
 
@@ -26,6 +27,15 @@ def move_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     lines = program.moved(statement, after)
     if lines is not None:
         yield from program.with_lines(hint, lines, to=hint.to_line())
+
+
+def zero_grad_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The reset behind the line that needs the gradients; then behind the last of its block."""
+    yield from move_later(program, hint)
+    statement = program.statement(hint.line)
+    if statement is not None:
+        last = program.siblings(statement)[-1]
+        yield from move_later(program, Hint(hint.kind, hint.line, {**hint.facts, "to": last.lineno}, hint.names))
 
 
 def step_after_backward(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -64,7 +74,7 @@ def retain_graph(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     work = program.edits()
     for call in program.calls(hint.line):
         if method(call) in ("backward", "grad") and not any(k.arg == "retain_graph" for k in call.keywords):
-            _add_keyword(program, work, call, "retain_graph=True")
+            add_keyword(program, work, call, "retain_graph=True")
             break
     yield from program.with_edits(hint, work)
 
@@ -74,14 +84,15 @@ def allow_unused(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     work = program.edits()
     for call in program.calls(hint.line):
         if method(call) == "grad" and not any(k.arg == "allow_unused" for k in call.keywords):
-            _add_keyword(program, work, call, "allow_unused=True")
+            add_keyword(program, work, call, "allow_unused=True")
             break
     yield from program.with_edits(hint, work)
 
 
-def _add_keyword(program: FixProgram, work: object, call: ast.Call, keyword: str) -> None:
+def add_keyword(program: FixProgram, work: Edits, call: ast.Call, keyword: str) -> None:
+    """Add `retain_graph=True` or the like to a call."""
     arguments = [program.text(part) for part in [*call.args, *call.keywords]]
-    work.replace(call, f"{program.text(call.func)}({', '.join([*arguments, keyword])})")  # type: ignore[attr-defined]
+    work.replace(call, f"{program.text(call.func)}({', '.join([*arguments, keyword])})")
 
 
 def add_losses(program: FixProgram, hint: Hint) -> Iterator[Fix]:

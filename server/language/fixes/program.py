@@ -107,6 +107,30 @@ class FixProgram:
         ]
         return max(loops, key=lambda node: node.lineno, default=None)
 
+    def lists(self) -> frozenset[str]:
+        """The names that a list is assigned to."""
+        return frozenset(
+            target.id
+            for node in self.statements
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.ListComp)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        )
+
+    def siblings(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The statements of the block that a statement stands in."""
+        around = [self.tree.body, *(block for other in self.statements for block in blocks(other))]
+        return next((block for block in around if any(other is statement for other in block)), [statement])
+
+    def enclosing_function(self, node: ast.AST) -> ast.FunctionDef | None:
+        """The innermost function around a node."""
+        functions = [
+            other
+            for other in self.statements
+            if isinstance(other, ast.FunctionDef) and other is not node and any(part is node for part in walk(other))
+        ]
+        return max(functions, key=lambda other: other.lineno, default=None)
+
     def with_edits(self, hint: Hint, work: Edits, **args: str | int) -> Iterator[Fix]:
         """The fix that these edits make, if there are any."""
         yield from self.with_source(hint, apply_edits(self.source, work.sorted_edits()), **args)

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 
+from server.language.fixes.copies import elements
 from server.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method
 
 
@@ -10,21 +11,45 @@ def retain_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`y.retain_grad()` after the statement that makes `y`."""
     statement = program.statement(hint.line)
     indent = program.indent(statement) if statement is not None else None
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or indent is None:
+    if not isinstance(statement, ast.Assign) or indent is None:
         return
-    target = program.text(statement.targets[0])
-    if is_assignable(target):
-        at = (statement.end_lineno or statement.lineno) + 1
-        yield from program.with_lines(hint, program.inserted(at, [f"{indent}{target}.retain_grad()"]), name=target)
+    made = [program.text(part) for target in statement.targets for part in elements(target)]
+    wanted = [name for name in made if is_assignable(name) and (name == hint.name() or len(made) == 1)]
+    named = [name for name in hint.names if name in made and is_assignable(name)]
+    at = (statement.end_lineno or statement.lineno) + 1
+    lines = [f"{indent}{name}.retain_grad()" for name in dict.fromkeys([*wanted, *named])]
+    yield from program.with_lines(hint, program.inserted(at, lines), name=", ".join(dict.fromkeys([*wanted, *named])))
 
 
 def leaf_of_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """A leaf with the result's numbers: `.detach().requires_grad_()`."""
+    """A leaf with the result's numbers: `.detach().requires_grad_()`; then the same for the updates beside it."""
     statement = program.statement(hint.line)
-    if isinstance(statement, ast.Assign):
+    if not isinstance(statement, ast.Assign):
+        return
+    for statements in ([statement], program.siblings(statement)):
         work = program.edits()
-        work.replace(statement.value, f"{program.operand(statement.value)}.detach().requires_grad_()")
+        for other in statements:
+            if isinstance(other, ast.Assign) and (other is statement or _is_update(other)):
+                for part in elements(other.value):
+                    work.replace(part, f"{program.operand(part)}.detach().requires_grad_()")
         yield from program.with_edits(hint, work)
+
+
+def leaf_of_update(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The same, only for an update such as `params = [p - lr * p.grad for p in params]`."""
+    statement = program.statement(hint.line)
+    if statement is not None and any(
+        isinstance(node, ast.Attribute) and node.attr == "grad" for node in program.own_nodes(statement)
+    ):
+        yield from leaf_of_result(program, hint)
+
+
+def _is_update(statement: ast.Assign) -> bool:
+    """Whether a statement is like `a = a - lr * a.grad`."""
+    target = ast.unparse(statement.targets[0])
+    return any(
+        isinstance(node, ast.Attribute) and ast.unparse(node) == f"{target}.grad" for node in ast.walk(statement.value)
+    )
 
 
 def detach_used(program: FixProgram, hint: Hint) -> Iterator[Fix]:

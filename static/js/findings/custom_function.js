@@ -91,7 +91,7 @@ function wrongGradients(facts) {
       ],
       names: [{ code: all.function }],
       facts: all,
-      fixes: [],
+      fixes: match[1] === undefined ? [fix("count_gradients", facts.place(cause), { name: all.function })] : [],
       explainsError: true,
     },
   ];

@@ -18,7 +18,7 @@ export function dtypeMismatch(facts) {
   const step = op?.step ?? facts.errorStep;
   const operands = op ? operandsOf(facts, op) : mentionedOperands(facts, step);
   if (!operands.length) return [];
-  const index = /used as indices|argument .*(?:indices|index)/i.test(facts.error.message)
+  const index = /used as indices|argument .*(?:indices|index)|dtype \S*int64 for index/i.test(facts.error.message)
     ? operands.at(-1)
     : /target/i.test(facts.error.message) && operands.every(({ dtype }) => dtype === operands[0].dtype)
       ? operands[1]
@@ -32,6 +32,7 @@ export function dtypeMismatch(facts) {
     x_dtype: odd.dtype,
     y: other?.name ?? "",
     y_dtype: other?.dtype ?? "",
+    wanted: wantedDtype(facts.error.message, other),
     op: op ? operationName(op.name) : "",
     code: facts.codeFact(step),
     message: facts.error.message.split("\n")[0],
@@ -59,6 +60,7 @@ export function dtypeMismatch(facts) {
           name: facts.nameText(odd.uid, step) ?? "",
           dtype: wantedDtype(facts.error.message, other),
         }),
+        fix("out_of_place", facts.place(step)),
       ],
       explainsError: true,
     },
@@ -79,6 +81,7 @@ function oddOne(a, b) {
 
 /** @param {string} message @param {Operand | null} other */
 function wantedDtype(message, other) {
+  if (/int64 for index/.test(message)) return "long";
   if (
     /Long/.test(message) &&
     /expected.*Long|must be long|one of the following scalar types: Long|used as indices|to be Long/i.test(message)

@@ -71,7 +71,7 @@ function diagnosisOf(facts, interest, reason, explains) {
       ...["y", "loss", "from"].map((name) => /** @type {import("./finding.js").Fact} */ (reason.facts[name])),
     ),
     facts: said,
-    fixes: reason.fixes.map((kind) => fix(kind, cause, { x: plainName(x), to: read.line })),
+    fixes: reason.fixes.map((kind) => fix(kind, cause, { x: plainName(x), to: reason.to ?? read.line })),
     explainsError: explains,
   };
 }

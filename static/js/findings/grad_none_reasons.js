@@ -1,6 +1,7 @@
 /** The reasons for which a tensor has no `.grad` at a step, each with the step it goes back to and the way from there. */
 
 import { code, link } from "./finding.js";
+import { cutFixes } from "./cut_fixes.js";
 import { dataflow } from "./dataflow.js";
 import { replacedBy } from "./replaced_tensor.js";
 import { tensorHistory } from "./tensor_history.js";
@@ -12,7 +13,7 @@ import { valueLost } from "./value_lost.js";
 /** @typedef {import("./dataflow.js").Edge} Edge */
 /**
  * @typedef {{variant: string, severity: import("./finding.js").Severity, cause: number, chain: Link[], facts: Facts,
- *   fixes: string[]}} Reason   cause: a step
+ *   fixes: string[], to?: number}} Reason   cause: a step; to: another line that the fixes need, else where it was read
  */
 
 /**
@@ -47,7 +48,7 @@ function notALeaf(facts, uid, step) {
     link(facts.place(made), leaf ? "moved" : "made", { x, code: facts.codeFact(made) }, [uid]),
     ...starts.filter((entry) => entry.step >= made),
   ];
-  const fixes = leaf ? ["leaf_of_result", "retain_grad"] : ["retain_grad"];
+  const fixes = leaf ? ["leaf_of_result", "retain_grad"] : ["retain_grad", "leaf_of_update"];
   return {
     variant: leaf ? "moved_from_leaf" : "not_leaf",
     severity: "warning",
@@ -267,7 +268,7 @@ function cutOnTheWay(facts, x, way, [made, starts], loss) {
   const warns = /checkpoint/.test(facts.code(edge.step)) ? "checkpoint" : reason;
   const cut = link(facts.place(edge.step), "cut", { x, y, code: facts.codeFact(edge.step) }, [edge.from, edge.to]);
   const said = { y, loss, code: facts.codeFact(edge.step) };
-  const fixes = ["keep_history"];
+  const fixes = [...(warns === "checkpoint" ? ["not_reentrant"] : []), "keep_history", ...cutFixes(reason)];
   return {
     variant: `cut_${warns}`,
     severity: "warning",
@@ -294,7 +295,8 @@ function requiredLate(facts, uid, way, [made, starts]) {
     cause: required.step,
     chain: [made, link(used, "way", { code: facts.codeFact(used.step) }, [uid]), moved, starts],
     facts: { used: used.line, code: facts.codeFact(required.step) },
-    fixes: [],
+    fixes: ["move_before"],
+    to: used.line,
   };
 }
 

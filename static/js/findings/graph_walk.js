@@ -72,15 +72,17 @@ function sourcesOf(facts, uid, step) {
     for (const from of op.inputs) {
       if (from === uid || out.some((known) => known.from === from)) continue;
       const lost = !requires && facts.tensor(from, op.step)?.requires_grad && op.step === facts.birth(uid);
-      const cut = lost ? { tensor: from, result: uid, step: op.step, op: op.name, reason: cutReason(op) } : null;
+      const cut = lost ? { tensor: from, result: uid, step: op.step, op: op.name, reason: cutReason(facts, op) } : null;
       out.push({ from, cut });
     }
   }
   return out;
 }
 
-/** @param {Operation} op */
-function cutReason(op) {
+/** @param {RunFacts} facts @param {Operation} op */
+function cutReason(facts, op) {
+  const call = facts.backwardAt(op.step);
+  if (call?.step === op.step && call.api === "grad") return "create_graph";
   return op.grad_mode ? "dtype" : "no_grad";
 }
 

@@ -34,10 +34,18 @@ function leftBehind(facts) {
         ],
         names: namesOf(x, hook),
         facts: { x, hook, hooked: facts.steps[hung.step].line, code: facts.codeFact(step) },
-        fixes: [fix("move_hook", facts.place(hung.step), { to: line })],
+        fixes: [fix("move_hook", facts.place(hung.step), { to: lastWrite(facts, tensor, step) })],
       },
     ];
   });
+}
+
+/** The line of the last write of a tensor in place, before a backward. @param {RunFacts} facts @param {string} uid
+ * @param {number} step of the first that left a hook behind */
+function lastWrite(facts, uid, step) {
+  const backward = facts.backwards.find((call) => call.step > step)?.step ?? facts.steps.length;
+  const later = (facts.scan.inPlace.get(uid) ?? []).filter((op) => op.step >= step && op.step < backward);
+  return facts.steps[later.at(-1)?.step ?? step].line;
 }
 
 /** The step that hung up the hooks of a tensor, and the hook as that line calls it. @param {RunFacts} facts @param {string} uid

@@ -1,5 +1,6 @@
 /** Backward was asked of a tensor that no graph leads back from: what cut it, or that nothing ever required grad. */
 
+import { cutFixes } from "./cut_fixes.js";
 import { mentionedTensors, receiver } from "./expressions.js";
 import { code, fix, link, nameOf, namesOf } from "./finding.js";
 import { gradOffAt } from "./grad_mode.js";
@@ -60,7 +61,11 @@ function cutDiagnosis(facts, root, cut, step) {
   const y = facts.name(root, step);
   const x = facts.name(cut.tensor, cut.step);
   const reason = cut.reason === "detach" && /\.data\b/.test(facts.code(cut.step)) ? "data" : cut.reason;
-  const result = boundAt(facts, cut.step) ?? facts.name(cut.result, cut.step);
+  const end = cut.reason === "create_graph" ? (facts.backwardAt(cut.step)?.end ?? cut.step) + 1 : cut.step;
+  const result =
+    boundAt(facts, cut.step) ??
+    (end > cut.step ? boundWithin(facts, cut.step, end) : null) ??
+    facts.name(cut.result, cut.step);
   const all = { x, y, z: result, op: operationName(cut.op), code: facts.codeFact(cut.step) };
   const asked = { ...all, code: facts.codeFact(step) };
   const off = reason === "no_grad" ? gradOffAt(facts, cut.step) : null;
@@ -78,7 +83,7 @@ function cutDiagnosis(facts, root, cut, step) {
     facts: { ...turned, cut_line: facts.place(cut.step).line },
     fixes: off?.isSwitch
       ? [fix("grad_on", facts.place(cut.step)), fix("remove_line", facts.place(off.step))]
-      : [fix(`cut_${reason}`, facts.place(cut.step), { name: nameOf(result) })],
+      : cutFixes(reason).map((kind) => fix(kind, facts.place(cut.step), { name: nameOf(result) })),
     explainsError: true,
   };
 }
@@ -88,6 +93,16 @@ function wayLinks(facts, root, cut, step) {
   const made = facts.birth(root);
   if (made <= cut.step || made >= step) return [];
   return [link(facts.place(made), "made", { x: facts.name(root, made), code: facts.codeFact(made) }, [root])];
+}
+
+/** The first name that one of several steps gave to a tensor. @param {RunFacts} facts @param {number} first @param {number} last
+ * @returns {Fact | null} */
+function boundWithin(facts, first, last) {
+  for (let step = first; step <= Math.min(last, facts.steps.length - 1); step++) {
+    const name = boundAt(facts, step);
+    if (name) return name;
+  }
+  return null;
 }
 
 /** The name that a step gave to a tensor. @param {RunFacts} facts @param {number} step @returns {Fact | null} */

@@ -1,6 +1,6 @@
 /** Where the first NaN, or the first infinity of a gradient, came from: the operation and its operand, forward or backward. */
 
-import { fix, link, namesOf } from "./finding.js";
+import { fix, link, namesOf, phrase } from "./finding.js";
 import { gradName } from "./gradient_name.js";
 import { cellsOf, isNan, isNonfinite, numberOf, numbersText } from "./numbers.js";
 import { operationName } from "./operation_name.js";
@@ -132,7 +132,7 @@ function ofOperation(facts, { step, storage }) {
       values: values ? numbersText(values) : "",
       code: facts.codeFact(step),
     },
-    fixes: [fix("guard_operand", facts.place(step))],
+    fixes: finiteFixes(facts.place(step), facts.place(origin?.step ?? step)),
   };
 }
 
@@ -219,12 +219,12 @@ function ofVisit(facts, step) {
       grad: gradName(x),
       op,
       code: facts.codeFact(made),
-      values: cells ? numbersText(cells) : "",
+      values: cells ? numbersText(cells) : phrase("finding.nonfinite.its_operand"),
       incoming: numbersText(incoming),
       sent: numbersText(sent, sent.length === 1),
       choice: branch ? facts.operation(branch) : "",
     },
-    fixes: [fix(branch ? "safe_where" : "guard_operand", facts.place(made))],
+    fixes: branch ? [fix("safe_where", facts.place(made))] : finiteFixes(facts.place(made), facts.place(made)),
   };
 }
 
@@ -264,4 +264,17 @@ function effects(facts, step) {
   if (!leaf) return [];
   const x = facts.name(leaf.uid, leaf.step);
   return [link(facts.place(leaf.step), "gradient", { x, grad: gradName(x) }, [leaf.uid])];
+}
+
+/** What keeps an operation finite, the one that fits it best first. @param {import("./finding.js").Place} place
+ * @param {import("./finding.js").Place} origin of the operand */
+function finiteFixes(place, origin) {
+  const places = place.line === origin.line ? [place] : [origin, place];
+  return [
+    fix("log_softmax", place),
+    ...places.map((at) => fix("subtract_max", at)),
+    fix("biased_std", place),
+    ...places.map((at) => fix("guard_operand", at)),
+    fix("finite_mask", place),
+  ];
 }

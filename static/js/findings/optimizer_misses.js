@@ -77,9 +77,19 @@ export function missedByOptimizer(facts) {
       ],
       names: namesOf(x, o),
       facts: { ...all, code: facts.codeFact(cause) },
-      fixes: born > miss.made ? [fix("optimizer_later", facts.place(miss.made), { to: facts.steps[cause].line })] : [],
+      fixes: optimizerFixes(facts, miss.made, owner, born > miss.made ? cause : null, miss.grad),
     };
   });
+}
+
+/** The optimizer made later, or of the module that is trained. @param {RunFacts} facts @param {number} made
+ * @param {string} owner of the parameters @param {number | null} later the step after which they are there @param {number} step */
+function optimizerFixes(facts, made, owner, later, step) {
+  const name = facts.nameText(owner, step) ?? "";
+  const place = facts.place(made);
+  if (later === null) return [fix("optimizer_of", place, { name })];
+  const to = facts.steps[later].line;
+  return [fix("optimizer_later", place, { to }), fix("optimizer_of", place, { name, to })];
 }
 
 /** The step at which a module got its name, where that follows its birth in the same statement.

@@ -103,8 +103,14 @@ function versionAt(facts, counter, step) {
 function fixesFor(writer, facts, slot, step, all) {
   const write = facts.place(step);
   const saved = facts.place(slot.birth);
-  if (writer === "optimizer") return [fix("step_after_backward", write, { to: facts.error?.line ?? 0 })];
-  if (writer === "module") return [fix("not_inplace", write), fix("clone_saved", saved, { name: nameOf(all.x) })];
+  if (writer === "optimizer")
+    return [fix("step_after_backward", write, { to: facts.error?.line ?? 0 }), fix("detach_carried", saved)];
+  if (writer === "module")
+    return [
+      fix("not_inplace", write),
+      fix("clone_saved", saved, { name: nameOf(all.x) }),
+      fix("clone_before", write, { name: nameOf(all.y) }),
+    ];
   if (writer === "accumulated") return [fix("clone_saved", saved, { name: nameOf(all.x) })];
   return [
     fix("clone_before", write, { name: nameOf(all.y) }),

@@ -1,9 +1,10 @@
 /** An operation was refused because of the sizes of its operands: which dimensions do not fit, and where each has its size from. */
 
 import { mentionedTensors } from "./expressions.js";
-import { fix, link, namesOf } from "./finding.js";
+import { link, namesOf } from "./finding.js";
 import { operandsOf, shapeText } from "./operands.js";
 import { operationName } from "./operation_name.js";
+import { generalFixes, pairFixes } from "./shape_fixes.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./operands.js").Operand} Operand */
@@ -28,7 +29,8 @@ export function shapeMismatch(facts) {
 }
 
 /** @param {RunFacts} facts @param {import("./scan.js").Operation} op @param {Mismatch} mismatch @returns {import("./finding.js").Diagnosis} */
-function pairDiagnosis(facts, op, { variant, a, b, dimA, dimB }) {
+function pairDiagnosis(facts, op, mismatch) {
+  const { variant, a, b, dimA, dimB } = mismatch;
   const { step } = op;
   const all = {
     x: a.name,
@@ -60,14 +62,9 @@ function pairDiagnosis(facts, op, { variant, a, b, dimA, dimB }) {
     chain: [...origins, link(facts.place(step), "checked", all, [a.uid, b.uid])],
     names: namesOf(a.name, b.name),
     facts: all,
-    fixes: [fix(`shape_${variant}`, facts.place(step), { ...sizes({ a, b, dimA, dimB }) })],
+    fixes: pairFixes(facts, mismatch, facts.place(step)),
     explainsError: true,
   };
-}
-
-/** @param {{a: Operand, b: Operand, dimA: number, dimB: number}} mismatch */
-function sizes({ a, b, dimA, dimB }) {
-  return { a_size: a.shape[dimA] ?? 1, b_size: b.shape[dimB] ?? 1, a_dims: a.shape.length, b_dims: b.shape.length };
 }
 
 /** The step that made an operand, or the named tensor of the same size that it was made from. @param {RunFacts} facts
@@ -159,7 +156,7 @@ function generalDiagnosis(facts, op, operands) {
     chain,
     names: namesOf(x),
     facts: all,
-    fixes: [],
+    fixes: generalFixes(facts, facts.place(step)),
     explainsError: true,
   };
 }

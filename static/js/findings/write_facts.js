@@ -35,6 +35,7 @@ export function isGradcheck(facts, step) {
 
 /** Whether a statement's own text asks for an in-place operation. @param {string} text @param {string} op */
 function isWrittenOut(text, op) {
+  if (/^[^=]*\]\s*[-+*/@%&|^]{0,2}=[^=]/.test(text)) return true;
   if (/^[^=(]*[^=!<>]=[^=]/.test(text) && /\]\s*[-+*/@%&|^]?=|[-+*/@%&|^]=/.test(text)) return true;
   return /\w_\(|inplace\s*=\s*True|out\s*=/.test(text) || op === "";
 }

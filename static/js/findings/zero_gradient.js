@@ -1,6 +1,6 @@
 /** A leaf whose whole gradient is zero, and the operation that made it so: ReLU off, saturated, a step, multiplied by zero. */
 
-import { link, namesOf } from "./finding.js";
+import { fix, link, namesOf } from "./finding.js";
 import { gradName } from "./gradient_name.js";
 import { readsOfGrad } from "./grad_readings.js";
 import { numberOf } from "./numbers.js";
@@ -23,6 +23,9 @@ const MEANINGS = [
 ];
 const MOST_FINDINGS = 4;
 
+/** By meaning, what may be done. @type {Record<string, string>} */
+const FIXES = { relu: "leaky_relu", step: "straight_through" };
+
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function zeroGradient(facts) {
   /** @type {Map<string, {uids: string[], killer: Killer, step: number, variant: string, severity: "warning" | "note"}>} */
@@ -33,11 +36,12 @@ export function zeroGradient(facts) {
     const meaning = MEANINGS.find(([, , pattern]) => pattern.test(name));
     if (!killer || !meaning || isSpoiled(facts, killer)) continue;
     if (meaning[0] === "one_class" && !isOneClass(facts, killer)) continue;
-    const key = `${meaning[0]} ${facts.steps[facts.birth(killer.node)].line}`;
+    const variant = meaning[0] === "constant_sum" && !isConstant(facts, killer) ? "saturated" : meaning[0];
+    const key = `${variant} ${facts.steps[facts.birth(killer.node)].line}`;
     const known = out.get(key);
     const severity = isOfInterest(facts, uid) ? meaning[1] : "note";
     if (known) known.uids.push(uid);
-    else out.set(key, { uids: [uid], killer, step, variant: meaning[0], severity });
+    else out.set(key, { uids: [uid], killer, step, variant, severity });
   }
   return [...out.values()].slice(0, MOST_FINDINGS).map(({ uids, killer, step, variant, severity }) => {
     const xs = uids.map((uid) => facts.name(uid, step));
@@ -54,9 +58,16 @@ export function zeroGradient(facts) {
       ],
       names: namesOf(...xs),
       facts: { x: xs[0], grads: xs.map(gradName), op, code: facts.codeFact(made) },
-      fixes: [],
+      fixes: FIXES[variant] ? [fix(FIXES[variant], facts.place(made))] : [],
     };
   });
+}
+
+/** Whether an operation got the same gradient for every number. @param {RunFacts} facts @param {Killer} killer */
+function isConstant(facts, { step }) {
+  const grad = facts.steps[step].visit?.grad_outputs.find(Boolean);
+  const cells = grad?.cells ?? (grad?.summary ? [grad.summary.min, grad.summary.max] : []);
+  return cells.length > 0 && cells.every((cell) => numberOf(cell) === numberOf(cells[0]));
 }
 
 /** Whether the dimension along which probabilities add up to 1 has one element. @param {RunFacts} facts @param {Killer} killer */

@@ -1,0 +1,7 @@
+/** What may be done about a place where the history of a tensor ends, by why it ends there. */
+
+/** @param {string} reason @returns {string[]} kinds of fixes, the best first */
+export function cutFixes(reason) {
+  if (reason === "dtype") return ["use_probability", "cross_entropy"];
+  return [reason === "create_graph" ? "create_graph" : `cut_${reason}`];
+}

@@ -1,0 +1,71 @@
+/** Fixes of sizes that do not fit: which edits may help, by what does not fit. */
+
+import { fix, nameOf } from "./finding.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").FixHint} FixHint */
+/** @typedef {import("./finding.js").Place} Place */
+/** @typedef {import("./operands.js").Operand} Operand */
+
+/** Sizes that a layer's message tells: what it was made for, and what it got. @type {[RegExp, number, number][]} */
+const SIZES_IN_MESSAGE = [
+  [/Expected (\d+), got (\d+)/, 1, 2],
+  [/should contain (\d+) elements not (\d+)/, 2, 1],
+];
+
+/** @param {RunFacts} facts @param {import("./shape_mismatch.js").Mismatch} mismatch @param {Place} place
+ * @returns {FixHint[]} */
+export function pairFixes(facts, { variant, a, b, dimA, dimB }, place) {
+  const sizes = { old: b.shape[dimB] ?? 1, new: a.shape[dimA] ?? 1 };
+  const made = facts.place(b.made);
+  if (variant === "linear") {
+    const isFlat = a.shape.length > 2 && product(a.shape.slice(1)) === sizes.old;
+    return [...(isFlat ? [named("flatten_input", place, a)] : []), fix("layer_size", made, sizes)];
+  }
+  if (variant === "channels") return [fix("layer_size", made, sizes)];
+  if (variant === "product") return productFixes(a, b, place);
+  if (variant === "broadcast" || variant === "into") return broadcastFixes(a, b, place);
+  return variant === "join" ? [fix("pad_sequences", place)] : [];
+}
+
+/** @param {Operand} a @param {Operand} b @param {Place} place @returns {FixHint[]} */
+function productFixes(a, b, place) {
+  const fits = (/** @type {number[]} */ first, /** @type {number[]} */ second) =>
+    first.at(-1) === second[Math.max(0, second.length - 2)];
+  const turned = (/** @type {number[]} */ shape) => [...shape.slice(0, -2), shape.at(-1) ?? 1, shape.at(-2) ?? 1];
+  const hints = [];
+  if (b.shape.length > 1 && fits(a.shape, turned(b.shape))) hints.push(named("transpose_operand", place, b));
+  if (a.shape.length > 1 && fits(turned(a.shape), b.shape)) hints.push(named("transpose_operand", place, a));
+  return hints;
+}
+
+/** @param {Operand} a @param {Operand} b @param {Place} place @returns {FixHint[]} */
+function broadcastFixes(a, b, place) {
+  const [short, long] = a.shape.length < b.shape.length ? [a, b] : [b, a];
+  if (product(a.shape) === product(b.shape)) return [fix("match_target", place)];
+  const raised = [...short.shape, 1];
+  const fits = raised.every((size, k) => size === 1 || size === long.shape[long.shape.length - raised.length + k]);
+  return short.shape.length < long.shape.length && fits ? [named("unsqueeze_operand", place, short)] : [];
+}
+
+/** Fixes where no two operands were compared: by the sizes of the message. @param {RunFacts} facts @param {Place} place
+ * @returns {FixHint[]} */
+export function generalFixes(facts, place) {
+  const message = facts.error?.message ?? "";
+  for (const [pattern, made, got] of SIZES_IN_MESSAGE) {
+    const match = pattern.exec(message);
+    if (match) return [fix("layer_size", place, { old: Number(match[made]), new: Number(match[got]) })];
+  }
+  if (/target size/i.test(message)) return [fix("match_target", place)];
+  return /shape '.*' is invalid/.test(message) ? [fix("infer_size", place)] : [];
+}
+
+/** @param {string} kind @param {Place} place @param {Operand} operand */
+function named(kind, place, operand) {
+  return fix(kind, place, { name: nameOf(operand.name) });
+}
+
+/** @param {number[]} shape */
+function product(shape) {
+  return shape.reduce((left, size) => left * size, 1);
+}

@@ -1,0 +1,8 @@
+import torch
+from torch import nn
+net = nn.Linear(2, 1)
+losses = []
+for x in torch.ones(3, 2):
+    losses.append(net(x).pow(2))
+total = sum(losses) / len(losses)
+total.backward()

@@ -1,0 +1,10 @@
+import torch
+from torch import nn
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2), nn.Sigmoid())
+q = net(torch.ones(2, 3))
+target = q.detach().clone()
+chosen = torch.eye(2, dtype=torch.bool)
+q = torch.where(chosen, torch.tensor(0.5), q)
+loss = nn.functional.mse_loss(q, target)
+loss.backward()

@@ -1,0 +1,136 @@
+"""Every fix that is offered for programs of tests/findings, tests/silent and the questions, run: which programs have one, and
+that it gives the gradients of a version that was corrected by hand."""
+
+import json
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from server.wire.findings import Finding
+from tests.fixing import Trial, trials
+
+ROOT = Path(__file__).parent.parent
+CORRECTED = ROOT / "tests/corrected"
+"""`NAME.py` is what `tests/findings/NAME.py` should have been; `NAME.2.py` another answer that is as right."""
+NAMES = sorted(path.stem for path in CORRECTED.glob("*.py") if "." not in path.stem)
+QUESTIONS = ROOT.parent / "shared/questions"
+
+WITHOUT_FIX: dict[str, set[str]] = {
+    "backward_twice": {"backward_twice_replay_stale_hidden_list"},
+    "custom_function": {"custom_shape"},
+    "grad_none": {"argmax_step", "autograd_grad", "before_backward", "frozen", "grad_none_double_head_freeze",
+                  "loss_requires_grad_true", "new_after_backward", "reset_then_zero", "wrong_module_called",
+                  "zero_before_check"},
+    "hook_misses": {"hook_after_detach", "hook_on_replaced_tensor"},
+    "index_copy": {"reshape_copy_lost"},
+    "memory_held": {"hook_keeps_its_tensor", "objects_keep_each_other"},
+    "no_graph": {"no_graph_one_hot_regression", "no_graph_reward_weighted_argmax", "no_graph_round"},
+    "nonfinite": {"kl_of_zero", "lr", "nan_to_num_hides"},
+    "parameter_detached": {"tied_by_clone"},
+    "saved_overwritten": {"saved_overwritten_max_norm_in_forward"},
+    "shape_mismatch": {"shape_cat", "shape_loss", "shape_mismatch_broadcasting_loss",
+                       "shape_mismatch_cross_entropy_probs_shape", "shape_setitem", "shape_view"},
+    "shared_memory": {"function", "mutated_batch_in_dataset", "reshape"},
+    "zero_gradient": {"ce_single_logit", "clamp", "clamp_dead", "clamped_action", "sigmoid", "softmax_sum",
+                      "zero_init_two_layers"},
+}  # fmt: skip
+"""By kind, the programs of tests/findings and tests/silent whose finding no small edit helps; every other one has to be
+offered a fix."""
+
+pytestmark = pytest.mark.slow
+
+Gradients = dict[str, torch.Tensor | None]
+
+
+@pytest.fixture(scope="module")
+def tried() -> tuple[dict[str, list[Finding]], list[Trial]]:
+    """The findings of every program, by its folder and name, and every fix that was proposed and run."""
+    folders = [ROOT / "tests/findings", ROOT / "tests/silent", *([QUESTIONS] if QUESTIONS.exists() else [])]
+    return trials(
+        {f"{folder.name}/{path.stem}": path.read_text() for folder in folders for path in sorted(folder.glob("*.py"))}
+    )
+
+
+def kind_of(program: str) -> str:
+    """The kind of finding that a program is about, by its first line or by its question."""
+    folder, _, name = program.partition("/")
+    if folder == "questions":
+        return str(json.loads((QUESTIONS / "expected.json").read_text())[name]["kinds"][0])
+    match = re.match(r"# (\w+)", (ROOT / f"tests/{folder}/{name}.py").read_text())
+    assert match is not None
+    return match[1]
+
+
+def test_every_program_has_a_fix_but_for_those_where_there_is_none(
+    tried: tuple[dict[str, list[Finding]], list[Trial]],
+) -> None:
+    findings, runs = tried
+    fixed = {(run.program, run.finding.kind) for run in runs if run.is_offered}
+    without: dict[str, set[str]] = {}
+    for program, found in findings.items():
+        kind = kind_of(program)
+        if (program, kind) not in fixed and found and not program.startswith("questions/"):
+            without.setdefault(kind, set()).add(program.rpartition("/")[2])
+    assert without == WITHOUT_FIX
+
+
+def test_what_is_offered_runs_to_its_end_without_the_finding(
+    tried: tuple[dict[str, list[Finding]], list[Trial]],
+) -> None:
+    offered = [run for run in tried[1] if run.is_offered]
+    assert len(offered) > 250
+    for run in offered:
+        assert run.trace["outcome"]["status"] == "finished", run.fix.source
+        same = [finding for finding in tried[0][run.program] if finding.kind == run.finding.kind]
+        assert len([finding for finding in run.left if finding.kind == run.finding.kind]) < len(same), run.fix.source
+
+
+def gradients(source: str) -> Gradients:
+    """Of every variable that a program leaves: the gradients of tensors and of modules' parameters, by name."""
+    variables: dict[str, Any] = {}
+    with torch.random.fork_rng(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.manual_seed(0)
+        try:
+            exec(compile(source, "program", "exec"), variables)
+        finally:
+            torch.set_grad_enabled(True)
+    found: Gradients = {}
+    for name, value in variables.items():
+        if isinstance(value, torch.Tensor) and value.requires_grad and (value.is_leaf or value.retains_grad):
+            found[name] = value.grad
+        elif isinstance(value, torch.nn.Module):
+            found |= {f"{name}.{path}": parameter.grad for path, parameter in value.named_parameters()}
+    return found
+
+
+def agree(left: Gradients, right: Gradients) -> bool:
+    """Whether what both have is the same, and is something."""
+    both = [(left[name], right[name]) for name in left.keys() & right.keys()]
+    same = all(
+        (a is None and b is None) or (a is not None and b is not None and torch.allclose(a, b, atol=1e-5))
+        for a, b in both
+    )
+    return same and any(a is not None for a, _ in both)
+
+
+def test_programs_are_corrected_by_hand() -> None:
+    assert len(NAMES) >= 45
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_fix_gives_the_gradients_of_the_corrected_program(
+    name: str, tried: tuple[dict[str, list[Finding]], list[Trial]]
+) -> None:
+    right = [
+        gradients(path.read_text()) for path in sorted(CORRECTED.glob("*.py")) if path.name.partition(".")[0] == name
+    ]
+    finding = tried[0][f"findings/{name}"][0]
+    offered = [run for run in tried[1] if run.is_offered and run.finding is finding]
+    assert offered, finding.text
+    for run in offered:
+        assert any(agree(gradients(run.fix.source), version) for version in right), run.fix.source
