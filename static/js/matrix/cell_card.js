@@ -107,7 +107,7 @@ function headers(values, words) {
 /** @param {Operation} operation @param {Address} at @param {Context} context */
 function siblings({ siblings: names }, at, { words, titles }) {
   if (!names.length) return [];
-  const paragraph = element("p", "siblings", `${words.siblings}: `);
+  const paragraph = element("p", "cell-siblings", `${words.siblings}: `);
   names.forEach((name, k) => {
     const title = titles.get(name)?.replace("b = ", "") ?? name;
     const made = link("", `#at=${name}.${at.property}`, "");

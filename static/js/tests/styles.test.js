@@ -1,0 +1,57 @@
+/** Styles of one page stay in that page: all pages but the matrix get one file, in which a common word means what came last. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+
+const folder = new URL("../../css/", import.meta.url);
+
+/** Pages whose styles begin with a class of their own, and the parts of other files that they lay out anew. */
+const PAGES = [
+  { root: "comparison", files: /^compare/, shared: ["busy", "controls", "listing", "sentences"] },
+  { root: "matrix", files: /^matrix_/, shared: ["tagline", "top", "wordmark"] },
+];
+
+const files = readdirSync(folder)
+  .filter((name) => name.endsWith(".css"))
+  .map((name) => ({ name, selectors: selectorsOf(readFileSync(new URL(name, folder), "utf8")) }));
+
+/** The selectors of a style sheet, one by one. @param {string} css */
+function selectorsOf(css) {
+  const rules = css.replace(/\/\*.*?\*\//gs, "").matchAll(/([^{};]+)\{/g);
+  return [...rules]
+    .flatMap(([, text]) => (text.trim().startsWith("@") ? [] : text.split(/,(?![^(]*\))/)))
+    .map((text) => text.trim());
+}
+
+/** @param {string} selector */
+function classesOf(selector) {
+  return [...selector.matchAll(/\.([a-zA-Z][\w-]*)/g)].map((match) => match[1]);
+}
+
+/** @param {string} root */
+function startsFrom(root) {
+  return new RegExp(`^(\\.${root}(?![\\w])|:where\\(\\.${root}\\) |body:has\\(\\.${root}\\))`);
+}
+
+for (const { root, files: own, shared } of PAGES) {
+  const pageFiles = files.filter(({ name }) => own.test(name));
+  const pageSelectors = pageFiles.flatMap(({ selectors }) => selectors);
+
+  test(`styles of the page .${root} begin with it`, () => {
+    assert.ok(pageSelectors.includes(`.${root}`), "no rule of the page was read");
+    const leaking = pageSelectors.filter((selector) => !startsFrom(root).test(selector));
+    assert.deepEqual(leaking, [], `these would style other pages: begin them with .${root}`);
+  });
+
+  test(`what the page .${root} styles, no other file styles on every page`, () => {
+    const others = files.filter(({ name }) => !own.test(name)).flatMap(({ selectors }) => selectors);
+    const everywhere = new Set(others.map((selector) => /^\.([\w-]+)/.exec(selector)?.[1]));
+    const both = new Set(pageSelectors.flatMap(classesOf).filter((name) => everywhere.has(name)));
+    assert.deepEqual(
+      [...both].sort(),
+      shared,
+      "give the class another name, or add it to `shared` if it is the same part",
+    );
+  });
+}
