@@ -299,8 +299,8 @@ def test_a_repair_is_made_on_a_click_with_the_readers_shape(page: Any, site: str
     field.fill("2, 3")
     with page.expect_response("**/runs"):
         field.press("Enter")
-    page.locator("#outcome.raised").wait_for()
     page.locator(".cm-line", has_text="x = torch.randn(2, 3).cuda()").wait_for()
+    page.locator("#outcome.raised").wait_for()
     with page.expect_response("**/runs"):
         page.locator(".message.error button").click()
     page.locator("#outcome.finished").wait_for()
@@ -569,7 +569,7 @@ def test_both_languages(page: Any, site: str) -> None:
     assert re.search("[\u4e00-\u9fff]", page.locator("#sentences").inner_text())
 
 
-@pytest.mark.parametrize("prefix", ["", "findings.", "matrix."])
+@pytest.mark.parametrize("prefix", ["", "builder.", "findings.", "matrix."])
 def test_both_languages_have_the_same_sentences(prefix: str) -> None:
     files = (ROOT / f"static/locales/{prefix}{name}.json" for name in ("en", "zh"))
     english, chinese = (json.loads(path.read_text()) for path in files)

@@ -1,8 +1,8 @@
 /** The program's editor: CodeMirror for Python, with the step's line highlighted, breakpoints, and messages at lines. */
 
-import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory, redo, undo } from "@codemirror/commands";
 import { pythonLanguage } from "@codemirror/lang-python";
-import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { EditorState, RangeSet, StateEffect, StateField } from "@codemirror/state";
 import {
   Decoration,
@@ -14,19 +14,12 @@ import {
   lineNumbers,
   WidgetType,
 } from "@codemirror/view";
-import { tags } from "@lezer/highlight";
 import { lineRole } from "./finding_icons.js";
 import { lineMarks } from "./findings_card.js";
-import { isShape } from "./repair.js";
+import { messageBox } from "./message_box.js";
+import { highlightStyle } from "./syntax.js";
 
-/**
- * @typedef {{why: string, label: string, shape?: string, shapeLabel: string, run: (shape?: string) => void}} Offer
- *   shape: what the reader may change before
- * @typedef {{line: number, kind: "error" | "notice" | "output", text: string, offers?: Offer[], inline?: boolean,
- *   lineOnly?: boolean, render?: () => HTMLElement, gloss?: string}} Message
- *   render: draws what `text` stands for; inline: at the end of the line, not under it; lineOnly: the line alone is marked; gloss: the text in plain words
- */
-
+/** @typedef {import("./message_box.js").Message} Message */
 /** @typedef {import("./findings_card.js").ChainMark} ChainMark */
 
 /** @type {import("@codemirror/state").StateEffectType<{line: number, tone: string} | null>} */
@@ -66,6 +59,7 @@ const breakpoints = StateField.define({
   },
 });
 
+/** A message under its line. */
 class MessageWidget extends WidgetType {
   /** @param {Message} message */
   constructor(message) {
@@ -79,49 +73,12 @@ class MessageWidget extends WidgetType {
   }
 
   toDOM() {
-    if (this.message.render) return this.message.render();
-    const box = document.createElement("div");
-    box.className = `message ${this.message.kind}`;
-    box.setAttribute("role", this.message.kind === "error" ? "alert" : "note");
-    box.append(this.message.text);
-    if (this.message.gloss) {
-      const gloss = document.createElement("p");
-      gloss.className = "gloss";
-      gloss.textContent = this.message.gloss;
-      box.append(gloss);
-    }
-    for (const offer of this.message.offers ?? []) box.append(offerForm(offer));
-    return box;
+    return messageBox(this.message);
   }
 
   ignoreEvent() {
     return true;
   }
-}
-
-/** A sentence, a field for the shape and the button. @param {Offer} offer */
-function offerForm({ why, label, shape, shapeLabel, run }) {
-  const row = document.createElement("form");
-  row.className = "offer";
-  const button = document.createElement("button");
-  button.textContent = label;
-  row.append(why);
-  const field = document.createElement("input");
-  if (shape !== undefined) {
-    field.value = shape;
-    field.size = Math.max(shape.length, 8);
-    field.setAttribute("aria-label", shapeLabel);
-    row.append(field);
-  }
-  row.append(button);
-  row.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const fits = shape === undefined || isShape(field.value);
-    field.setAttribute("aria-invalid", String(!fits));
-    if (fits) run(shape === undefined ? undefined : field.value);
-    else field.focus();
-  });
-  return row;
 }
 
 const stepLine = StateField.define({
@@ -234,17 +191,6 @@ function scrollToLine(view, line, jumps = 0) {
   });
 }
 
-const highlightStyle = HighlightStyle.define([
-  {
-    tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword],
-    class: "sx-word",
-  },
-  { tag: [tags.string, tags.special(tags.string)], class: "sx-text" },
-  { tag: [tags.number, tags.bool, tags.null], class: "sx-number" },
-  { tag: [tags.comment, tags.lineComment], class: "sx-note" },
-  { tag: [tags.function(tags.definition(tags.variableName)), tags.definition(tags.className)], class: "sx-name" },
-]);
-
 /**
  * @param {HTMLElement} host
  * @param {{source: string, label: string, leaveHint: string, nonce: string, onRun: () => void, onChange: () => void, onLine: (line: number) => void,
@@ -319,6 +265,18 @@ export function createEditor(host, { source, label, leaveHint, nonce, onRun, onC
         annotations: isolateHistory.of("full"),
       });
       silent = false;
+    },
+    /** Changes parts of the text, as one change that can be undone. @param {import("@codemirror/state").ChangeSpec} changes */
+    change(changes) {
+      view.dispatch({ changes, annotations: isolateHistory.of("full") });
+    },
+    undo: () => undo(view),
+    redo: () => redo(view),
+    /** Puts the cursor at a line. @param {number} line from 1 */
+    openLine(line) {
+      const { from, text } = view.state.doc.line(Math.max(1, Math.min(line, view.state.doc.lines)));
+      view.focus();
+      view.dispatch({ selection: { anchor: from + text.length }, scrollIntoView: true });
     },
     /** Lights the line that the step is at, and scrolls it into the middle unless it is in sight. @param {number | null} line
      * @param {string} [tone] */

@@ -2,7 +2,7 @@
 
 import { errorGloss } from "./error_gloss.js";
 
-/** @typedef {import("./editor.js").Message} Message */
+/** @typedef {import("./message_box.js").Message} Message */
 /** @typedef {import("./locale.js").Locale["say"]} Say */
 /** @typedef {import("./trace.js").Trace} Trace */
 

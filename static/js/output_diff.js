@@ -1,7 +1,7 @@
 /** An article's outputs against torch's: a message under each line that has one, and a summary of how many agree. */
 
 /** @typedef {import("./outputs.js").OutputRow} Row */
-/** @typedef {import("./editor.js").Message} Message */
+/** @typedef {import("./message_box.js").Message} Message */
 /** @typedef {import("./locale.js").Locale["say"]} Say */
 
 /** @type {Record<Row["verdict"], string>} */

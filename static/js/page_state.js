@@ -25,7 +25,7 @@ import { writeBefore } from "./cell_writers.js";
  *   What the server sent with the page: its program. draft: what the reader wrote before in this tab. traceUrl: where the program's trace is, null where the server has
  *   none; trace: null until it was fetched.
  *
- * @typedef {{id: number, reason: "run" | "repair" | "sibling" | "iteration" | "elements" | "lookup" | "page", text: string, source: string,
+ * @typedef {{id: number, reason: "run" | "repair" | "sibling" | "card" | "iteration" | "elements" | "lookup" | "page", text: string, source: string,
  *   settings: Settings, focus: Focus | null, at: number}} Request
  *   A trace that was asked for. text: the editor's when it was asked; source: what is run; at: the element that is to
  *   be shown, or the line. A "lookup" asks for a result that the server has from before, "page" for the page's own trace: they run nothing.
@@ -58,6 +58,7 @@ import { writeBefore } from "./cell_writers.js";
  *   | {type: "repairRequested", repair: import("./trace.js").Repair, shape?: string}
  *   | {type: "fixApplied", edits: import("./fixes.js").LineEdit[]}
  *   | {type: "siblingChosen", edits: import("./fixes.js").LineEdit[], line: number}
+ *   | {type: "cardChanged", line: number}
  *   | {type: "iterationRequested", index: number}
  *   | {type: "elementsRequested", storage: string, at: number}
  *   | {type: "runQueued", id: number, ahead: number}
@@ -119,6 +120,7 @@ const TRANSITIONS = {
     state.opened ? requestRun(state, "repair", { source: fixed(state.opened.trace.program, edits) }) : state,
   siblingChosen: (state, { edits, line }) =>
     state.opened ? requestRun(state, "sibling", { source: fixed(state.opened.trace.program, edits), at: line }) : state,
+  cardChanged: (state, { line }) => requestRun(state, "card", { source: state.text, at: line }),
   iterationRequested(state, { index }) {
     const gap = skippedGap(state);
     if (!gap) return state;
@@ -229,7 +231,7 @@ function showAnswer(state, request, trace) {
  * @param {Trace} trace @param {number | null} iteration the first step of the iteration that was asked for, or -1 */
 function stepToShow(state, { reason, at }, trace, iteration) {
   if (reason === "elements") return state.step;
-  if (reason === "sibling") {
+  if (reason === "sibling" || reason === "card") {
     const step = trace.steps.findIndex(({ line }) => line === at);
     return step < 0 ? null : step;
   }

@@ -1,6 +1,7 @@
 /** The pane of the program: its editor with messages, its settings, the run's outcome and what differs from an article. */
 
 import { outcomeSentence } from "./captions.js";
+import { createCards } from "./cards.js";
 import { startCodeFold } from "./code_fold.js";
 import { createEditor } from "./editor.js";
 import { createInputBox } from "./input_box.js";
@@ -62,6 +63,11 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
     onChange: () => dispatch({ type: "programEdited", text: editor.text() }),
     onLine: (line) => dispatch({ type: "lineChosen", line }),
   });
+  const cards = createCards(
+    { form, buttons: element("program-as"), host: element("cards") },
+    { editor, store: { state: current, dispatch } },
+    () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
+  );
   const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"));
   /** @type {HTMLTextAreaElement} */
   const input = element("input");
@@ -83,7 +89,7 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
 
   /** The messages at the lines, while the editor shows the program that they are about. @param {PageState} state */
   function showMessages(state) {
-    if (!state.opened || !isCurrent(state)) return editor.setMessages([]);
+    if (!state.opened || !isCurrent(state)) return setMessages([]);
     const repair = (/** @type {import("./repair.js").Repair} */ chosen, /** @type {string | undefined} */ shape) =>
       chosen.key === "type_input" ? inputBox.open() : dispatch({ type: "repairRequested", repair: chosen, shape });
     const { trace } = state.opened;
@@ -91,7 +97,13 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
       ...message,
       lineOnly: errorExplained && message.kind === "error" && !message.offers?.length,
     }));
-    editor.setMessages([...own, ...outputMessages(rows, say, go)]);
+    setMessages([...own, ...outputMessages(rows, say, go)]);
+  }
+
+  /** @param {import("./message_box.js").Message[]} list */
+  function setMessages(list) {
+    editor.setMessages(list);
+    cards.setMessages(list);
   }
 
   /** The line of the step. @param {PageState} state */
@@ -151,6 +163,7 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
     const { opened, text } = state;
     const changed = differs(state, before, "text", "opened");
     if (differs(state, before, "text") && text !== editor.text()) editor.setText(text);
+    cards.render(state, before);
     if (differs(state, before, "settings")) fields.show(state.settings);
     if (differs(state, before, "text", "settings")) inputBox.render(state);
     if (differs(state, before, "opened")) {
@@ -183,8 +196,17 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
     showLine(current());
   }
 
-  const { devices, chosen: chosenSettings } = fields;
-  return { render, run, markLines, stopsAt, toggleBreakpoint, focused: editor.focused, devices, chosenSettings };
+  return {
+    render,
+    run,
+    markLines,
+    stopsAt,
+    toggleBreakpoint,
+    focused: editor.focused,
+    devices: fields.devices,
+    chosenSettings: fields.chosen,
+    commands: cards.commands,
+  };
 }
 
 /** @param {string} text @param {() => void} onClick */

@@ -1,0 +1,301 @@
+/** The builder: the program as cards, beside the editor and with its history. What the reader does becomes a change of the text. */
+
+import { element } from "../elements.js";
+import { isCurrent } from "../page_selectors.js";
+import { differs } from "../store.js";
+import { createCardList } from "./card_list.js";
+import { stepOfLine } from "./card_facts.js";
+import { startDragging } from "./dragging.js";
+import { openEditField } from "./edit_field.js";
+import * as edits from "./edits.js";
+import { changesOf } from "./line_edits.js";
+import { placeAbove, placeBelow } from "./places.js";
+import { loadBuilderLocale } from "./words.js";
+
+/** @typedef {import("../page_state.js").PageState} PageState */
+/** @typedef {import("./statements.js").Item} Item */
+/** @typedef {import("./edits.js").Outcome} Outcome */
+/** @typedef {{id: string, label: string, keys: string, run: () => void}} Command   what can be done with the card that the reader is at */
+/**
+ * @typedef {object} Builder
+ * @property {(state: PageState, before: PageState | null) => void} render
+ * @property {(isShown: boolean) => void} show
+ * @property {(messages: import("../message_box.js").Message[]) => void} setMessages
+ * @property {() => Command[]} commands
+ * @property {() => number} line of the card that the reader is at, from 0
+ * @property {() => void} focus
+ */
+
+/** Milliseconds after the last of several changes at which the program is run. */
+const RUN_AFTER = 250;
+
+/**
+ * @param {object} parts
+ * @param {HTMLElement} parts.host
+ * @param {{change: (changes: import("./line_edits.js").Change[]) => void, undo: () => boolean, redo: () => boolean, openLine: (line: number) => void}} parts.editor
+ * @param {{state: () => PageState, dispatch: (action: import("../page_state.js").Action) => void}} parts.store
+ * @returns {Promise<Builder>}
+ */
+export async function createBuilder({ host, editor, store }) {
+  const say = (await loadBuilderLocale(document.documentElement.lang)).say;
+  const list = element("ol", "card-list");
+  list.setAttribute("aria-label", say("cards"));
+  const bar = element("div", "cards-foot");
+  const told = element("p", "card-told");
+  told.setAttribute("role", "status");
+  bar.append(
+    button("quiet card-undo", "↶", "", () => undo(), say("card_undo")),
+    button("quiet card-redo", "↷", "", () => redo(), say("card_redo")),
+    keyHints(say),
+  );
+  host.replaceChildren(list, bar, told);
+  let isShown = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let runTimer;
+
+  const cards = createCardList(list, say, { choose, tool: (name, item) => doNamed(name, item) });
+
+  /** @param {Item} item */
+  function choose(item) {
+    cards.setCurrent(item.first, true);
+    goTo(item);
+  }
+
+  /** The step at which a card's line ran. @param {Item} item */
+  function goTo(item) {
+    const state = store.state();
+    const steps = isCurrent(state) ? cards.stepsOfItem(item) : [];
+    if (steps.length) store.dispatch({ type: "stepChosen", step: stepOfLine(steps, state.step) });
+  }
+
+  /** @param {string} text */
+  function tell(text) {
+    told.textContent = text;
+  }
+
+  /** The program is run when the reader pauses, and shown at a line. @param {number} line from 0 */
+  function runSoon(line) {
+    clearTimeout(runTimer);
+    runTimer = setTimeout(() => store.dispatch({ type: "cardChanged", line: line + 1 }), RUN_AFTER);
+  }
+
+  /** @param {Outcome} outcome @param {string} key of what is told then @returns {boolean} whether it was done */
+  function apply(outcome, key) {
+    cards.removeInserted();
+    if ("refused" in outcome) {
+      tell(say(outcome.refused, outcome.args));
+      showRefusal(say(outcome.refused, outcome.args));
+      return false;
+    }
+    const changes = changesOf(cards.program().lines, outcome.edits);
+    cards.expect(outcome.line);
+    editor.change(changes);
+    cards.setCurrent(outcome.line, true);
+    const count = cards.program().lines.length;
+    tell(say(key, { line: outcome.line + 1, n: count }));
+    runSoon(outcome.line);
+    return true;
+  }
+
+  /** Why nothing was done, below the card, until the next deed. @param {string} text */
+  function showRefusal(text) {
+    const row = element("li", "card-row card-refusal");
+    row.append(element("p", "", text));
+    cards.insertBelow(cards.current, row);
+  }
+
+  /** @param {Item} item */
+  function remove(item) {
+    const text = edits.ownText(cards.program(), item).split("\n")[0];
+    if (!apply(edits.removed(cards.program(), item), "card_deleted")) return;
+    const row = element("li", "card-row card-toast");
+    const said = element("p", "", say("card_deleted_line", { line: item.first + 1 }));
+    said.append(" ", element("code", "", text));
+    row.append(
+      said,
+      button("quiet", say("card_undo"), "", () => undo()),
+    );
+    cards.insertBelow(item.first - 1, row);
+  }
+
+  /** @param {Item} item */
+  function edit(item) {
+    const card = cards.cardOf(item);
+    if (!card) return;
+    cards.removeInserted();
+    openEditField(card, edits.ownText(cards.program(), item), {
+      label: say("card_edit_label", { line: item.first + 1 }),
+      commit(text) {
+        const outcome = edits.rewritten(cards.program(), item, text);
+        if ("refused" in outcome) return say(outcome.refused, outcome.args);
+        apply(outcome, "card_edited");
+        return null;
+      },
+      close: () => cards.setCurrent(item.first, true),
+    });
+  }
+
+  function undo() {
+    cards.removeInserted();
+    if (editor.undo()) runSoon(cards.current);
+    cards.setCurrent(cards.current, true);
+  }
+
+  function redo() {
+    cards.removeInserted();
+    if (editor.redo()) runSoon(cards.current);
+    cards.setCurrent(cards.current, true);
+  }
+
+  /** @type {Record<string, (item: Item) => unknown>} */
+  const deeds = {
+    edit,
+    up: (item) => apply(edits.movedUp(cards.program(), item), "card_moved"),
+    down: (item) => apply(edits.movedDown(cards.program(), item), "card_moved"),
+    duplicate: (item) => apply(edits.duplicated(cards.program(), item), "card_duplicated"),
+    off: (item) => apply(edits.toggled(cards.program(), item), item.kind === "off" ? "card_on_told" : "card_off_told"),
+    delete: remove,
+    siblings: () => /** @type {HTMLElement | null} */ (document.querySelector("#siblings .sibling"))?.focus(),
+    undo,
+    redo,
+  };
+
+  /** @param {string} name @param {Item | null} [item] */
+  function doNamed(name, item = cards.currentItem()) {
+    if (item || name === "undo" || name === "redo") deeds[name]?.(/** @type {Item} */ (item));
+  }
+
+  /** @param {Item | null} item */
+  function walk(item) {
+    if (!item) return;
+    cards.setCurrent(item.first, true);
+    goTo(item);
+  }
+
+  list.addEventListener("keydown", (event) => {
+    if (!(event.target instanceof HTMLElement) || !event.target.matches(".statement-card")) return;
+    const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey;
+    const name = deedOf(event);
+    if (isPlain && event.key in WALKS) walk(cards.step(WALKS[event.key]));
+    else if (name) doNamed(name);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  list.addEventListener("dblclick", (event) => {
+    const card = event.target instanceof Element ? event.target.closest(".statement-card:not(.editing)") : null;
+    const item = card && cards.currentItem();
+    if (item && cards.cardOf(item) === card) edit(item);
+  });
+
+  /** @param {Element} row @param {Element} target @param {boolean} isBelow @returns {Outcome | null} */
+  function dropped(row, target, isBelow) {
+    const item = cards.itemOfRow(row);
+    const other = cards.itemOfRow(target);
+    if (!item || !other) return null;
+    const program = cards.program();
+    const isInside = isBelow || other.kind === "blank" || other.kind === "clause";
+    const place = isInside ? placeBelow(program, other) : placeAbove(program, other);
+    return edits.moved(program, item, place);
+  }
+  startDragging(list, {
+    refusal(row, target, isBelow) {
+      const outcome = dropped(row, target, isBelow);
+      return outcome && "refused" in outcome ? say(outcome.refused, outcome.args) : null;
+    },
+    drop(row, target, isBelow) {
+      const outcome = dropped(row, target, isBelow);
+      if (outcome) apply(outcome, "card_moved");
+    },
+  });
+
+  /** @param {PageState} state */
+  function showRun(state) {
+    cards.showRun(isCurrent(state) && state.opened?.count ? state.opened : null, state.step);
+  }
+
+  return {
+    render(state, before) {
+      if (!isShown) return;
+      if (differs(state, before, "text")) cards.setText(state.text);
+      if (differs(state, before, "text", "opened", "step")) showRun(state);
+    },
+    show(shown) {
+      if (shown === isShown) return;
+      isShown = shown;
+      if (!shown) return clearTimeout(runTimer);
+      cards.setText(store.state().text);
+      showRun(store.state());
+    },
+    setMessages: cards.setMessages,
+    commands: () =>
+      COMMANDS.map(([id, keys]) => ({ id: `card_${id}`, label: say(`card_${id}`), keys, run: () => doNamed(id) })),
+    line: () => cards.current,
+    focus: () => walk(atStep() ?? cards.currentItem()),
+  };
+
+  /** The card of the step that is shown. */
+  function atStep() {
+    const state = store.state();
+    const line = isCurrent(state) && state.opened?.count ? state.opened.trace.steps[state.step].line - 1 : null;
+    return cards.cards().find(({ first, last }) => line !== null && first <= line && line <= last) ?? null;
+  }
+}
+
+/** @type {Record<string, number>} cards further, by key */
+const WALKS = {
+  ArrowUp: -1,
+  ArrowDown: 1,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+  PageUp: -8,
+  PageDown: 8,
+};
+
+/** What can be done with a card, with its keys. @type {[string, string][]} */
+const COMMANDS = [
+  ["edit", "⏎"],
+  ["duplicate", "⌃D"],
+  ["off", "⌃/"],
+  ["up", "⌥↑"],
+  ["down", "⌥↓"],
+  ["delete", "⌫"],
+  ["undo", "⌃Z"],
+  ["redo", "⌃⇧Z"],
+];
+
+/** @param {KeyboardEvent} event @returns {string | null} */
+function deedOf({ key, altKey, ctrlKey, metaKey, shiftKey }) {
+  if (altKey) return key === "ArrowUp" ? "up" : key === "ArrowDown" ? "down" : null;
+  if (ctrlKey || metaKey) {
+    const letter = key.toLowerCase();
+    if (letter === "z") return shiftKey ? "redo" : "undo";
+    return { d: "duplicate", "/": "off", y: "redo" }[letter] ?? null;
+  }
+  return { Enter: "edit", Backspace: "delete", Delete: "delete", s: "siblings", F2: "edit" }[key] ?? null;
+}
+
+/** @param {string} className @param {string} text @param {string} key @param {() => void} onClick @param {string} [label] */
+function button(className, text, key, onClick, label) {
+  const made = /** @type {HTMLButtonElement} */ (element("button", className, text));
+  made.type = "button";
+  if (key) made.append(" ", element("kbd", "", key));
+  if (label) made.setAttribute("aria-label", label);
+  if (label) made.title = label;
+  made.addEventListener("click", onClick);
+  return made;
+}
+
+/** @param {import("../locale.js").Locale["say"]} say */
+function keyHints(say) {
+  const hints = element("p", "card-keys");
+  for (const [keys, what] of [
+    ["↑ ↓", "cards_key"],
+    ["⏎", "edit_key"],
+    ["⌥↑", "move_key"],
+    ["⌃/", "off_key"],
+  ]) {
+    hints.append(element("kbd", "", keys), ` ${say(`card_${what}`)} `);
+  }
+  return hints;
+}

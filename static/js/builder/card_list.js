@@ -1,0 +1,197 @@
+/** The list of cards in the page: rows that follow the program's text, one of which the reader is at. */
+
+import { element } from "../elements.js";
+import { messageBox } from "../message_box.js";
+import { cardFact, stepsByLine } from "./card_facts.js";
+import { cardRow, showFact, toolRow } from "./card_row.js";
+import { createSourcePainter } from "./card_source.js";
+import { ownText } from "./edits.js";
+import { itemAt, readProgram } from "./statements.js";
+
+/** @typedef {import("./statements.js").Item} Item */
+/** @typedef {import("./statements.js").Program} Program */
+/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../locale.js").Locale["say"]} Say */
+
+/**
+ * @param {HTMLElement} list an `ol` @param {Say} say
+ * @param {{choose: (item: Item) => void, tool: (name: string, item: Item) => void}} on choose: a card was clicked; tool: one of its buttons
+ */
+export function createCardList(list, say, on) {
+  let program = readProgram("");
+  /** @type {ReturnType<typeof createSourcePainter>} */
+  let painter = createSourcePainter(program);
+  /** @type {Map<Item, HTMLLIElement>} */
+  let rows = new Map();
+  let current = 0;
+  /** @type {Map<number, number[]>} */
+  let steps = new Map();
+  /** @type {OpenTrace | null} */
+  let stepsOf = null;
+  /** What stands below a card: a form, a note of what was deleted. @type {{line: number, made: HTMLElement} | null} */
+  let inserted = null;
+
+  /** @param {string} text */
+  function setText(text) {
+    if (text === program.source && rows.size) return;
+    const hadFocus = list.contains(document.activeElement) && !inserted?.made.contains(document.activeElement);
+    program = readProgram(text);
+    painter = createSourcePainter(program);
+    rows = new Map(program.items.map((item) => [item, cardRow(program, item, painter.paint(item), say)]));
+    const last = program.items.at(-1);
+    if (last?.kind === "blank") rows.get(last)?.classList.add("last");
+    list.replaceChildren(...rows.values());
+    if (inserted) insertBelow(inserted.line, inserted.made);
+    setCurrent(current, hadFocus);
+  }
+
+  /** The card that the reader is at, or the next one to it. @returns {Item | null} */
+  function currentItem() {
+    const at = itemAt(program, current);
+    if (at && at.kind !== "blank") return at;
+    const shown = cards();
+    return shown.findLast(({ first }) => first <= current) ?? shown[0] ?? null;
+  }
+
+  /** All but blank lines. */
+  function cards() {
+    return program.items.filter(({ kind }) => kind !== "blank");
+  }
+
+  /** @param {Item} item @returns {HTMLElement | null} */
+  function cardOf(item) {
+    return rows.get(item)?.querySelector(".statement-card") ?? null;
+  }
+
+  /** @param {number} line from 0 @param {boolean} [focus] */
+  function setCurrent(line, focus = false) {
+    current = line;
+    for (const card of list.querySelectorAll(".statement-card[tabindex='0']")) {
+      /** @type {HTMLElement} */ (card).tabIndex = -1;
+      card.querySelector(".card-tools")?.remove();
+    }
+    const item = currentItem();
+    const card = item && cardOf(item);
+    if (!item || !card) return;
+    current = item.first;
+    card.tabIndex = 0;
+    card.append(toolRow(item, say, (name) => on.tool(name, item)));
+    if (focus) card.focus({ preventScroll: true });
+    if (focus) card.scrollIntoView({ block: "nearest" });
+  }
+
+  /** @param {number} line from 0: below its card @param {HTMLElement} made */
+  function insertBelow(line, made) {
+    inserted?.made.remove();
+    inserted = { line, made };
+    const item = itemAt(program, line);
+    const row = item && rows.get(item);
+    if (row) row.after(made);
+    else if (line < 0) list.prepend(made);
+    else list.append(made);
+  }
+
+  function removeInserted() {
+    inserted?.made.remove();
+    inserted = null;
+  }
+
+  /** What the run says of each card at a step. @param {OpenTrace | null} opened null: there is no run of this text @param {number} step */
+  function showRun(opened, step) {
+    if (opened !== stepsOf) {
+      steps = opened ? stepsByLine(opened) : new Map();
+      stepsOf = opened;
+    }
+    const now = opened?.trace.steps[step]?.line ?? null;
+    for (const [item, row] of rows) {
+      if (item.kind === "blank") continue;
+      const at = stepsOfItem(item);
+      const isNow = now !== null && item.first < now && now <= item.last + 1;
+      const made = painter
+        .namesOf(item)
+        .filter(({ role }) => role === "made")
+        .map(({ name }) => name);
+      const fact = opened && at.length ? cardFact(opened, at, step, made, item.kind === "head") : null;
+      showFact(row, item, ownText(program, item), fact, { isKnown: opened !== null, isNow }, say);
+      markTracked(row, opened, fact?.step ?? null);
+      if (isNow && !list.contains(document.activeElement)) row.scrollIntoView({ block: "nearest" });
+    }
+    list.classList.toggle("stale", opened === null);
+  }
+
+  /** The steps of a card's own lines. @param {Item} item @returns {number[]} */
+  function stepsOfItem({ first, last }) {
+    const found = [];
+    for (let line = first + 1; line <= last + 1; line++) found.push(...(steps.get(line) ?? []));
+    return found.sort((a, b) => a - b);
+  }
+
+  /** Names that stand for tensors which autograd follows. @param {HTMLElement} row @param {OpenTrace | null} opened @param {number | null} step */
+  function markTracked(row, opened, step) {
+    const entities = opened && step !== null ? opened.state(step) : null;
+    const frame = entities && opened && step !== null ? entities.get(opened.trace.steps[step].frame ?? "") : null;
+    for (const mark of /** @type {NodeListOf<HTMLElement>} */ (row.querySelectorAll(".card-name"))) {
+      const value = frame?.kind === "frame" ? frame.vars.get(mark.dataset.name ?? "") : null;
+      const ref = value && typeof value === "object" && "ref" in value ? entities?.get(String(value.ref)) : null;
+      mark.classList.toggle("tracked", ref?.kind === "tensor" && Boolean(ref.requires_grad));
+    }
+  }
+
+  /** @param {import("../message_box.js").Message[]} messages */
+  function setMessages(messages) {
+    for (const old of list.querySelectorAll(".card-message")) old.remove();
+    for (const card of list.querySelectorAll(".statement-card.error")) card.classList.remove("error");
+    for (const message of messages) {
+      const item = itemAt(program, message.line - 1);
+      const row = item && rows.get(item);
+      const card = item && cardOf(item);
+      if (!row || !card) continue;
+      if (message.kind === "error") card.classList.add("error");
+      if (message.lineOnly) continue;
+      const holder = element("div", "card-message");
+      holder.append(messageBox(message));
+      row.append(holder);
+    }
+  }
+
+  list.addEventListener("click", (event) => {
+    const row = event.target instanceof Element ? event.target.closest("li[data-line]") : null;
+    const item = row && [...rows].find(([, made]) => made === row)?.[0];
+    if (
+      item &&
+      item.kind !== "blank" &&
+      !(event.target instanceof HTMLElement && event.target.closest("textarea, .card-message"))
+    )
+      on.choose(item);
+  });
+
+  return {
+    setText,
+    setCurrent,
+    showRun,
+    setMessages,
+    insertBelow,
+    removeInserted,
+    cardOf,
+    cards,
+    currentItem,
+    stepsOfItem,
+    /** @param {number} by cards further */
+    step(by) {
+      const all = cards();
+      const item = currentItem();
+      const at = item ? all.indexOf(item) : -1;
+      return all[Math.max(0, Math.min(all.length - 1, at + by))] ?? null;
+    },
+    program: () => program,
+    /** Where the reader is in the text that comes next. @param {number} line from 0 */
+    expect(line) {
+      current = line;
+    },
+    /** @param {Element} row @returns {Item | undefined} */
+    itemOfRow: (row) => [...rows].find(([, made]) => made === row)?.[0],
+    get current() {
+      return current;
+    },
+  };
+}

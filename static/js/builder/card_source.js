@@ -1,0 +1,69 @@
+/** The source on a card: its characters in their colours, with the names of the program marked. */
+
+import { highlightTree } from "@lezer/highlight";
+import { element } from "../elements.js";
+import { highlightStyle } from "../syntax.js";
+import { nameMarks } from "./names.js";
+
+/** @typedef {import("./statements.js").Program} Program */
+/** @typedef {import("./statements.js").Item} Item */
+/** @typedef {import("./names.js").NameMark} NameMark */
+
+/** @param {Program} program */
+export function createSourcePainter(program) {
+  /** @type {{from: number, to: number, style: string}[]} */
+  const colours = [];
+  highlightTree(program.tree, highlightStyle, (from, to, style) => colours.push({ from, to, style }));
+  const marks = nameMarks(program);
+  const starts = [0];
+  for (const line of program.lines) starts.push(starts[starts.length - 1] + line.length + 1);
+
+  /** @param {Item} item @returns {NameMark[]} those on the card's own lines */
+  function namesOf({ first, last }) {
+    return marks.filter(({ from }) => from >= starts[first] && from < starts[last + 1]);
+  }
+
+  /** The text of a card's own lines without its indentation. @param {Item} item @returns {(string | HTMLElement)[]} */
+  function paint(item) {
+    const own = namesOf(item);
+    const out = [];
+    for (let line = item.first; line <= item.last; line++) {
+      if (line > item.first) out.push("\n");
+      const text = program.lines[line];
+      const skipped = text.startsWith(item.indent) ? item.indent.length : 0;
+      out.push(...paintRange(starts[line] + skipped, starts[line] + text.length, own));
+    }
+    return out;
+  }
+
+  /** @param {number} from @param {number} to @param {NameMark[]} names @returns {(string | HTMLElement)[]} */
+  function paintRange(from, to, names) {
+    /** @type {{from: number, to: number, style: string, name?: string}[]} */
+    const spans = names
+      .filter((mark) => mark.from >= from && mark.to <= to)
+      .map((mark) => ({ ...mark, style: `card-name ${mark.role}` }));
+    for (const colour of colours) {
+      if (
+        colour.to <= from ||
+        colour.from >= to ||
+        spans.some((span) => span.from < colour.to && span.to > colour.from)
+      )
+        continue;
+      spans.push({ ...colour, from: Math.max(from, colour.from), to: Math.min(to, colour.to) });
+    }
+    spans.sort((a, b) => a.from - b.from);
+    const out = [];
+    let at = from;
+    for (const span of spans) {
+      if (span.from > at) out.push(program.source.slice(at, span.from));
+      const made = element("span", span.style, program.source.slice(span.from, span.to));
+      if (span.name) made.dataset.name = span.name;
+      out.push(made);
+      at = span.to;
+    }
+    if (at < to) out.push(program.source.slice(at, to));
+    return out;
+  }
+
+  return { paint, namesOf };
+}

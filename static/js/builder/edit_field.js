@@ -1,0 +1,64 @@
+/** A card's own text in a field, in its place. */
+
+import { element } from "../elements.js";
+
+/**
+ * Opens the field on a card. @param {HTMLElement} card @param {string} text
+ * @param {{label: string, commit: (text: string) => string | null, close: () => void}} how commit: returns why the text can not
+ *   stand there, or null where it stands there now; close: the field is gone, and the text is what it was
+ */
+export function openEditField(card, text, { label, commit, close }) {
+  const form = element("div", "card-edit");
+  const field = /** @type {HTMLTextAreaElement} */ (element("textarea", ""));
+  field.value = text;
+  field.rows = Math.max(1, text.split("\n").length);
+  field.spellcheck = false;
+  field.autocapitalize = "off";
+  field.setAttribute("aria-label", label);
+  const problem = element("p", "card-problem");
+  problem.setAttribute("role", "alert");
+  form.append(field, problem);
+  card.classList.add("editing");
+  card.prepend(form);
+  let isOpen = true;
+
+  function shut() {
+    isOpen = false;
+    form.remove();
+    card.classList.remove("editing");
+  }
+
+  function submit() {
+    if (!isOpen) return;
+    if (field.value === text) return cancel();
+    isOpen = false; // a field that is taken away loses the focus
+    const refused = commit(field.value);
+    if (refused === null) return shut();
+    isOpen = true;
+    problem.textContent = refused;
+    field.setAttribute("aria-invalid", "true");
+    field.focus();
+  }
+
+  function cancel() {
+    shut();
+    close();
+  }
+
+  field.addEventListener("input", () => {
+    field.rows = Math.max(1, field.value.split("\n").length);
+    problem.textContent = "";
+    field.removeAttribute("aria-invalid");
+  });
+  field.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    if (event.isComposing) return;
+    if (event.key === "Escape") cancel();
+    else if (event.key === "Enter" && !event.shiftKey) submit();
+    else return;
+    event.preventDefault();
+  });
+  field.addEventListener("blur", () => isOpen && submit());
+  field.focus();
+  field.setSelectionRange(text.length, text.length);
+}

@@ -1,0 +1,284 @@
+/** What can be done with a card, each as edits of lines; or why it can not be done. */
+
+import { applyEdits, reindented } from "./line_edits.js";
+import { parse } from "./grammar.js";
+import { headOf, placeDown, placeUp } from "./places.js";
+import { readProgram } from "./statements.js";
+import { switchedOff, switchedOn } from "./switched_off.js";
+
+/** @typedef {import("./statements.js").Item} Item */
+/** @typedef {import("./statements.js").Body} Body */
+/** @typedef {import("./statements.js").Program} Program */
+/** @typedef {import("./places.js").Place} Place */
+/** @typedef {import("./line_edits.js").LineEdit} LineEdit */
+/** @typedef {{edits: LineEdit[], line: number}} Edit   line: from 0, of the card that the reader is at then */
+/** @typedef {{refused: string, args?: Record<string, unknown>}} Refusal   a sentence's key */
+/** @typedef {Edit | Refusal} Outcome */
+
+const PASS = "pass";
+
+/** An edit after which the text is Python, if it was before. @param {Program} program @param {LineEdit[]} edits @param {number} line @returns {Outcome} */
+function checked(program, edits, line) {
+  if (program.broken) return { edits, line };
+  const after = readProgram(applyEdits(program.lines, edits).join("\n"));
+  return !after.broken && (isAligned(after) || !isAligned(program)) ? { edits, line } : { refused: "card_not_python" };
+}
+
+/** Whether each statement begins where its body does: the grammar is not so strict. @param {Program} program */
+function isAligned({ items }) {
+  return items.every(({ body, indent }) => !body || indent === body.indent);
+}
+
+/** @param {Program} program @param {Item} item */
+function blockOf({ lines }, { first, end }) {
+  return lines.slice(first, end + 1);
+}
+
+/** Whether a line of a block begins within a string.
+ * @param {Pick<Program, "lines" | "tree">} program @param {{first: number}} block @returns {(k: number) => boolean} */
+function linesInStrings({ lines, tree }, { first }) {
+  const starts = [0];
+  for (const line of lines) starts.push(starts[starts.length - 1] + line.length + 1);
+  return (k) => {
+    const at = starts[first + k];
+    /** @type {import("@lezer/common").SyntaxNode | null} */
+    let node = tree.resolveInner(at, 0);
+    while (node && !(node.name.endsWith("String") && node.from < at && node.to > at)) node = node.parent;
+    return node !== null;
+  };
+}
+
+/** Whether a body has nothing without this item. @param {Item} item */
+function isAlone({ kind, body }) {
+  return kind !== "clause" && body?.head != null && body.statements.length === 1;
+}
+
+/** The line that a body keeps where its only statement goes. @param {Item} item @returns {string[]} */
+function filler(item) {
+  return isAlone(item) ? [item.indent + PASS] : [];
+}
+
+/** The `pass` that a body has in the place of statements. @param {Program} program @param {Body} body @returns {Item | null} */
+function soleFiller({ lines }, { head, statements }) {
+  const only = head && statements.length === 1 ? statements[0] : null;
+  return only && only.first === only.last && lines[only.first].trim() === PASS ? only : null;
+}
+
+/** Why a clause can not go by itself; null where it can. @param {Program} program @param {Item} clause @returns {Refusal | null} */
+function neededClause({ items }, clause) {
+  const head = headOf(clause);
+  const clauses = items.filter(
+    ({ kind, body, first }) => kind === "clause" && body === clause.body && first > head.first && first <= head.end,
+  );
+  const others = clauses.filter((other) => other !== clause).map(({ word }) => word);
+  if (clause.word === "case") return others.length ? null : { refused: "card_last_case" };
+  if (clause.word === "except" && !others.includes("except"))
+    return others.includes("finally") && !others.includes("else") ? null : { refused: "card_last_except" };
+  if (clause.word === "finally" && !others.includes("except")) return { refused: "card_last_except" };
+  return null;
+}
+
+/** Why a card can not be left out; null where it can. @param {Program} program @param {Item} item @returns {Refusal | null} */
+function cannotGo(program, item) {
+  if (item.kind === "clause") return neededClause(program, item);
+  const isFiller = isAlone(item) && item.body && soleFiller(program, item.body) === item;
+  return isFiller ? { refused: "card_only_pass" } : null;
+}
+
+/** @param {Program} program @param {Item} item @returns {Outcome} */
+export function removed(program, item) {
+  const refusal = cannotGo(program, item);
+  if (refusal) return refusal;
+  return checked(program, [{ from: item.first, to: item.end + 1, lines: filler(item) }], item.first);
+}
+
+/** @param {Program} program @param {Item} item @returns {Outcome} */
+export function duplicated(program, item) {
+  if (item.kind === "clause") return { refused: "card_is_clause" };
+  return checked(program, [{ from: item.end + 1, to: item.end + 1, lines: blockOf(program, item) }], item.end + 1);
+}
+
+/** A statement becomes a comment, or a comment the statement that it was. @param {Program} program @param {Item} item @returns {Outcome} */
+export function toggled(program, item) {
+  const block = blockOf(program, item);
+  if (item.kind === "off") {
+    const edits = [{ from: item.first, to: item.end + 1, lines: switchedOn(block, item.indent) }];
+    const body = program.items.find((other) => other.first === item.end + 1)?.body;
+    const pass = body ? soleFiller(program, body) : null;
+    if (pass?.first === item.end + 1 && pass.indent === item.indent)
+      edits.push({ from: pass.first, to: pass.last + 1, lines: [] });
+    return checked(program, edits, item.first);
+  }
+  const refusal = cannotGo(program, item);
+  if (refusal) return refusal;
+  const left = filler(item);
+  const lines = [...switchedOff(block, item.indent), ...left];
+  return checked(program, [{ from: item.first, to: item.end + 1, lines }], item.first);
+}
+
+/** Other text in the place of a card's own lines. @param {Program} program @param {Item} item @param {string} text without the card's indentation @returns {Outcome} */
+export function rewritten(program, item, text) {
+  const lines = withIndent(text, item.indent);
+  const edits = [{ from: item.first, to: item.last + 1, lines }];
+  return checked(program, edits, item.first);
+}
+
+/** The text of a card's own lines, without its indentation. @param {Program} program @param {Item} item */
+export function ownText(program, { first, last, indent }) {
+  const isInString = linesInStrings(program, { first });
+  return program.lines
+    .slice(first, last + 1)
+    .map((line, k) => (line.startsWith(indent) && !isInString(k) ? line.slice(indent.length) : line))
+    .join("\n");
+}
+
+/** @param {string} text @param {string} indent @returns {string[]} */
+function withIndent(text, indent) {
+  const lines = text.split("\n");
+  const inString = linesInStrings({ lines, tree: parse(text) }, { first: 0 });
+  return lines.map((line, k) => (line && !(k && inString(k)) ? indent + line : line));
+}
+
+/** New statements at a place, with the imports that they need. @param {Program} program @param {Place} at
+ * @param {string} text without indentation @param {string[]} [imports] like `import copy` @returns {Outcome} */
+export function added(program, at, text, imports = []) {
+  const lines = withIndent(text, at.indent);
+  const filled = soleFiller(program, at.body);
+  const missing = imports.filter((statement) => !program.lines.includes(statement));
+  const edits = [filled ? { from: filled.first, to: filled.last + 1, lines } : { from: at.line, to: at.line, lines }];
+  const top = importsEnd(program);
+  if (missing.length) edits.unshift({ from: top, to: top, lines: missing });
+  const line = (filled ? filled.first : at.line) + missing.length;
+  if (missing.length && at.line < top) return { refused: "card_before_imports" };
+  return checked(program, edits, line);
+}
+
+/** The line after the first imports of a program: where others go. @param {Program} program */
+function importsEnd({ root, lines }) {
+  let line = 0;
+  for (const { first, last, nodes } of root.statements) {
+    const isFirst =
+      first === 0 || line > 0 || lines.slice(0, first).every((text) => !text.trim() || text.startsWith("#"));
+    if (!isFirst || !nodes.some(({ name }) => name === "ImportStatement")) break;
+    line = last + 1;
+  }
+  return line;
+}
+
+/** @param {Program} program @param {Item} item @returns {Outcome} */
+export function movedUp(program, item) {
+  return moved(program, item, isFree(item) ? freeUp(program, item) : placeUp(program, item));
+}
+
+/** @param {Program} program @param {Item} item @returns {Outcome} */
+export function movedDown(program, item) {
+  return moved(program, item, isFree(item) ? freeDown(program, item) : placeDown(program, item));
+}
+
+/** The block of a card at another place, in that place's indentation. @param {Program} program @param {Item} item @param {Place | null} to @returns {Outcome} */
+export function moved(program, item, to) {
+  const refusal = cannotMove(program, item, to);
+  if (refusal || !to) return refusal ?? { refused: "card_no_further" };
+  const block = reindented(blockOf(program, item), item.indent, to.indent, linesInStrings(program, item));
+  const left = isFree(item) || to.body === item.body ? [] : filler(item);
+  const filled = isFree(item) ? null : soleFiller(program, to.body);
+  const into = filled && filled !== item ? filled : null;
+  const { first, end } = item;
+  const line = into ? into.first : to.line;
+  const shift = line > first ? left.length - (end + 1 - first) : 0;
+  const edits = [
+    { from: first, to: end + 1, lines: left },
+    into ? { from: into.first, to: into.last + 1, lines: block } : { from: to.line, to: to.line, lines: block },
+  ];
+  if (!into && to.line === first)
+    return checked(program, [{ from: first, to: end + 1, lines: [...block, ...left] }], first);
+  return checked(program, edits, line + shift);
+}
+
+/** @param {Program} program @param {Item} item @param {Place | null} to @returns {Refusal | null} */
+function cannotMove(program, item, to) {
+  if (item.kind === "clause") return { refused: "card_is_clause" };
+  if (program.broken) return { refused: "card_broken" };
+  if (!to) return { refused: "card_no_further" };
+  if (isWithin(to.body, item) || (to.line > item.first && to.line <= item.end)) return { refused: "card_no_further" };
+  if (isFree(item)) return null;
+  const future = program.root.statements.findLast(({ first }) => /^from\s+__future__\b/.test(program.lines[first]));
+  if (future && (future === item || to.line <= future.last)) return { refused: "card_future" };
+  const needs = neededAround(item);
+  const around = wordsAround(to.body);
+  if (needs.has("def") && !around.has("def")) return { refused: "card_needs_def" };
+  if (needs.has("loop") && !around.has("loop")) return { refused: "card_needs_loop" };
+  return null;
+}
+
+const OF_A_FUNCTION = new Set(["ReturnStatement", "YieldStatement", "YieldExpression", "AwaitExpression", "await"]);
+const OF_A_LOOP = new Set(["BreakStatement", "ContinueStatement"]);
+const LOOPS = new Set(["ForStatement", "WhileStatement"]);
+
+/** What a block has to stand in, by the words that it uses. @param {Item} item @returns {Set<string>} */
+function neededAround({ nodes }) {
+  /** @type {Set<string>} */
+  const needs = new Set();
+  for (const node of nodes)
+    node.cursor().iterate((at) => {
+      if (at.name === "FunctionDefinition" || at.name === "LambdaExpression") return false;
+      if (OF_A_FUNCTION.has(at.name) || (at.name === "ScopeStatement" && at.node.firstChild?.name === "nonlocal"))
+        needs.add("def");
+      if (OF_A_LOOP.has(at.name) && !isInLoop(at.node, node.from)) needs.add("loop");
+    });
+  return needs;
+}
+
+/** Whether a node stands in a loop that begins at or after a place. @param {import("@lezer/common").SyntaxNode} node @param {number} from */
+function isInLoop(node, from) {
+  for (let around = node.parent; around && around.from >= from; around = around.parent)
+    if (LOOPS.has(around.name)) return true;
+  return false;
+}
+
+/** @param {Body} body @returns {Set<string>} `def` within a function, `loop` within a loop of it */
+function wordsAround(body) {
+  /** @type {Set<string>} */
+  const words = new Set();
+  for (let at = body.of; at; at = at.body?.of ?? null) {
+    const isDef = at.nodes.some(
+      (node) => node.name === "FunctionDefinition" || node.lastChild?.name === "FunctionDefinition",
+    );
+    if (at.word === "for" || at.word === "while") words.add("loop");
+    if (isDef) return words.add("def");
+    if (at.word === "class") return words;
+  }
+  return words;
+}
+
+/** Whether a body belongs to a block. @param {Body} body @param {Item} item */
+function isWithin(body, item) {
+  for (let at = body.of; at; at = at.body?.of ?? null) if (at === item) return true;
+  return false;
+}
+
+/** Comments stand anywhere. @param {Item} item */
+function isFree({ kind }) {
+  return kind === "note" || kind === "off";
+}
+
+/** @param {Program} program @param {Item} item @returns {Place | null} */
+function freeUp({ items, root }, item) {
+  const before = items[items.indexOf(item) - 1];
+  if (!before) return null;
+  return {
+    line: before.first,
+    indent: before.kind === "blank" ? item.indent : before.indent,
+    depth: before.depth,
+    body: before.body ?? root,
+  };
+}
+
+/** @param {Program} program @param {Item} item @returns {Place | null} */
+function freeDown({ items, root, lines }, item) {
+  const after = items[items.indexOf(item) + 1];
+  if (!after || (after.last === lines.length - 1 && !lines[after.last])) return null;
+  const inner = after.bodies.find(({ head }) => head === after);
+  const indent = inner ? inner.indent : after.kind === "blank" ? item.indent : after.indent;
+  return { line: after.last + 1, indent, depth: after.depth, body: after.body ?? root };
+}

@@ -1,0 +1,275 @@
+/** A program as the builder shows it: every line belongs to one item, so that the items put together are the text again. */
+
+import { indentOf, isError, isWhole, parse } from "./grammar.js";
+import { offRuns } from "./switched_off.js";
+
+/**
+ * @typedef {import("@lezer/common").SyntaxNode} SyntaxNode
+ * @typedef {import("@lezer/common").Tree} Tree
+ *
+ * @typedef {"statement" | "head" | "clause" | "off" | "note" | "blank"} ItemKind
+ *   head: of a compound statement, with its decorators; clause: `else:`, `except:`, `case …:`; off: a statement that is
+ *   commented out; note: a comment
+ * @typedef {object} Item
+ * @property {ItemKind} kind
+ * @property {number} first its first line, from 0
+ * @property {number} last its own last line
+ * @property {number} end the last line of its block: with its body, and of a head with all clauses
+ * @property {number} depth how many blocks it stands in
+ * @property {string} indent what its first line begins with
+ * @property {string} word the keyword of a head or clause: `for`, `with`, `else` …; else empty
+ * @property {Body | null} body where it stands; null for what no statement is
+ * @property {Body[]} bodies of a head, its own and those of its clauses; of a clause, its own; none where it is on the line
+ * @property {SyntaxNode[]} nodes its statements in the tree; none for what no statement is
+ * @property {boolean} broken the grammar does not know all of it
+ *
+ * @typedef {{head: Item | null, of: Item | null, indent: string, depth: number, statements: Item[]}} Body
+ *   head: the item whose lines begin it; null for the program itself; of: the whole compound statement
+ *
+ * @typedef {{source: string, lines: string[], items: Item[], root: Body, tree: Tree, broken: boolean}} Program
+ *   broken: it is no Python yet
+ */
+
+const COMPOUND = new Set([
+  "IfStatement",
+  "ForStatement",
+  "WhileStatement",
+  "TryStatement",
+  "WithStatement",
+  "FunctionDefinition",
+  "ClassDefinition",
+  "MatchStatement",
+]);
+const PART_WORDS = new Set(["elif", "else", "except", "finally", "case"]);
+
+/** @param {string} source @returns {Program} */
+export function readProgram(source) {
+  const lines = source.split("\n");
+  const tree = parse(source);
+  const reader = new Reader(source, lines);
+  /** @type {Body} */
+  const root = { head: null, of: null, indent: "", depth: 0, statements: [] };
+  reader.readBody(tree.topNode, root);
+  const items = withOtherLines(reader.items, lines, root);
+  return { source, lines, items, root, tree, broken: !isWhole(tree) };
+}
+
+/** The text again. @param {Program} program */
+export function textOf({ lines, items }) {
+  return items.map(({ first, last }) => lines.slice(first, last + 1).join("\n")).join("\n");
+}
+
+/** The item that a line belongs to. @param {Program} program @param {number} line from 0 @returns {Item | undefined} */
+export function itemAt({ items }, line) {
+  return items.find(({ first, last }) => first <= line && line <= last);
+}
+
+class Reader {
+  /** @param {string} source @param {string[]} lines */
+  constructor(source, lines) {
+    this.source = source;
+    this.lines = lines;
+    /** @type {Item[]} statements, heads and clauses, in order */
+    this.items = [];
+    /** @type {number[]} where each line begins */
+    this.starts = [0];
+    for (const line of lines) this.starts.push(this.starts[this.starts.length - 1] + line.length + 1);
+  }
+
+  /** The line of a place in the text. @param {number} at */
+  lineOf(at) {
+    let low = 0;
+    let high = this.lines.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.starts[middle] <= at) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** The last line of a node, without the line break that may belong to it. @param {SyntaxNode} node */
+  lastLine(node) {
+    let end = node.to;
+    while (end > node.from + 1 && /\s/.test(this.source[end - 1])) end--;
+    return this.lineOf(Math.max(node.from, end - 1));
+  }
+
+  /** @param {SyntaxNode} node whose children are statements @param {Body} body */
+  readBody(node, body) {
+    for (let child = node.firstChild; child; child = child.nextSibling) {
+      if (child.name === ":" || child.name === "Comment") continue;
+      if (child.name === "MatchClause") this.readClause(child, body);
+      else if (isCompound(child)) this.readCompound(child, body);
+      else this.addStatement(child, body);
+    }
+  }
+
+  /** @param {SyntaxNode} node @param {Body} body */
+  addStatement(node, body) {
+    const first = this.lineOf(node.from);
+    const last = this.lastLine(node);
+    const shared = this.items.at(-1);
+    if (shared && first <= shared.last) {
+      shared.last = shared.end = Math.max(last, shared.last);
+      shared.nodes.push(node);
+      shared.broken ||= hasError(node);
+      return;
+    }
+    if (node.type.isError && node.from === node.to) return;
+    this.add(body, { kind: "statement", first, last, word: "", nodes: [node] });
+  }
+
+  /** @param {SyntaxNode} outer @param {Body} body */
+  readCompound(outer, body) {
+    const node = outer.name === "DecoratedStatement" ? (outer.lastChild ?? outer) : outer;
+    const parts = partsOf(node);
+    const first = this.lineOf(outer.from);
+    const shared = this.items.at(-1);
+    if (!parts.length || (shared && first <= shared.last)) return this.addStatement(outer, body);
+    const word = node.firstChild?.name === "async" ? "async" : (node.firstChild?.name ?? "");
+    const head = this.add(body, { kind: "head", first, last: first, word, nodes: [outer] });
+    parts.forEach((part, k) => {
+      const from = k ? this.lineOf(part.word.from) : first;
+      const item = k
+        ? this.add(body, { kind: "clause", first: from, last: from, word: part.word.name, nodes: [part.word] })
+        : head;
+      if (!k) head.broken = hasError(outer, new Set(["Body", "MatchBody"]));
+      this.readPart(item, part.body, head, body.depth + 1);
+    });
+    head.end = Math.max(head.end, this.items[this.items.length - 1].end);
+  }
+
+  /** A clause of a match. @param {SyntaxNode} node @param {Body} body */
+  readClause(node, body) {
+    const inner = node.getChild("Body");
+    const first = this.lineOf(node.from);
+    if (!inner || !body.of) return this.addStatement(node, body);
+    const item = this.add(body, { kind: "clause", first, last: first, word: "case", nodes: [node] });
+    this.readPart(item, inner, body.of, body.depth + 1);
+  }
+
+  /** What stands below a head or a clause. @param {Item} item @param {SyntaxNode} node its body @param {Item} whole @param {number} depth */
+  readPart(item, node, whole, depth) {
+    const statements = childrenOf(node).filter(({ name }) => name !== ":" && name !== "Comment");
+    const colon = this.lineOf(node.from);
+    const inner = statements[0];
+    if (!inner || this.lineOf(inner.from) === colon) {
+      item.last = item.end = inner ? this.lastLine(node) : colon;
+      item.broken ||= !inner || hasError(node);
+      return;
+    }
+    item.last = item.end = colon;
+    const at = this.lineOf(inner.from);
+    /** @type {Body} */
+    const body = { head: item, of: whole, indent: indentOf(this.lines[at]), depth, statements: [] };
+    item.bodies.push(body);
+    if (whole !== item) whole.bodies.push(body);
+    this.readBody(node, body);
+    item.end = Math.max(item.last, this.items[this.items.length - 1].end);
+  }
+
+  /** @param {Body} body @param {{kind: ItemKind, first: number, last: number, word: string, nodes: SyntaxNode[]}} facts */
+  add(body, { kind, first, last, word, nodes }) {
+    /** @type {Item} */
+    const item = {
+      kind,
+      first,
+      last,
+      end: last,
+      depth: body.depth,
+      indent: indentOf(this.lines[first]),
+      word,
+      body,
+      bodies: [],
+      nodes,
+      broken: kind === "statement" && nodes.some((node) => hasError(node)),
+    };
+    this.items.push(item);
+    if (kind !== "clause") body.statements.push(item);
+    return item;
+  }
+}
+
+/** @param {SyntaxNode} node */
+function isCompound(node) {
+  return COMPOUND.has(node.name) || node.name === "DecoratedStatement";
+}
+
+/** @param {SyntaxNode} node */
+function childrenOf(node) {
+  const out = [];
+  for (let child = node.firstChild; child; child = child.nextSibling) out.push(child);
+  return out;
+}
+
+/** The head and the clauses of a compound statement, each with the word that begins it. @param {SyntaxNode} node */
+function partsOf(node) {
+  /** @type {{word: SyntaxNode, body: SyntaxNode}[]} */
+  const parts = [];
+  let word = node.firstChild;
+  for (const child of childrenOf(node)) {
+    if (PART_WORDS.has(child.name)) word = child;
+    if (word && (child.name === "Body" || child.name === "MatchBody")) parts.push({ word, body: child });
+  }
+  return parts;
+}
+
+/** @param {SyntaxNode} node @param {Set<string>} [except] */
+function hasError(node, except) {
+  let found = false;
+  node.cursor().iterate((at) => {
+    if (isError(at.node)) found = true;
+    if (except?.has(at.name)) return false;
+  });
+  return found;
+}
+
+/** The items of all lines: what the tree has no statement for is a note, a blank line, or text that is no Python.
+ * @param {Item[]} found @param {string[]} lines @param {Body} root @returns {Item[]} */
+function withOtherLines(found, lines, root) {
+  /** @type {Item[]} */
+  const items = [];
+  let next = 0;
+  for (const item of [...found, null]) {
+    const until = item ? item.first : lines.length;
+    if (next < until) items.push(...otherItems(lines, next, until, found, root));
+    if (item) items.push(item);
+    next = item ? item.last + 1 : until;
+  }
+  return items;
+}
+
+/** @param {string[]} lines @param {number} from @param {number} to @param {Item[]} found @param {Body} root @returns {Item[]} */
+function otherItems(lines, from, to, found, root) {
+  /** @type {Item[]} */
+  const items = [];
+  for (const { first, last, kind } of offRuns(lines, from, to)) {
+    const line = lines[first];
+    const depth = depthAt(indentOf(line), first, found);
+    const isText = kind === "statement";
+    items.push({
+      kind,
+      first,
+      last,
+      end: last,
+      depth: line.trim() ? depth : 0,
+      indent: indentOf(line),
+      word: "",
+      body: isText ? root : null,
+      bodies: [],
+      nodes: [],
+      broken: isText,
+    });
+  }
+  return items;
+}
+
+/** How deep a comment stands: in the innermost block around its line that is not further to the right.
+ * @param {string} indent @param {number} line @param {Item[]} found */
+function depthAt(indent, line, found) {
+  const before = found.findLast(({ first }) => first < line);
+  let body = before?.bodies.length && before.last < line ? before.bodies[0] : (before?.body ?? null);
+  while (body && body.indent.length > indent.length) body = body.of?.body ?? null;
+  return body?.depth ?? 0;
+}

@@ -1,0 +1,102 @@
+/** Statements that are switched off: comments that hold them to the character. */
+
+import { indentOf, isWhole, parse } from "./grammar.js";
+
+const MARK = "# ";
+/** Expressions that a comment's prose does not look like. */
+const CODE = new Set([
+  "AssignStatement",
+  "UpdateStatement",
+  "DeleteStatement",
+  "ImportStatement",
+  "AssertStatement",
+  "RaiseStatement",
+  "ReturnStatement",
+  "IfStatement",
+  "ForStatement",
+  "WhileStatement",
+  "TryStatement",
+  "WithStatement",
+  "FunctionDefinition",
+  "ClassDefinition",
+  "DecoratedStatement",
+  "StatementGroup",
+  "PassStatement",
+  "MatchStatement",
+]);
+
+/** What a line of prose seldom begins with. */
+const LIKE_CODE =
+  /^(@|(async|if|for|while|with|try|def|class|match|del|import|from|assert|raise|return|pass)\b|[\w.,[\]() *:"']+[-+*/@%&|^<>]*=|[\w.[\]]+\()/;
+/** A line that goes on with the statement before. */
+const CONTINUES = /^(\s+\S|(elif|else|except|finally)\b)/;
+/** Longer ones stay comments. */
+const MAX_LINES = 60;
+
+/** Lines as comments. @param {string[]} lines of one block @param {string} indent of its first line */
+export function switchedOff(lines, indent) {
+  return lines.map((line) => {
+    if (line.startsWith(indent) && line !== indent) return indent + MARK + line.slice(indent.length);
+    return line ? MARK + line : "#";
+  });
+}
+
+/** Comments as the lines that they were. @param {string[]} lines @param {string} indent */
+export function switchedOn(lines, indent) {
+  return lines.map((line) => {
+    if (line.startsWith(indent + MARK)) return indent + line.slice(indent.length + MARK.length);
+    return line.startsWith(MARK) ? line.slice(MARK.length) : line === "#" ? "" : line;
+  });
+}
+
+/**
+ * Lines that hold no statement, by what they are.
+ * @param {string[]} lines of the program @param {number} from @param {number} to
+ * @returns {{first: number, last: number, kind: "off" | "note" | "blank" | "statement"}[]} statement: text that is no Python
+ */
+export function offRuns(lines, from, to) {
+  /** @type {ReturnType<typeof offRuns>} */
+  const out = [];
+  for (let k = from; k < to; k++) {
+    const text = lines[k].trimStart();
+    const last = text.startsWith("#") ? endOfOff(lines, k, to) : null;
+    const kind = !text ? "blank" : last !== null ? "off" : text.startsWith("#") ? "note" : "statement";
+    out.push({ first: k, last: last ?? k, kind });
+    k = last ?? k;
+  }
+  return out;
+}
+
+/** The last line of the statement that a comment holds; null where it holds none.
+ * @param {string[]} lines @param {number} from @param {number} to */
+function endOfOff(lines, from, to) {
+  const indent = indentOf(lines[from]);
+  if (!lines[from].startsWith(indent + MARK)) return null;
+  let end = from + 1;
+  while (end < to && (lines[end].startsWith(indent + MARK) || lines[end].startsWith(MARK) || lines[end] === "#")) end++;
+  const text = switchedOn(lines.slice(from, Math.min(end, from + MAX_LINES)), indent);
+  const own = text.map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line));
+  if (!LIKE_CODE.test(own[0])) return null;
+  for (let count = 1; count <= own.length; count++) if (endsAt(own, count)) return from + count - 1;
+  return null;
+}
+
+/** Whether that many lines are a statement, with which the next line does not go on. @param {string[]} lines @param {number} count */
+function endsAt(lines, count) {
+  if (!lines[count - 1].trim()) return false;
+  const next = lines.slice(count).find((line) => line.trim()) ?? "";
+  return !CONTINUES.test(next) && isStatement(lines.slice(0, count).join("\n"));
+}
+
+/** Whether a text is one statement, and no prose. @param {string} source */
+function isStatement(source) {
+  const tree = parse(source);
+  const node = tree.topNode.firstChild;
+  return node !== null && node.nextSibling === null && isWhole(tree) && isCode(node);
+}
+
+/** @param {import("@lezer/common").SyntaxNode} node */
+function isCode(node) {
+  if (CODE.has(node.name)) return true;
+  return node.name === "ExpressionStatement" && node.firstChild?.name === "CallExpression";
+}

@@ -1,0 +1,70 @@
+/** Reads `{programs: [source], edits: n, seed}` from stdin, and writes what the builder makes of them: the texts of the
+ * cards put together, and programs after random edits, each with what was done. */
+import { readFileSync } from "node:fs";
+import { applyEdits, changesOf } from "../static/js/builder/line_edits.js";
+import { added, duplicated, moved, movedDown, movedUp, removed, rewritten, toggled, ownText } from "../static/js/builder/edits.js";
+import { placeAtEnd, placeBelow } from "../static/js/builder/places.js";
+import { readProgram, textOf } from "../static/js/builder/statements.js";
+
+const { programs, edits, seed } = JSON.parse(readFileSync(0, "utf8"));
+let state = seed;
+/** @param {number} below */
+function random(below) {
+  state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+  return Math.floor((state / 2 ** 32) * below);
+}
+
+const NEW = ["z = x * 2", "for step in range(2):\n    pass", "with torch.no_grad():\n    z = 1", "def double(x):\n    return x * 2"];
+
+/** @type {Record<string, (program: import("../static/js/builder/statements.js").Program, item: import("../static/js/builder/statements.js").Item) => import("../static/js/builder/edits.js").Outcome>} */
+const DEEDS = {
+  removed,
+  duplicated,
+  toggled,
+  movedUp,
+  movedDown,
+  moved: (program, item) => moved(program, item, placeBelow(program, program.items[random(program.items.length)])),
+  added: (program, item) => added(program, random(4) ? placeBelow(program, item) : placeAtEnd(program), NEW[random(NEW.length)], random(3) ? [] : ["import copy"]),
+  rewritten: (program, item) => rewritten(program, item, ownText(program, item)),
+};
+
+/** @param {string[]} lines @param {import("../static/js/builder/line_edits.js").LineEdit[]} done */
+function asText(lines, done) {
+  let text = lines.join("\n");
+  for (const { from, to, insert } of changesOf(lines, done).reverse()) text = text.slice(0, from) + insert + text.slice(to);
+  return text;
+}
+
+const after = [];
+const names = Object.keys(DEEDS);
+let refused = 0;
+while (programs.length && after.length < edits) {
+  let source = programs[random(programs.length)];
+  for (let k = 0; k < 10; k++) {
+    const program = readProgram(source);
+    const items = program.items.filter(({ kind }) => kind !== "blank");
+    if (!items.length) break;
+    const item = items[random(items.length)];
+    const name = names[random(names.length)];
+    const outcome = DEEDS[name](program, item);
+    if ("refused" in outcome) {
+      refused++;
+      continue;
+    }
+    const text = asText(program.lines, outcome.edits);
+    const undone = name === "toggled" && item.kind !== "off" ? back(text, outcome.line) : null;
+    after.push({ name, before: source, line: item.first, text, same: text === applyEdits(program.lines, outcome.edits).join("\n"), undone });
+    source = text;
+  }
+}
+
+/** A card that was switched off, switched on again: the text, or null where it is one that prose looks like. @param {string} source @param {number} line */
+function back(source, line) {
+  const program = readProgram(source);
+  const item = program.items.find(({ first, kind }) => first === line && kind === "off");
+  const outcome = item && toggled(program, item);
+  return outcome && "edits" in outcome ? asText(program.lines, outcome.edits) : null;
+}
+
+const together = programs.map((/** @type {string} */ source) => textOf(readProgram(source)));
+process.stdout.write(JSON.stringify({ together, after, refused }));

@@ -1,0 +1,121 @@
+"""The program as cards in the page: what is done with them is a change of the text, one history, and a run."""
+
+from typing import Any
+
+import pytest
+
+from tests.test_access import axe
+from tests.test_page import paste, run
+
+SOURCE = "import torch\n# mine\na = torch.tensor([1., 2.], requires_grad=True)\nb = a * 2\nfor step in range(2):\n    c = b.sum()\nif c < 0:\n    print(c)\n"
+TEXT = "() => [...document.querySelectorAll('.cm-line')].map((line) => line.innerText.replace(/\\n$/, '')).join('\\n')"
+
+
+def text(page: Any) -> str:
+    return str(page.evaluate(TEXT))
+
+
+def card(page: Any, line: int) -> Any:
+    return page.locator(f".card-row[data-line='{line - 1}'] .statement-card")
+
+
+def results(page: Any) -> list[str]:
+    rows: list[str] = page.locator(".card-result").all_inner_texts()
+    return [" ".join(row.split()) for row in rows]
+
+
+@pytest.fixture
+def program(page: Any, site: str) -> Any:
+    """The page with a program that has run, as cards."""
+    page.goto(site)
+    paste(page, SOURCE)
+    run(page)
+    page.locator("[data-as=cards]").click()
+    page.wait_for_selector(".statement-card:focus")
+    return page
+
+
+def ran(page: Any) -> None:
+    """Until the text that is shown has run."""
+    page.wait_for_function("() => !document.querySelector('.card-list').classList.contains('stale')")
+
+
+def test_cards_say_what_the_run_says_and_go_to_the_step(program: Any) -> None:
+    card(program, 4).click()
+    assert program.locator("#where").inner_text().count("line 4") == 1
+    assert card(program, 4).get_attribute("aria-current") == "step"
+    assert results(program) == ["", "", "(2,) ∇ leaf", "(2,) ∇ node", "2 × entered", "() ∇ node", "", "not reached"]
+    assert card(program, 4).get_attribute("aria-label") == "line 4, b = a * 2, (2,) ∇ node"
+    assert axe(program) == []
+
+
+def test_the_keyboard_edits_the_program_and_one_history_takes_it_back(program: Any) -> None:
+    keys = program.keyboard
+    card(program, 4).click()
+    keys.press("Enter")
+    program.locator(".card-edit textarea").fill("b = a * 3 +")
+    keys.press("Enter")
+    assert program.locator(".card-problem").inner_text() != ""
+    program.locator(".card-edit textarea").fill("b = a * 3")
+    keys.press("Enter")
+    ran(program)
+    keys.press("Alt+ArrowDown")
+    ran(program)
+    assert program.evaluate("document.activeElement.getAttribute('aria-label')").startswith("line 5, b = a * 3")
+    keys.press("Control+d")
+    keys.press("Control+/")
+    keys.press("ArrowUp")
+    keys.press("Delete")
+    assert "Deleted line 5" in program.locator(".card-toast").inner_text()
+    ran(program)
+    for _ in range(5):
+        keys.press("Control+z")
+    ran(program)
+    keys.press("Control+e")
+    assert program.evaluate("document.activeElement.className").startswith("cm-content")
+    assert text(program) == SOURCE
+    program.keyboard.press("Control+y")
+    assert "b = a * 3" in text(program)
+
+
+def test_a_card_is_dragged_into_a_block(program: Any) -> None:
+    grip = program.locator(".card-row[data-line='3'] .card-number").bounding_box()
+    target = card(program, 5).bounding_box()
+    program.mouse.move(grip["x"] + 5, grip["y"] + 10)
+    program.mouse.down()
+    program.mouse.move(grip["x"] + 5, target["y"] + target["height"] - 4, steps=4)
+    assert program.locator(".card-drop").is_visible()
+    program.mouse.up()
+    assert card(program, 5).inner_text().startswith("b")
+    program.keyboard.press("Control+e")
+    assert "for step in range(2):\n    b = a * 2\n    c = b.sum()" in text(program)
+
+
+def test_the_choice_is_remembered_and_an_error_stands_at_its_card(program: Any) -> None:
+    card(program, 4).click()
+    program.keyboard.press("Enter")
+    program.locator(".card-edit textarea").fill("b = a @ torch.ones(3)")
+    program.keyboard.press("Enter")
+    program.wait_for_selector(".statement-card.error")
+    assert card(program, 4).get_attribute("class").count("error") == 1
+    program.reload()
+    program.wait_for_selector(".statement-card")
+    assert program.locator("#editor").is_hidden()
+
+
+def test_fingers_reach_what_is_done_with_a_card(chromium: Any, site: str) -> None:
+    context = chromium.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, locale="en-US"
+    )
+    page = context.new_page()
+    page.goto(site)
+    page.wait_for_selector("#stage [data-handle]")
+    page.locator("[data-as=cards]").tap()
+    card(page, 4).tap()
+    small = """() => [...document.querySelectorAll("#run-form button")].filter((e) => e.offsetParent)
+        .filter((e) => { const { width, height } = e.getBoundingClientRect(); return width < 44 || height < 44; }).length"""
+    assert page.evaluate(small) == 0
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator("[data-tool=down]").tap()
+    page.wait_for_function("() => document.querySelector('.card-told').textContent.includes('line 5')")
+    context.close()
