@@ -7,6 +7,7 @@ import io
 import linecache
 import pickle
 import random
+import resource
 import signal
 import sys
 import tempfile
@@ -23,8 +24,8 @@ from tests import lifetime_log  # noqa: F401 named by requests
 from tests.fork_host import Request, Write, serve
 from tests.referee.torch_facts import facts
 
-SECONDS = 60
-"""After which a program is killed."""
+CPU_SECONDS, SECONDS = 60, 600
+"""Of its processor, and of the clock: after either a program is killed."""
 
 
 def handle(request: Request, write: Write) -> None:
@@ -32,6 +33,7 @@ def handle(request: Request, write: Write) -> None:
 
     inside: `module:name` of what makes the context that it runs in, or None.
     """
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     signal.alarm(SECONDS)
     source = request["source"]
     linecache.cache["<program>"] = (len(source), None, source.splitlines(keepends=True), "<program>")
