@@ -1,12 +1,12 @@
 """The program of each cell: an input in one of 18 situations, the operation, and the question."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import get_args
 
 from server.matrix.questions import ROOT, WRITTEN, Question
-from server.matrix.rows import MatrixRow
+from server.matrix.rows import MatrixRow, Number
 from server.wire.matrix import Answer, MatrixCell, Memory, Mode, Tensor
 
 IN_ORDER, TURNED = ((1, 2, 3), (4, 5, 6)), ((1, 4), (2, 5), (3, 6))
@@ -58,7 +58,7 @@ def cell_program(row: MatrixRow, question: Question, situation: Situation) -> Ce
     """The program that answers a question about an operation in a situation."""
     root = "w" if situation.tensor == "node" else "a"
     lines = ["import torch", *(f"import {module}" for module in row.imports), ""]
-    lines += input_lines(row, question, situation)
+    lines += input_lines(row.number, question.meta, situation)
     lines += question.setup.split("\n") if question.setup else []
     operation = len(lines) + 1
     statement = row.statement.split("\n")
@@ -69,14 +69,15 @@ def cell_program(row: MatrixRow, question: Question, situation: Situation) -> Ce
     return CellProgram("\n".join([*lines, *ask]) + "\n", operation, len(lines) + 1)
 
 
-def input_lines(row: MatrixRow, question: Question, situation: Situation) -> Iterator[str]:
-    """Lines that make `a`, as float32 or complex64 of shape (2, 3)."""
+@cache
+def input_lines(number: Number, meta: bool, situation: Situation) -> tuple[str, ...]:
+    """Lines that make `a`, as float32 or complex64 of shape (2, 3). meta: on the device `meta`."""
     rows = IN_ORDER if situation.memory == "contiguous" else TURNED
-    if question.meta:
-        dtype = "dtype=torch.complex64, " if row.number == "complex" else ""
+    if meta:
+        dtype = "dtype=torch.complex64, " if number == "complex" else ""
         made = f'torch.ones({len(rows)}, {len(rows[0])}, {dtype}device="meta")'
     else:
-        form = "{0}." if row.number == "real" else "{0}+1j"
+        form = "{0}." if number == "real" else "{0}+1j"
         made = f"torch.tensor([{', '.join('[' + ', '.join(form.format(x) for x in line) + ']' for line in rows)}])"
     if situation.memory == "strided":
         made += ".t().clone()"
@@ -85,8 +86,4 @@ def input_lines(row: MatrixRow, question: Question, situation: Situation) -> Ite
             made += ".requires_grad_()"
         else:
             made = f"{made[:-1]}, requires_grad=True)"
-    if situation.tensor == "node":
-        yield f"w = {made}"
-        yield "a = w * 1"
-    else:
-        yield f"a = {made}"
+    return (f"w = {made}", "a = w * 1") if situation.tensor == "node" else (f"a = {made}",)

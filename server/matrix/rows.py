@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Group = Literal["same", "share", "view", "copy"]
+Number = Literal["real", "complex"]
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class MatrixRow:
     group: Group
     statement: str
     imports: tuple[str, ...] = ()
-    number: Literal["real", "complex"] = "real"
+    number: Number = "real"
     shown: str | None = None
     written: str = "b"
 

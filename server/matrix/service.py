@@ -92,7 +92,7 @@ class MatrixService:
             return stored
         cells = {}
         for situation in SITUATIONS:
-            sources = [program.source for program in programs(situation)]
+            sources = [program.source for program in await asyncio.to_thread(programs, situation)]
             answers: list[Answer] = []
             for start in range(0, len(sources), BATCH):
                 await self._wait_for_turn()
