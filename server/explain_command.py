@@ -22,7 +22,7 @@ from server.wire.gradient_check import GradientCheckOptions
 from server.wire.trace import Trace
 
 INPUT_HELP = "what input() and sys.stdin read; - is the standard input"
-JSON_FIELDS = {"kind", "severity", "line", "lines", "step", "names", "text", "fixes"}
+JSON_FIELDS = {"kind", "severity", "line", "lines", "step", "names", "text", "fixes", "offers"}
 CACHE = 1 << 20
 """Bytes of findings that are kept: each program is explained once."""
 

@@ -48,6 +48,9 @@ def finding_lines(finding: Finding, source: list[str], words: dict[str, str], co
     for label, sentence in ((words["terminal_why"], finding.why), (words["terminal_do"], finding.todo)):
         if sentence:
             yield f"  {label:4}   {plain(sentence)}"
+    for offer in finding.offers:
+        yield f"  torch  {plain(offer.text)}"
+        yield paint(f"         {offer.url}", "dim", colours)
     for k, fix in enumerate(finding.fixes, 1):
         yield f"  {words['terminal_fix']} {k}  {plain(fix.text)}"
         for edit in fix.edits:

@@ -15,7 +15,7 @@ pytest_plugins = ["tests.databases"]
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()\n"
-FIELDS = ["kind", "severity", "line", "lines", "step", "names", "text", "fixes"]
+FIELDS = ["kind", "severity", "line", "lines", "step", "names", "text", "fixes", "offers"]
 
 pytestmark = pytest.mark.skipif(not (ROOT / "static/dist/exports.js").exists(), reason="the page is not built")
 

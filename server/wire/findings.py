@@ -45,6 +45,13 @@ class Fix(Model):
     text: str
 
 
+class Offer(Model):
+    """What torch itself has that helps with a finding. text: in a sentence; url: of its documentation."""
+
+    text: str
+    url: str
+
+
 class ProposalRequest(Model):
     """A program as it was pasted, and the hints and names of one finding."""
 
@@ -70,7 +77,7 @@ class Finding(Model):
     """line: of the cause, in the normalised source; lines: of the chain, in order, each once; step: of the cause.
 
     names: what the reader calls what it is about. text: the whole in one paragraph; what, why, todo: its parts.
-    explains_error: it says why the program raised. hints: which fixes there may be; fixes: those that were run and help.
+    offers: what torch itself has for it. explains_error: it says why the program raised. hints: which fixes there may be; fixes: those that were run and help.
     """
 
     kind: str
@@ -88,6 +95,7 @@ class Finding(Model):
     hints: FailFastList[FixHint] = []
     explains_error: bool = False
     fixes: FailFastList[Fix] = []
+    offers: FailFastList[Offer] = []
 
 
 class FixRequest(Model):

@@ -115,8 +115,20 @@ export function createFindingsCard(host, say, { load, go, light, mark, fixes }) 
     chain.append(...finding.chain.map((link, i) => chainRow(link, words.chain[i], i === cause)));
     parts.splice(1, 0, chain);
     if (fixes && finding.fixes.length) parts.push(fixList.element(finding));
+    parts.push(...words.offers.map(offerLine));
     if (finding.explainsError) parts.push(...torchMessage());
     return parts;
+  }
+
+  /** What torch itself has for it, with a link to its documentation. @param {import("./findings/torch_offers.js").Offer} offer */
+  function offerLine({ text, url }) {
+    const line = element("p", "finding-offer", `${say("finding_offer")} `);
+    const link = /** @type {HTMLAnchorElement} */ (element("a", "", say("finding_offer_page")));
+    link.href = url;
+    link.target = "_blank";
+    link.rel = "noopener noreferrer";
+    line.append(...codeNodes(text), " ", link);
+    return line;
   }
 
   /** What torch itself says, folded. */

@@ -9,7 +9,7 @@ import { findingLocale } from "./words.js";
  * @typedef {{kind: string, severity: string, variant: string | null, line: number, lines: number[], step: number,
  *   names: string[], text: string, what: string, why: string, todo: string,
  *   chain: {line: number, step: number, role: string, text: string}[], hints: import("./finding.js").FixHint[],
- *   explains_error: boolean}} FindingReply
+ *   offers: import("./torch_offers.js").Offer[], explains_error: boolean}} FindingReply
  *   line: of the cause; lines: of the chain, in order, each once; hints: which fixes there may be
  */
 
@@ -40,7 +40,7 @@ export function findingsReply(trace, language) {
 
 /** @param {import("./finding.js").Finding} finding @param {import("../locale.js").Locale["say"]} say @returns {FindingReply} */
 function findingReply(finding, say) {
-  const { what, why, todo, chain } = findingText(finding, say);
+  const { what, why, todo, chain, offers } = findingText(finding, say);
   return {
     kind: finding.kind,
     severity: finding.severity,
@@ -55,6 +55,7 @@ function findingReply(finding, say) {
     todo,
     chain: finding.chain.map(({ line, step, role }, i) => ({ line, step, role, text: chain[i] })),
     hints: finding.fixes,
+    offers,
     explains_error: finding.explainsError,
   };
 }

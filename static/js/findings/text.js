@@ -1,5 +1,6 @@
 /** A finding in words: what happened, why torch minds, what to do, and a line for each link of its chain. */
 
+import { torchOffers } from "./torch_offers.js";
 import { gradName } from "./gradient_name.js";
 import { questionOf } from "./tensor_question.js";
 
@@ -7,8 +8,8 @@ import { questionOf } from "./tensor_question.js";
 /** @typedef {import("./finding.js").Fact} Fact */
 /** @typedef {import("../locale.js").Locale["say"]} Say */
 /**
- * @typedef {{what: string, why: string, todo: string, chain: string[]}} FindingText   names stand in backticks; empty
- *   where there is nothing to say
+ * @typedef {{what: string, why: string, todo: string, chain: string[],
+ *   offers: import("./torch_offers.js").Offer[]}} FindingText   names stand in backticks; empty where there is nothing to say
  */
 
 const MAX_LISTED = 4;
@@ -30,7 +31,13 @@ export function findingText(finding, say) {
       say,
     );
   });
-  return { what: sentence("what"), why: sentence("why"), todo: sentence("todo"), chain };
+  return {
+    what: sentence("what"),
+    why: sentence("why"),
+    todo: sentence("todo"),
+    chain,
+    offers: torchOffers(finding, say),
+  };
 }
 
 /** A sentence with a capital at its beginning, where that is a letter of prose. @param {string} text */
@@ -77,7 +84,7 @@ export function factText(fact, say, inFull = false, line = undefined) {
 
 /** An answer in words. @param {import("./tensor_question.js").Answer} answer @param {Say} say @returns {AnswerText} */
 export function answerText({ title, what, why, rows, finding }, say) {
-  const none = finding ? findingText(finding, say) : { what: "", why: "", todo: "", chain: [] };
+  const none = finding ? findingText(finding, say) : { what: "", why: "", todo: "", chain: [], offers: [] };
   const own = what ? factText(what, say) : "";
   const reasons = why ? [factText(why, say)] : [];
   if (own) reasons.push(none.what);
