@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 def command(*words: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
     program, environment = prepared_zygotes.command(), prepared_zygotes.environment()
     return subprocess.run(
-        [*program, *words], cwd=ROOT, env=environment, input=text, capture_output=True, text=True, timeout=120
+        [*program, *words], cwd=ROOT, env=environment, input=text, capture_output=True, text=True, timeout=300
     )
 
 
