@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import cache
 
+from server.matrix import service
 from server.pool import zygote
 from server.pool.zygote import PREPARE
 from server.wire.link import WorkerOptions
@@ -82,8 +83,9 @@ def fork(link: int, options: WorkerOptions) -> ForkedZygote | subprocess.Popen[b
 
 
 def use() -> None:
-    """Have every pool of this process fork its zygote."""
+    """Have every pool of this process fork its zygote; and no server of it measure its matrix before it is asked for."""
     zygote.boot = fork  # type: ignore[assignment]
+    service.REST = float("inf")
 
 
 @contextmanager
