@@ -26,6 +26,7 @@ class ResourceUsage:
     """Of a server: processes, the first one's descriptors and bytes (RSS), and the bytes of all of them (PSS).
 
     serving, working: seconds of processor time that the server and its workers have used, those that ended included.
+    helpers: processes that assemble and draw; they start when there is more to do than those before can, and stay.
     """
 
     processes: int
@@ -34,6 +35,12 @@ class ResourceUsage:
     memory: int
     serving: float
     working: float
+    helpers: int
+
+    @property
+    def descriptors_besides_helpers(self) -> int:
+        """Without the two pipes to each helper."""
+        return self.descriptors - 2 * self.helpers
 
 
 class MeasuredServer:
@@ -143,7 +150,14 @@ class MeasuredServer:
         descriptors = len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
         resident = proc_bytes(self.pid, "status", "VmRSS:")
         serving, working = sum(processor_seconds(self.pid)[:2]), sum(processor_seconds(self.zygote()))
-        return ResourceUsage(len(pids), descriptors, resident, memory, serving, working)
+        return ResourceUsage(len(pids), descriptors, resident, memory, serving, working, self._helpers())
+
+    def _helpers(self) -> int:
+        count = 0
+        for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
+            with suppress(OSError):  # it has ended
+                count += b"_process" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return count
 
     def stop(self) -> None:
         """End all of it, kindly first."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from benchmarks.measured_server import MeasuredServer
+from tests import prepared_zygotes
 from tests.chaos import crowds, hostile, kills, termination
 from tests.chaos.server_state import log_errors
 from tests.chaos.settings import FREE
@@ -14,8 +15,10 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[MeasuredServer]:
-    """One whose listeners may be away for a second, not fifteen."""
-    with MeasuredServer(before="import server.pool.executions as executions; executions.GRACE = 1.0", **FREE) as server:
+    """One whose listeners may be away for a second, not fifteen, and whose workers need not boot."""
+    arguments = prepared_zygotes.measured_server()
+    arguments["before"] += "; import server.pool.executions as executions; executions.GRACE = 1.0"
+    with MeasuredServer(**arguments, **FREE) as server:
         yield server
 
 

@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from pathlib import Path
 
 from benchmarks.load import program
 from benchmarks.measured_server import MIB, MeasuredServer, ResourceUsage, proc_bytes
@@ -76,17 +75,10 @@ def body_of(response: bytes) -> bytes:
     return b"".join(parts)
 
 
-def helpers(server: MeasuredServer) -> int:
-    """The server's processes that assemble and draw."""
-    children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
-    return sum(b"_process" in Path(f"/proc/{pid}/cmdline").read_bytes() for pid in children)
-
-
 def slow_readers(server: MeasuredServer, never: int = 3) -> str:
     """Clients that read slowly, never, or send half a request hold up nobody; the slow one gets all of it."""
     server.wait_until_idle()
     before = server.usage()
-    held = before.descriptors - 2 * helpers(server)
     with ExitStack() as stack:
         for k in range(never):
             stack.callback(start_post(server, BIG.replace("{n}", str(k)), k).close)
@@ -106,8 +98,8 @@ def slow_readers(server: MeasuredServer, never: int = 3) -> str:
             time.sleep(0.001)
         trace = json.loads(body_of(data))
         assert trace["outcome"]["stopped"]["limit"] == "trace", trace["outcome"]
-    # a helper that was started for one of the big traces stays, with its two pipes
-    wait_until("their connections are gone", lambda: server.usage().descriptors - 2 * helpers(server) == held, 10)
+    held = before.descriptors_besides_helpers
+    wait_until("their connections are gone", lambda: server.usage().descriptors_besides_helpers == held, 10)
     sizes = "/".join(f"{size / MIB:.0f}" for size in (before.resident, resident, server.usage().resident))
     return (
         f"{never} that never read, {never} with half a request: others {took}; the slow one read "
