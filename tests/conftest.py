@@ -3,6 +3,7 @@
 import os
 import shutil
 import time
+import urllib.parse
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
@@ -43,7 +44,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
-    "--renderer-process-limit=1",  # the next page of a profile finds a process that has compiled ours
+    "--renderer-process-limit=1",  # the next page of a profile finds the process that new_profile keeps
 ]
 
 LONGEST = [
@@ -120,7 +121,7 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def profile(chromium: Any) -> Iterator[Any]:
     """A browser's profile, for the pages of a file one after the other: each finds it empty."""
-    context = chromium.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
+    context = new_profile(chromium, viewport={"width": 1440, "height": 900}, locale="en-US")
     yield context
     context.close()
 
@@ -128,16 +129,43 @@ def profile(chromium: Any) -> Iterator[Any]:
 @pytest.fixture
 def page(profile: Any) -> Iterator[Any]:
     """A fresh page in an empty profile, whose console has to stay empty of errors."""
-    page = profile.new_page()
-    forget_all(profile, page)
+    page = new_page(profile)
     console_errors: list[str] = []
     page.on("console", lambda message: console_errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: console_errors.append(str(error)))
     yield page
-    for open_page in profile.pages:
-        open_page.close()
+    close_pages(profile)
     expected = ("status of 4", "htmx:", "net::ERR_")  # an error that a test provokes is told by its own sentence
     assert [text for text in console_errors if not any(word in text for word in expected)] == []
+
+
+def new_profile(browser: Any, **options: Any) -> Any:
+    """A browser's profile whose process, which has compiled our scripts, lives on between two pages.
+
+    A page of its own keeps it, for as long as the profile lives; a new process for each page would cost as much as what
+    most tests do in it.
+    """
+    context = browser.new_context(**options)
+    context.new_page()
+    return context
+
+
+def new_page(profile: Any) -> Any:
+    """A fresh page in a profile from `new_profile`, which is empty then."""
+    page = profile.new_page()
+    forget_all(profile, page)
+    return page
+
+
+def close_pages(profile: Any) -> None:
+    """Close all pages of a profile from `new_profile` but the one that keeps its process."""
+    keeper, *opened = profile.pages
+    if keeper.url == "about:blank":
+        ours = [page.url for page in opened if page.url.startswith("http://127.0.0.1:")]
+        if ours:
+            keeper.goto(urllib.parse.urljoin(ours[0], "/healthz"))
+    for page in opened:
+        page.close()
 
 
 def forget_all(profile: Any, page: Any) -> None:

@@ -13,7 +13,7 @@ from server.wire.api import MAX_INPUT, RunRequest
 from server.wire.saved_programs import Content
 from tests.test_cli import command
 from tests.test_page import leave, paste, run
-from tests.test_saving import fresh, saved
+from tests.test_saving import fresh, leave_profile, saved
 from tests.tracing import printed, trace
 
 PROGRAM = "import torch\nn = int(input('How many? '))\nx = torch.arange(float(n))\nprint(x.sum())\n"
@@ -109,7 +109,7 @@ def test_the_field_stands_where_the_program_asks(page: Any, site: str) -> None:
     page.wait_for_function("() => location.hash.includes('input=3') && location.hash.includes('i=3')")
     linked = fresh(page, page.url)
     assert linked.locator("#input").input_value() == "3"
-    linked.context.close()
+    leave_profile(linked)
     address = saved(page, "Reads a number")
     assert page.locator("#input").input_value() == "3" and "input=" not in address
     page.goto(address.replace("/s/", "/embed/").split("?")[0])

@@ -1,8 +1,13 @@
 """Saving in the page: the permalink opens the same picture, in any browser, and text stays text."""
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from tests.conftest import close_pages, new_page, new_profile
 from tests.test_page import at_step, leave, paste, run
+
+OTHERS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""The second profile of each browser."""
 
 HOSTILE = "<img src=x onerror=alert(1)></title><script>alert(2)</script>"
 
@@ -21,11 +26,23 @@ def saved(page: Any, title: str, description: str = "") -> str:
 
 
 def fresh(page: Any, address: str) -> Any:
-    """The address in another profile."""
-    other = page.context.browser.new_context().new_page()
+    """The address in another profile, as another visitor has it. Not two at a time."""
+    other = new_page(others_profile(page.context.browser))
     other.goto(address)
     other.wait_for_selector("#stage [data-cell]")
     return other
+
+
+def others_profile(browser: Any) -> Any:
+    """A second profile, the same one for all tests of a file: its process has compiled our scripts."""
+    if browser not in OTHERS:
+        OTHERS[browser] = new_profile(browser)
+    return OTHERS[browser]
+
+
+def leave_profile(page: Any) -> None:
+    """Close the page of another visitor, and whatever it has opened."""
+    close_pages(page.context)
 
 
 def test_a_saved_program_opens_at_its_step_in_another_browser(page: Any, site: str) -> None:
@@ -49,7 +66,7 @@ def test_a_saved_program_opens_at_its_step_in_another_browser(page: Any, site: s
         other.wait_for_function("() => location.hash === '#i=3'")
         assert other.locator("[data-cell='s1:1']").get_attribute("data-value") == "8"
     finally:
-        other.context.close()
+        leave_profile(other)
 
 
 def test_a_changed_one_is_saved_as_its_fork(page: Any, site: str) -> None:

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import new_page
 from tests.running_server import running_server
 from tests.test_page import at_step, leave, paste, run
-from tests.test_saving import HOSTILE, fresh, saved
+from tests.test_saving import HOSTILE, fresh, leave_profile, others_profile, saved
 
 PROGRAM = "import torch\nx = torch.tensor([3., 4.], requires_grad=True)\ny = x * x\ny.sum().backward()\n"
 CHANCE = "import torch\nx = torch.randn(3)\n"
@@ -104,7 +105,7 @@ def test_a_permalink_has_its_step_selection_and_view(page: Any, public: str) -> 
         other.reload()
         other.wait_for_selector("#loom:not(.aside)")
     finally:
-        other.context.close()
+        leave_profile(other)
 
 
 def test_a_saved_one_runs_with_what_it_was_saved_with(page: Any, public: str) -> None:
@@ -125,7 +126,7 @@ def test_a_saved_one_runs_with_what_it_was_saved_with(page: Any, public: str) ->
         assert other.locator("#edited").is_visible()
         other.wait_for_function("() => location.hash.includes('seed=8')")
     finally:
-        other.context.close()
+        leave_profile(other)
 
 
 def test_a_link_without_a_server_waits_for_run(page: Any, public: str, site: str) -> None:
@@ -174,7 +175,7 @@ def test_a_link_to_a_saved_one_with_another_seed_keeps_the_seed(page: Any, publi
         assert f"{float(shown or 0):.4f}" in json.dumps(trace["steps"]) or str(shown) in json.dumps(trace["steps"])
         assert other.locator("#edited").is_hidden()
     finally:
-        other.context.close()
+        leave_profile(other)
 
 
 def test_a_step_without_a_view_is_one_of_the_stage(page: Any, public: str) -> None:
@@ -263,13 +264,13 @@ def test_an_iteration_that_was_opened_is_in_the_link_and_in_what_is_saved(page: 
     page.wait_for_function("() => location.hash.includes('focus=')")
     at = page.locator("#where").inner_text()
     assert f"[{turn}]" in at
-    other = page.context.browser.new_context().new_page()
+    other = new_page(others_profile(page.context.browser))
     other.goto(page.url)
     other.wait_for_function("text => document.querySelector('#where').textContent === text", arg=at)
     other.goto(page.url.replace(public, site))
     other.locator("#waiting button").click()
     other.wait_for_function("text => document.querySelector('#where').textContent === text", arg=at)
-    other.context.close()
+    leave_profile(other)
     address = saved(page, "One turn of many")
     page.wait_for_function("() => /^#i=\\d+$/.test(location.hash)")
     assert page.locator("#where").inner_text() == at
