@@ -11,7 +11,6 @@ everything else that it touched, what is drawn at all.
 import argparse
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.stage import FLAGS, fetch_trace
+from benchmarks.stage import FLAGS, fetch_trace, find_chromium
 from tests.tracing import Replay
 
 ROOT = Path(__file__).parent.parent
@@ -218,11 +217,10 @@ def main() -> int:
     arguments = parser.parse_args()
     nets = arguments.programs or sorted((ROOT / "benchmarks/nets").glob("*.py"))
     scenarios = [] if arguments.programs else sorted((ROOT / "scenarios").glob("*.py"))
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     stages = {"this": ROOT} | ({"base": arguments.base.resolve()} if arguments.base else {})
     results: dict[str, dict[str, dict[str, tuple[int, int, int]]]] = {}
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        browser = play.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
         texts: dict[str, str] = {}
         for stage, checkout in stages.items():
             with serving(checkout) as address:

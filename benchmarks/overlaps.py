@@ -7,7 +7,6 @@ program at every size; colours change no place, so that the dark theme is measur
 import argparse
 import json
 import os
-import shutil
 import sys
 import time
 from collections import Counter
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.fits import SHOW, serving
-from benchmarks.stage import FLAGS, fetch_trace
+from benchmarks.stage import FLAGS, fetch_trace, find_chromium
 from tests.stage_reader import LAYOUT
 from tests.test_drawing import DARK_STEPS, SETTLED, SIZES
 
@@ -80,10 +79,9 @@ def main() -> int:
     parser.add_argument("--programs", type=Path, nargs="+", help="programs in place of the whole set")
     arguments = parser.parse_args()
     given = {path.stem: path.read_text() for path in arguments.programs or ()}
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     began = time.monotonic()
     with sync_playwright() as play, serving(ROOT) as address:
-        browser = play.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        browser = play.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
         found = measure(browser, address, given or programs(), arguments.every)
         browser.close()
     print(f"{time.monotonic() - began:.0f} s, load {os.getloadavg()[0]:.1f}")

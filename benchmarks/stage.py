@@ -27,6 +27,7 @@ FLAGS = (
     "--no-first-run",
     "--disable-dev-shm-usage",
 )
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 GRAPHVIZ = ROOT / "node_modules/@viz-js/viz/lib/viz-standalone.js"
 TENSORS = 300
 SAMPLES = 12
@@ -118,6 +119,11 @@ REDRAW = """async texts => {
     }
     return took;
 }"""
+
+
+def find_chromium() -> str | None:
+    """The path of this machine's Chromium; None for the one that Playwright brought."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def start_server() -> tuple[subprocess.Popen[bytes], str]:
@@ -263,11 +269,10 @@ def main() -> int:
         "--minutes", type=float, default=0.25, help="minutes of stepping for the memory figures (default %(default)s)"
     )
     minutes = parser.parse_args().minutes
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     server, address = start_server()
     try:
         with sync_playwright() as play:
-            browser = play.chromium.launch(executable_path=path, args=list(FLAGS))
+            browser = play.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
             first, parts = measure_first_load(browser.new_page(), address)
             figures = {"first load, KB gzipped": first, **measure(browser, address, minutes)}
             browser.close()
