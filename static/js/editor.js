@@ -198,6 +198,8 @@ function scrollToLine(view, line, jumps = 0) {
  */
 export function createEditor(host, { source, label, leaveHint, nonce, onRun, onChange, onLine, extensions = [] }) {
   let silent = false;
+  /** the line that is lit, with its tone; empty where none is */
+  let lit = "";
   const runKey = () => {
     onRun();
     return true;
@@ -249,6 +251,7 @@ export function createEditor(host, { source, label, leaveHint, nonce, onRun, onC
           tabindex: "0",
         }),
         EditorView.updateListener.of((update) => {
+          if (update.docChanged) lit = "";
           if (update.docChanged && !silent) onChange();
         }),
       ],
@@ -281,7 +284,9 @@ export function createEditor(host, { source, label, leaveHint, nonce, onRun, onC
     /** Lights the line that the step is at, and scrolls it into the middle unless it is in sight. @param {number | null} line
      * @param {string} [tone] */
     setStepLine(line, tone = "") {
-      view.dispatch({ effects: setStepLine.of(line === null ? null : { line, tone }) });
+      const next = line === null ? "" : `${line} ${tone}`;
+      if (next !== lit) view.dispatch({ effects: setStepLine.of(line === null ? null : { line, tone }) });
+      lit = next;
       if (line !== null && line >= 1 && line <= view.state.doc.lines) scrollToLine(view, line);
     },
     /** @param {Message[]} list */

@@ -13,8 +13,38 @@ import { rowSummaryMarks } from "./row_summary.js";
 /** @typedef {import("../entities.js").Cell} Cell */
 /** @typedef {{x: number, y: number, full: boolean, grad: boolean}} StripPlace */
 
+/** What was described of cells that no step wrote since, by where it stands: a description that is the same object as
+ * before costs the document nothing. @type {WeakMap<object, Map<string, VNode>>} */
+const unwritten = new WeakMap();
+
+/** Of one storage's cells so many descriptions are kept. */
+const MOST_KEPT = 4;
+
 /** @param {StepFacts} facts @param {string} uid @param {RowStrip} strip @param {StripPlace} at @returns {VNode} */
 export function stripMark(facts, uid, strip, at) {
+  const { entities, fresh, written } = facts.snap;
+  const storage = entities.get(uid);
+  const cells = storage?.kind === "storage" ? storage.cells : null;
+  if (!cells || fresh.has(uid) || written.has(uid)) return newStripMark(facts, uid, strip, at);
+  const kept = unwritten.get(cells) ?? new Map();
+  const place = stripPlace(uid, strip, at);
+  const mark = kept.get(place) ?? newStripMark(facts, uid, strip, at);
+  if (!kept.has(place) && kept.size === MOST_KEPT) kept.clear();
+  unwritten.set(cells, kept.set(place, mark));
+  return mark;
+}
+
+/** All that a strip's description is made from besides its cells. @param {string} uid @param {RowStrip} strip
+ * @param {StripPlace} at */
+function stripPlace(uid, { bands }, { x, y, full, grad }) {
+  const lines = bands.map(
+    (band) => `${band.dtype} ${band.mode} ${band.y} ${band.columns} ${band.lines} ${band.cw} ${band.ch}`,
+  );
+  return `${uid} ${x} ${y} ${full} ${grad} ${lines.join()}`;
+}
+
+/** @param {StepFacts} facts @param {string} uid @param {RowStrip} strip @param {StripPlace} at @returns {VNode} */
+function newStripMark(facts, uid, strip, at) {
   const storage = facts.snap.entities.get(uid);
   const fresh = facts.snap.fresh.has(uid);
   const written = facts.snap.written.get(uid);
