@@ -94,6 +94,11 @@ const contents = new WeakMap();
 /** @type {Drawn[]} */
 const NOTHING = [];
 
+/** Rows that left their host and may come back, by name, the longest gone first. @type {WeakMap<Element, Map<string, Drawn>>} */
+const leftRows = new WeakMap();
+/** So many of them are kept. */
+const MOST_LEFT = 32;
+
 /**
  * Make the children of `host` agree with `vnodes`. Elements keep their identity by key, or by tag and position, so
  * that a transition runs only on what is new. The document is written where descriptions differ, and never read: a
@@ -118,7 +123,7 @@ function patchChildren(document, host, before, vnodes) {
   }
   if (at === vnodes.length && at === before.length) return after;
   const names = vnodes.map(identityOf);
-  const old = takeOut(before, at, new Set(names));
+  const old = takeOut(host, before, at, new Set(names));
   let next = old.values().next().value?.el ?? null;
   for (let k = at; k < vnodes.length; k++) {
     const known = old.get(names[k]);
@@ -128,23 +133,51 @@ function patchChildren(document, host, before, vnodes) {
       else host.insertBefore(known.el, next);
       after[k] = update(document, known, vnodes[k]);
     } else {
-      after[k] = create(document, vnodes[k]);
+      after[k] = returned(document, host, vnodes[k]) ?? create(document, vnodes[k]);
       host.insertBefore(after[k].el, next);
     }
   }
   return after;
 }
 
+/** A row that left its host before, brought up to date. @param {Document} document @param {Element} host @param {VNode} vnode */
+function returned(document, host, vnode) {
+  if (!isRow(vnode)) return null;
+  const left = leftRows.get(host);
+  const name = identityOf(vnode, 0);
+  const drawn = left?.get(name);
+  if (!drawn) return null;
+  left?.delete(name);
+  return update(document, drawn, vnode);
+}
+
+/** Whether it is big enough to be kept where it leaves. @param {VNode} vnode */
+function isRow({ key, attrs }) {
+  return key !== null && attrs["data-row"] !== undefined;
+}
+
+/** @param {Element} host @param {string} name @param {Drawn} drawn */
+function keepLeft(host, name, drawn) {
+  const left = leftRows.get(host) ?? new Map();
+  leftRows.set(host, left);
+  left.delete(name);
+  left.set(name, drawn);
+  if (left.size > MOST_LEFT) left.delete(left.keys().next().value);
+}
+
 /** Removes the elements that have no description any more, from the first that may have none on.
- * @param {Drawn[]} before @param {number} from @param {Set<string>} names of those that stay
+ * @param {Element} host @param {Drawn[]} before @param {number} from @param {Set<string>} names of those that stay
  * @returns {Map<string, Drawn>} those that stay, in order, by name */
-function takeOut(before, from, names) {
+function takeOut(host, before, from, names) {
   /** @type {Map<string, Drawn>} */
   const stay = new Map();
   for (let k = from; k < before.length; k++) {
     const name = identityOf(before[k].vnode, k);
     if (names.has(name) && !stay.has(name)) stay.set(name, before[k]);
-    else before[k].el.remove();
+    else {
+      before[k].el.remove();
+      if (isRow(before[k].vnode)) keepLeft(host, name, before[k]);
+    }
   }
   return stay;
 }

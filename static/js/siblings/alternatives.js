@@ -68,21 +68,31 @@ function siblingsOf({ name, siblings }, catalogue) {
 function findOperation(line, catalogue, isTensorName) {
   const [, indent = "", code = "", remark = ""] = /^(\s*)([^#]*?)(\s*#.*|\s*)$/.exec(line) ?? [];
   if (!code) return null;
-  let best = null;
-  let length = -1;
-  for (const operation of catalogue) {
-    if (operation.template.includes("\n")) continue;
-    const literal = operation.template.replace(/\{\w+\}/g, "").length + repeated(operation.template) / 10;
-    if (literal <= length) continue;
+  for (const operation of byParticularity(catalogue)) {
     const groups = patternOf(operation).exec(code)?.groups;
     if (!groups) continue;
-    const values = new Map(Object.entries(groups));
     const fits = operation.operands.every((operand) => !isTensor(operand) || isTensorName(groups[operand.name]));
-    if (!fits) continue;
-    best = { operation, values, indent, remark };
-    length = literal;
+    if (fits) return { operation, values: new Map(Object.entries(groups)), indent, remark };
   }
-  return best;
+  return null;
+}
+
+/** @type {WeakMap<Operation[], Operation[]>} */
+const sorted = new WeakMap();
+
+/** The operations of one line, those with the longest text of their own first. @param {Operation[]} catalogue */
+function byParticularity(catalogue) {
+  const known = sorted.get(catalogue);
+  if (known) return known;
+  const lengths = catalogue
+    .filter(({ template }) => !template.includes("\n"))
+    .map((operation) => {
+      const { template } = operation;
+      return { operation, length: template.replace(/\{\w+\}/g, "").length + repeated(template) / 10 };
+    });
+  const operations = lengths.sort((a, b) => b.length - a.length).map(({ operation }) => operation);
+  sorted.set(catalogue, operations);
+  return operations;
 }
 
 /** How often a template has a hole that it had before. @param {string} template */

@@ -18,14 +18,15 @@ async function fetchCatalogue() {
   return (await response.json()).operations;
 }
 
-/** Whether a name stands for a tensor after the step, in the innermost frame that has it.
- * @param {import("../state.js").Entities} entities @param {string} name */
-function isTensorName(entities, name) {
+/** Tells whether a name stands for a tensor after the step, in the innermost frame that has it.
+ * @param {import("../state.js").Entities} entities @returns {(name: string) => boolean} */
+function tensorNames(entities) {
   const frames = [...entities.values()].filter((entity) => entity.kind === "frame");
-  const value = frames.findLast((frame) => frame.vars.has(name))?.vars.get(name);
-  return (
-    typeof value === "object" && value !== null && "ref" in value && entities.get(String(value.ref))?.kind === "tensor"
-  );
+  return (name) => {
+    const value = frames.findLast((frame) => frame.vars.has(name))?.vars.get(name);
+    const uid = typeof value === "object" && value !== null && "ref" in value ? String(value.ref) : "";
+    return entities.get(uid)?.kind === "tensor";
+  };
 }
 
 /**
@@ -57,7 +58,7 @@ export function createSiblingChips(row, say, choose) {
     const line = opened?.count && isCurrent(state) ? opened.trace.steps[step].line : null;
     const code = line ? text.split("\n")[line - 1] : "";
     const entities = line && opened ? opened.at(step).entities : new Map();
-    const found = catalogue && code ? alternatives(code, catalogue, (name) => isTensorName(entities, name)) : [];
+    const found = catalogue && code ? alternatives(code, catalogue, tensorNames(entities)) : [];
     const key = JSON.stringify([line, code, found.map((one) => one.text)]);
     if (key === shown) return;
     shown = key;
