@@ -18,7 +18,7 @@ from server.clients import parse_networks
 from server.connections import RESERVED_DESCRIPTORS, Connections, raise_descriptor_limit
 from server.doctor import report
 from server.explain_command import INPUT_HELP, Explain
-from server.explainer import find, read
+from server.explainer import find_findings, readable_run
 from server.language.scenarios import LANGUAGES
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.local import Pool
@@ -27,9 +27,9 @@ from server.pool.zygote import WorkersUnavailable
 from server.pretty import pretty
 from server.punctual_server import create_server
 from server.settings import SettingError, Settings
-from server.terminal import has_colours, words_of
+from server.terminal import has_colours, load_sentences
 from server.wire.api import MAX_INPUT, Job
-from server.wire.schema import document, encoded_document
+from server.wire.schema import encoded_document, schema_document
 
 TRACE_TIMEOUT = 60
 """Seconds that `trace` allows a program where GRADBOX_WALL or GRADBOX_CPU is not set."""
@@ -103,7 +103,7 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
         print(settings_docs.markdown_page(), end="")
         return 0
     if args.command == "schema":
-        print(json.dumps(document(), indent=2))
+        print(json.dumps(schema_document(), indent=2))
         return 0
     if "GRADBOX_WALL" not in os.environ:
         settings.wall = float(TRACE_TIMEOUT)
@@ -182,13 +182,16 @@ async def trace_command(args: argparse.Namespace, lines: str, settings: Settings
 async def print_pretty(renderer: Renderer, name: str, trace: RecordedTrace, language: str) -> bool:
     """Print a trace for reading; False where the renderer failed."""
     try:
-        findings = await find(renderer, trace.body, language)
-        reading = await read(renderer, trace.body, language)
+        findings = await find_findings(renderer, trace.body, language)
+        reading = await readable_run(renderer, trace.body, language)
     except RenderingFailed as error:
         print(f"{name}: {error.problem.message}", file=sys.stderr, flush=True)
         return False
     source = trace.decoded().program.source
-    print("\n".join(pretty(name, reading, findings, source, words_of(language), has_colours(sys.stdout))), flush=True)
+    print(
+        "\n".join(pretty(name, reading, findings, source, load_sentences(language), has_colours(sys.stdout))),
+        flush=True,
+    )
     return True
 
 

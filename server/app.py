@@ -91,7 +91,7 @@ def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> Fast
     for router in routers:
         app.include_router(router)
     app.state.routes = [route for router in routers for route in router.routes]
-    errors.install(app, app.state.routes)
+    errors.install_error_handlers(app, app.state.routes)
     app.mount("/static/dist", StaticAssets(directory=PROJECT_FOLDER / "static/dist", check_dir=False), name="static")
     if services.authenticator.enabled:
         app.add_middleware(AuthenticationMiddleware, authenticator=services.authenticator)

@@ -91,7 +91,7 @@ def allowed_methods(request: Request, routes: Sequence[BaseRoute]) -> list[str]:
     return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
 
 
-def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
+def install_error_handlers(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
     """Make the application answer its errors so. routes: all that it has."""
 
     async def handle(request: Request, error: Exception) -> Response:

@@ -6,16 +6,16 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from server.explainer import find
+from server.explainer import find_findings
 from server.fixes import FixTrials
-from server.gradient_checks import check_reply
+from server.gradient_checks import gradient_check_reply
 from server.gradient_report import GradientReport
 from server.pictures.drawing_queue import DrawingQueue
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.local import Pool
 from server.pool.recorded_trace import RecordedTrace
 from server.settings import Settings
-from server.terminal import finding_lines, has_colours, paint, words_of
+from server.terminal import finding_lines, has_colours, load_sentences, paint
 from server.wire.api import GradientCheckReply, Job
 from server.wire.findings import Finding
 from server.wire.gradient_check import GradientCheckOptions
@@ -55,7 +55,7 @@ class Explain:
     async def explain(self, name: str, trace: RecordedTrace) -> bool:
         """Print the findings of one trace; False where they could not be made."""
         try:
-            findings = await find(self._renderer, trace.body, self._args.language)
+            findings = await find_findings(self._renderer, trace.body, self._args.language)
             if self._args.fix:
                 await self._try_fixes(trace, findings)
         except RenderingFailed as error:
@@ -70,8 +70,8 @@ class Explain:
                 reply["gradients"] = gradients.model_dump(mode="json")
             print(json.dumps(reply, ensure_ascii=False), flush=True)
         else:
-            words, colours = words_of(self._args.language), has_colours(sys.stdout)
-            lines = [*text(name, trace.decoded(), findings, words, colours)]
+            words, colours = load_sentences(self._args.language), has_colours(sys.stdout)
+            lines = [*report_lines(name, trace.decoded(), findings, words, colours)]
             if gradients is not None:
                 lines += [*GradientReport(gradients, self._args.language).lines(), ""]
             print("\n".join(lines), flush=True)
@@ -83,7 +83,7 @@ class Explain:
             source=program.pasted or program.source, seed=self._args.seed, limits=self._settings.limits(),
             check=GradientCheckOptions(), input=self._lines,
         )  # fmt: skip
-        return check_reply((await self._pool.run(job)).body)
+        return gradient_check_reply((await self._pool.run(job)).body)
 
     async def _try_fixes(self, trace: RecordedTrace, findings: list[Finding]) -> None:
         """Give each finding its fixes that work. Raises RenderingFailed."""
@@ -101,7 +101,9 @@ class Explain:
             finding.fixes = await trials.fixes(finding)
 
 
-def text(name: str, trace: Trace, findings: list[Finding], words: dict[str, str], colours: bool) -> Iterator[str]:
+def report_lines(
+    name: str, trace: Trace, findings: list[Finding], words: dict[str, str], colours: bool
+) -> Iterator[str]:
     """The lines to read of one program: every finding with the lines of code that it rests on."""
     source = trace.program.source.split("\n")
     yield paint(f"# {name}", "dim", colours)

@@ -27,7 +27,7 @@ def not_limited() -> None:
     """Called before an explanation that counts against no limit."""
 
 
-async def find(
+async def find_findings(
     renderer: Renderer,
     trace: bytes,
     language: str = "en",
@@ -45,14 +45,14 @@ async def find(
     return FINDINGS.validate_json(body)
 
 
-async def summarize(renderer: Renderer, trace: bytes, language: str = "en") -> Summary:
+async def summarize_outcome(renderer: Renderer, trace: bytes, language: str = "en") -> Summary:
     """How a run ended. trace: its JSON, gzipped. Raises RenderingFailed."""
     digest = hashlib.sha256(trace).hexdigest()
     body = await renderer.get(digest, DrawRequest(kind="summary", language=language), trace, not_limited)
     return Summary.model_validate_json(body)
 
 
-async def read(renderer: Renderer, trace: bytes, language: str = "en") -> Reading:
+async def readable_run(renderer: Renderer, trace: bytes, language: str = "en") -> Reading:
     """A run for reading in a terminal. trace: its JSON, gzipped. Raises RenderingFailed."""
     digest = hashlib.sha256(trace).hexdigest()
     body = await renderer.get(digest, DrawRequest(kind="reading", language=language), trace, not_limited)

@@ -63,7 +63,7 @@ class FairTurns:
 
     async def metered(self, network: str, work: Coroutine[Any, Any, None]) -> None:
         """Do this, and charge the network for each of its steps."""
-        await Metered(work, partial(self.charge, network), self._clock)
+        await MeteredCoroutine(work, partial(self.charge, network), self._clock)
 
     def _tag(self, network: str) -> float:
         return max(self._tags.get(network, self._now), self._now)
@@ -106,7 +106,7 @@ class FairTurns:
                 del self._waiting[network]
 
 
-class Metered:
+class MeteredCoroutine:
     """Awaits a coroutine, and reports the seconds that each of its steps took. clock: of these seconds."""
 
     def __init__(

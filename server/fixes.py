@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
-from server.explainer import find, not_limited, summarize
+from server.explainer import find_findings, not_limited, summarize_outcome
 from server.language.scenarios import LANGUAGES
 from server.pictures.drawing_queue import DrawingQueue, QueueFull
 from server.pictures.renderer_client import Renderer
@@ -68,25 +68,25 @@ class FixTrials:
 
     async def _try(self, finding: Finding, proposal: Proposal) -> Fix | None:
         trace = await self.run(proposal.source)
-        left = await find(self.renderer, trace, self.language, before=self.before, owner=self.owner)
-        if not helps(finding.kind, self.findings, left):
+        left = await find_findings(self.renderer, trace, self.language, before=self.before, owner=self.owner)
+        if not is_improvement(finding.kind, self.findings, left):
             return None
-        summary = await summarize(self.renderer, trace, self.language)
+        summary = await summarize_outcome(self.renderer, trace, self.language)
         if not summary.finished:
             return None
-        text = filled(SENTENCES[self.language][f"fix.{proposal.kind}"], proposal.args)
+        text = fill_holes(SENTENCES[self.language][f"fix.{proposal.kind}"], proposal.args)
         return Fix(edits=proposal.edits, outcome=summary.text, text=text)
 
 
-def helps(kind: str, before: list[Finding], left: list[Finding]) -> bool:
+def is_improvement(kind: str, before: list[Finding], left: list[Finding]) -> bool:
     """Whether a changed program has fewer findings of a kind, and of no other kind more errors or warnings.
 
     before: the findings of the program; left: those of the changed one. What becomes finite may have the slope 0 there.
     """
-    counts = _counts(before)
-    return _counts(left).get(kind, 0) < counts[kind] and all(
+    counts = _count_by_kind(before)
+    return _count_by_kind(left).get(kind, 0) < counts[kind] and all(
         count <= counts.get(other, 0) or (kind == "nonfinite" and other == "zero_gradient")
-        for other, count in _counts(left, SETTLED).items()
+        for other, count in _count_by_kind(left, SETTLED).items()
     )
 
 
@@ -108,7 +108,7 @@ async def propose(request: ProposalRequest) -> list[Proposal]:
             await process.wait()
 
 
-def _counts(findings: list[Finding], severities: tuple[str, ...] | None = None) -> dict[str, int]:
+def _count_by_kind(findings: list[Finding], severities: tuple[str, ...] | None = None) -> dict[str, int]:
     counts: dict[str, int] = {}
     for finding in findings:
         if severities is None or finding.severity in severities:
@@ -116,7 +116,7 @@ def _counts(findings: list[Finding], severities: tuple[str, ...] | None = None) 
     return counts
 
 
-def filled(sentence: str, args: dict[str, str | int]) -> str:
+def fill_holes(sentence: str, args: dict[str, str | int]) -> str:
     """A sentence with its holes `{name}` filled."""
     for name, value in args.items():
         sentence = sentence.replace(f"{{{name}}}", str(value))

@@ -5,7 +5,7 @@ from server.wire.api import GradientCheckReply
 from server.wire.trace import Outcome
 
 
-def check_reply(body: bytes) -> GradientCheckReply:
+def gradient_check_reply(body: bytes) -> GradientCheckReply:
     """The check in a gzipped trace."""
     trace = RecordedTrace(body, "finished").decoded()
     message = outcome_message(trace.outcome)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from server.fixes import SENTENCES, filled
+from server.fixes import SENTENCES, fill_holes
 from server.wire.api import GradientCheckReply
 from server.wire.gradient_check import ElementCheck, GradientCheck, LeafCheck, Number
 
@@ -44,8 +44,8 @@ class GradientReport:
         elif leaf.verdict != "agrees":
             key = "hooked" if leaf.hooked and leaf.verdict == "differs" else leaf.verdict
             yield self._say(
-                f"what.{key}", x=self._name(leaf) + subscript(leaf, row), torch=shown(row.torch), dtype=leaf.dtype,
-                numeric=shown(row.numeric), left=shown(row.left), right=shown(row.right),
+                f"what.{key}", x=self._name(leaf) + subscript(leaf, row), torch=number_text(row.torch), dtype=leaf.dtype,
+                numeric=number_text(row.numeric), left=number_text(row.left), right=number_text(row.right),
             )  # fmt: skip
 
     def _table(self, check: GradientCheck) -> Iterator[str]:
@@ -60,7 +60,7 @@ class GradientReport:
                 continue
             difference = "" if row.difference is None else f"{row.difference:.1e}"
             name = self._name(leaf) + subscript(leaf, row)
-            rows.append([name, shown(row.torch), shown(row.numeric), difference, verdict, counted])
+            rows.append([name, number_text(row.torch), number_text(row.numeric), difference, verdict, counted])
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         for cells in rows:
             yield "  " + "  ".join(text.ljust(width) for text, width in zip(cells, widths, strict=True)).rstrip()
@@ -69,7 +69,7 @@ class GradientReport:
         return leaf.name or self._say("nameless", line=leaf.line or "?")
 
     def _say(self, key: str, **args: Any) -> str:
-        return filled(self._sentences[f"check.{key}"], args).replace("`", "")
+        return fill_holes(self._sentences[f"check.{key}"], args).replace("`", "")
 
 
 def subscript(leaf: LeafCheck, row: ElementCheck) -> str:
@@ -77,7 +77,7 @@ def subscript(leaf: LeafCheck, row: ElementCheck) -> str:
     return f"[{', '.join(map(str, row.index))}]" if leaf.elements > 1 else ""
 
 
-def shown(value: Number | None) -> str:
+def number_text(value: Number | None) -> str:
     if value is None:
         return "None"
     return f"{value:.6g}" if isinstance(value, float) else value["$f"]

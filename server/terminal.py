@@ -11,7 +11,7 @@ from server.wire.findings import Finding
 COLOURS = {"error": "31;1", "warning": "33;1", "note": "36;1", "bold": "1", "dim": "2"}
 
 
-def words_of(language: str) -> dict[str, str]:
+def load_sentences(language: str) -> dict[str, str]:
     """The page's sentences in a language, by key."""
     words: dict[str, str] = json.loads((PROJECT_FOLDER / f"static/locales/{language}.json").read_text("utf-8"))
     return words

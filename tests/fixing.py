@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from server.fixes import helps
+from server.fixes import is_improvement
 from server.language.fixes import Fix, Hint, propose
 from server.wire.findings import Finding
 from tests.explaining import findings_of_traces
@@ -41,7 +41,7 @@ def trials(sources: dict[str, str]) -> tuple[dict[str, list[Finding]], list[Tria
     left = dict(zip(by_source, explained([*by_source.values()]), strict=True))
     return findings, [
         Trial(name, finding, fix, by_source[fix.source], left[fix.source],
-              helps(finding.kind, findings[name], left[fix.source])
+              is_improvement(finding.kind, findings[name], left[fix.source])
               and by_source[fix.source]["outcome"]["status"] == "finished")
         for name, finding, fix in proposed
     ]  # fmt: skip

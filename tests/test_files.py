@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from server.worker.files.archives import archive_name, renamed
+from server.worker.files.archives import archive_name, rename_archive
 from server.worker.files.streams import is_valid_mode
 from tests.tracing import Replay, printed, trace
 
@@ -34,14 +34,14 @@ def test_an_archive_has_the_bytes_that_torch_writes(contents: str, name: str, tm
     value = CONTENTS[contents]
     torch.save(value, tmp_path / name)
     torch.save(value, buffer := _Buffer())
-    assert renamed(buffer.data, archive_name(name), 64) == (tmp_path / name).read_bytes()
+    assert rename_archive(buffer.data, archive_name(name), 64) == (tmp_path / name).read_bytes()
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_scripted_module_has_the_bytes_that_torch_writes(tmp_path: Path) -> None:
     module = torch.jit.script(nn.Linear(2, 3))
     module.save(str(tmp_path / "m.ts"))
-    written, made = (tmp_path / "m.ts").read_bytes(), renamed(module.save_to_buffer(), b"m", 64)
+    written, made = (tmp_path / "m.ts").read_bytes(), rename_archive(module.save_to_buffer(), b"m", 64)
     (tmp_path / "made.ts").write_bytes(made)
     sizes = [[(entry.filename, entry.file_size) for entry in zipfile.ZipFile(tmp_path / name).infolist()]
              for name in ("m.ts", "made.ts")]  # fmt: skip

@@ -16,7 +16,7 @@ from server.wire.api import RunRequest
 from server.wire.base import Model
 from server.wire.entities import ENTITIES
 from server.wire.saved_programs import Content, RunSettings
-from server.wire.schema import document
+from server.wire.schema import schema_document
 from server.wire.trace import MAX_LOOPS, Focus, OutcomeLine, Program, Step, StepLine, Trace
 from tests.stand_in_recorder import END
 from tests.tracing import trace
@@ -176,7 +176,7 @@ def test_a_statement_stands_in_those_before_it(outer: dict[str, int]) -> None:
 
 
 def test_the_schema_knows_every_entity() -> None:
-    schema = document()
+    schema = schema_document()
     assert {entity.__name__ for entity in ENTITIES.values()} <= set(schema["$defs"])
     references = {text.split('"')[0] for text in json.dumps(schema).split("#/$defs/")[1:]}
     assert references <= set(schema["$defs"])

@@ -15,13 +15,13 @@ def repair_tables(draft: RepairDraft) -> Repair | None:
     for call in draft.calls_of(_TABLES.__contains__):
         name = draft.assigned_name(call)
         for table in [*draft.uses(name), call]:
-            if not _unwrap_numbers(draft, table) and not (table is call and name):
+            if not _remove_number_access(draft, table) and not (table is call and name):
                 return None
         draft.replace(call, f"{draft.numpy}.random.randn({{shape}})")
     return draft.repair("table", SHAPE)
 
 
-def _unwrap_numbers(draft: RepairDraft, table: ast.AST) -> bool:
+def _remove_number_access(draft: RepairDraft, table: ast.AST) -> bool:
     """Remove the access to a table's numbers, like `.values`; False where the table is used otherwise."""
     access = draft.parent(table)
     if not isinstance(access, ast.Attribute):
@@ -31,7 +31,7 @@ def _unwrap_numbers(draft: RepairDraft, table: ast.AST) -> bool:
         return True
     if access.attr == "iloc" and isinstance(outer, ast.Subscript):
         draft.delete_after(table, access)
-        return isinstance(draft.parent(outer), ast.Attribute) and _unwrap_numbers(draft, outer)
+        return isinstance(draft.parent(outer), ast.Attribute) and _remove_number_access(draft, outer)
     if access.attr == "values":
         draft.delete_after(table, access)
     elif access.attr == "to_numpy" and isinstance(outer, ast.Call) and outer.func is access:

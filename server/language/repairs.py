@@ -55,7 +55,7 @@ def offer_repairs(pasted: Pasted, text: str, refusals: list[Refusal]) -> list[Re
     out = list(refusals)
     for rule in RULES:
         repair = rule(RepairDraft(pasted.source, tree))
-        at = _first_settled(pasted.source, repair, out) if repair is not None else None
+        at = _first_resolved_refusal(pasted.source, repair, out) if repair is not None else None
         if repair is not None and at is not None:
             offers = [*out[at].repairs, _with_pasted_edits(repair, pasted, text)]
             out[at] = out[at].model_copy(update={"repairs": offers})
@@ -90,7 +90,7 @@ def _with_pasted_edits(repair: Repair, pasted: Pasted, text: str) -> Repair:
     return repair if edits is None else repair.model_copy(update={"pasted": edits})
 
 
-def _first_settled(source: str, repair: Repair, refusals: list[Refusal]) -> int | None:
+def _first_resolved_refusal(source: str, repair: Repair, refusals: list[Refusal]) -> int | None:
     """The index of the first refusal that the repair resolves; None if the repaired program has as many refusals or is invalid."""
     _, left = check(apply_edits(source, repair.edits, repair.shape))
     if len(left) >= len(refusals) or any(refusal.key == "syntax" for refusal in left):

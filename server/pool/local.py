@@ -135,7 +135,7 @@ class Pool:
     def cancelled_trace(self, job: Job) -> RecordedTrace:
         """The trace of a program that was cancelled before it started."""
         request = AssemblyRequest(job=job, versions=self.zygote.versions, outcome=CANCELLED)
-        return as_recorded(request, *assemble_compressed(request, b""))
+        return recorded_trace(request, *assemble_compressed(request, b""))
 
     async def _run_once(
         self, zygote: Zygote, job: Job, stop: asyncio.Event, compared_result: str | None = None
@@ -180,13 +180,13 @@ class Pool:
             reply, body = await asyncio.to_thread(assemble_compressed, lost, b"")
         if reply.rejected:
             log.error("%s", reply.rejected)
-        return as_recorded(request, reply, body), reply
+        return recorded_trace(request, reply, body), reply
 
     async def _wait_for_end(self, zygote: Zygote, child: Child, stop: asyncio.Event) -> bool:
         """Wait until the program ends or has to be ended. Returns whether that is because `stop` was set."""
         try:
             async with asyncio.timeout(self._settings.wall):
-                await first_set(child.ended, stop)
+                await wait_for_first(child.ended, stop)
         except TimeoutError:
             pass
         if child.outcome_received or child.exit is not None or child.limit is not None:
@@ -198,13 +198,13 @@ class Pool:
         return stop.is_set()
 
 
-def as_recorded(request: AssemblyRequest, reply: AssemblyReply, body: bytes) -> RecordedTrace:
+def recorded_trace(request: AssemblyRequest, reply: AssemblyReply, body: bytes) -> RecordedTrace:
     """The trace that a reply tells of."""
     seconds = request.usage.wall_ms / 1000
     return RecordedTrace(body, reply.status, seconds, reply.limit, reply.deterministic, reply.cacheable)
 
 
-async def first_set(*events: asyncio.Event) -> None:
+async def wait_for_first(*events: asyncio.Event) -> None:
     """Wait until one of them is set."""
     tasks = [asyncio.ensure_future(event.wait()) for event in events]
     try:

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse
 
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.explainer import find, with_findings
+from server.explainer import find_findings, with_findings
 from server.operations.pipeline import source_of
 from server.pool.fair_queue import Client
 from server.services import Services
@@ -151,7 +151,7 @@ async def explained(trace: bytes, body: RunRequest, services: Services, client: 
     if not body.explain:
         return trace
     before = partial(services.picture_limits.hit, client)
-    found = await find(services.renderer, trace, body.language, before=before, owner=client.network)
+    found = await find_findings(services.renderer, trace, body.language, before=before, owner=client.network)
     return await asyncio.to_thread(with_findings, trace, found)
 
 
@@ -171,7 +171,7 @@ async def findings(
     program = await services.programs.find(id_)
     language = lang or program.content.language
     before = partial(services.picture_limits.hit, client)
-    found = await find(services.renderer, program.trace, language, program.digest, before, client.network)
+    found = await find_findings(services.renderer, program.trace, language, program.digest, before, client.network)
     return Findings(findings=found)
 
 

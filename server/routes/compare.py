@@ -76,7 +76,7 @@ async def compare_page(
 ) -> Response:
     """Two programs side by side. left, right: ids of saved programs; others come with the address's fragment."""
     programs = {"left": await find(services, left), "right": await find(services, right)}
-    first = {side: program and described(request, program) for side, program in programs.items()}
+    first = {side: program and page_values(request, program) for side, program in programs.items()}
     titles = {side: program.content.title if program else "" for side, program in programs.items()}
     return render(request, "compare.html", first=first, titles=titles, editable=True, away=all(programs.values()))
 
@@ -85,7 +85,7 @@ async def compare_page(
 async def compare_frame(request: Request, services: ServicesDep, pair: PairDep, theme: Theme | None = None) -> Response:
     """The comparison of two saved programs as a frame in another site's page."""
     programs = {"left": pair.left, "right": pair.right}
-    first = {side: described(request, program) for side, program in programs.items()}
+    first = {side: page_values(request, program) for side, program in programs.items()}
     response = render_public(
         request,
         "compare_embed.html",
@@ -121,12 +121,12 @@ async def post_compare(
     return await compare(services.renderer, pair, body.language, hit_limit, client.network)
 
 
-async def drawn_place(row: Row = None, theme: Theme = "light", lang: Lang = "en") -> DrawRequest:
+async def picture_request(row: Row = None, theme: Theme = "light", lang: Lang = "en") -> DrawRequest:
     """The picture of a place of the comparison."""
     return DrawRequest(kind="comparison_picture", step=row, theme=theme, language=lang)
 
 
-PictureDep = Annotated[DrawRequest, Depends(drawn_place)]
+PictureDep = Annotated[DrawRequest, Depends(picture_request)]
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ async def find(services: Services, id_: str | None) -> SavedProgram | None:
     return None if id_ is None else await services.programs.find(id_)
 
 
-def described(request: Request, program: SavedProgram) -> dict[str, str]:
+def page_values(request: Request, program: SavedProgram) -> dict[str, str]:
     """What the page is sent of a saved program."""
     content = program.content
     return {

@@ -88,7 +88,7 @@ async def exporter(
 ExporterDep = Annotated[Exporter, Depends(exporter)]
 
 
-async def drawn_step(
+async def picture_request(
     step: StepParameter = None, theme: ThemeParameter = "light", lang: LanguageParameter = None
 ) -> DrawRequest:
     """The picture of a step, as the stage; without a step the complete run, as the loom."""
@@ -96,7 +96,7 @@ async def drawn_step(
     return DrawRequest(kind=kind, step=step, theme=theme, language=lang or "")
 
 
-PictureDep = Annotated[DrawRequest, Depends(drawn_step)]
+PictureDep = Annotated[DrawRequest, Depends(picture_request)]
 
 
 @router.get(

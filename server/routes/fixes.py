@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.explainer import find
+from server.explainer import find_findings
 from server.fixes import FixTrials
 from server.routes.api import ANSWERS
 from server.wire.api import ProblemReply, RunRequest
@@ -37,7 +37,7 @@ async def fixes(body: FixRequest, services: ServicesDep, client: ClientDep, disc
     before = partial(services.picture_limits.hit, client)
     before()
     trace = await run(body.source)
-    findings = await find(services.renderer, trace, body.language, before=before, owner=client.network)
+    findings = await find_findings(services.renderer, trace, body.language, before=before, owner=client.network)
     finding = next((one for one in findings if (one.kind, one.line) == (body.kind, body.line)), None)
     if finding is None:
         raise ProblemError(404, "no_finding", f"there is no {body.kind} on line {body.line}", field="kind")

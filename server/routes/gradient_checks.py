@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.gradient_checks import check_reply
+from server.gradient_checks import gradient_check_reply
 from server.routes.api import ANSWERS
 from server.wire.api import GradientCheckReply, GradientCheckRequest, RunRequest
 from server.wire.gradient_check import GradientCheckOptions
@@ -80,4 +80,4 @@ async def gradient_checks(
     options = GradientCheckOptions(backward=body.backward, elements=body.elements)
     result = await services.runs.wait(await services.runs.start(request, client, check=options), disconnected)
     assert result is not None
-    return await asyncio.to_thread(check_reply, result.body)
+    return await asyncio.to_thread(gradient_check_reply, result.body)

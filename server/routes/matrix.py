@@ -75,7 +75,7 @@ async def matrix_page(
 
     key = f"page {language} {situation.key} {signed_in}"
     try:
-        response = await answered(request, services, key, "text/html; charset=utf-8", make, PAGE_PATIENCE)
+        response = await respond_when_measured(request, services, key, "text/html; charset=utf-8", make, PAGE_PATIENCE)
     except ProblemError as error:
         return unmeasured_page(request, services, language, error)
     response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
@@ -95,7 +95,7 @@ async def as_json(
     def make(measured: Measurement) -> bytes:
         return json_document(measured, MESSAGES[lang])
 
-    return await answered(request, services, f"json {lang}", "application/json", make)
+    return await respond_when_measured(request, services, f"json {lang}", "application/json", make)
 
 
 @router.get(
@@ -103,7 +103,7 @@ async def as_json(
 )
 async def as_csv(request: Request, services: ServicesDep) -> Response:
     """The same cells as `/matrix.json`."""
-    return await answered(request, services, "csv", "text/csv; charset=utf-8", csv_document)
+    return await respond_when_measured(request, services, "csv", "text/csv; charset=utf-8", csv_document)
 
 
 @router.get("/matrix/{cell}", response_class=HTMLResponse, include_in_schema=False)
@@ -151,7 +151,7 @@ def unmeasured_page(request: Request, services: Services, language: str, error: 
     return response
 
 
-async def answered(
+async def respond_when_measured(
     request: Request,
     services: Services,
     key: str,

@@ -290,14 +290,14 @@ Event = Annotated[
 
 
 @dataclass(frozen=True)
-class Unmapped:
+class WithoutDiscriminator:
     """Leaves the discriminator out of a union's JSON Schema: OpenAPI has no name for a union inside of a union."""
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
         return {key: value for key, value in handler(schema).items() if key != "discriminator"}
 
 
-LogEntry = Annotated[Op | Out | Event, Field(discriminator="kind"), Unmapped()]
+LogEntry = Annotated[Op | Out | Event, Field(discriminator="kind"), WithoutDiscriminator()]
 
 Severity = Literal["error", "warning", "note", "info"]
 Mark = Literal["broken", "written", "cut"]

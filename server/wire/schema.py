@@ -33,10 +33,10 @@ class Untitled(GenerateJsonSchema):
 @cache
 def encoded_document() -> bytes:
     """The document as JSON. The first one takes half a second."""
-    return json.dumps(document(), separators=(",", ":"), ensure_ascii=False).encode()
+    return json.dumps(schema_document(), separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def document() -> dict[str, Any]:
+def schema_document() -> dict[str, Any]:
     """Draft 2020-12. A step's `set` maps a uid to those fields of its entity that changed; null means absent."""
     adapters: list[Any] = [("Trace", "serialization", TypeAdapter(Trace))]
     adapters += [(name, "serialization", TypeAdapter(union)) for name, union in UNIONS.items()]
@@ -45,7 +45,9 @@ def document() -> dict[str, Any]:
     for name in UNIONS:
         union = definitions[name]
         union.pop("discriminator", None)  # its mapping can't name a union inside of a union
-        definitions = {key: union if key == name else named(part, union, name) for key, part in definitions.items()}
+        definitions = {
+            key: union if key == name else with_named_union(part, union, name) for key, part in definitions.items()
+        }
     definitions["Step"]["properties"]["set"] = {
         "type": "object",
         "additionalProperties": {"$ref": "#/$defs/Entity"},
@@ -59,11 +61,11 @@ def document() -> dict[str, Any]:
     }
 
 
-def named(part: Any, union: dict[str, Any], name: str) -> Any:
+def with_named_union(part: Any, union: dict[str, Any], name: str) -> Any:
     """A part of a schema with a reference wherever the union stands."""
     if isinstance(part, dict):
         siblings = {key: part[key] for key in ("default", "description") if key in part}
         if {key: inner for key, inner in part.items() if key not in (*siblings, "discriminator")} == union:
             return {"$ref": f"#/$defs/{name}", **siblings}
-        return {key: named(inner, union, name) for key, inner in part.items()}
-    return [named(inner, union, name) for inner in part] if isinstance(part, list) else part
+        return {key: with_named_union(inner, union, name) for key, inner in part.items()}
+    return [with_named_union(inner, union, name) for inner in part] if isinstance(part, list) else part

@@ -80,7 +80,7 @@ def close_descriptors(restrictions: Restrictions) -> None:
 def descriptors() -> set[int]:
     """The descriptors that this process has open."""
     listed = {int(path.name) for path in Path("/proc/self/fd").iterdir()}
-    return {number for number in listed if not is_refused(os.fstat, number)}  # without the one that listed them
+    return {number for number in listed if not raises_os_error(os.fstat, number)}  # without the one that listed them
 
 
 def clear_environment(_: Restrictions) -> None:
@@ -140,7 +140,7 @@ def prctl(option: int, argument: int = 0) -> int:
     return result
 
 
-def is_refused(call: Callable[..., Any], *arguments: Any) -> bool:
+def raises_os_error(call: Callable[..., Any], *arguments: Any) -> bool:
     """Whether the call raises OSError."""
     try:
         call(*arguments)
@@ -177,18 +177,22 @@ LAYERS = (
     Layer("descriptors", close_descriptors, lambda restrictions: descriptors() == restrictions.keep | {0, 1, 2}),
     Layer("environment", clear_environment, lambda _: not _libc.getenv(b"GRADBOX_TRIAL") and not os.environ),
     Layer(
-        "rlimits", limit_resources, lambda restrictions: is_refused(mmap.mmap, -1, restrictions.memory + mmap.PAGESIZE)
+        "rlimits",
+        limit_resources,
+        lambda restrictions: raises_os_error(mmap.mmap, -1, restrictions.memory + mmap.PAGESIZE),
     ),
     Layer(
-        "uid", change_user, lambda restrictions: os.getresuid() == (restrictions.uid,) * 3 and is_refused(os.setuid, 0)
+        "uid",
+        change_user,
+        lambda restrictions: os.getresuid() == (restrictions.uid,) * 3 and raises_os_error(os.setuid, 0),
     ),
     Layer("no_new_privs", drop_privileges, lambda _: prctl(_PR_GET_NO_NEW_PRIVS) == 1 and not capabilities()),
     Layer("not_dumpable", lambda _: prctl(_PR_SET_DUMPABLE, 0), lambda _: prctl(_PR_GET_DUMPABLE) == 0),
-    Layer("landlock", deny_files, lambda _: is_refused(os.listdir, "/"), "no_new_privs"),
+    Layer("landlock", deny_files, lambda _: raises_os_error(os.listdir, "/"), "no_new_privs"),
     Layer(
         "seccomp",
         lambda restrictions: seccomp.install_filter(seccomp.filter_program(os.getpid(), gpu=restrictions.gpu)),
-        lambda _: is_refused(socket.socket),
+        lambda _: raises_os_error(socket.socket),
         "no_new_privs",
     ),
 )
@@ -216,7 +220,7 @@ class Confinement:
         self._layers = [layer for layer in LAYERS if not layers[layer.name]]
         self._memory, self._cpu, self._first_uid = memory, cpu, first_uid
         self._initialize_gpu = initialize_gpu
-        self._tasks = MAX_TASKS if not layers["uid"] else tasks_of(os.geteuid()) + EXTRA_TASKS
+        self._tasks = MAX_TASKS if not layers["uid"] else thread_count_of_user(os.geteuid()) + EXTRA_TASKS
 
     def apply(self, keep: Iterable[int], slot: int) -> None:
         """Confine the calling process, for good; it must have one thread. Where it raises, the process must not go on.
@@ -238,7 +242,7 @@ class Confinement:
             layer.apply(restrictions)
 
 
-def tasks_of(uid: int) -> int:
+def thread_count_of_user(uid: int) -> int:
     """How many threads the processes of a user have, as far as /proc shows them."""
     count = 0
     for path in Path("/proc").glob("[0-9]*"):

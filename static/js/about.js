@@ -11,7 +11,7 @@ export function printHead({ title, note, address }) {
   head.className = "print-head";
   const heading = document.createElement("h1");
   heading.textContent = title;
-  head.append(heading, ...[note, printable(address)].filter(Boolean).map(paragraph));
+  head.append(heading, ...[note, shortenedAddress(address)].filter(Boolean).map(paragraph));
   return head;
 }
 
@@ -20,7 +20,7 @@ export function aboutLines({ note, address }) {
   if (!/^https?:/.test(address)) return note ? [paragraph(note)] : [];
   const link = document.createElement("a");
   link.href = address;
-  link.textContent = printable(address);
+  link.textContent = shortenedAddress(address);
   const line = document.createElement("p");
   line.append(link);
   return [...(note ? [paragraph(note)] : []), line];
@@ -34,6 +34,6 @@ function paragraph(text) {
 }
 
 /** @param {string} address */
-function printable(address) {
+function shortenedAddress(address) {
   return address.length > LONGEST_PRINTED ? address.replace(/#.*/s, "") : address;
 }

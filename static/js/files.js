@@ -1,6 +1,6 @@
 /** The files that can be downloaded: the step or the whole run as SVG or PNG, and the run as an offline page. */
 
-import { loomAs, pictureAs } from "./picture.js";
+import { loomDocument, stageDocument } from "./picture.js";
 import { ROOT } from "./root.js";
 import { standalone } from "./standalone.js";
 
@@ -22,7 +22,7 @@ export async function createFile(file, subject, root, body) {
   if (file === "run.html")
     return offlinePage({ title: `Gradbox: ${about.title}`, body, data: { trace: opened.trace, step, ...about } });
   const look = { theme: pageTheme(root), language: root.lang };
-  const svg = file.startsWith("loom") ? loomAs(opened, step, look) : pictureAs(toggled, opened, step, look);
+  const svg = file.startsWith("loom") ? loomDocument(opened, step, look) : stageDocument(toggled, opened, step, look);
   return file.endsWith(".png") ? toPng(svg) : new Blob([svg], { type: "image/svg+xml" });
 }
 

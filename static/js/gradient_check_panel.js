@@ -80,7 +80,8 @@ function replyElements({ check, message }, reading) {
   };
   const foot = [say("check.summary", { ...check, ...sizes })];
   if (!check.complete) foot.push(say("check.incomplete"));
-  if (isElsewhere(check)) foot.push(say("check.double_loss", { double: shown(check.double), loss: shown(check.loss) }));
+  if (isElsewhere(check))
+    foot.push(say("check.double_loss", { double: numberText(check.double), loss: numberText(check.loss) }));
   return [
     ...notes.map((text) => paragraph("check-sentence", text)),
     table(check, reading),
@@ -99,12 +100,12 @@ function sentenceOf(leaf, say) {
   const row = leaf.worst === null ? null : leaf.rows[leaf.worst];
   if (!row) {
     const why = say(`check.leaf.${leaf.problem}`, { line: leaf.problem_line });
-    return leaf.problem ? `${quoted(leaf, null, say)}: ${why}` : null;
+    return leaf.problem ? `${leafText(leaf, null, say)}: ${why}` : null;
   }
   if (leaf.verdict === "agrees") return null;
   const key = leaf.hooked && leaf.verdict === "differs" ? "hooked" : leaf.verdict;
-  const [torch, numeric, left, right] = [row.torch, row.numeric, row.left, row.right].map(shown);
-  return say(`check.what.${key}`, { x: quoted(leaf, row, say), torch, numeric, left, right, dtype: leaf.dtype });
+  const [torch, numeric, left, right] = [row.torch, row.numeric, row.left, row.right].map(numberText);
+  return say(`check.what.${key}`, { x: leafText(leaf, row, say), torch, numeric, left, right, dtype: leaf.dtype });
 }
 
 /** @param {GradientCheck} check @param {Reading} reading */
@@ -139,7 +140,7 @@ function leafRows(leaf, { asked, say, light }) {
   name.setAttribute("scope", "row");
   const button = /** @type {HTMLButtonElement} */ (element("button", "check-leaf link"));
   button.type = "button";
-  button.append(...codeNodes(quoted(leaf, worst, say)));
+  button.append(...codeNodes(leafText(leaf, worst, say)));
   for (const type of ["pointerenter", "focus"]) button.addEventListener(type, () => light(leaf.name));
   for (const type of ["pointerleave", "blur"]) button.addEventListener(type, () => light(null));
   const count = element(
@@ -176,7 +177,7 @@ function valueRow(verdict, check, say) {
   const row = element("tr", "");
   row.dataset.verdict = verdict;
   const difference = check ? differenceText(check.difference) : "";
-  const values = [check ? shown(check.torch) : "", check ? shown(check.numeric) : "", difference];
+  const values = [check ? numberText(check.torch) : "", check ? numberText(check.numeric) : "", difference];
   row.append(...values.map((text) => element("td", "check-value", text)));
   row.append(element("td", "check-verdict", say(`check.verdict.${verdict}`)));
   return row;
@@ -184,13 +185,13 @@ function valueRow(verdict, check, say) {
 
 /** A leaf's name in marks of code, with the element where it has several. @param {LeafCheck} leaf @param {ElementCheck | null} row
  * @param {Say} say */
-function quoted(leaf, row, say) {
+function leafText(leaf, row, say) {
   const place = row && leaf.elements > 1 ? `[${row.index.join()}]` : "";
   return leaf.name ? `\`${leaf.name}${place}\`` : `${say("check.nameless", { line: leaf.line })}${place}`;
 }
 
 /** @param {CheckedNumber | null} value */
-function shown(value) {
+function numberText(value) {
   if (value === null) return "None";
   return typeof value === "number" ? shortNumber(value, ROOM) : value.$f;
 }

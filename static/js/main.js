@@ -23,7 +23,7 @@ import { createRunner } from "./running.js";
 import { startSaving } from "./saving.js";
 import { createSiblingChips } from "./siblings/chips.js";
 import { startSharing } from "./sharing.js";
-import { fixed } from "./repair.js";
+import { fixedText } from "./repair.js";
 import { createStore, differs } from "./store.js";
 import { startTheme } from "./theme.js";
 import * as url from "./url.js";
@@ -70,7 +70,7 @@ const picture = createPicturePane(element, store, say, {
     apply: (edits) => dispatch({ type: "fixApplied", edits }),
     compareAddress(edits) {
       const source = store.state().opened?.trace.program.source ?? "";
-      return compareAddress(source, fixed({ source }, edits));
+      return compareAddress(source, fixedText({ source }, edits));
     },
   },
   scaled(k, chosen) {

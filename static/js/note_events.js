@@ -21,7 +21,7 @@ const TONES = { error: "bad", warning: "cut" };
  */
 export function eventNotes(context, event) {
   const row = EVENTS[event.event];
-  if (!row?.sentence || (context.step.visit && !row.in_visits) || saysNothing(context, event)) return [];
+  if (!row?.sentence || (context.step.visit && !row.in_visits) || isNotWorthSaying(context, event)) return [];
   /** @type {Record<string, unknown>} */
   const args = { ...event };
   for (const field of row.refs) {
@@ -40,7 +40,7 @@ export function eventNotes(context, event) {
 
 /** A number that is read for itself cuts nothing; a version matters where a saved value expects another.
  * @param {Context} context @param {Event} event */
-function saysNothing({ opened, step, index }, event) {
+function isNotWorthSaying({ opened, step, index }, event) {
   if (event.event === "path_cut" && event.reason === "item")
     return opened.trace.program.statements?.[step.stmt ?? -1]?.kind !== "Assign";
   if (event.event !== "version_bumped") return false;
@@ -55,7 +55,7 @@ function writtenNote(note, event, { opened, index, entities, written, nameOf }) 
   const writer = nameOf(event.by);
   const readers = opened.index
     .handlesOf(event.storage, index)
-    .filter((uid) => uid !== event.by && cells && readsAny(findHandle(entities, uid), cells))
+    .filter((uid) => uid !== event.by && cells && readsAnyOf(findHandle(entities, uid), cells))
     .map(nameOf)
     .filter(isProgramName);
   const isNamed = isProgramName(writer);
@@ -67,7 +67,7 @@ function writtenNote(note, event, { opened, index, entities, written, nameOf }) 
 
 /** Whether a handle reads one of the cells, `dtype:index`. @param {import("./entities.js").Handle | undefined} handle
  * @param {Set<string>} cells */
-function readsAny(handle, cells) {
+function readsAnyOf(handle, cells) {
   if (!handle) return false;
   const dtype = plainDtype(handle.dtype);
   const changed = new Set(

@@ -1,6 +1,6 @@
 /** Facts that follow from the page's state: what is shown belongs to what is edited, what an address has to say. */
 
-import { madeWith } from "./settings.js";
+import { wasMadeWith } from "./settings.js";
 import { gap, requestedFocus } from "./skipped_iterations.js";
 
 /** @typedef {import("./page_state.js").PageState} PageState */
@@ -13,7 +13,7 @@ export function isCurrent({ opened, text }) {
 
 /** Whether a run would be asked for what is shown already. @param {PageState} state */
 export function isUpToDate(state) {
-  return state.opened === null || (isCurrent(state) && madeWith(state.settings, state.opened.trace));
+  return state.opened === null || (isCurrent(state) && wasMadeWith(state.settings, state.opened.trace));
 }
 
 /** The program as an address keeps it: what was pasted, for that holds the article's outputs too. @param {PageState} state @returns {string} */

@@ -2,8 +2,8 @@
 
 import { nextStepAtLine, openingStep } from "./captions.js";
 import { isCurrent, isSavedProgram, programText, shownFocus, skippedGap } from "./page_selectors.js";
-import { fixed, repaired } from "./repair.js";
-import { madeWith, normalizeSettings, sameSettings } from "./settings.js";
+import { fixedText, repairedText } from "./repair.js";
+import { wasMadeWith, normalizeSettings, sameSettings } from "./settings.js";
 import { pinStep } from "./saved_slots.js";
 import * as skipped from "./skipped_iterations.js";
 import { openTrace } from "./state.js";
@@ -115,11 +115,15 @@ const TRANSITIONS = {
   settingsChanged: (state, { settings }) => ({ ...state, settings }),
   runRequested: (state) => requestRun(state, "run", { source: state.text }),
   repairRequested: (state, { repair, shape }) =>
-    state.opened ? requestRun(state, "repair", { source: repaired(state.opened.trace.program, repair, shape) }) : state,
+    state.opened
+      ? requestRun(state, "repair", { source: repairedText(state.opened.trace.program, repair, shape) })
+      : state,
   fixApplied: (state, { edits }) =>
-    state.opened ? requestRun(state, "repair", { source: fixed(state.opened.trace.program, edits) }) : state,
+    state.opened ? requestRun(state, "repair", { source: fixedText(state.opened.trace.program, edits) }) : state,
   siblingChosen: (state, { edits, line }) =>
-    state.opened ? requestRun(state, "sibling", { source: fixed(state.opened.trace.program, edits), at: line }) : state,
+    state.opened
+      ? requestRun(state, "sibling", { source: fixedText(state.opened.trace.program, edits), at: line })
+      : state,
   cardChanged: (state, { line }) => requestRun(state, "card", { source: state.text, at: line }),
   iterationRequested(state, { index }) {
     const gap = skippedGap(state);
@@ -258,7 +262,7 @@ function openPageAt(state, address) {
 
 /** Whether the page's own trace is, or will be, one of these settings. @param {Page} page @param {Settings} settings */
 function hasPageTrace(page, settings) {
-  if (page.trace) return madeWith(settings, page.trace);
+  if (page.trace) return wasMadeWith(settings, page.trace);
   return page.traceUrl !== null && sameSettings(settings, normalizeSettings(page.saved?.settings ?? {}, page.devices));
 }
 

@@ -24,20 +24,20 @@ const TALLEST = 16000;
  * @returns {string}
  */
 export function pictureOf(trace, step, options = {}) {
-  const { opened, i } = openAt(trace, step);
-  return pictureAs(new Set(), opened, i, { theme: "light", language: "en", ...options });
+  const { opened, i } = openTraceAt(trace, step);
+  return stageDocument(new Set(), opened, i, { theme: "light", language: "en", ...options });
 }
 
 /** The whole run as at a step. @param {any} trace @param {number | null} step @param {Partial<PictureOptions>} [options] @returns {string} */
 export function loomOf(trace, step, options = {}) {
-  const { opened, i } = openAt(trace, step);
-  return loomAs(opened, i, { theme: "light", language: "en", ...options });
+  const { opened, i } = openTraceAt(trace, step);
+  return loomDocument(opened, i, { theme: "light", language: "en", ...options });
 }
 
 /** The card that a link to the step is shown by. @param {any} trace @param {number | null} step @param {string} title
  * @param {Partial<PictureOptions>} [options] @returns {string} */
 export function cardOf(trace, step, title, options = {}) {
-  const { opened, i } = openAt(trace, step);
+  const { opened, i } = openTraceAt(trace, step);
   const styles = stylesheets({ theme: "light", language: "en", ...options });
   const { say } = locale(styles.language);
   const described = caption(opened, i, say);
@@ -53,7 +53,7 @@ export function cardOf(trace, step, title, options = {}) {
 
 /** A step, with the folds as the reader has them. @param {ReadonlySet<string>} toggled those opened or closed
  * @param {Opened} opened @param {number} i @param {PictureOptions} options */
-export function pictureAs(toggled, opened, i, options) {
+export function stageDocument(toggled, opened, i, options) {
   const { say } = locale(options.language);
   const picture = stagePicture(opened, i, say, { h: options.tallest, toggled });
   const described = caption(opened, i, say);
@@ -66,9 +66,9 @@ export function pictureAs(toggled, opened, i, options) {
 }
 
 /** @param {Opened} opened @param {number} i @param {PictureOptions} options */
-export function loomAs(opened, i, options) {
+export function loomDocument(opened, i, options) {
   const { say } = locale(options.language);
-  if (!opened.count) return pictureAs(new Set(), opened, i, options);
+  if (!opened.count) return stageDocument(new Set(), opened, i, options);
   const described = caption(opened, i, say);
   const picture = loomPicture(opened, i, loomLabels(say), { tallest: options.tallest ?? TALLEST });
   return svgDocument(
@@ -100,7 +100,7 @@ export function stylesheets({ theme, language }) {
 }
 
 /** @param {any} trace @param {number | null} step */
-function openAt(trace, step) {
+function openTraceAt(trace, step) {
   const opened = openTrace(trace);
   return { opened, i: Math.max(0, Math.min(step ?? openingStep(trace), opened.count - 1)) };
 }

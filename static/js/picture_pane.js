@@ -6,7 +6,7 @@ import { loomLabels, sentences, stageLabels, stepHeading } from "./captions.js";
 import { createCurves } from "./curves.js";
 import { createFindingsCard } from "./findings_card.js";
 import { createLoomLoader } from "./loom_loader.js";
-import { whenPresent } from "./presence.js";
+import { onFirstInteraction } from "./presence.js";
 import { createPrinted } from "./printed.js";
 import { createQuestionCard } from "./question_card.js";
 import { ownKeys } from "./relatives.js";
@@ -108,7 +108,7 @@ export function createPicturePane(
       reducedMotion: matchMedia("(prefers-reduced-motion: reduce)").matches,
     },
   );
-  whenPresent(loom.prepare); // printing can't wait for it
+  onFirstInteraction(loom.prepare); // printing can't wait for it
   addEventListener("beforeprint", () => {
     const { opened } = current();
     if (!opened?.count) return;

@@ -3,7 +3,7 @@
 const SIGNS = ["pointermove", "pointerdown", "keydown"];
 
 /** Do it once, at the reader's first sign. @param {() => void} work */
-export function whenPresent(work) {
+export function onFirstInteraction(work) {
   function begin() {
     for (const sign of SIGNS) removeEventListener(sign, begin, true);
     work();

@@ -7,7 +7,7 @@ const SHOWN_CHARACTERS = 20_000;
 const LATER_CHARACTERS = 4_000;
 
 /** The pieces of output of a run. @param {import("./trace.js").Step[]} steps @returns {Piece[]} */
-export function piecesOf(steps) {
+export function outputPieces(steps) {
   return steps.flatMap(({ log }, step) =>
     log.flatMap((entry) =>
       entry.kind === "out" ? [{ step, text: entry.text, stream: entry.stream ?? "stdout" }] : [],
@@ -17,7 +17,7 @@ export function piecesOf(steps) {
 
 /** The last pieces, the first of them cut where need be, and how many characters stand before them.
  * @param {Piece[]} pieces @param {number} [most] @returns {{before: number, pieces: Piece[]}} */
-export function tail(pieces, most = SHOWN_CHARACTERS) {
+export function lastPieces(pieces, most = SHOWN_CHARACTERS) {
   let room = most;
   let at = pieces.length;
   while (at > 0 && room > 0) room -= pieces[--at].text.length;
@@ -29,7 +29,7 @@ export function tail(pieces, most = SHOWN_CHARACTERS) {
 
 /** The first pieces, the last of them cut where need be, and how many characters stand after them.
  * @param {Piece[]} pieces @param {number} [most] @returns {{after: number, pieces: Piece[]}} */
-export function head(pieces, most = LATER_CHARACTERS) {
+export function firstPieces(pieces, most = LATER_CHARACTERS) {
   let room = most;
   let end = 0;
   while (end < pieces.length && room > 0) room -= pieces[end++].text.length;
@@ -90,8 +90,8 @@ export function createPrinted({ pane, text }, say, go) {
     const key = `${from} ${to}`;
     if (shownKey === key) return;
     shownKey = key;
-    const past = tail(printed.slice(0, to));
-    const later = head(printed.slice(to));
+    const past = lastPieces(printed.slice(0, to));
+    const later = firstPieces(printed.slice(to));
     text.replaceChildren(
       ...(past.before ? [showAllButton("printed_before", past.before, i)] : []),
       ...[...past.pieces, ...later.pieces].map((piece) => spanOf(piece, i)),
@@ -150,7 +150,7 @@ export function createPrinted({ pane, text }, say, go) {
     show,
     /** The output of another run. @param {import("./trace.js").Step[]} steps */
     open(steps) {
-      printed = piecesOf(steps);
+      printed = outputPieces(steps);
       complete = printed.reduce((sum, piece) => sum + piece.text.length, 0) <= SHOWN_CHARACTERS;
       shownKey = "";
       shownStep = -1;

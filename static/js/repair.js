@@ -12,16 +12,16 @@ export function isShape(text) {
  * The text to run after a repair: the pasted one where it can be made there, for that holds the article's outputs.
  * @param {{source: string, pasted?: string | null}} program @param {Repair} repair @param {string | null} [shape]
  */
-export function repaired({ source, pasted }, repair, shape = repair.shape ?? null) {
-  if (!pasted || !repair.pasted) return edited(source, repair.edits ?? [], shape);
-  return edited(pasted.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), repair.pasted, shape);
+export function repairedText({ source, pasted }, repair, shape = repair.shape ?? null) {
+  if (!pasted || !repair.pasted) return editedText(source, repair.edits ?? [], shape);
+  return editedText(pasted.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), repair.pasted, shape);
 }
 
 /**
  * The text to run after a fix: the pasted one where its lines are those of the program, else the program.
  * @param {import("./trace.js").Trace["program"]} program @param {{line: number, old: string, new: string | null}[]} edits
  */
-export function fixed({ source, pasted, lines }, edits) {
+export function fixedText({ source, pasted, lines }, edits) {
   const own = pasted?.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n") ?? source;
   const ownLines = own.split("\n");
   const placed = edits.map((edit) => ({ ...edit, line: pasted ? (lines?.[edit.line - 1] ?? 0) : edit.line }));
@@ -36,7 +36,7 @@ function withLines(lines, edits) {
 }
 
 /** @param {string} text @param {Edit[]} edits @param {string | null} shape @returns {string} */
-function edited(text, edits, shape) {
+function editedText(text, edits, shape) {
   const lines = text.split("\n");
   const sizes = shape?.trim().replace(/\s*,$/, "");
   for (const edit of [...edits].sort((a, b) => b.line - a.line || b.col - a.col)) {

@@ -33,11 +33,13 @@ export function scalarSeries(trace) {
   const iterated = stepsInLoops(trace.steps);
   if (!iterated.size) return [];
   const bound = boundSeries(trace, iterated);
-  const printed = printedSeries(trace.steps, iterated).filter((series) => !bound.some((other) => says(series, other)));
-  const all = [...bound.filter((series, k) => !bound.slice(0, k).some((other) => says(series, other))), ...printed];
+  const printed = printedSeries(trace.steps, iterated).filter(
+    (series) => !bound.some((other) => repeats(series, other)),
+  );
+  const all = [...bound.filter((series, k) => !bound.slice(0, k).some((other) => repeats(series, other))), ...printed];
   return all
     .filter(isMeasured)
-    .sort((a, b) => rank(a) - rank(b))
+    .sort((a, b) => seriesRank(a) - seriesRank(b))
     .slice(0, MOST_SERIES)
     .map(byIteration(trace.steps));
 }
@@ -93,7 +95,7 @@ function scalarOf(value, entities) {
 function numberOf(value) {
   if (typeof value === "number") return { value, text: String(value) };
   if (!value || typeof value !== "object" || !("$f" in value)) return null;
-  return { value: parsed(value.$f), text: value.$f };
+  return { value: parseNumber(value.$f), text: value.$f };
 }
 
 /** Numbers in what a repeated statement prints, where it prints the same words each time.
@@ -127,20 +129,20 @@ function numbersOf(group, steps) {
       source: "printed",
       points: group.map(({ step, text }) => {
         const number = (text.match(NUMBER) ?? [])[k];
-        return { step, x: 0, value: parsed(number), text: number };
+        return { step, x: 0, value: parseNumber(number), text: number };
       }),
     };
   });
 }
 
 /** @param {string} text @returns {number} */
-function parsed(text) {
+function parseNumber(text) {
   if (/inf/i.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
   return Number(text); // NaN for "nan"
 }
 
 /** Whether a series says what another one says at the same time, as far as its digits go. @param {Series} series @param {Series} other */
-function says({ points }, other) {
+function repeats({ points }, other) {
   let k = -1;
   return points.every(({ step, value, text }) => {
     while (k + 1 < other.points.length && other.points[k + 1].step <= step) k += 1;
@@ -165,7 +167,7 @@ function isMeasured({ source, points }) {
 }
 
 /** @param {Series} series */
-function rank({ name, source }) {
+function seriesRank({ name, source }) {
   if (MEASURES.test(name ?? "")) return 0;
   return source === "printed" ? 1 : source === "tensor" ? 2 : 3;
 }

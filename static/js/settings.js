@@ -30,7 +30,7 @@ export function sameSettings(a, b) {
 }
 
 /** Whether a trace was made with these settings. @param {Settings} settings @param {import("./trace.js").Trace} trace */
-export function madeWith({ seed, device, input = "" }, { runtime }) {
+export function wasMadeWith({ seed, device, input = "" }, { runtime }) {
   const sameDevice = device === undefined || (runtime.device ?? "").startsWith(device);
   return runtime.seed === seed && sameDevice && (runtime.input ?? "") === input;
 }

@@ -3,7 +3,7 @@
 import { find } from "./entities.js";
 import { createHighlight, HIGHLIGHTABLE } from "./highlight.js";
 import { selectedUid } from "./layout/pane.js";
-import { HEADING, isNarrow, sideOf, stageModel, stagePlan, wholeScale } from "./layout/stage_plan.js";
+import { HEADING, isNarrow, sideOf, stageModel, stagePlan, scaleToFitAll } from "./layout/stage_plan.js";
 import { drawOverlay } from "./marks/overlay.js";
 import { LABELS } from "./marks/labels.js";
 import { stageMarks } from "./marks/stage_marks.js";
@@ -284,7 +284,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     zoom: (by) => scaleTo((shown?.plan?.k ?? 1) * by),
     toggleFit() {
       if (chosenScale !== null || !shown) return scaleTo(null);
-      scaleTo(wholeScale(modelOf(shown.opened), room, memoryShare));
+      scaleTo(scaleToFitAll(modelOf(shown.opened), room, memoryShare));
     },
     toggled: () => toggled,
   };

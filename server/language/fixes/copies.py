@@ -73,7 +73,7 @@ def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         items = ", ".join(program.text(item) for item in value.left.elts)
         work.replace(value, f"[{items} for _ in range({program.text(value.right)})]")
     else:
-        for part in elements(value):
+        for part in tensor_parts(value):
             work.replace(part, f"{program.operand(part)}.clone()")
     yield from program.with_edits(hint, work)
 
@@ -97,7 +97,7 @@ def _stored_copy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     yield from program.with_edits(hint, work)
 
 
-def elements(value: ast.expr) -> list[ast.expr]:
+def tensor_parts(value: ast.expr) -> list[ast.expr]:
     """The parts of a list, tuple, dictionary or comprehension that may be tensors; anything else itself."""
     match value:
         case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Dict(values=parts):
@@ -144,6 +144,6 @@ def _behind_value(program: FixProgram, hint: Hint, name: str) -> Iterator[Fix]:
     value = getattr(statement, "value", None)
     if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return) and value is not None:
         work = program.edits()
-        for part in elements(value):
+        for part in tensor_parts(value):
             work.replace(part, f"{program.operand(part)}.{name}()")
         yield from program.with_edits(hint, work)

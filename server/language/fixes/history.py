@@ -23,13 +23,13 @@ def keep_history(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     statement = program.statement(hint.line)
     if statement is None:
         return
-    yield from _kept(program, hint, [statement])
-    yield from _kept(program, hint, _related(program, statement))
+    yield from _with_history_kept(program, hint, [statement])
+    yield from _with_history_kept(program, hint, _related(program, statement))
     yield from _with_gradients(program, hint)
-    yield from _undecorated(program, hint)
+    yield from _without_decorator(program, hint)
 
 
-def _kept(program: FixProgram, hint: Hint, statements: list[ast.stmt]) -> Iterator[Fix]:
+def _with_history_kept(program: FixProgram, hint: Hint, statements: list[ast.stmt]) -> Iterator[Fix]:
     work = program.edits()
     rewriter = _Rewriter(program, program.lists())
     for statement in statements:
@@ -151,7 +151,7 @@ def _with_gradients(program: FixProgram, hint: Hint) -> Iterator[Fix]:
             yield from program.with_edits(hint, work)
 
 
-def _undecorated(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def _without_decorator(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """The function around a line without `@torch.no_grad()`."""
     statement = program.statement(hint.line)
     function = program.enclosing_function(statement) if statement is not None else None

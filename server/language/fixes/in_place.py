@@ -157,22 +157,22 @@ def _inplace_flags(call: ast.Call) -> list[ast.expr]:
 
 def under_no_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """The write under `torch.no_grad()`, where torch does not record it."""
-    yield from _under(program, hint, "no_grad")
+    yield from _inside_with(program, hint, "no_grad")
     statement = program.statement(hint.line)
     target = _text(written_target(statement))
     reads = (
         {ast.unparse(node) for node in ast.walk(statement) if isinstance(node, ast.Attribute)} if statement else set()
     )
     if f"{target}.grad" in reads and is_assignable(target):
-        yield from _under(program, hint, "no_grad", f"{target}.grad = None")
+        yield from _inside_with(program, hint, "no_grad", f"{target}.grad = None")
 
 
 def out_of_no_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """The statement under `torch.enable_grad()`, within a block that records nothing."""
-    yield from _under(program, hint, "enable_grad")
+    yield from _inside_with(program, hint, "enable_grad")
 
 
-def _under(program: FixProgram, hint: Hint, mode: str, then: str = "") -> Iterator[Fix]:
+def _inside_with(program: FixProgram, hint: Hint, mode: str, then: str = "") -> Iterator[Fix]:
     statement = program.statement(hint.line)
     indent = program.indent(statement) if statement is not None else None
     if statement is None or indent is None or program.shares_lines(statement):
@@ -197,7 +197,7 @@ def assign_by_index(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         forms = {"zero_": "= 0", "add_": "+= {}", "sub_": "-= {}", "mul_": "*= {}", "div_": "/= {}", "fill_": "= {}",
                  "copy_": "= {}"}  # fmt: skip
         form = forms.get(method(value))
-        place = program.text(of) if isinstance(of, ast.Subscript) else _selected(program, of)
+        place = program.text(of) if isinstance(of, ast.Subscript) else _index_select_as_index(program, of)
         if place and form and len(value.args) <= 1 and not value.keywords:
             argument = program.operand(value.args[0]) if value.args else ""
             work.replace(statement, f"{place} {form.format(argument)}")
@@ -216,7 +216,7 @@ def assign_by_index(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     yield from program.with_edits(hint, work)
 
 
-def _selected(program: FixProgram, of: ast.expr | None) -> str:
+def _index_select_as_index(program: FixProgram, of: ast.expr | None) -> str:
     """`x[idx]` for `x.index_select(0, idx)`; "" for anything else."""
     base = receiver(of) if isinstance(of, ast.Call) and method(of) == "index_select" and len(of.args) == 2 else None
     if base is None or not isinstance(of, ast.Call) or not isinstance(of.args[0], ast.Constant):
@@ -228,7 +228,7 @@ def _selected(program: FixProgram, of: ast.expr | None) -> str:
 def accumulate(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`index_put_(…, accumulate=True)` for `x[i] += v`, which counts an index that comes twice once."""
     statement = program.statement(hint.line)
-    added = _added(statement)
+    added = _indexed_addition(statement)
     if statement is None or added is None:
         return
     place, addend, sign = added
@@ -243,7 +243,7 @@ def accumulate(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     yield from program.with_edits(hint, work)
 
 
-def _added(statement: ast.stmt | None) -> tuple[ast.Subscript, ast.expr, str] | None:
+def _indexed_addition(statement: ast.stmt | None) -> tuple[ast.Subscript, ast.expr, str] | None:
     """Where `x[i] += v` or `x[i] = x[i] + v` writes, what it adds, and its sign."""
     if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Subscript):
         signs = {ast.Add: "", ast.Sub: "-"}

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from server.language.fixes.copies import elements
+from server.language.fixes.copies import tensor_parts
 from server.language.fixes.program import Fix, FixProgram, Hint, is_assignable, method
 
 
@@ -13,7 +13,7 @@ def retain_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     indent = program.indent(statement) if statement is not None else None
     if not isinstance(statement, ast.Assign) or indent is None:
         return
-    made = [program.text(part) for target in statement.targets for part in elements(target)]
+    made = [program.text(part) for target in statement.targets for part in tensor_parts(target)]
     wanted = [name for name in made if is_assignable(name) and (name == hint.name() or len(made) == 1)]
     named = [name for name in hint.names if name in made and is_assignable(name)]
     at = (statement.end_lineno or statement.lineno) + 1
@@ -30,7 +30,7 @@ def leaf_of_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         work = program.edits()
         for other in statements:
             if isinstance(other, ast.Assign) and (other is statement or _is_update(other)):
-                for part in elements(other.value):
+                for part in tensor_parts(other.value):
                     work.replace(part, f"{program.operand(part)}.detach().requires_grad_()")
         yield from program.with_edits(hint, work)
 

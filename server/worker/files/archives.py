@@ -41,7 +41,7 @@ class ArchiveWriter(torch._C.PyTorchFileWriter):
         super().write_end_of_file()
         if self._path is not None and self._buffer is not None:
             with self._files.open(self._path, "wb") as file:
-                file.write(renamed(self._buffer.getvalue(), self._name, self._alignment))
+                file.write(rename_archive(self._buffer.getvalue(), self._name, self._alignment))
 
 
 class ArchiveReader(torch._C.PyTorchFileReader):
@@ -55,7 +55,7 @@ class ArchiveReader(torch._C.PyTorchFileReader):
         super().__init__(source)
 
 
-def use_memory(files: OpenFiles) -> None:
+def use_file_tree(files: OpenFiles) -> None:
     """Have torch write its archives to these files and read them there."""
     ArchiveWriter._files = ArchiveReader._files = files
     import_from_buffer = torch._C.import_ir_module_from_buffer
@@ -68,7 +68,7 @@ def use_memory(files: OpenFiles) -> None:
         path = os.fspath(f)
         name = archive_name(path)
         check_parent(files.tree, path)
-        data = renamed(script.save_to_buffer(**options), name, _ALIGNMENT)
+        data = rename_archive(script.save_to_buffer(**options), name, _ALIGNMENT)
         with files.open(path, "wb") as file:
             file.write(data)
 
@@ -98,7 +98,7 @@ def check_parent(tree: FileTree, path: str) -> None:
         raise RuntimeError(f"Parent directory {PurePosixPath(parent)} does not exist.")
 
 
-def renamed(archive: bytes, name: bytes, alignment: int) -> bytes:
+def rename_archive(archive: bytes, name: bytes, alignment: int) -> bytes:
     """The archive that torch wrote to a buffer, as it would have written it under a name: contents stay aligned."""
     end = len(archive) - _END
     count, size, start = struct.unpack_from("<HII", archive, end + 10)

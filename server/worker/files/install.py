@@ -13,7 +13,7 @@ from typing import Any
 from numpy.lib import _datasource
 from torch.autograd import profiler
 
-from server.worker.files.archives import use_memory
+from server.worker.files.archives import use_file_tree
 from server.worker.files.streams import OpenFiles
 from server.worker.files.system import SystemCalls
 from server.worker.files.tree import HOME, FileTree
@@ -31,7 +31,7 @@ def install_files() -> None:
     builtins.open = io.open = files.open  # type: ignore[assignment]
     bz2._builtin_open = tarfile.bltn_open = files.open  # type: ignore[attr-defined]
     _datasource._file_openers._file_openers[None] = files.open  # type: ignore[attr-defined]
-    use_memory(files)
+    use_file_tree(files)
     # path, metadata, use_python_export: C++ would write to the disk
     profiler.profile.export_chrome_trace.__defaults__ = (None, True)
     shutil._use_fd_functions = False  # type: ignore[attr-defined]

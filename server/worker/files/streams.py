@@ -187,7 +187,7 @@ class OpenFiles:
             return self._real_open(file, *given)  # which raises where an argument is wrong
         raw = self._raw(file, mode, closefd, opener)
         try:
-            return layered(raw, mode, buffering, encoding, errors, newline)
+            return with_buffer_and_text(raw, mode, buffering, encoding, errors, newline)
         except BaseException:
             raw.close()
             raise
@@ -227,7 +227,7 @@ def raw_mode(mode: str) -> str:
     return "rb+" if kind in "rw" else f"{kind}b+"
 
 
-def layered(
+def with_buffer_and_text(
     raw: io.RawIOBase, mode: str, buffering: int, encoding: str | None, errors: str | None, newline: str | None
 ) -> IO[Any]:
     """The raw file under the buffer and the text layer that the mode asks for."""

@@ -16,7 +16,7 @@ from server.worker.gradient_check.moments import Moment, moment_of
 from server.worker.gradient_check.replay import BackwardCall, Listener, Program, Reached
 from server.worker.gradient_check.storage_log import StorageLog, TooLong
 from server.worker.gradient_check.variation import Variation, gradients, loss_of
-from server.worker.gradient_check.verdicts import judge, number, step_for
+from server.worker.gradient_check.verdicts import json_number, judge, step_for
 
 SECONDS = 3.0
 """Processor time for all runs of a check; what is not varied by then is not compared."""
@@ -28,7 +28,7 @@ MAX_LEAVES = 200
 
 
 @dataclass
-class OwnRun:
+class OriginalRun:
     """The run in the program's precision. call: which backward; grads: what came to each leaf of its graph, in order."""
 
     call: int = -1
@@ -51,7 +51,7 @@ class DoubleRun:
     operations: int = 0
 
 
-class Failed(Exception):
+class NothingToCompare(Exception):
     """Nothing can be compared. problem: why; text: what raised."""
 
     def __init__(self, problem: CheckProblem, text: str = "") -> None:
@@ -69,25 +69,25 @@ class Check:
 
     def result(self) -> GradientCheck:
         """Run the program as often as it takes, and compare."""
-        own = OwnRun()
+        own = OriginalRun()
         try:
             self._run_own(own)
             run = self._run_double(own)
             self._run_again(own, run)
-        except Failed as failed:
+        except NothingToCompare as failed:
             return GradientCheck(
                 problem=failed.problem, message=failed.text[:2000], runs=self._program.runs, line=own.line,
-                backward=own.call if own.call >= 0 else None, loss=number(own.loss),
+                backward=own.call if own.call >= 0 else None, loss=json_number(own.loss),
             )  # fmt: skip
         complete = self._vary(own, run)
         leaves = [leaf_check(leaf) for leaf in run.leaves]
         leaves = [leaf for leaf in leaves if leaf.verdict != "unused" and (leaf.rows or leaf.problem)]
         return GradientCheck(
-            problem=None if leaves else "no_leaves", backward=own.call, line=own.line, loss=number(own.loss),
-            double=number(run.loss), runs=self._program.runs, complete=complete, corners=run.corners, leaves=leaves,
+            problem=None if leaves else "no_leaves", backward=own.call, line=own.line, loss=json_number(own.loss),
+            double=json_number(run.loss), runs=self._program.runs, complete=complete, corners=run.corners, leaves=leaves,
         )  # fmt: skip
 
-    def _run_own(self, own: OwnRun) -> None:
+    def _run_own(self, own: OriginalRun) -> None:
         wanted = self._options.backward
 
         def listener(call: BackwardCall) -> None:
@@ -106,11 +106,15 @@ class Check:
 
         self.error = self._program.run(listener)
         if own.call < 0:
-            raise Failed("raised", error_text(self.error)) if self.error is not None else Failed("no_backward")
+            raise (
+                NothingToCompare("raised", error_text(self.error))
+                if self.error is not None
+                else NothingToCompare("no_backward")
+            )
         if not own.is_real:
-            raise Failed("not_real")
+            raise NothingToCompare("not_real")
 
-    def _run_double(self, own: OwnRun) -> DoubleRun:
+    def _run_double(self, own: OriginalRun) -> DoubleRun:
         run, log = DoubleRun(), StorageLog()
         mode = DoublePrecision(log.before, log.after)
 
@@ -121,7 +125,7 @@ class Check:
             with _disable_current_modes():
                 graph = Graph(call.roots)
                 if len(graph.leaves) != len(own.grads):
-                    raise Failed("not_in_double", "another graph")
+                    raise NothingToCompare("not_in_double", "another graph")
                 run.operations, run.loss = mode.count, loss_of(call.roots, call.grad_tensors)
                 run.grad_tensors = [None if grad is None else grad.detach().clone() for grad in call.grad_tensors]
                 run.corners = [Corner(op=op, line=line) for op, line in log.corners]
@@ -140,10 +144,10 @@ class Check:
 
         self._in_double(mode, listener)
         if run.loss is None:
-            raise Failed("not_in_double")
+            raise NothingToCompare("not_in_double")
         return run
 
-    def _run_again(self, own: OwnRun, run: DoubleRun) -> None:
+    def _run_again(self, own: OriginalRun, run: DoubleRun) -> None:
         mode, losses = DoublePrecision(), []
 
         def listener(call: BackwardCall) -> None:
@@ -155,24 +159,24 @@ class Check:
 
         self._in_double(mode, listener)
         if not losses or losses[0][0] != run.operations or repr(losses[0][1]) != repr(run.loss):
-            raise Failed("not_repeatable")
+            raise NothingToCompare("not_repeatable")
         if time.process_time() > self._until:
-            raise Failed("no_time")
+            raise NothingToCompare("no_time")
 
     def _in_double(self, mode: DoublePrecision, listener: Listener) -> None:
         with mode:
             error = self._program.run(listener)
         if isinstance(error, TooLong):
-            raise Failed("too_long")
-        if isinstance(error, Failed):
+            raise NothingToCompare("too_long")
+        if isinstance(error, NothingToCompare):
             raise error
         if error is not None:
-            raise Failed("not_in_double", error_text(error))
+            raise NothingToCompare("not_in_double", error_text(error))
 
-    def _vary(self, own: OwnRun, run: DoubleRun) -> bool:
+    def _vary(self, own: OriginalRun, run: DoubleRun) -> bool:
         """Compare the elements, the leaves taking turns; whether the time sufficed."""
         assert run.loss is not None
-        for leaf, element in planned(run.leaves, self._options.elements):
+        for leaf, element in elements_to_vary(run.leaves, self._options.elements):
             if leaf.moment.problem is not None:
                 continue
             if time.process_time() > self._until:
@@ -203,7 +207,7 @@ def grad_state(tensor: torch.Tensor) -> tuple[int, int] | None:
 
 
 def leaves_of(
-    tensors: list[torch.Tensor], call: BackwardCall, graph: Graph, log: StorageLog, own: OwnRun
+    tensors: list[torch.Tensor], call: BackwardCall, graph: Graph, log: StorageLog, own: OriginalRun
 ) -> list[Leaf]:
     """The leaves as they are compared: the first of them are those of the graph."""
     names = leaf_names(tensors, call.frame)
@@ -223,7 +227,7 @@ def leaves_of(
     return out
 
 
-def planned(leaves: list[Leaf], room: int) -> list[tuple[Leaf, int]]:
+def elements_to_vary(leaves: list[Leaf], room: int) -> list[tuple[Leaf, int]]:
     """The elements that are varied: of each leaf a sample, the leaves taking turns, at most `room`."""
     samples = []
     for leaf in leaves:

@@ -44,24 +44,24 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if self._before is not None:
             self._before(index, func, args, kwargs)
         if torch.Tag.nondeterministic_seeded in func.tags:
-            out = sampled(func, args, kwargs)
+            out = sample_in_own_precision(func, args, kwargs)
         else:
-            out = func(*args, **(widened(kwargs) if kwargs.get("dtype") in WIDER else kwargs))
+            out = func(*args, **(with_wider_dtype(kwargs) if kwargs.get("dtype") in WIDER else kwargs))
         if isinstance(out, torch.Tensor):
             if out.dtype in WIDER:
                 out = out.to(WIDER[out.dtype])
         elif out is not None:
-            out = tree_map_only(torch.Tensor, wide, out)
+            out = tree_map_only(torch.Tensor, to_wider, out)
         if self._after is not None:
             self._after(index, func, args, kwargs, out)
         return out
 
 
-def widened(kwargs: dict[str, Any]) -> dict[str, Any]:
+def with_wider_dtype(kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**kwargs, "dtype": WIDER[kwargs["dtype"]]}
 
 
-def wide(tensor: torch.Tensor) -> torch.Tensor:
+def to_wider(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.to(WIDER[tensor.dtype]) if tensor.dtype in WIDER else tensor
 
 
@@ -70,7 +70,7 @@ def narrow_dtype() -> torch.dtype:
     return torch.get_default_dtype()
 
 
-def sampled(func: Any, args: Any, kwargs: Any) -> Any:
+def sample_in_own_precision(func: Any, args: Any, kwargs: Any) -> Any:
     """A random operation in the program's precision: float64 would take other numbers of the generator's.
 
     Raises NotInDouble for one that computes with its arguments, too.
@@ -83,16 +83,16 @@ def sampled(func: Any, args: Any, kwargs: Any) -> Any:
     narrow = narrow_dtype()
     if name.endswith("_") and isinstance(args[0], torch.Tensor) and args[0].is_floating_point():
         drawn = torch.empty_like(args[0], dtype=narrow)
-        func(drawn, *narrowed(args[1:], narrow), **narrowed(kwargs, narrow))
+        func(drawn, *to_narrower(args[1:], narrow), **to_narrower(kwargs, narrow))
         with torch.no_grad():
             args[0].detach().copy_(drawn)
         return args[0]
     if name.endswith("_like") and kwargs.get("dtype") is None and args[0].is_floating_point():
         kwargs = {**kwargs, "dtype": narrow}
-    return func(*narrowed(args, narrow), **narrowed(kwargs, narrow))
+    return func(*to_narrower(args, narrow), **to_narrower(kwargs, narrow))
 
 
-def narrowed(values: Any, dtype: torch.dtype) -> Any:
+def to_narrower(values: Any, dtype: torch.dtype) -> Any:
     def cast(tensor: torch.Tensor) -> torch.Tensor:
         return tensor.detach().to(dtype) if tensor.dtype == torch.float64 else tensor
 

@@ -6,7 +6,7 @@ import torch
 
 from server.wire.gradient_check import ElementCheck, LeafCheck
 from server.worker.gradient_check.moments import Moment
-from server.worker.gradient_check.verdicts import GRAVEST, Judgement, loses_digits, number, relative_difference
+from server.worker.gradient_check.verdicts import GRAVEST, Judgement, json_number, loses_digits, relative_difference
 
 
 @dataclass
@@ -50,9 +50,9 @@ def element_check(leaf: Leaf, element: int, judgement: Judgement) -> ElementChec
         index.append(element % size)
         element //= size
     return ElementCheck(
-        index=index[::-1], torch=number(own), double=number(double), numeric=number(numeric), verdict=verdict,
-        left=number(slopes.left) if slopes and shows_sides else None,
-        right=number(slopes.right) if slopes and shows_sides else None,
+        index=index[::-1], torch=json_number(own), double=json_number(double), numeric=json_number(numeric), verdict=verdict,
+        left=json_number(slopes.left) if slopes and shows_sides else None,
+        right=json_number(slopes.right) if slopes and shows_sides else None,
         difference=relative_difference(own, numeric, slopes.noise if slopes else 0.0),
     )  # fmt: skip
 

@@ -31,11 +31,11 @@ class Variation:
 
         def before(operation: int, _func: Any, args: Any, kwargs: Any) -> None:
             if operation == moment.operation:
-                memory = memory_of(tensors_of(args, kwargs)[moment.argument])
+                memory = flat_storage(tensors_of(args, kwargs)[moment.argument])
                 memory[self._position] += change
                 varied.append(memory[self._position].item())
             if operation == moment.use:
-                memory = memory_of(tensors_of(args, kwargs)[moment.use_argument])
+                memory = flat_storage(tensors_of(args, kwargs)[moment.use_argument])
                 self.overwritten |= [memory[self._position].item()] != varied
 
         def listener(call: BackwardCall) -> None:
@@ -50,7 +50,7 @@ class Variation:
         return losses[0] if losses else None
 
 
-def memory_of(tensor: torch.Tensor) -> torch.Tensor:
+def flat_storage(tensor: torch.Tensor) -> torch.Tensor:
     """All of a tensor's storage as one tensor, which has nothing to do with autograd and its own version counter."""
     storage = tensor.untyped_storage()
     size = storage.nbytes() // tensor.element_size()
@@ -73,7 +73,7 @@ def gradients(graph: Graph, call: BackwardCall) -> list[torch.Tensor | None]:
     """Do what the program asks, and return what came to each leaf of the graph, after its hooks."""
     grads: list[torch.Tensor | None] = [None] * len(graph.leaves)
 
-    def keep(k: int) -> Any:
+    def gradient_keeper(k: int) -> Any:
         def prehook(arrived: tuple[torch.Tensor | None, ...]) -> None:
             with _disable_current_modes(), torch.no_grad():
                 if arrived[0] is not None:
@@ -81,7 +81,7 @@ def gradients(graph: Graph, call: BackwardCall) -> list[torch.Tensor | None]:
 
         return prehook
 
-    handles = [node.register_prehook(keep(k)) for k, node in enumerate(graph.accumulators)]
+    handles = [node.register_prehook(gradient_keeper(k)) for k, node in enumerate(graph.accumulators)]
     try:
         call.proceed()
     finally:

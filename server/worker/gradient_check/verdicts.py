@@ -112,7 +112,7 @@ def relative_difference(value: float | None, numeric: float | None, noise: float
     return 0.0 if apart <= noise else apart / max(abs(value), abs(numeric))
 
 
-def number(value: float | None) -> Number | None:
+def json_number(value: float | None) -> Number | None:
     """A number as JSON can hold it."""
     if value is None or math.isfinite(value):
         return value

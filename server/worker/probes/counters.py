@@ -7,7 +7,7 @@ import torch
 
 from server.wire import entities
 from server.worker.observation import Observation
-from server.worker.probes.handles import at_version, bare
+from server.worker.probes.handles import bare, temporarily_at_version
 from server.worker.probes.probe import Probe, ProbeContext
 from server.worker.uids import WeakUids
 
@@ -97,13 +97,13 @@ class Counters(Probe):
                 handles.append((counter, bare(other), bare(other)._version))
         if not handles:
             return None
-        with at_version(tensor, bare(tensor)._version + DISTANT_VERSION):
+        with temporarily_at_version(tensor, bare(tensor)._version + DISTANT_VERSION):
             return next((counter for counter, other, before in handles if other._version != before), None)
 
     def share_counter(self, tensor: torch.Tensor, other: torch.Tensor) -> bool:
         """Whether moving the counter of one moves the other's. Leaves both as they were."""
         before = bare(other)._version
-        with at_version(tensor, bare(tensor)._version + DISTANT_VERSION):
+        with temporarily_at_version(tensor, bare(tensor)._version + DISTANT_VERSION):
             return bool(bare(other)._version != before)
 
     def counter_of_slot(self, recorded: str | None, tensor: torch.Tensor, storage: str | None) -> str:

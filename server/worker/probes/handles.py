@@ -17,7 +17,7 @@ _Tensor, _Parameter = torch.Tensor, torch.nn.Parameter
 UNINITIALIZED = (UninitializedParameter, UninitializedBuffer)
 
 
-def ordinary(tensor: torch.Tensor) -> bool:
+def is_plain_tensor(tensor: torch.Tensor) -> bool:
     """Whether no code of a subclass answers for it."""
     kind = type(tensor)
     return kind is _Tensor or kind is _Parameter
@@ -42,7 +42,7 @@ def bare(tensor: torch.Tensor) -> Any:
 
 
 @contextmanager
-def at_version(tensor: torch.Tensor, version: int) -> Iterator[None]:
+def temporarily_at_version(tensor: torch.Tensor, version: int) -> Iterator[None]:
     """The tensor, and all that share its counter, at another version for a while."""
     before = bare(tensor)._version
     _move((tensor,), (version,))
@@ -76,7 +76,7 @@ def facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
         out["wraps"] = wrapper(own)
     elif has_storage(own):
         out["offset"], out["stride"] = int(tensor.storage_offset()), list(tensor.stride())
-    hooks = _get(own, "_backward_hooks") if ordinary(own) else None
+    hooks = _get(own, "_backward_hooks") if is_plain_tensor(own) else None
     out["hooks"] = len(hooks) if hooks else None
     return out
 
@@ -121,7 +121,7 @@ def has_storage(tensor: torch.Tensor) -> bool:
     own = bare(tensor)
     if own.layout != torch.strided or own.is_nested or _wrapped(tensor) or _batched(tensor) or own._is_zerotensor():
         return False
-    return (ordinary(tensor) and not own.is_meta) or has_memory(own)
+    return (is_plain_tensor(tensor) and not own.is_meta) or has_memory(own)
 
 
 def has_memory(own: Any) -> bool:

@@ -8,7 +8,7 @@ import torch
 
 from server.wire import events
 from server.worker.observation import Observation, OpCall
-from server.worker.probes.handles import ordinary
+from server.worker.probes.handles import is_plain_tensor
 
 MAX_INDICES = 4096
 """Index tensors with more elements are not compared."""
@@ -37,7 +37,7 @@ def repeated_indices(args: Any, kwargs: dict[str, Any]) -> tuple[int, int] | Non
     given = [index for index in indices if index is not None]
     if accumulate or not given:
         return None
-    if not all(ordinary(index) and index.dtype in (torch.int64, torch.int32) for index in given):
+    if not all(is_plain_tensor(index) and index.dtype in (torch.int64, torch.int32) for index in given):
         return None  # a mask names no element twice
     shape = torch.broadcast_shapes(*(index.shape for index in given))  # type: ignore[no-untyped-call]
     if shape.numel() > MAX_INDICES:

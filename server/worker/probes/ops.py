@@ -92,7 +92,7 @@ class Ops:
         if is_printing(frame):
             self._context.observation.tensors_printed = True
             self._note_reads(name, op, args, kwargs)
-            return called(op, args, kwargs)
+            return call_operation(op, args, kwargs)
         call = None
         try:
             with torch._C.DisableTorchFunction():
@@ -102,7 +102,7 @@ class Ops:
             self._context.report_fault(error)
         self._context.running_operations += 1
         try:
-            result = called(op, args, kwargs)
+            result = call_operation(op, args, kwargs)
         except Exception:
             if call is not None:
                 call.entry["failed"] = True
@@ -240,20 +240,20 @@ def kernel(name: str) -> Callable[..., Any]:
             operator.append(getattr(getattr(torch.ops.aten, base), overload or "default"))
         with torch._C._ExcludeDispatchKeyGuard(dispatch_key.KEYS):
             if not _active or _active[-1].busy():
-                return called(operator[0], args, kwargs)
+                return call_operation(operator[0], args, kwargs)
             return _active[-1].run(name, operator[0], args, kwargs, sys._getframe().f_back)
 
     return run
 
 
-def called(op: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def call_operation(op: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """What the operation returns. Raises what it raises; the text says nothing of our kernels.
 
     C++ has called it, which asks no `__torch_function__`: a call from Python would.
     """
     if is_overridden(args, kwargs):
         with torch._C.DisableTorchFunction():
-            return called(op, args, kwargs)
+            return call_operation(op, args, kwargs)
     try:
         return op(*args, **kwargs)
     except RuntimeError as error:

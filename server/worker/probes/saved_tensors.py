@@ -26,7 +26,7 @@ MAX_WATCHED = 64
 _EXPECTED = re.compile(r"is at version (\d+); expected version (\d+)")
 
 
-def ask_torch(node: Any, attribute: str) -> tuple[entities.SlotState, int | None]:
+def state_by_torch(node: Any, attribute: str) -> tuple[entities.SlotState, int | None]:
     """What torch says when the slot is read: its state, and the version it expected where it names it."""
     try:
         getattr(node, attribute)
@@ -106,7 +106,7 @@ class SavedTensors:
                 self._counters.count_slots(counter, 1)
                 if storage:
                     self._counters.link_storage(counter, storage)
-        self._holders.hold(node, [read for slot in current.values() if (read := read_by(slot)) is not None])
+        self._holders.hold(node, [read for slot in current.values() if (read := storage_and_dtype(slot)) is not None])
 
     def clear_transitions(self) -> None:
         """They are reported."""
@@ -201,7 +201,7 @@ class SavedTensors:
         if not isinstance(data, torch.Tensor):
             if known is not None:
                 current[name] = freed_slot(known)
-            elif attribute is not None and ask_torch(node, attribute)[0] == "freed":
+            elif attribute is not None and state_by_torch(node, attribute)[0] == "freed":
                 current[name] = {"state": "freed"}
             return  # else an optional tensor that was not given
         slot = current[name] = self._facts(data)
@@ -212,7 +212,7 @@ class SavedTensors:
         version = None if handles.bare(data).is_inference() else handles.bare(data)._version
         # reading the slot of a stale view, torch would ask the view for its node
         is_stale_view = self._views.is_stale(slot.get("tensor") or "")
-        state, reported = ask_torch(node, attribute) if attribute and not is_stale_view else ("ok", None)
+        state, reported = state_by_torch(node, attribute) if attribute and not is_stale_view else ("ok", None)
         expected = known.get("expected") if known else (reported if reported is not None else version)
         slot["expected"] = expected
         if state == "ok" and (attribute is None or is_stale_view) and version != expected:
@@ -264,7 +264,7 @@ def held_uids(slot: entities.Slot) -> list[str]:
     return [uid for uid in uids if uid is not None]
 
 
-def read_by(slot: entities.Slot) -> tuple[str, str] | None:
+def storage_and_dtype(slot: entities.Slot) -> tuple[str, str] | None:
     """The (storage, dtype) that a slot reads; None for one that is freed or has no storage."""
     storage, dtype = slot.get("storage"), slot.get("dtype")
     return (storage, dtype) if storage and dtype and slot["state"] != "freed" else None

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from server.worker.probes.handles import at_version, bare
+from server.worker.probes.handles import bare, temporarily_at_version
 
 DISTANT_VERSION = 1 << 20
 """Versions ahead of its own at which a view is asked: none that the program will come to."""
@@ -74,7 +74,7 @@ class StaleViews:
         stale_view, own = self._stale[uid], bare(tensor)
         stale_view.read_at = own._version
         if stale_view.node is None:
-            with at_version(tensor, stale_view.version_before):
+            with temporarily_at_version(tensor, stale_view.version_before):
                 stale_view.node = own.grad_fn
-        with at_version(tensor, stale_view.read_at + DISTANT_VERSION):
+        with temporarily_at_version(tensor, stale_view.read_at + DISTANT_VERSION):
             return own.grad_fn

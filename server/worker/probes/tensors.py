@@ -17,8 +17,8 @@ from server.worker.probes.handles import (
     facts,
     gradient,
     has_storage,
+    is_plain_tensor,
     leaf,
-    ordinary,
     quantization,
 )
 from server.worker.probes.holders import Holders
@@ -156,7 +156,7 @@ class Tensors(Probe):
 
     def _fingerprint(self, tensor: torch.Tensor) -> tuple[Any, ...] | None:
         """What can't stay the same where anything that is reported of it changed; None for what is no ordinary tensor."""
-        if not ordinary(tensor) or forward_ad._current_level >= 0 or object.__getattribute__(tensor, "__dict__"):
+        if not is_plain_tensor(tensor) or forward_ad._current_level >= 0 or object.__getattribute__(tensor, "__dict__"):
             return None
         grad = gradient(tensor)
         hooks = tensor._backward_hooks

@@ -80,7 +80,7 @@ class Uninitialized:
             return None
         elements = self._written[uid]
         if elements is not None:
-            view = selected(elements, tensor)
+            view = element_marks(elements, tensor)
             if view is None or view.all():
                 return None
         self._reads += 1
@@ -98,7 +98,7 @@ class Uninitialized:
         elements = self._written[uid]
         if elements is None:
             elements = self._written[uid] = np.zeros(size, bool)
-        view = selected(elements, tensor)
+        view = element_marks(elements, tensor)
         if view is None:
             del self._written[uid]
             return
@@ -116,7 +116,7 @@ class Uninitialized:
         return uid if uid in self._written else None
 
 
-def selected(elements: "np.ndarray[Any, Any]", tensor: torch.Tensor) -> "np.ndarray[Any, Any] | None":
+def element_marks(elements: "np.ndarray[Any, Any]", tensor: torch.Tensor) -> "np.ndarray[Any, Any] | None":
     """The marks of a tensor's elements, to be read and written; None where the tensor counts in other elements."""
     shape, stride, offset = tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset()
     last = offset + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))

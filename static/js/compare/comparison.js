@@ -45,7 +45,7 @@ export function compareRuns(left, right) {
 /** The differences at a row, in the order in which they are told. @param {Comparison} comparison @param {number} row */
 export function differencesAt({ left, right, rows }, row) {
   const place = rows[row];
-  return place ? betweenNames(namedFacts(left, place.left), namedFacts(right, place.right)) : [];
+  return place ? differencesOfNames(namedFacts(left, place.left), namedFacts(right, place.right)) : [];
 }
 
 /** @param {OpenTrace} left @param {OpenTrace} right @param {Row[]} rows @returns {Difference[]} by their first row */
@@ -57,7 +57,7 @@ function differencesOf(left, right, rows) {
   rows.forEach((row, k) => {
     // where one side alone goes on, the two are not at the same place; at the end they are as far as they came
     if (!row.both && k < rows.length - 1) return;
-    const found = betweenNames(namedFacts(left, row.left), namedFacts(right, row.right));
+    const found = differencesOfNames(namedFacts(left, row.left), namedFacts(right, row.right));
     const keys = new Set(found.map(keyOf));
     for (const [key, difference] of current) {
       if (keys.has(key)) continue;
@@ -78,7 +78,7 @@ function keyOf({ name, property }) {
 }
 
 /** @param {Map<string, Named>} left @param {Map<string, Named>} right @returns {Omit<Difference, "from" | "to">[]} */
-function betweenNames(left, right) {
+function differencesOfNames(left, right) {
   /** @type {Omit<Difference, "from" | "to">[]} */
   const out = [];
   /** @type {Set<string>} pairs of tensors that were compared by a shorter name */
@@ -94,10 +94,10 @@ function betweenNames(left, right) {
     const pair = `${a.uid} ${b.uid}`;
     if (isPath(name) && compared.has(pair)) continue;
     compared.add(pair);
-    for (const property of unequal(a, b))
+    for (const property of differingProperties(a, b))
       out.push({ name, property, left: factOf(a, property), right: factOf(b, property), ...uids });
   }
-  return withoutEchoes(out);
+  return withoutRepeatedSharing(out);
 }
 
 /** Whether a name leads through other objects, as `net.0.weight`: a second one of a tensor says nothing new. @param {string} name */
@@ -115,12 +115,12 @@ function factOf({ own, shared }, property) {
 const lastCompared = new WeakMap();
 
 /** @param {Named} a @param {Named} b @returns {Property[]} in the order in which they are told */
-function unequal(a, b) {
+function differingProperties(a, b) {
   const last = lastCompared.get(a.own);
   const own =
-    last?.other === b.own ? last.properties : OWN.filter((property) => !same(a.own[property], b.own[property]));
+    last?.other === b.own ? last.properties : OWN.filter((property) => !isSameFact(a.own[property], b.own[property]));
   if (last?.other !== b.own) lastCompared.set(a.own, { other: b.own, properties: own });
-  const shared = SHARED.filter((property) => !same(a.shared[property], b.shared[property]));
+  const shared = SHARED.filter((property) => !isSameFact(a.shared[property], b.shared[property]));
   return shared.length ? PROPERTIES.filter((property) => own.includes(property) || shared.includes(property)) : own;
 }
 
@@ -129,13 +129,13 @@ const SHARED = ["memory", "counter", "base"];
 const OWN = PROPERTIES.filter((property) => !SHARED.includes(property));
 
 /** @param {Fact | undefined} was @param {Fact | undefined} is */
-function same(was, is) {
+function isSameFact(was, is) {
   return was === is || was?.key === is?.key;
 }
 
 /** Sharing is told once: of two names that share only on one side, by the later one. A tensor of another type, or a number in
  * the place of a tensor, has nothing else to compare. @param {Omit<Difference, "from" | "to">[]} differences */
-function withoutEchoes(differences) {
+function withoutRepeatedSharing(differences) {
   const otherType = new Set(differences.filter(({ property }) => property === "type").map(({ name }) => name));
   /** @type {Record<string, Set<string>>} names whose change of sharing is in the list */
   const compared = { memory: new Set(), counter: new Set() };

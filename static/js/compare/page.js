@@ -36,7 +36,7 @@ const view = createComparisonView(
   root,
   { left: sides.left.view, right: sides.right.view },
   document.documentElement.lang,
-  writeSoon,
+  scheduleAddress,
 );
 
 /** @param {"left" | "right"} side */
@@ -53,7 +53,7 @@ function handlers(side) {
 function showState() {
   const isCurrent = sides.left.isCurrent() && sides.right.isCurrent();
   element("edited").hidden = isCurrent || !sides.left.opened || !sides.right.opened;
-  writeSoon();
+  scheduleAddress();
 }
 
 let runs = 0;
@@ -73,25 +73,25 @@ async function run(row) {
 }
 
 let writes = 0;
-function writeSoon() {
+function scheduleAddress() {
   const write = ++writes;
   setTimeout(async () => {
     if (write !== writes) return;
-    const fragment = await fragmentNow();
+    const fragment = await currentFragment();
     if (write === writes && fragment !== location.hash)
       history.replaceState(null, "", location.pathname + location.search + fragment);
   }, WRITE_AFTER_MS);
 }
 
 /** The fragment that brings this comparison back. A saved program that was not changed is named by the address already. */
-function fragmentNow() {
+function currentFragment() {
   const text = (/** @type {"left" | "right"} */ name) =>
     page[name] && sides[name].isFirst() ? null : sides[name].text();
   return compareFragment(text("left"), text("right"), view.row);
 }
 
 /** Show what an address asks for. @param {string} fragment */
-async function follow(fragment) {
+async function showAddress(fragment) {
   const address = await readCompareAddress(fragment);
   element("problem").hidden = true;
   if (address.broken) showProblem({ key: "broken_link" });
@@ -107,7 +107,7 @@ function showProblem({ key, args }) {
 }
 
 startTheme(element("theme"));
-startCopyLink(element("copy"), async () => location.search + (await fragmentNow()), say, showProblem);
+startCopyLink(element("copy"), async () => location.search + (await currentFragment()), say, showProblem);
 startComparisonDownloads(
   { button: element("takeaway"), menu: element("takeaway-menu"), body: element("offline") },
   () => {
@@ -144,6 +144,6 @@ for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.queryS
   });
 window.addEventListener("hashchange", ({ newURL }) => {
   writes += 1;
-  follow(new URL(newURL).hash);
+  showAddress(new URL(newURL).hash);
 });
-await follow(location.hash);
+await showAddress(location.hash);

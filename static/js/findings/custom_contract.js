@@ -46,7 +46,7 @@ function savedThenWritten(facts) {
   /** @type {Diagnosis[]} */
   const out = [];
   for (const node of facts.index.nodes.keys()) {
-    if (facts.scan.first(node)?.custom !== true || !facts.index.visitsOf.has(node)) continue;
+    if (facts.scan.initialFields(node)?.custom !== true || !facts.index.visitsOf.has(node)) continue;
     const call = forwardCall(facts, node, facts.birth(node));
     const found = call ? writeAfterSave(facts, call) : null;
     if (found && !out.some(({ cause }) => cause.line === facts.steps[found.written].line))

@@ -103,7 +103,7 @@ function undeclaredWrites(facts) {
   const out = [];
   for (const [node, { name }] of facts.index.nodes) {
     const made = facts.birth(node);
-    if (facts.scan.first(node)?.custom !== true || /BackwardHook/.test(name)) continue;
+    if (facts.scan.initialFields(node)?.custom !== true || /BackwardHook/.test(name)) continue;
     const call = forwardCall(facts, node, made);
     if (!call) continue;
     for (const [step, written] of writesWithin(facts, call)) {

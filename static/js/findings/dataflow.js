@@ -67,7 +67,7 @@ export class Dataflow {
    * @param {string} from @param {(string | null)[]} roots @param {number} step the last that counts
    * @returns {Edge[] | null} null where none of the roots was computed from it
    */
-  way(from, roots, step) {
+  shortestPath(from, roots, step) {
     /** @type {Map<string, Edge | null>} by tensor, the edge that leads on towards a root */
     const onward = new Map();
     const queue = /** @type {string[]} */ (roots.filter(Boolean));

@@ -165,7 +165,7 @@ function notReached(facts, uid, step) {
     return { variant: "inputs", severity: "note", cause: call.step, chain: [made, starts], facts: { loss }, fixes: [] };
   const refused = sentNothing(facts, uid, call);
   if (refused) return returnedNone(facts, x, refused, [made, starts]);
-  const way = dataflow(facts).way(uid, call.roots, call.step);
+  const way = dataflow(facts).shortestPath(uid, call.roots, call.step);
   if (way) return cutOnTheWay(facts, x, way, [made, starts], loss) ?? requiredLate(facts, uid, way, [made, starts]);
   const lost = valueLost(facts, uid, call.step);
   if (lost) return { ...lost, chain: [made, ...lost.chain, starts], facts: { ...lost.facts, loss } };

@@ -90,7 +90,7 @@ function keptByObjects(facts, end) {
     const life = after?.[0] === "t" ? facts.index.lives.get(after) : undefined;
     const lost = facts.index.lives.get(owner)?.death ?? end;
     if (!after || !life || life.death < end || tags.has(after) || lost >= end) return [];
-    const circle = circleOf(facts, owner, lost);
+    const circle = cycleFrom(facts, owner, lost);
     if (!circle) return [];
     const x = facts.name(after, lost);
     const closed = attributeChanges(facts).findLast(
@@ -133,7 +133,7 @@ function callLine(facts, step, name) {
 
 /** The objects on a way from an object back to itself; null where there is none. @param {RunFacts} facts @param {string} start
  * @param {number} step @returns {string[] | null} */
-function circleOf(facts, start, step) {
+function cycleFrom(facts, start, step) {
   const entities = facts.state(step);
   /** @type {Map<string, string | null>} */
   const cameFrom = new Map([[start, null]]);

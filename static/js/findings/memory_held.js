@@ -39,7 +39,7 @@ export function memoryHeld(facts) {
 function largeStorages(facts, step) {
   return [...facts.index.lives.values()].flatMap(({ uid, kind, birth, death }) => {
     if (kind !== "storage" || birth > step || step > death) return [];
-    if ((facts.scan.first(uid)?.nbytes ?? 0) < FEWEST_BYTES && !facts.index.laterChanges.has(uid)) return [];
+    if ((facts.scan.initialFields(uid)?.nbytes ?? 0) < FEWEST_BYTES && !facts.index.laterChanges.has(uid)) return [];
     const entity = find(facts.state(step), uid, "storage");
     const nbytes = entity?.within ? 0 : (entity?.nbytes ?? 0);
     return nbytes < FEWEST_BYTES ? [] : [{ storage: uid, nbytes }];

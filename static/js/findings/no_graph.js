@@ -167,7 +167,7 @@ function neverDiagnosis(facts, root, tensors, step) {
 
 /** The step at which a tensor that required grad at first last came not to. @param {RunFacts} facts @param {string} uid */
 function unrequiredSince(facts, uid) {
-  if (!facts.scan.first(uid)?.requires_grad) return undefined;
+  if (!facts.scan.initialFields(uid)?.requires_grad) return undefined;
   return tensorHistory(facts)
     .changes(uid, "requires_grad")
     .findLast(({ value }) => value === false)?.step;

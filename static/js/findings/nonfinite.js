@@ -27,7 +27,9 @@ export function nonfinite(facts) {
   const spot = forward && (!backward || forward.step <= backward.step) ? forward : backward;
   if (!spot) return [];
   const diagnosis =
-    facts.steps[spot.step].visit && spot === backward ? ofVisit(facts, spot.step) : ofOperation(facts, spot);
+    facts.steps[spot.step].visit && spot === backward
+      ? visitDiagnosis(facts, spot.step)
+      : operationDiagnosis(facts, spot);
   return diagnosis ? [diagnosis] : [];
 }
 
@@ -95,14 +97,14 @@ function isForward(facts, storage, step) {
 }
 
 /** A NaN of the forward computation. @param {RunFacts} facts @param {Spot} spot @returns {Diagnosis | null} */
-function ofOperation(facts, { step, storage }) {
+function operationDiagnosis(facts, { step, storage }) {
   const ops = facts.opsAt(step);
   const op = ops.find(({ outputs }) => outputs.some((uid) => facts.handle(uid, step)?.storage === storage));
   const written =
     op && !op.inputs.length
       ? ops.findLast((later) => later.outputs.some((uid) => facts.handle(uid, step)?.storage === storage))
       : op;
-  const made = within(facts, written ?? op, step);
+  const made = firstNanOperation(facts, written ?? op, step);
   if (!made) return null;
   const name = operationName(made.name);
   const isGiven = !made.inputs.length || GIVEN.test(name);
@@ -138,7 +140,7 @@ function ofOperation(facts, { step, storage }) {
 
 /** The first operation of a statement that gave a NaN: where an operand is NaN already, the one of the same step that made that.
  * @param {RunFacts} facts @param {Operation | undefined} op @param {number} step */
-function within(facts, op, step) {
+function firstNanOperation(facts, op, step) {
   let made = op;
   for (let k = 0; made && k < MOST_WITHIN; k++) {
     const output = made.outputs[0];
@@ -175,7 +177,7 @@ function originOf(facts, uid, step) {
 }
 
 /** A gradient that one node turned into what is not finite. @param {RunFacts} facts @param {number} step @returns {Diagnosis | null} */
-function ofVisit(facts, step) {
+function visitDiagnosis(facts, step) {
   const { visit } = facts.steps[step];
   const node = visit ? facts.node(visit.node, step - 1) : undefined;
   if (!visit || !node) return null;
@@ -194,7 +196,7 @@ function ofVisit(facts, step) {
   const leaf = reachedLeaf(facts, step);
   const x = leaf ? facts.name(leaf.uid, leaf.step) : facts.name(visit.node, step);
   const sent = visit.grad_inputs.flatMap((grad) => grad?.cells ?? []);
-  const branch = isMasked ? chooserBefore(facts, visit.node, step) : null;
+  const branch = isMasked ? branchNodeBefore(facts, visit.node, step) : null;
   return {
     variant: branch
       ? "branch"
@@ -247,7 +249,7 @@ function reachedLeaf(facts, step) {
 }
 
 /** The node that chose among branches and sent a 0 this way. @param {RunFacts} facts @param {string} node @param {number} step */
-function chooserBefore(facts, node, step) {
+function branchNodeBefore(facts, node, step) {
   let [at] = facts.index.edgesInto(node, step - 1);
   for (let depth = 0; at && depth < 6; depth++) {
     if (/Where|MaskedFill|Max|Min|Clamp|Index|Gather|MaskedSelect/.test(facts.index.nodes.get(at.node)?.name ?? ""))

@@ -38,7 +38,7 @@ export function optimizerMisses(facts) {
 
 /** @param {RunFacts} facts @param {string} uid */
 function isParameter(facts, uid) {
-  return facts.scan.first(uid)?.type === "Parameter";
+  return facts.scan.initialFields(uid)?.type === "Parameter";
 }
 
 /** Whether some of both are of one shape: a copy of a module, or a module made again. @param {RunFacts} facts @param {string[]} held

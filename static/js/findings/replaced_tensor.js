@@ -19,7 +19,10 @@ export function replacedBy(facts, uid, call) {
   return (
     [...named, ...attributes].find(
       ({ after, step }) =>
-        after !== uid && after[0] === "t" && step < call.step && dataflow(facts).way(after, call.roots, call.step),
+        after !== uid &&
+        after[0] === "t" &&
+        step < call.step &&
+        dataflow(facts).shortestPath(after, call.roots, call.step),
     ) ?? null
   );
 }

@@ -75,7 +75,7 @@ export class RunFacts {
     if (!uid) return undefined;
     const now = findHandle(this.state(step), uid);
     if (now) return now;
-    const fields = this.scan.first(uid);
+    const fields = this.scan.initialFields(uid);
     const made = fields ? merge(undefined, fields) : null;
     return made?.kind === "tensor" || made?.kind === "array" ? made : undefined;
   }

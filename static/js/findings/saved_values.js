@@ -15,7 +15,7 @@ export function savedHandle(facts, slot) {
   const outputs = facts.index.outputsOf(node, birth);
   const ranked = [...outputs.filter((uid) => readers.includes(uid)), ...readers];
   const made = facts.opsAt(birth).flatMap(({ outputs }) => outputs);
-  const brief = made.find((uid) => facts.scan.first(uid)?.storage === storage);
+  const brief = made.find((uid) => facts.scan.initialFields(uid)?.storage === storage);
   return ranked.find((uid) => facts.nameText(uid, birth)) ?? tensor ?? ranked[0] ?? brief ?? null;
 }
 

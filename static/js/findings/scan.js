@@ -66,7 +66,7 @@ export class Scan {
 
   /** The fields of an entity as the step gave them at which it appeared. @param {string | null | undefined} uid
    * @returns {Delta | undefined} */
-  first(uid) {
+  initialFields(uid) {
     const life = this.index.lives.get(uid ?? "");
     return life && this.steps[life.birth].set[life.uid];
   }

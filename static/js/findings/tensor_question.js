@@ -55,7 +55,7 @@ function named(opened, text, step) {
 /** @param {RunFacts} facts @param {string} uid of a tensor @param {number} step @returns {Question} */
 export function questionOf(facts, uid, step) {
   if (facts.tensor(uid, step)?.grad) return "gradient";
-  return passage(facts, uid, step) ? "passed" : "none";
+  return lastArrival(facts, uid, step) ? "passed" : "none";
 }
 
 /** @param {RunFacts} facts @param {string} uid of a tensor @param {number} step @returns {Answer} */
@@ -67,7 +67,7 @@ export function answer(facts, uid, step) {
   const finding = question === "gradient" ? null : noneFinding(facts, uid, step);
   if (question === "none")
     return { ...base, finding, what: finding ? null : phrase("answer.unknown", { grad: gradName(x) }) };
-  const told = question === "gradient" ? stored(facts, uid, step, x) : passed(facts, uid, step, x);
+  const told = question === "gradient" ? storedAnswer(facts, uid, step, x) : passedAnswer(facts, uid, step, x);
   return { ...base, ...told, finding };
 }
 
@@ -93,7 +93,7 @@ function noneFinding(facts, uid, step) {
 
 /** The last backward in which a gradient came to a tensor whose `.grad` is None. @param {RunFacts} facts @param {string} uid
  * @param {number} step @returns {{flow: Flow, arrival: Arrival} | null} */
-function passage(facts, uid, step) {
+function lastArrival(facts, uid, step) {
   const node = gradNode(facts, uid, step);
   if (!node) return null;
   const nr = facts.tensor(uid, step)?.output_nr ?? 0;
@@ -109,8 +109,8 @@ function passage(facts, uid, step) {
 }
 
 /** @param {RunFacts} facts @param {string} uid @param {number} step @param {Fact} x */
-function passed(facts, uid, step, x) {
-  const { flow, arrival } = /** @type {{flow: Flow, arrival: Arrival}} */ (passage(facts, uid, step));
+function passedAnswer(facts, uid, step, x) {
+  const { flow, arrival } = /** @type {{flow: Flow, arrival: Arrival}} */ (lastArrival(facts, uid, step));
   const rows = new GradientRows(facts);
   rows.addArrival(flow, arrival);
   const only = arrival.incoming.length === 1 ? arrival.incoming[0].grad : null;
@@ -122,11 +122,11 @@ function passed(facts, uid, step, x) {
     sum: sumOf(facts, [], arrival, flow),
   };
   const key = value ? (isSum(said.sum) ? "answer.passed_sum" : "answer.passed") : "answer.passed_unknown";
-  return { what: phrase(key, said), why: null, value, rows: withRest(facts, rows, step) };
+  return { what: phrase(key, said), why: null, value, rows: rowsWithRest(facts, rows, step) };
 }
 
 /** @param {RunFacts} facts @param {string} uid @param {number} step @param {Fact} x */
-function stored(facts, uid, step, x) {
+function storedAnswer(facts, uid, step, x) {
   const changes = gradientHistory(facts, uid, step);
   const value = valueAt(facts, uid, step);
   const shown = changes.slice(-MOST_CHANGES);
@@ -137,14 +137,14 @@ function stored(facts, uid, step, x) {
   const last = shown.at(-1);
   const said = { x, grad: gradName(x), value: gradientFact(value), n: changes.length };
   if (last?.kind !== "backward")
-    return { what: phrase("answer.holds", said), why: null, value, rows: withRest(facts, rows, step) };
+    return { what: phrase("answer.holds", said), why: null, value, rows: rowsWithRest(facts, rows, step) };
   if (last.before) parts.push(phrase("answer.part.held", { value: gradientFact(last.before) }));
   const sum = sumOf(facts, parts, last.arrival, last.flow);
   return {
     what: phrase(isSum(sum) ? "answer.sum" : "answer.single", { ...said, sum }),
     why: changes.length > 1 ? phrase("answer.why.accumulated", said) : null,
     value,
-    rows: withRest(facts, rows, step),
+    rows: rowsWithRest(facts, rows, step),
   };
 }
 
@@ -212,7 +212,7 @@ function isSum(sum) {
 }
 
 /** The rows, with one that says how many were left out. @param {RunFacts} facts @param {GradientRows} rows @param {number} step */
-function withRest(facts, rows, step) {
+function rowsWithRest(facts, rows, step) {
   if (!rows.leftOut) return rows.rows;
   const rest = {
     key: "answer.left_out",

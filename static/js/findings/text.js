@@ -20,7 +20,7 @@ export function findingText(finding, say) {
   const sentence = (/** @type {string} */ part) => {
     const keys = [`finding.${finding.kind}.${finding.variant}.${part}`, `finding.${finding.kind}.${part}`];
     const text = firstSentence(keys, facts, say, part === "what");
-    return say("finding.join") === " " ? begun(text) : text;
+    return say("finding.join") === " " ? capitalized(text) : text;
   };
   const chain = finding.chain.map((link) => {
     const keys = [finding.variant, null].map((variant) => [finding.kind, variant, "chain", link.role].filter(Boolean));
@@ -41,7 +41,7 @@ export function findingText(finding, say) {
 }
 
 /** A sentence with a capital at its beginning, where that is a letter of prose. @param {string} text */
-function begun(text) {
+function capitalized(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

@@ -22,7 +22,7 @@ export function unregistered(facts) {
   /** @type {Map<string, Diagnosis>} by line and attribute */
   const out = new Map();
   for (const change of attributeChanges(facts)) {
-    const type = facts.scan.first(change.owner)?.type ?? "";
+    const type = facts.scan.initialFields(change.owner)?.type ?? "";
     const key = `${facts.steps[change.step].line} ${change.name}`;
     if (!modules.has(type) || !change.after || out.has(key)) continue;
     const hidden = hiddenParameters(facts, change);

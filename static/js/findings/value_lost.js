@@ -15,7 +15,7 @@ export function valueLost(facts, uid, step) {
   const cut = facts
     .events("path_cut")
     .find((event) => event.step <= step && leavesTorch(facts, event) && computed.has(event.tensor));
-  if (!cut) return listed(facts, computed, step);
+  if (!cut) return convertedToList(facts, computed, step);
   const y = facts.name(cut.tensor, cut.step);
   const said = { y, code: facts.codeFact(cut.step) };
   const chain = [link(facts.place(cut.step), "cut", { x: y, ...said }, [cut.tensor, cut.result])];
@@ -31,7 +31,7 @@ export function valueLost(facts, uid, step) {
 
 /** Numbers that `tolist()` took out of torch, which no operation shows. @param {RunFacts} facts @param {Set<string>} computed
  * @param {number} step @returns {Reason | null} */
-function listed(facts, computed, step) {
+function convertedToList(facts, computed, step) {
   for (let i = 0; i <= step; i++) {
     const path = ["statement", "return"].includes(facts.steps[i].kind)
       ? /([A-Za-z_][\w.[\]]*)\.tolist\(/.exec(facts.code(i))

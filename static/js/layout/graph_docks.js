@@ -70,7 +70,7 @@ export function addDocks(step, row, docks, column, stands) {
       column.right - x,
     );
     const again = !stands(dock.leaf, row.uid);
-    const met = turn && turn.step <= step.i ? step.met(dock.leaf).count : 0;
+    const met = turn && turn.step <= step.i ? step.mostArrivals(dock.leaf).count : 0;
     row.docks.push({ leaf: dock.leaf, label, turn, again, met, shapings, dock, cy, lead, x, y: cy - 9, w, h: 18 });
     const meets = met > 1 && dock.ks.length === 1 ? MEET : 0;
     addDockGradients(row, grads, new LineRoom(x + w + 8 + meets, column.right, cy));
@@ -108,7 +108,7 @@ function dockGradients(step, row, { leaf, vias, ks }) {
     const grad = visit?.grad_inputs[k];
     return grad ? [{ key: `${row.uid}:${k}`, grad, now, to }] : [];
   });
-  const sum = step.met(leaf).count > 1 ? step.visit(leaf, component)?.grad_outputs[0] : null;
+  const sum = step.mostArrivals(leaf).count > 1 ? step.visit(leaf, component)?.grad_outputs[0] : null;
   if (!sum || !atStep(step, step.turn(leaf, component)) || step.readerOf(leaf) !== row.uid) return grads;
   return [{ key: leaf, grad: sum, now: true, to: "" }, ...grads];
 }
@@ -151,7 +151,7 @@ export function addSlimDocks(step, row, line, stands) {
     }));
     const rect = line.take(Math.min(room, Math.ceil(textWidth(label, 9)) + 14), 16);
     const turn = step.turn(dock.leaf, component);
-    const met = turn && turn.step <= step.i ? step.met(dock.leaf).count : 0;
+    const met = turn && turn.step <= step.i ? step.mostArrivals(dock.leaf).count : 0;
     row.docks.push({
       leaf: dock.leaf,
       label,

@@ -35,7 +35,7 @@ export function foldPlace(step, blocks, column, y) {
     leaves: leaves.size,
     names: namesInOrder(blocks.map(({ uid }) => shortNodeName(step.node(uid)?.name ?? uid))),
     module: commonModule(step, leaves),
-    broken: blocks.some(({ uid }) => step.broken(uid)),
+    broken: blocks.some(({ uid }) => step.isBroken(uid)),
     running: step.now !== null && uids.includes(step.now),
   };
 }

@@ -14,7 +14,7 @@ import { shortenLabel } from "./node_labels.js";
 
 /** The sum of the gradients that met at a node, when it runs. @param {GraphStep} step @param {Row} row @param {LineRoom} line */
 export function addSum(step, row, line) {
-  const { nr, count } = step.met(row.uid);
+  const { nr, count } = step.mostArrivals(row.uid);
   const grad = step.visit(row.uid, row.block.component)?.grad_outputs[nr];
   if (count < 2 || !grad || line.left < 50 || !atStep(step, row.turn)) return;
   const chip = gradChip(grad, line.left);
@@ -65,7 +65,7 @@ export function addGradients(step, row, node, column) {
 export function addSeed(step, row, column) {
   const visit = step.visit(row.uid, row.block.component);
   const grad = visit?.grad_outputs.find(Boolean);
-  if (!grad || step.met(row.uid).count || row.bottom < row.y + row.h + 20) return;
+  if (!grad || step.mostArrivals(row.uid).count || row.bottom < row.y + row.h + 20) return;
   const chip = gradChip(grad, column.right - row.x - 30);
   row.seed = true;
   const rect = { x: row.x + 22, y: row.y + row.h + 6, w: chip.width, h: 18 };

@@ -22,7 +22,7 @@ export function setLevels(lines, room) {
     if (stack.height <= room) break;
     stack.fold(line);
   }
-  if (stack.folds > 0) stack.openSingles(room);
+  if (stack.folds > 0) stack.openFoldsOfOne(room);
   for (const line of byImportance(lines.filter((line) => line.level === "slim"))) {
     if (stack.height + line.full - line.slim > room) continue;
     stack.height += line.full - line.slim;
@@ -53,19 +53,19 @@ class FoldableStack {
   }
 
   /** How many fold lines the neighbours of a line have less when it folds too. @param {number} i */
-  joined(i) {
+  foldLinesSaved(i) {
     return Number(this.folded(i, -1)) + Number(this.folded(i, 1)) - 1;
   }
 
   /** @param {Leveled} line */
   fold(line) {
-    this.height -= line.slim + this.joined(this.at.get(line) ?? 0) * FOLD;
+    this.height -= line.slim + this.foldLinesSaved(this.at.get(line) ?? 0) * FOLD;
     line.level = "fold";
     this.folds++;
   }
 
   /** A fold of one node says less than the node. @param {number} room */
-  openSingles(room) {
+  openFoldsOfOne(room) {
     this.lines.forEach((line, i) => {
       if (line.level !== "fold" || this.folded(i, -1) || this.folded(i, 1)) return;
       if (this.height + line.slim - FOLD > room) return;

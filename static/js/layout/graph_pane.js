@@ -65,7 +65,7 @@ export function graphPane(model, i, room, options) {
   const still = stillLayout(model, room.w);
   const atRest = still.height <= room.h && Number.isFinite(room.h);
   const lines = livingLines(step, room, atRest ? still.tops : null);
-  const idle = step.idle();
+  const idle = step.idleLeaves();
   if (atRest) for (const line of lines) placeAtRest(line, columnOf(line.component, room.w));
   else {
     const titles = still.titled ? step.components.length * TITLE : 0;
@@ -92,7 +92,7 @@ function livingLines(step, room, tops) {
       const gap = gapAbove(block, column, ran);
       const count = block.docks.length;
       const docks = step.toggled.has(leavesKey(block.uid)) ? count : docksShown(count, room.h);
-      const seed = ran && block.seed && !step.met(block.uid).count ? SEED : 0;
+      const seed = ran && block.seed && !step.mostArrivals(block.uid).count ? SEED : 0;
       return {
         block,
         component,
@@ -104,7 +104,7 @@ function livingLines(step, room, tops) {
         group,
         level: /** @type {import("./graph_levels.js").Level} */ ("slim"),
         rank: step.rank(block),
-        seen: step.seen(block),
+        seen: step.lastTouched(block),
         full: gap + docksHeight(docks) + NODE + seed,
         slim: SLIM_GAP + SLIM,
       };

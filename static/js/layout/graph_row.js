@@ -71,7 +71,7 @@ export function graphRow(step, block, column, at, stands) {
     name: node.name ?? uid,
     turn: step.turn(uid, component),
     dot: false,
-    met: step.met(uid).count,
+    met: step.mostArrivals(uid).count,
     tag: null,
     flags: [],
     slots: [],

@@ -117,7 +117,7 @@ export class GraphStep {
   }
 
   /** At which output of a node the most gradients met, and how many. @param {string} uid */
-  met(uid) {
+  mostArrivals(uid) {
     let most = { nr: 0, count: 0 };
     this.arrivals.get(uid)?.forEach((count, nr) => {
       if (count > most.count) most = { nr, count };
@@ -202,17 +202,17 @@ export class GraphStep {
       if ((leaf === this.now || leaf === this.selected) && this.readerOf(leaf) === uid) return 3;
     }
     if (this.touched.uids.has(uid) || this.targets.has(uid)) return 2;
-    return this.broken(uid) ? 1 : 0;
+    return this.isBroken(uid) ? 1 : 0;
   }
 
   /** Whether a node keeps something that is no longer what backward needs. @param {string} uid */
-  broken(uid) {
+  isBroken(uid) {
     const node = this.node(uid);
     return !node?.released && Object.values(node?.saved ?? {}).some((saved) => ALARMS.has(saved.state));
   }
 
   /** The last step that touched a node or what is docked to it. @param {Block} block */
-  seen(block) {
+  lastTouched(block) {
     const { history } = this.model;
     let last = history.last(block.uid, this.i);
     for (const { vias } of block.docks) for (const via of vias) last = Math.max(last, history.last(via, this.i));
@@ -220,7 +220,7 @@ export class GraphStep {
   }
 
   /** Leaves' nodes that no living node reads. @returns {string[]} */
-  idle() {
+  idleLeaves() {
     return this.model.leaves.filter((leaf) => this.node(leaf) && this.readerOf(leaf) === null);
   }
 

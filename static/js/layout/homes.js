@@ -40,7 +40,7 @@ export function optimizerPaths(optimizers, paths) {
 /** The names of a thing that a row wears: those by way of an optimizer only where there are no others, and never that
  * of a `.grad`. @param {Tag[] | undefined} tags @param {string[]} through optimizers' paths
  * @returns {{list: Tag[], state: Tag | null}} state: the name in an optimizer of what has no other */
-export function wornNames(tags, through) {
+export function namesOnRow(tags, through) {
   const known = (tags ?? []).filter((tag) => tag.kind !== "grad");
   const list = known.filter((tag) => tag.kind === "var" || !through.some((path) => tag.text.startsWith(path)));
   return { list, state: list.length ? null : (known[0] ?? null) };
@@ -129,10 +129,10 @@ class Builder {
       this.sources.delete(uid);
       this.live.delete(uid);
     }
-    if (all) this.everything(entities);
+    if (all) this.addAll(entities);
     else
       for (const [uid, { vars }] of set)
-        for (const [name, value] of Object.entries(vars ?? {})) this.bound(uid, name, refOf(value), entities);
+        for (const [name, value] of Object.entries(vars ?? {})) this.addName(uid, name, refOf(value), entities);
   }
 
   /** @param {string} uid @param {import("../entities.js").Frame} frame @param {import("../trace.js").Delta} fields
@@ -152,22 +152,26 @@ class Builder {
 
   /** A name that means a tensor or an array. @param {string} frame @param {string} name @param {string | null} uid
    * @param {Entities} entities */
-  bound(frame, name, uid, entities) {
+  addName(frame, name, uid, entities) {
     const owner = entities.get(frame);
     if (!uid || !entities.has(uid) || owner?.kind !== "frame") return;
-    this.settle(uid, { kind: "var", text: name, frame, name, scope: owner.caller ? `${owner.name}` : "" }, entities);
+    this.assignHome(
+      uid,
+      { kind: "var", text: name, frame, name, scope: owner.caller ? `${owner.name}` : "" },
+      entities,
+    );
   }
 
   /** @param {Entities} entities */
-  everything(entities) {
+  addAll(entities) {
     const { tags, paths } = names(entities, this.sources);
     const through = optimizerPaths(this.homes.optimizers, paths);
     for (const [uid, list] of tags) {
       if (!"tao".includes(uid[0])) continue;
-      const worn = wornNames(list, through);
+      const worn = namesOnRow(list, through);
       const tag = worn.list.find((name) => this.isMain(name, entities)) ?? worn.list[0];
-      if (tag) this.settle(uid, tag, entities);
-      for (const name of worn.list) this.measure(name, uid);
+      if (tag) this.assignHome(uid, tag, entities);
+      for (const name of worn.list) this.widenSection(name, uid);
     }
   }
 
@@ -179,8 +183,8 @@ class Builder {
   }
 
   /** Gives a thing its home, unless it has one. @param {string} uid @param {Tag} tag @param {Entities} entities */
-  settle(uid, tag, entities) {
-    this.measure(tag, uid);
+  assignHome(uid, tag, entities) {
+    this.widenSection(tag, uid);
     const main = this.isMain(tag, entities);
     const old = this.homes.of.get(uid);
     if (!old || (main && !old.main)) {
@@ -223,7 +227,7 @@ class Builder {
   }
 
   /** @param {Tag} tag @param {string} uid */
-  measure(tag, uid) {
+  widenSection(tag, uid) {
     if (uid[0] === "o") return;
     const section = this.homes.of.get(uid)?.section ?? "";
     const text =

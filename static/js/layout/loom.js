@@ -1,6 +1,6 @@
 /** The loom's plan: columns for the cells of storages, a row for every statement, lanes for the graph. Nothing moves between steps. */
 
-import { lasting, marginsOf, ownColumns } from "./loom_columns.js";
+import { lastingStorages, marginsOf, ownColumns } from "./loom_columns.js";
 import { graphWidth, layoutGraph } from "./loom_graph.js";
 import { homesOf, homeWidth } from "./loom_homes.js";
 import { temporariesOf } from "./loom_temporaries.js";
@@ -60,7 +60,7 @@ export function loomLayout(opened, { room = 1180, stacked = false } = {}) {
   const run = runStory(opened);
   const code = stacked ? 8 : codeWidth(run, room, CODE_SHARE.roomy);
   const margins = marginsOf(run);
-  const lives = lasting(run);
+  const lives = lastingStorages(run);
   const sizes = stacked ? STACKED : ROOMY;
   const most = room / SMALLEST_SCALE;
   for (const [cell, many] of sizes) {
@@ -95,7 +95,7 @@ function boundedColumns(run, lives, margins, { code, room, stacked }) {
     const widest = Math.max(memory * 0.4, LEAST_WIDTH);
     const homes = homesOf(named, run.storageNames, margins, { cell, most: many, widest, slim: true });
     const columns = windowColumns(homes, touches, code + 14, Math.max(memory, ...homes.map(homeWidth)));
-    const cost = columns.crowding() + (1 - shareThatFits(homes, touches, memory, NEAR)) * (cell > EASY ? FEW : 0);
+    const cost = columns.missingRoom() + (1 - shareThatFits(homes, touches, memory, NEAR)) * (cell > EASY ? FEW : 0);
     if (!best || cost < best.cost * (many < READABLE ? MUCH_BETTER : BETTER)) best = { cell, columns, cost };
     if (cost <= 1 - ENOUGH) break;
   }

@@ -44,7 +44,7 @@ export class Columns {
   }
 
   /** How often a row has not enough room: shelves below the first, and what is hidden, for each row. */
-  crowding() {
+  missingRoom() {
     const rows = this.shelves.length - 1;
     let hidden = 0;
     for (const list of this.hidden.values()) hidden += list.length;
@@ -90,7 +90,7 @@ export class Columns {
   }
 
   /** Columns of what wears a counter, in a row. @param {string} counter @param {number} row */
-  wearing(counter, row) {
+  columnsOfCounter(counter, row) {
     return (this.byCounter.get(counter) ?? []).filter((column) => this.spans(column, row, row));
   }
 }
@@ -134,7 +134,7 @@ function bumpWidths(run) {
 }
 
 /** The storages that outlive the row that made them. @param {RunStory} run @returns {StorageLife[]} */
-export function lasting(run) {
+export function lastingStorages(run) {
   return [...run.storages.values()].filter((life) => life.death > life.birth || !life.freed);
 }
 

@@ -30,7 +30,7 @@ export function homesOf(lives, names, margins, scale) {
     const column = columnAt(life, margins, scale, 0);
     const owner = homeOf.get(life.owner ?? "");
     if (owner && (!owner.grads || owner.grads.until < life.birth)) {
-      owner.grads = moveIn(owner.grads, column);
+      owner.grads = addToTrack(owner.grads, column);
       homeOf.set(life.uid, owner);
       continue;
     }
@@ -38,8 +38,8 @@ export function homesOf(lives, names, margins, scale) {
     const list = named.get(name) ?? [];
     named.set(name, list);
     const free = list.slice(-TRIED).find(({ values }) => values.until < life.birth);
-    const home = free ?? { values: moveIn(null, column), grads: null, name };
-    if (free) moveIn(free.values, column);
+    const home = free ?? { values: addToTrack(null, column), grads: null, name };
+    if (free) addToTrack(free.values, column);
     else {
       list.push(home);
       homes.push(home);
@@ -50,7 +50,7 @@ export function homesOf(lives, names, margins, scale) {
 }
 
 /** @param {Track | null} track @param {Column} column @returns {Track} */
-function moveIn(track, column) {
+function addToTrack(track, column) {
   const to = track ?? { until: -1, w: 0, columns: [] };
   to.columns.push(column);
   to.until = column.to;

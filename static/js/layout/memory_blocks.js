@@ -40,7 +40,7 @@ export function memoryBlocks(at) {
   for (const [uid, block] of gradients) {
     const owner = at.owners.get(uid) ?? "";
     const row = byHandle.get(owner);
-    front(block, uid);
+    putInFront(block, uid);
     if (row) attachGradient(row, owner, block);
     else nameless.push(block);
   }
@@ -52,12 +52,12 @@ export function memoryBlocks(at) {
     block.label = block.purpose.label;
   }
   for (const block of [...states, ...nameless])
-    if (block.others.length && !block.handles.length) front(block, block.purpose?.gradient ?? block.others[0]);
+    if (block.others.length && !block.handles.length) putInFront(block, block.purpose?.gradient ?? block.others[0]);
   return { named, states, nameless };
 }
 
 /** Puts a handle without a name in front. @param {Block} block @param {string} uid */
-function front(block, uid) {
+function putInFront(block, uid) {
   block.handles = [uid];
   block.others = block.others.filter((other) => other !== uid);
 }
@@ -76,7 +76,7 @@ function makeBlock(at, key, uids) {
   let state = null;
   const section = at.homes.ofStorage(key)?.section ?? "";
   for (const uid of uids) {
-    const worn = at.worn(uid);
+    const worn = at.namesOn(uid);
     state ??= worn.state;
     if (worn.list.length) names.set(uid, shownNames(at, uid, worn.list, section));
   }

@@ -27,7 +27,7 @@ export function fitLevels(step, placed, columns, room) {
     rows.push({ placed: place, item, slim, hot, seen: hot ? step.index : lastTouched(step, block), at });
   });
   const fixed = placed.reduce((sum, place) => sum + place.h, 0);
-  const order = [...rows].sort(byClaim);
+  const order = [...rows].sort(byPriority);
   const free = room - fixed - foldRows(step, placed, rows, order, room - fixed, columns);
   openRows(step, order, columns, free);
 }
@@ -42,7 +42,7 @@ function lastTouched(step, block) {
 }
 
 /** @param {Candidate} a @param {Candidate} b */
-function byClaim(a, b) {
+function byPriority(a, b) {
   const [one, other] = [a.item.block, b.item.block];
   return (
     Number(b.hot) - Number(a.hot) ||
@@ -60,7 +60,7 @@ function byClaim(a, b) {
 function foldRows(step, placed, rows, order, room, columns) {
   let used = rows.reduce((sum, row) => sum + row.slim, 0);
   const cold = rows.filter((row) => !row.hot).length;
-  const wants = cold > CROWD ? Math.min(room / 2, wantedByHot(step, rows, columns)) : 0;
+  const wants = cold > CROWD ? Math.min(room / 2, roomForTouched(step, rows, columns)) : 0;
   const folding = used > room;
   const hidden = /** @type {Map<string, Candidate[]>} */ (new Map());
   const headings = headingsOf(placed);
@@ -86,13 +86,13 @@ function foldRows(step, placed, rows, order, room, columns) {
     }
   }
   for (const list of hidden.values()) for (const row of list) row.placed.hidden = true;
-  tellFolds(placed);
+  countHiddenRows(placed);
   return used;
 }
 
 /** What the rows that the step touched take more when they are open. @param {MemoryStep} step @param {Candidate[]} rows
  * @param {Columns} columns */
-function wantedByHot(step, rows, columns) {
+function roomForTouched(step, rows, columns) {
   let sum = 0;
   for (const { hot, item, slim } of rows) if (hot) sum += rowLayout(step, item, columns, "full").h - slim;
   return sum;
@@ -109,7 +109,7 @@ function headingsOf(placed) {
 
 /** Headings count the rows that they hide; those without a heading have a line at the end of the named ones.
  * @param {PlacedItem[]} placed */
-function tellFolds(placed) {
+function countHiddenRows(placed) {
   const headings = headingsOf(placed);
   const rest = /** @type {PlacedItem[]} */ ([]);
   for (const place of placed) {

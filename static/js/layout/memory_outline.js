@@ -22,7 +22,7 @@ export function objectLines(at, states) {
   for (const [uid, object] of at.entities) {
     const home = at.homes.of.get(uid);
     if (object.kind !== "object" || !home) continue;
-    const worn = at.worn(uid);
+    const worn = at.namesOn(uid);
     const heads = home.key === home.section;
     const optimizer = isOptimizer(object);
     if (!worn.list.length && !optimizer) continue;
@@ -50,7 +50,7 @@ export function objectLines(at, states) {
 /** @param {MemoryStep} at @param {string} uid @param {"object" | "inner"} type @param {boolean} hot @returns {HeadingItem} */
 function objectHeading(at, uid, type, hot) {
   const { section = "" } = at.homes.of.get(uid) ?? {};
-  const tags = at.worn(uid).list;
+  const tags = at.namesOn(uid).list;
   const names = shownNames(at, uid, tags, type === "object" ? "" : section);
   const list = type === "object" ? names.filter((name) => !name.short) : names;
   const moved = list.some((name) => name.moved);

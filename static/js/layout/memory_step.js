@@ -3,7 +3,7 @@
 import { isHandle } from "../entities.js";
 import { push } from "../multimap.js";
 import { ALARMS } from "../trace_index.js";
-import { optimizerPaths, wornNames } from "./homes.js";
+import { optimizerPaths, namesOnRow } from "./homes.js";
 import { touched } from "./touched.js";
 
 /**
@@ -59,8 +59,8 @@ export class MemoryStep {
   }
 
   /** @param {string} uid */
-  worn(uid) {
-    return wornNames(this.names.tags.get(uid), this.through);
+  namesOn(uid) {
+    return namesOnRow(this.names.tags.get(uid), this.through);
   }
 
   /** @param {string} uid */

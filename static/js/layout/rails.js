@@ -23,7 +23,7 @@ class LaneStretches {
   }
 
   /** The first lane that is free from one line to another. @param {number} from @param {number} to */
-  hold(from, to) {
+  takeLane(from, to) {
     let lane = this.held.findIndex((stretches) => !stretches.some(([a, z]) => a <= to && from <= z));
     if (lane < 0) lane = this.held.push([]) - 1;
     this.held[lane].push([from, to]);
@@ -56,7 +56,10 @@ export function rails(order, inputs) {
     const below = (readers.get(last) ?? [])
       .filter(({ uid }) => laneOf.has(uid))
       .sort((p, q) => lineOf(p.uid) - lineOf(q.uid))[0];
-    const lane = lanes.hold(above ? lineOf(above.to) + 1 : lineOf(top), below ? lineOf(below.uid) - 1 : lineOf(last));
+    const lane = lanes.takeLane(
+      above ? lineOf(above.to) + 1 : lineOf(top),
+      below ? lineOf(below.uid) - 1 : lineOf(last),
+    );
     for (const { uid, input } of chain) {
       laneOf.set(uid, lane);
       if (input) edges.set(edgeKey(uid, input), { kind: "chain", lane });
@@ -68,7 +71,8 @@ export function rails(order, inputs) {
     for (const input of inputs.get(uid) ?? []) {
       const key = edgeKey(uid, input);
       const from = lineOf(input.to) + 1;
-      if (!edges.has(key)) edges.set(key, { kind: "skip", lane: lanes.hold(from, Math.max(from, lineOf(uid) - 1)) });
+      if (!edges.has(key))
+        edges.set(key, { kind: "skip", lane: lanes.takeLane(from, Math.max(from, lineOf(uid) - 1)) });
     }
   return { lanes: lanes.held.length, laneOf, edges };
 }

@@ -108,7 +108,7 @@ function fittingScale(model, size, share, side, foot) {
 }
 
 /** The scale at which nothing has to close, however small. @param {StageModel} model @param {Size} size @param {number | null} share */
-export function wholeScale(model, size, share) {
+export function scaleToFitAll(model, size, share) {
   for (let k = 0.9; k > 0.4; k -= 0.05) {
     const widths = paneWidths(model, size.w / k, share, null);
     const height = size.h / k - HEADING;

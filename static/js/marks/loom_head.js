@@ -22,7 +22,7 @@ const BOX_H = 32;
 const THIN = 2;
 
 /** The size of letter at which a text fits, and the text. @param {Cell | null | undefined} value @param {number} w @param {number} [most] */
-export function fitting(value, w, most = 12.5) {
+export function fittedNumber(value, w, most = 12.5) {
   const usual = w >= 40 ? most : w >= 30 ? Math.min(most, 10.5) : 9;
   const text = shortNumber(value, Math.max(4, Math.floor((w - 4) / (usual * EM))));
   return { text, size: Math.min(usual, (w - 2) / (Math.max(1, Array.from(text).length) * EM)) };
@@ -171,7 +171,7 @@ function storageMark(plan, snap, name, storage, column, ghost, labels) {
     const most = largest(values);
     values.forEach((value, i) => {
       const at = elementBox(column, dtype, i);
-      const { text, size } = fitting(value, at.w);
+      const { text, size } = fittedNumber(value, at.w);
       parts.push(
         h(
           "g",

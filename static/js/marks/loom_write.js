@@ -6,7 +6,7 @@ import { LINE, WRITE } from "../layout/loom_sizes.js";
 import { shortPath } from "../layout/loom_names.js";
 import { textWidth, truncate } from "../layout/metrics.js";
 import { cls, h } from "../svg.js";
-import { fitting } from "./loom_head.js";
+import { fittedNumber } from "./loom_head.js";
 
 /** @typedef {import("./loom_scene.js").LoomScene} LoomScene */
 
@@ -101,8 +101,8 @@ export function writeMark({ plan, labels, i, now: here }, { write, column, y, cy
       continue;
     }
     const arrow = at.w >= 42;
-    const fit = fitting(now, at.w - (arrow ? 12 : 3), 11.5);
-    const old = fitting(was, at.w - 4, 10);
+    const fit = fittedNumber(now, at.w - (arrow ? 12 : 3), 11.5);
+    const old = fittedNumber(was, at.w - 4, 10);
     parts.push(
       h(
         "g",
@@ -155,7 +155,7 @@ export function bumpMarks({ plan, i, now }, r) {
   if (!bumps.size) return [];
   const out = [];
   for (const [counter, bump] of bumps)
-    for (const column of plan.columns.wearing(counter, r)) {
+    for (const column of plan.columns.columnsOfCounter(counter, r)) {
       const x = /** @type {number} */ (column.rails.get(counter));
       const text = `${bump[0]}→${bump[1]}`;
       const w = textWidth(text, 10.5) + 10;

@@ -276,7 +276,7 @@ function uiWidth(text, size) {
 
 /** What the step freed. @param {StepFacts} facts @param {PlacedItem} place
  * @param {import("../layout/memory_items.js").GhostItem} item @param {Columns} columns */
-export function ghostsMark(facts, place, item, columns) {
+export function freedMark(facts, place, item, columns) {
   const bytes = item.freed.reduce((sum, { nbytes }) => sum + (nbytes ?? 0), 0);
   const text = `${facts.labels.freedNow}: ${item.freed.length} · ${bytesText(bytes)}`;
   let x = columns.names + 18 + uiWidth(text, 11.5) + 12;

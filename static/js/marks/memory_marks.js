@@ -4,7 +4,7 @@ import { flowChips } from "../layout/heading_chips.js";
 import { inBand } from "../layout/view.js";
 import { EM, textWidth } from "../layout/metrics.js";
 import { h } from "../svg.js";
-import { chipMark, foldLineMark, ghostsMark, headingMark } from "./memory_heading.js";
+import { chipMark, foldLineMark, freedMark, headingMark } from "./memory_heading.js";
 import { rowMark } from "./memory_row.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
@@ -31,7 +31,7 @@ function lineMark(facts, { columns, step }, place) {
   if (item.kind === "row") return rowMark(facts, place, item, columns, step.options.selected);
   if (item.kind === "heading") return headingMark(facts, place, item, columns);
   if (item.kind === "fold") return foldLineMark(facts, place, item, columns);
-  if (item.kind === "ghosts") return ghostsMark(facts, place, item, columns);
+  if (item.kind === "ghosts") return freedMark(facts, place, item, columns);
   const d = `M${columns.names} 3.5H${columns.w - columns.names}`;
   return h("path", { key: item.key, class: "moves rule", transform: `translate(0 ${y})`, d });
 }

@@ -54,7 +54,7 @@ export function readingMark(facts, line, handle, { columns, layout, inset }) {
 }
 
 /** @param {string} d @param {string} [key] */
-function wire(d, key = "wire") {
+function beadLine(d, key = "wire") {
   return h("path", { key, class: "wire", d });
 }
 
@@ -62,7 +62,7 @@ function wire(d, key = "wire") {
 function openMarks(facts, place) {
   const { line, band, start, x, top, strip } = place;
   const { reading } = line;
-  const lead = line.first ? [wire(`M${start} ${place.middle}H${x}`, "lead")] : [];
+  const lead = line.first ? [beadLine(`M${start} ${place.middle}H${x}`, "lead")] : [];
   if (reading.kind === "none") return lead;
   if (reading.kind === "under") {
     const whole = band.lines > 1;
@@ -75,13 +75,13 @@ function openMarks(facts, place) {
         : [h("path", { key: "under", class: "bead-line", d: `M${x + from + 2} ${y}H${x + to - 2}` })];
     return [...lead, ...own];
   }
-  if (reading.kind === "map") return [...lead, ...mapMarks(place, reading)];
+  if (reading.kind === "map") return [...lead, ...cellMapMarks(place, reading)];
   return [...lead, ...beadMarks(facts, place, reading)];
 }
 
 /** Which cells of a wrapped strip are read. @param {Place} place
  * @param {Extract<import("../layout/row_reading.js").RowReading, {kind: "map"}>} reading */
-function mapMarks({ line, band, start, x, top, strip, y, middle }, { cells, low, high }) {
+function cellMapMarks({ line, band, start, x, top, strip, y, middle }, { cells, low, high }) {
   const tall = mapHeight(strip);
   const at = line.first ? top + strip.h + 4 : y + Math.max(2, (30 - tall) / 2);
   const rows = band.mode === "summary" ? 1 : band.lines;
@@ -138,20 +138,20 @@ function beadMarks(facts, place, reading) {
   const lane = x - 6;
   const centre = (/** @type {number} */ k) => y0 + k * SIZE.bead + BEAD / 2;
   const out = [];
-  if (line.first) out.push(wire(`M${lane} ${middle}V${centre(n - 1)}`, "trunk"));
+  if (line.first) out.push(beadLine(`M${lane} ${middle}V${centre(n - 1)}`, "trunk"));
   else if (n > 1 || Math.abs(centre(0) - middle) > 1)
     out.push(
-      wire(
+      beadLine(
         `M${start} ${middle}H${lane}M${lane} ${Math.min(middle, centre(0))}V${Math.max(middle, centre(n - 1))}`,
         "trunk",
       ),
     );
-  else out.push(wire(`M${start} ${middle}H${lane}`, "trunk"));
+  else out.push(beadLine(`M${start} ${middle}H${lane}`, "trunk"));
   reading.lines.forEach((beads, k) => {
     const cells = beads.map((bead) => bead.cell).sort((a, b) => a - b);
     const from = x + cells[0] * band.cw + 2;
     const to = x + (cells[cells.length - 1] + 1) * band.cw - 2;
-    out.push(wire(`M${lane} ${centre(k)}H${cells.length > 1 ? to : from}`, `wire ${k}`));
+    out.push(beadLine(`M${lane} ${centre(k)}H${cells.length > 1 ? to : from}`, `wire ${k}`));
     for (const bead of beads) out.push(...beadMark(facts, place, bead, centre(k)));
   });
   return out;

@@ -16,7 +16,7 @@ import { shortDtype } from "./row_cell.js";
 /** @typedef {{x: number, y: number, w: number}} Place */
 
 /** A text cut to its room, whole in its title. @param {string} text @param {number} room @param {number} font */
-function cut(text, room, font) {
+function clippedText(text, room, font) {
   return truncate(text, Math.max(2, Math.floor(room / (EM * font) + 0.02)));
 }
 
@@ -81,18 +81,18 @@ export function rowCardMark(facts, uid, at) {
     said.touched && halo(said.fresh, x, y, w, SIZE.card),
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: SIZE.card, rx: 6 }),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z` }),
-    fitted("shape", left, y + 13, said.shape, x + w - 6 - roleW - left, shapeFont),
+    fittedText("shape", left, y + 13, said.shape, x + w - 6 - roleW - left, shapeFont),
     role && h("text", { key: "role", class: "role end", x: x + w - 6, y: y + 13, "font-size": 10 }, role),
-    fitted("meta", left, y + 25, geometry, x + w - 4 - left, wide ? 9 : 8),
+    fittedText("meta", left, y + 25, geometry, x + w - 4 - left, wide ? 9 : 8),
     h("title", { key: "title" }, said.description),
   );
 }
 
 /** A text a little smaller where it is too long, then cut. @param {string} name @param {number} x @param {number} y
  * @param {string} text @param {number} room @param {number} font */
-function fitted(name, x, y, text, room, font) {
+function fittedText(name, x, y, text, room, font) {
   const size = Math.max(font - 2, Math.min(font, Math.floor((room / (EM * Math.max(1, text.length))) * 10) / 10));
-  return h("text", { key: name, class: name, x, y, "font-size": size }, cut(text, room, size));
+  return h("text", { key: name, class: name, x, y, "font-size": size }, clippedText(text, room, size));
 }
 
 /** @param {boolean} fresh @param {number} x @param {number} y @param {number} w @param {number} tall */
@@ -131,7 +131,7 @@ export function slimCardMark(facts, uid, at, { named, gradient }) {
     h("rect", { key: "box", class: "card-box", x, y, width: w, height: 16, rx: 4 }),
     said.touched && halo(said.fresh, x, y, w, 16),
     h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 1}h3v14h-3z` }),
-    fitted("shape", x + 9, y + 12, said.shape, w - 12, 10.5),
+    fittedText("shape", x + 9, y + 12, said.shape, w - 12, 10.5),
     h("title", { key: "title" }, said.description),
   );
 }
@@ -158,7 +158,7 @@ export function quietMarks(facts, uids, columns, y, at) {
         h("rect", { key: "box", class: "card-box", x, y, width: w, height: 15, rx: 4 }),
         said.touched && halo(said.fresh, x + 1, y + 1, w - 2, 13),
         h("path", { key: "bar", class: "card-bar", d: `M${x + 1} ${y + 2}h2.4v11h-2.4z` }),
-        fitted("shape", x + 8, y + 11, said.shape, w - 10, 9.5),
+        fittedText("shape", x + 8, y + 11, said.shape, w - 10, 9.5),
         h("title", { key: "title" }, said.description),
       ),
     );

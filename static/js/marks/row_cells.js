@@ -69,7 +69,7 @@ function newStripMark(facts, uid, strip, at) {
         rx: 3,
       }),
       ...cellMarks(facts, uid, band, values, at, whole),
-      frameMark(band.dtype, at, band.y, w, tall),
+      outlineMark(band.dtype, at, band.y, w, tall),
       several && dtypeMark(band, at, w),
     ];
   });
@@ -77,7 +77,7 @@ function newStripMark(facts, uid, strip, at) {
 }
 
 /** @param {string} dtype @param {StripPlace} at @param {number} y @param {number} w @param {number} tall */
-function frameMark(dtype, at, y, w, tall) {
+function outlineMark(dtype, at, y, w, tall) {
   return h("rect", {
     key: `frame ${dtype}`,
     class: cls("strip-frame", at.grad && "grad"),

@@ -38,7 +38,7 @@ export function rowSummaryMarks(facts, uid, storage, band, strip, at) {
 }
 
 /** @param {Heat} heat @param {number} i */
-function across({ x, w, n }, i) {
+function xOf({ x, w, n }, i) {
   return x + (i / Math.max(1, n)) * w;
 }
 
@@ -52,7 +52,7 @@ function heatMarks(heat, numbers) {
     const from = Math.floor((k * n) / means.length);
     const to = Math.floor(((k + 1) * n) / means.length);
     const tint = signTint(mean, most);
-    const box = { x: across(heat, from), y, width: across(heat, to) - across(heat, from), height: ch };
+    const box = { x: xOf(heat, from), y, width: xOf(heat, to) - xOf(heat, from), height: ch };
     return h(
       "g",
       {
@@ -79,8 +79,8 @@ function writeMarks({ snap }, heat) {
     const region = entry.region ? { kind: "tensor", ...entry.region, storage: uid } : by;
     const span = (entry.changed ?? 0) >= n ? [0, n - 1] : region?.shape ? extent(region) : null;
     if (!span) return [];
-    const width = Math.max(4, across(heat, span[1] + 1) - across(heat, span[0]));
-    const x = Math.min(across(heat, span[0]), across(heat, n) - width);
+    const width = Math.max(4, xOf(heat, span[1] + 1) - xOf(heat, span[0]));
+    const x = Math.min(xOf(heat, span[0]), xOf(heat, n) - width);
     const wrote = `${span[0]}:${span[1]}`;
     return [
       h("rect", {
@@ -134,9 +134,9 @@ function windowMarks(facts, heat, cells, width) {
     h("rect", {
       key: "window",
       class: "window-place",
-      x: Math.min(across(heat, low), across(heat, n) - 5),
+      x: Math.min(xOf(heat, low), xOf(heat, n) - 5),
       y: y - 1,
-      width: Math.max(5, across(heat, high + 1) - across(heat, low)),
+      width: Math.max(5, xOf(heat, high + 1) - xOf(heat, low)),
       height: heat.ch + 2,
       rx: 1.5,
     }),

@@ -1,7 +1,7 @@
 /** The card of a cell: what was asked and printed there, and what is otherwise in another situation. */
 
 import { element } from "../elements.js";
-import { decisive, spread } from "./situations.js";
+import { decisiveDimensions, verdictTable } from "./situations.js";
 
 /**
  * @typedef {import("./situations.js").Cell} Cell
@@ -66,8 +66,8 @@ function result(lines, { verdict, detail = "" }, { words }) {
 /** @param {Record<string, Cell>} cells @param {Address} at @param {Context} context */
 function situations(cells, at, context) {
   const { words, situation } = context;
-  if (!decisive(cells).length) return element("p", "everywhere", words.everywhere);
-  const { rows, columns, at: nameOf, dimensions } = spread(cells, situation);
+  if (!decisiveDimensions(cells).length) return element("p", "everywhere", words.everywhere);
+  const { rows, columns, at: nameOf, dimensions } = verdictTable(cells, situation);
   const table = document.createElement("table");
   table.className = "situations";
   table.createCaption().textContent = words.depends.replace(

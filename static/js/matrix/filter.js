@@ -41,7 +41,7 @@ function findProperty(name, properties) {
 }
 
 /** Whether a row has all that is asked for. @param {Filter} filter @param {RowFacts} row */
-export function fits({ words, verdicts }, row) {
+export function matchesFilter({ words, verdicts }, row) {
   return (
     words.every((word) => row.text.includes(word)) &&
     verdicts.every(({ property, verdict }) => (row.verdicts.get(property) ?? "raises") === verdict)

@@ -1,6 +1,6 @@
 /** The rows of the matrix in the document: hides, sorts and groups them. */
 
-import { fits } from "./filter.js";
+import { matchesFilter } from "./filter.js";
 
 /**
  * @typedef {import("./filter.js").Verdict} Verdict
@@ -49,7 +49,7 @@ export function createRows(table) {
     shown: () => [...table.tBodies].flatMap((body) => [...body.rows]).filter((row) => !row.hidden),
     /** @param {import("./filter.js").Filter} filter @param {Sorting | null} sorting @returns {number} the rows in sight */
     show(filter, sorting) {
-      for (const { element, facts } of rows) element.hidden = !fits(filter, facts);
+      for (const { element, facts } of rows) element.hidden = !matchesFilter(filter, facts);
       arrange(sorting);
       return rows.filter(({ element }) => !element.hidden).length;
     },

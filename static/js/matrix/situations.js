@@ -17,25 +17,25 @@ function values(situations, index) {
 }
 
 /** The dimensions that change a verdict. @param {Record<string, Cell>} cells by the situation's name @returns {Dimension[]} */
-export function decisive(cells) {
+export function decisiveDimensions(cells) {
   const situations = Object.keys(cells);
   return DIMENSIONS.filter((_, index) =>
     situations.some((name) =>
-      values(situations, index).some((value) => cells[name].verdict !== cells[replaced(name, index, value)].verdict),
+      values(situations, index).some((value) => cells[name].verdict !== cells[withValue(name, index, value)].verdict),
     ),
   );
 }
 
 /** @param {string} situation @param {number} index @param {string} value */
-function replaced(situation, index, value) {
+function withValue(situation, index, value) {
   return situation.split(".").with(index, value).join(".");
 }
 
 /** A small table of the verdicts, no larger than it has to be. @param {Record<string, Cell>} cells @param {string} current
  * the situation that the page shows: what does not matter is as it is there @returns {Spread} */
-export function spread(cells, current) {
+export function verdictTable(cells, current) {
   const situations = Object.keys(cells);
-  const dimensions = decisive(cells);
+  const dimensions = decisiveDimensions(cells);
   const across = dimensions.findLast((name) => name !== "tensor");
   const indexes = dimensions.filter((name) => name !== across).map((name) => DIMENSIONS.indexOf(name));
   const rows = indexes.reduce(
@@ -49,8 +49,8 @@ export function spread(cells, current) {
     rows,
     columns: across ? values(situations, column) : [""],
     at(row, value) {
-      const inRow = row.reduce((name, part, k) => replaced(name, indexes[k], part), current);
-      return value ? replaced(inRow, column, value) : inRow;
+      const inRow = row.reduce((name, part, k) => withValue(name, indexes[k], part), current);
+      return value ? withValue(inRow, column, value) : inRow;
     },
   };
 }

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fits, readFilter } from "../matrix/filter.js";
-import { decisive, spread } from "../matrix/situations.js";
+import { matchesFilter, readFilter } from "../matrix/filter.js";
+import { decisiveDimensions, verdictTable } from "../matrix/situations.js";
 
 const PROPERTIES = [
   { name: "handle", label: "new handle" },
@@ -17,7 +17,7 @@ const CLONE = row("clone b = a.clone()", { handle: "yes", storage: "yes", requir
 const RAISING = row("add_ b = a.add_(0)", {});
 
 /** @param {string} text @param {import("../matrix/filter.js").RowFacts} facts */
-const holds = (text, facts) => fits(readFilter(text, PROPERTIES), facts);
+const holds = (text, facts) => matchesFilter(readFilter(text, PROPERTIES), facts);
 
 test("every word has to be in the row", () => {
   assert.ok(holds("", CLONE) && holds("  Clone a.", CLONE));
@@ -54,14 +54,17 @@ function cells(isYes) {
 }
 
 test("only what makes a difference is a dimension of the small table", () => {
-  assert.deepEqual(decisive(cells(() => true)), []);
-  assert.deepEqual(decisive(cells((_, memory) => memory === "strided")), ["memory"]);
-  assert.deepEqual(decisive(cells((tensor, _, mode) => tensor === "leaf" && mode === "grad")), ["tensor", "mode"]);
+  assert.deepEqual(decisiveDimensions(cells(() => true)), []);
+  assert.deepEqual(decisiveDimensions(cells((_, memory) => memory === "strided")), ["memory"]);
+  assert.deepEqual(decisiveDimensions(cells((tensor, _, mode) => tensor === "leaf" && mode === "grad")), [
+    "tensor",
+    "mode",
+  ]);
 });
 
 test("the small table has the verdict of every situation", () => {
   const every = cells((tensor, memory, mode) => tensor === "leaf" || (memory === "strided" && mode === "grad"));
-  const { rows, columns, at } = spread(every, "node.strided.no_grad");
+  const { rows, columns, at } = verdictTable(every, "node.strided.no_grad");
   assert.deepEqual(columns, MODES);
   assert.equal(rows.length, 6);
   assert.deepEqual(
@@ -71,7 +74,7 @@ test("the small table has the verdict of every situation", () => {
 });
 
 test("what makes no difference is as the page shows it", () => {
-  const { rows, columns, at } = spread(
+  const { rows, columns, at } = verdictTable(
     cells((tensor) => tensor === "leaf"),
     "plain.strided.no_grad",
   );

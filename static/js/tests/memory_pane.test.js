@@ -79,7 +79,7 @@ for (const [name, document] of [...goldens, ...made]) {
         const list = marks(opened, pane, i);
         for (const uid of pane.step.touched.uids) {
           if (!isHandle(opened.state(i).get(uid))) continue;
-          const own = pane.step.worn(uid).list;
+          const own = pane.step.namesOn(uid).list;
           if (!own.some((tag) => tag.kind === "var")) continue;
           const anchor = pane.anchors.get(uid);
           assert.ok(anchor, `step ${i}: ${uid}`);

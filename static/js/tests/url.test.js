@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fragmentOf } from "../page_address.js";
 import { initial, reduce } from "../page_state.js";
-import { madeWith, normalizeSettings, settingsFragment } from "../settings.js";
+import { wasMadeWith, normalizeSettings, settingsFragment } from "../settings.js";
 import * as url from "../url.js";
 
 const PAGE = { source: "a = 1", trace: null, saved: null, devices: ["cpu", "cuda"] };
@@ -63,6 +63,6 @@ test("settings out of range are the defaults, and an address leaves those out", 
   assert.deepEqual(normalizeSettings({ device: "cuda" }, ["cpu"]), { seed: 0 });
   assert.equal(settingsFragment({ seed: 0, device: "cpu" }), "");
   const trace = /** @type {any} */ ({ runtime: { seed: 3, device: "cuda:0" } });
-  assert.ok(madeWith({ seed: 3, device: "cuda" }, trace) && madeWith({ seed: 3 }, trace));
-  assert.ok(!madeWith({ seed: 3, device: "cpu" }, trace));
+  assert.ok(wasMadeWith({ seed: 3, device: "cuda" }, trace) && wasMadeWith({ seed: 3 }, trace));
+  assert.ok(!wasMadeWith({ seed: 3, device: "cpu" }, trace));
 });
