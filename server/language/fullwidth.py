@@ -52,7 +52,7 @@ def replace_in_line(line: str, quote: str) -> tuple[str, str, list[str]]:
         elif character in "'\"":
             quote = character * (3 if line.startswith(character * 3, at) else 1)
             at += len(quote)
-        elif character in _CLOSING and (end := closing(line, at)) > at:
+        elif character in _CLOSING and (end := closing_quote_column(line, at)) > at:
             out[at] = out[end] = "'" if '"' in line[at + 1 : end] else '"'
             replaced += [character, line[end]] if line[end] in PUNCTUATION else [character]
             at = end + 1
@@ -64,7 +64,7 @@ def replace_in_line(line: str, quote: str) -> tuple[str, str, list[str]]:
     return "".join(out), quote if len(quote) == 3 else "", replaced
 
 
-def closing(line: str, at: int) -> int:
+def closing_quote_column(line: str, at: int) -> int:
     """The column of the quote that closes the string opened at a column; -1 where the line has none."""
     ends = (line.find(character, at + 1) for character in _CLOSING[line[at]])
     return next((end for end in ends if end > at), -1)

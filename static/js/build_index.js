@@ -1,6 +1,6 @@
 /** Builds a trace's index in one pass over its steps, from the fields of relations alone. */
 
-import { push } from "./multimap.js";
+import { addToList } from "./multimap.js";
 import { ALARMS, handleKey, pinKey, TraceIndex } from "./trace_index.js";
 
 /** @typedef {import("./trace.js").Step} Step */
@@ -62,14 +62,14 @@ class IndexBuilder {
       life = { uid, kind: fields.kind, order: lives.size, birth: i, death: end };
       lives.set(uid, life);
     }
-    if (life.birth < i) push(this.index.laterChanges, uid, i);
+    if (life.birth < i) addToList(this.index.laterChanges, uid, i);
     this.addChange(life.kind, { uid, step: i, fields });
     if (life.kind === "storage") this.updateBytes(uid, fields);
     if (gone) return;
     if (life.kind === "tensor" || life.kind === "array") this.updateHandle(uid, fields, i);
     else if (life.kind === "node") this.updateNode(uid, fields, i);
     else if (life.kind === "storage") {
-      if (fields.cells || fields.cells_at || fields.windows || life.birth === i) push(this.index.writes, uid, i);
+      if (fields.cells || fields.cells_at || fields.windows || life.birth === i) addToList(this.index.writes, uid, i);
     } else if (life.kind === "object" && (fields.attrs || fields.type)) this.updateModules(uid, fields);
   }
 
@@ -257,10 +257,10 @@ class IndexBuilder {
     const { log = [] } = step;
     for (let at = 0; at < log.length; at++) {
       const entry = log[at];
-      if (entry.kind === "event") push(events, entry.event, { step: i, at });
+      if (entry.kind === "event") addToList(events, entry.event, { step: i, at });
     }
     if (!step.visit) return;
-    push(visits, step.visit.backward, { node: step.visit.node, step: i });
-    push(visitsOf, step.visit.node, i);
+    addToList(visits, step.visit.backward, { node: step.visit.node, step: i });
+    addToList(visitsOf, step.visit.node, i);
   }
 }

@@ -1,6 +1,6 @@
 /** Highlighting: what is pointed at, or else what was selected, together with everything that it belongs to. */
 
-import { push } from "./multimap.js";
+import { addToList } from "./multimap.js";
 import { KEY_ATTRIBUTES, keysOf } from "./relatives.js";
 
 /** What can be pointed at. */
@@ -128,7 +128,7 @@ function elementsByKey(root) {
   /** @type {Map<string, Element[]>} */
   const byKey = new Map();
   for (const element of root.querySelectorAll(KEYED_ELEMENTS))
-    for (const key of keysOf(attributesOf(element))) push(byKey, key, element);
+    for (const key of keysOf(attributesOf(element))) addToList(byKey, key, element);
   return byKey;
 }
 

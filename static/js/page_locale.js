@@ -16,13 +16,13 @@ const FINDINGS = {
 };
 
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} English where the language is not known */
-export const loadLocale = (language) => load(SENTENCES, language);
+export const loadLocale = (language) => loadSentences(SENTENCES, language);
 
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of the findings */
-export const loadFindingLocale = (language) => load(FINDINGS, language);
+export const loadFindingLocale = (language) => loadSentences(FINDINGS, language);
 
 /** @param {Record<string, Load>} sentences by language @param {string} language */
-async function load(sentences, language) {
+async function loadSentences(sentences, language) {
   const known = language in sentences ? language : "en";
   return createLocale({ [known]: (await sentences[known]()).default })(known);
 }

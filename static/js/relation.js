@@ -1,6 +1,6 @@
 /** A relation that changes from step to step: which things are at which other thing, for stretches of steps. */
 
-import { push } from "./multimap.js";
+import { addToList } from "./multimap.js";
 
 /** @typedef {{uid: string, from: number, to: number}} Stretch   from, to: the first and last step */
 
@@ -23,7 +23,7 @@ export class Relation {
     }
     if (!target) return;
     const stretch = { uid, from: step, to: Infinity };
-    push(this.stretches, target, stretch);
+    addToList(this.stretches, target, stretch);
     this.open.set(uid, { target, stretch });
   }
 

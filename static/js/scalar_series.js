@@ -2,8 +2,8 @@
 
 import { find } from "./entities.js";
 import { plainDtype } from "./layout/reads.js";
-import { push } from "./multimap.js";
-import { walk } from "./state.js";
+import { addToList } from "./multimap.js";
+import { statesOf } from "./state.js";
 import { loopIterations } from "./stepping.js";
 
 /**
@@ -58,7 +58,7 @@ function boundSeries(trace, iterated) {
   /** @type {Map<number, Set<string>>} by statement, the names that it binds */
   const targets = new Map();
   let i = -1;
-  for (const entities of walk(trace)) {
+  for (const entities of statesOf(trace)) {
     const step = trace.steps[++i];
     const { stmt, frame: uid } = step;
     if (!iterated.has(i) || step.kind !== "statement" || typeof stmt !== "number" || !uid) continue;
@@ -109,7 +109,7 @@ function printedSeries(steps, iterated) {
     const numbers = text.match(NUMBER)?.length ?? 0;
     if (!numbers || numbers > MOST_NUMBERS) return;
     const key = `${step.stmt} ${text.replace(NUMBER, "#").replace(/\s+/g, " ")}`;
-    push(groups, key, { step: i, text });
+    addToList(groups, key, { step: i, text });
   });
   return [...groups.values()]
     .filter((group) => group.length >= LEAST_POINTS)

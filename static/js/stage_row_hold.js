@@ -41,7 +41,7 @@ export function createRowHold(root) {
       held = { row, top: before };
       return () => {
         if (!row.isConnected) return false;
-        shift(pane, targetTop(row) - before);
+        scrollPane(pane, targetTop(row) - before);
         return true;
       };
     },
@@ -55,7 +55,7 @@ function targetTop(row) {
 }
 
 /** Scroll a pane by so much, with room added above or below where it is at its end. @param {HTMLElement} pane @param {number} by pixels */
-function shift(pane, by) {
+function scrollPane(pane, by) {
   if (Math.abs(by) < 0.5) return;
   const above = Number.parseFloat(pane.style.paddingTop) || 0;
   const top = pane.scrollTop + by;

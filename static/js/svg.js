@@ -123,7 +123,7 @@ function patchChildren(document, host, before, vnodes) {
   }
   if (at === vnodes.length && at === before.length) return after;
   const names = vnodes.map(identityOf);
-  const old = takeOut(host, before, at, new Set(names));
+  const old = removeAbsent(host, before, at, new Set(names));
   let next = old.values().next().value?.el ?? null;
   for (let k = at; k < vnodes.length; k++) {
     const known = old.get(names[k]);
@@ -168,7 +168,7 @@ function keepLeft(host, name, drawn) {
 /** Removes the elements that have no description any more, from the first that may have none on.
  * @param {Element} host @param {Drawn[]} before @param {number} from @param {Set<string>} names of those that stay
  * @returns {Map<string, Drawn>} those that stay, in order, by name */
-function takeOut(host, before, from, names) {
+function removeAbsent(host, before, from, names) {
   /** @type {Map<string, Drawn>} */
   const stay = new Map();
   for (let k = from; k < before.length; k++) {

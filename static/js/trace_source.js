@@ -22,23 +22,23 @@ export class TraceError extends Error {
  */
 export async function loadTrace(url, signal) {
   try {
-    return await attempt(url, signal);
+    return await fetchJson(url, signal);
   } catch (error) {
     if (!(error instanceof TraceError) || (error.status > 0 && error.status < 500)) throw error;
   }
   await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER_MS));
-  return attempt(url, signal);
+  return fetchJson(url, signal);
 }
 
 /** Run a program, and wait for its trace. @param {object} request as `POST /api/runs` takes it @param {AbortSignal} signal
  * @returns {Promise<any>} the trace @throws {TraceError} and what the signal says */
 export function requestTrace(request, signal) {
   const headers = { "Content-Type": "application/json" };
-  return attempt(`${ROOT}/api/runs`, signal, { method: "POST", headers, body: JSON.stringify(request) });
+  return fetchJson(`${ROOT}/api/runs`, signal, { method: "POST", headers, body: JSON.stringify(request) });
 }
 
 /** @param {string} url @param {AbortSignal} [signal] @param {RequestInit} [request] @returns {Promise<any>} */
-async function attempt(url, signal, request = {}) {
+async function fetchJson(url, signal, request = {}) {
   signal?.throwIfAborted();
   let response;
   let text;

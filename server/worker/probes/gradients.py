@@ -11,7 +11,7 @@ from server.worker.probes import cells
 from server.worker.probes.handles import has_storage, shape
 
 
-def contents(tensor: torch.Tensor) -> bytes:
+def element_bytes(tensor: torch.Tensor) -> bytes:
     """The elements in logical order, copied, and the tensor left as it was: no object for its storage is made."""
     if tensor.device.type != "cpu" or tensor.is_neg() or (tensor.dtype.is_complex and tensor.is_conj()):
         with torch.no_grad():
@@ -37,7 +37,7 @@ def gradient_facts(tensor: torch.Tensor | None, find_storage: Callable[[torch.Te
         if not has_storage(tensor) or tensor.device.type == "meta":
             return out
         out["storage"] = find_storage(tensor)
-        data = contents(tensor)
+        data = element_bytes(tensor)
         if tensor.numel() <= MAX_CELLS:
             out["cells"] = cells.decode(data, out["dtype"])
         else:

@@ -71,7 +71,7 @@ def facts(tensor: torch.Tensor, stale: bool = False) -> entities.Tensor:
         bits.append("neg")
     out["bits"] = bits or None
     out["shape"] = shape(tensor)
-    out["requires_grad"], out["leaf"] = tensor.requires_grad, leaf(own, stale)
+    out["requires_grad"], out["leaf"] = tensor.requires_grad, is_leaf(own, stale)
     if _wrapped(own):
         out["wraps"] = wrapper(own)
     elif has_storage(own):
@@ -94,7 +94,7 @@ def is_symbolic(tensor: torch.Tensor) -> bool:
     return any(type(size) is not int for size in tensor.shape)
 
 
-def leaf(tensor: torch.Tensor, stale: bool = False) -> bool | None:
+def is_leaf(tensor: torch.Tensor, stale: bool = False) -> bool | None:
     """None for a view that torch will not speak of: its base was changed in place where that is forbidden.
 
     stale: a view whose node torch would work out anew if it were asked.
@@ -140,7 +140,7 @@ def has_memory(own: Any) -> bool:
 
 def gradient(tensor: torch.Tensor, stale: bool = False) -> torch.Tensor | None:
     """`.grad`, asked only where asking does not warn."""
-    first = leaf(tensor, stale)
+    first = is_leaf(tensor, stale)
     if first or (first is False and bare(tensor).retains_grad):
         grad: torch.Tensor | None = bare(tensor).grad
         return grad
@@ -169,7 +169,7 @@ SPARSE: dict[torch.layout, tuple[str, ...]] = {
 """The methods that give the dense tensors which a sparse one is made of."""
 
 
-def parts(tensor: torch.Tensor) -> dict[str, torch.Tensor]:
+def dense_parts(tensor: torch.Tensor) -> dict[str, torch.Tensor]:
     """The dense tensors that this one is made of, by name; empty for a dense one."""
     if tensor.is_nested:
         if tensor.layout == torch.jagged:

@@ -181,7 +181,7 @@ class Ops:
                 self._storages.discard_contents(self._storages.register(tensor))
                 self._uninitialized.made(tensor)
             if uid not in taken:
-                call.results.append((uid, handles.leaf(tensor) is True, handles.dtype_name(tensor)))
+                call.results.append((uid, handles.is_leaf(tensor) is True, handles.dtype_name(tensor)))
         call.log_index = observation.append(call.entry)
         observation.op_calls.append(call)
 

@@ -6,7 +6,7 @@ They are reported as handles of their own, and named by their place: torch makes
 import torch
 
 from server.worker.probes.counters import Counters
-from server.worker.probes.handles import bare, facts, has_storage, parts
+from server.worker.probes.handles import bare, dense_parts, facts, has_storage
 from server.worker.probes.holders import Holders
 from server.worker.probes.probe import ProbeContext
 from server.worker.probes.storages import Storages
@@ -41,8 +41,8 @@ class Parts:
         else:
             self.incomplete.pop(uid, None)
         with torch._C._DisableFuncTorch():  # inside a transform it would wrap them
-            dense_parts = parts(tensor)
-        for name, part in dense_parts.items():
+            parts = dense_parts(tensor)
+        for name, part in parts.items():
             if name not in uids:
                 uids[name] = self._uids.allocate()
             elif backward:

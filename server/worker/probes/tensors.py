@@ -17,8 +17,8 @@ from server.worker.probes.handles import (
     facts,
     gradient,
     has_storage,
+    is_leaf,
     is_plain_tensor,
-    leaf,
     quantization,
 )
 from server.worker.probes.holders import Holders
@@ -164,7 +164,7 @@ class Tensors(Probe):
             address(tensor),
             tensor._version,
             tensor.requires_grad,
-            leaf(tensor),
+            is_leaf(tensor),
             tensor.storage_offset(),
             tensor.shape,
             tensor.stride(),

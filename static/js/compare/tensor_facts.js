@@ -4,7 +4,7 @@ import { find, findHandle } from "../entities.js";
 import { cellsOf, numbersText } from "../findings/numbers.js";
 import { dtypeText, tuple, valueText, wireText } from "../layout/format.js";
 import { shortNodeName } from "../layout/node_labels.js";
-import { push } from "../multimap.js";
+import { addToList } from "../multimap.js";
 
 /** @typedef {import("../state.js").Entities} Entities */
 /** @typedef {import("../state.js").OpenTrace} OpenTrace */
@@ -108,7 +108,7 @@ function groups(handles, thing) {
   const members = new Map();
   for (const [name, uid] of handles) {
     const key = thing(uid);
-    if (key) push(members, key, name);
+    if (key) addToList(members, key, name);
   }
   return members;
 }

@@ -111,7 +111,7 @@ function undeclaredWrites(facts) {
         (uid) => facts.handle(uid, call.end)?.storage === written && !isDirty(facts, uid, node, call.end),
       );
       if (input) {
-        out.push(undeclared(facts, { node, input, step, ...call }));
+        out.push(undeclaredDiagnosis(facts, { node, input, step, ...call }));
         break;
       }
     }
@@ -155,7 +155,7 @@ function isDirty(facts, uid, node, step) {
 }
 
 /** @param {RunFacts} facts @param {{node: string, input: string, step: number, start: number, end: number}} call @returns {Diagnosis} */
-function undeclared(facts, { node, input, step, end }) {
+function undeclaredDiagnosis(facts, { node, input, step, end }) {
   const x = facts.name(input, end);
   const inner = facts.name(input, step);
   const all = { x, y: inner, function: functionName(facts, node), code: facts.codeFact(step) };

@@ -1,6 +1,6 @@
 /** What a tensor's numbers were computed from, whether or not gradients go the same way back. */
 
-import { push } from "../multimap.js";
+import { addToList } from "../multimap.js";
 
 /** @typedef {import("./scan.js").Operation} Operation */
 /** @typedef {import("./scan.js").Occurrence<"path_cut">} PathCut */
@@ -58,8 +58,8 @@ export class Dataflow {
 
   /** @param {Edge} edge */
   add(edge) {
-    push(this.into, edge.to, edge);
-    push(this.outOf, edge.from, edge);
+    addToList(this.into, edge.to, edge);
+    addToList(this.outOf, edge.from, edge);
   }
 
   /**

@@ -1,6 +1,6 @@
 /** A second backward into a `.grad` that was not reset, where what was added up is used again. */
 
-import { push } from "../multimap.js";
+import { addToList } from "../multimap.js";
 import { fix, link, namesOf } from "./finding.js";
 import { gradName } from "./gradient_name.js";
 import { readsOfGrad } from "./grad_readings.js";
@@ -19,7 +19,7 @@ const MOST_NAMES = 8;
 export function gradAccumulated(facts) {
   const again = facts.events("grad_accumulated").filter(({ first }) => !first);
   const tensors = [...new Set(again.map(({ tensor }) => tensor))];
-  const skipped = tensors.length ? skips(facts) : [];
+  const skipped = tensors.length ? unseenResets(facts) : [];
   /** @type {Map<string, {diagnosis: Diagnosis, uids: string[]}>} */
   const out = new Map();
   for (const uid of tensors) {
@@ -80,7 +80,7 @@ function gradOf(facts, uid, step) {
 }
 
 /** Steps before which iterations of a loop were not recorded: a reset may lie among them. @param {RunFacts} facts @returns {Moment[]} */
-function skips({ steps }) {
+function unseenResets({ steps }) {
   return steps.flatMap(({ skipped }, step) => (skipped ? [{ step, what: "reset" }] : []));
 }
 
@@ -142,7 +142,7 @@ function additionsTo(facts, uid) {
   let byTensor = additions.get(facts.trace);
   if (!byTensor) {
     byTensor = new Map();
-    for (const event of facts.events("grad_accumulated")) push(byTensor, event.tensor, event);
+    for (const event of facts.events("grad_accumulated")) addToList(byTensor, event.tensor, event);
     additions.set(facts.trace, byTensor);
   }
   return byTensor.get(uid) ?? [];

@@ -1,6 +1,6 @@
 /** What came to a node in one backward: over which edge, from which node, with which values. */
 
-import { push } from "../multimap.js";
+import { addToList } from "../multimap.js";
 import { tensorHistory } from "./tensor_history.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
@@ -59,7 +59,7 @@ export class Flow {
   /** @param {string} node @param {number | null} step @param {(Grad | null)[]} sent */
   addSent(node, step, sent) {
     (this.facts.index.nodes.get(node)?.next ?? []).forEach((edge, k) => {
-      if (edge) push(this.into, `${edge[0]}:${edge[1]}`, { node, edge: k, step, grad: sent[k] ?? null });
+      if (edge) addToList(this.into, `${edge[0]}:${edge[1]}`, { node, edge: k, step, grad: sent[k] ?? null });
     });
   }
 

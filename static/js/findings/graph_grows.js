@@ -1,7 +1,7 @@
 /** A loop in which a name or a list keeps the graph of every iteration alive. */
 
 import { refOf } from "../layout/names.js";
-import { push } from "../multimap.js";
+import { addToList } from "../multimap.js";
 import { code, fix, link, namesOf } from "./finding.js";
 import { attributeChanges } from "./object_history.js";
 import { tensorHistory } from "./tensor_history.js";
@@ -52,7 +52,7 @@ function attributes(facts) {
   /** @type {Map<string, Meaning[]>} */
   const out = new Map();
   for (const { owner, name, step, after } of attributeChanges(facts))
-    push(out, `${owner} ${name}`, { uid: after?.[0] === "t" ? after : "", step });
+    addToList(out, `${owner} ${name}`, { uid: after?.[0] === "t" ? after : "", step });
   return [...out].flatMap(([key, meanings]) => {
     if (!meanings.some(({ uid }) => uid && tensorHistory(facts).changes(uid, "grad_fn").length)) return [];
     const [owner, name] = key.split(" ");
@@ -170,7 +170,7 @@ function growingLists(facts) {
     if (!fields.splice && !(fields.items && !fields.kind)) continue;
     const last = fields.splice?.at(-1)?.[2].at(-1) ?? fields.items?.at(-1);
     const ref = refOf(/** @type {import("../trace.js").Value} */ (Array.isArray(last) ? last[1] : last));
-    if (ref?.[0] === "t") push(appended, `${uid} ${facts.steps[step].stmt}`, { list: uid, uid: ref, step });
+    if (ref?.[0] === "t") addToList(appended, `${uid} ${facts.steps[step].stmt}`, { list: uid, uid: ref, step });
   }
   return [...appended.values()].flatMap((items) => diagnosisOfList(facts, items) ?? []);
 }

@@ -11,11 +11,11 @@ import { hooksNotRun } from "./hooks_not_run.js";
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function hookMisses(facts) {
-  return [...leftBehind(facts), ...overwrittenInputs(facts), ...neverRun(facts), ...hooksNotRun(facts)];
+  return [...hooksLeftBehind(facts), ...overwrittenInputs(facts), ...neverRun(facts), ...hooksNotRun(facts)];
 }
 
 /** Hooks that stayed with the node from before a write in place. @param {RunFacts} facts @returns {Diagnosis[]} */
-function leftBehind(facts) {
+function hooksLeftBehind(facts) {
   const seen = new Set();
   return facts.events("hook_left").flatMap(({ step, tensor, node }) => {
     const line = facts.steps[step].line;

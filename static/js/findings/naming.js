@@ -16,7 +16,7 @@ export class Naming {
   /** @param {string | null | undefined} uid @param {number} step @returns {Fact} */
   fact(uid, step) {
     const name = this.text(uid, step);
-    const also = uid && name ? this.outside(uid, step, name) : null;
+    const also = uid && name ? this.moduleName(uid, step, name) : null;
     if (name) return also ? { code: name, also } : code(name);
     const op = this.facts.producer(uid);
     const line = this.facts.steps[op?.step ?? this.facts.birth(uid)]?.line ?? 0;
@@ -26,7 +26,7 @@ export class Naming {
   /** @param {string | null | undefined} uid @param {number} step @returns {string | null} */
   text(uid, step) {
     if (!uid) return null;
-    return this.at(uid, step) ?? this.at(uid, step - 1) ?? this.everBound(uid, step) ?? this.atBirth(uid, step);
+    return this.at(uid, step) ?? this.at(uid, step - 1) ?? this.lastOrNextName(uid, step) ?? this.atBirth(uid, step);
   }
 
   /** The best of the names at a step: one of the running function, of the module, a path. @param {string} uid @param {number} step */
@@ -43,7 +43,7 @@ export class Naming {
 
   /** The name that a thing has in the module, where the running function has another. @param {string} uid @param {number} step
    * @param {string} name @returns {string | null} */
-  outside(uid, step, name) {
+  moduleName(uid, step, name) {
     if (!this.facts.steps[step]?.depth) return null;
     const tags = this.facts.opened.names(step).tags.get(uid) ?? [];
     const [other] = tags.filter(({ scope, text }) => !scope && !text.startsWith("."));
@@ -57,7 +57,7 @@ export class Naming {
   }
 
   /** The name that it last had, or will have first. @param {string} uid @param {number} step */
-  everBound(uid, step) {
+  lastOrNextName(uid, step) {
     const bindings = this.facts.scan.bindings.get(uid) ?? [];
     return (bindings.findLast((binding) => binding.step <= step) ?? bindings[0])?.name ?? null;
   }

@@ -29,7 +29,7 @@ function replaced(facts) {
     for (const change of [...exchangedParameters(facts), ...movedNames(facts)]) {
       const isStill =
         change.step > made && change.step < step && updated.has(change.before) && !updated.has(change.after);
-      if (!isStill || out.has(`${change.step}`) || addedAfter(facts, change.before, change.step)) continue;
+      if (!isStill || out.has(`${change.step}`) || isAccumulatedAfter(facts, change.before, change.step)) continue;
       out.set(`${change.step}`, replacedDiagnosis(facts, optimizer, change, step));
     }
   }
@@ -37,7 +37,7 @@ function replaced(facts) {
 }
 
 /** @param {RunFacts} facts @param {string} uid @param {number} step */
-function addedAfter(facts, uid, step) {
+function isAccumulatedAfter(facts, uid, step) {
   return facts.events("grad_accumulated").some((event) => event.tensor === uid && event.step > step);
 }
 
@@ -129,7 +129,8 @@ function sharedThroughData(facts) {
 /** Whether a backward or a write comes to a tensor later. @param {RunFacts} facts @param {string} uid @param {number} step */
 function isTrained(facts, uid, step) {
   return (
-    addedAfter(facts, uid, step) || facts.writesOf(facts.tensor(uid, step)?.storage).some((write) => write.step > step)
+    isAccumulatedAfter(facts, uid, step) ||
+    facts.writesOf(facts.tensor(uid, step)?.storage).some((write) => write.step > step)
   );
 }
 

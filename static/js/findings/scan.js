@@ -2,7 +2,7 @@
  * when it is first asked for, from the lists of the trace's index. */
 
 import { refOf } from "../layout/names.js";
-import { push } from "../multimap.js";
+import { addToList } from "../multimap.js";
 
 /** @typedef {import("../trace.js").Step} Step */
 /** @typedef {import("../trace.js").Delta} Delta */
@@ -87,7 +87,8 @@ export class Scan {
   get writes() {
     if (this._writes) return this._writes;
     this._writes = new Map();
-    for (const event of this.events("written")) if (event.event === "written") push(this._writes, event.storage, event);
+    for (const event of this.events("written"))
+      if (event.event === "written") addToList(this._writes, event.storage, event);
     return this._writes;
   }
 
@@ -137,8 +138,8 @@ function namesGiven({ frameChanges }) {
     for (const [name, value] of Object.entries(fields.vars)) {
       const uid = refOf(value) ?? "";
       const binding = { uid, name, frame, step };
-      if (uid) push(names.bindings, uid, binding);
-      push(names.meanings, `${frame}/${name}`, binding);
+      if (uid) addToList(names.bindings, uid, binding);
+      addToList(names.meanings, `${frame}/${name}`, binding);
     }
   }
   return names;
@@ -151,7 +152,7 @@ function makersOf(ops) {
   for (const op of ops) {
     for (const uid of op.inputs) makers.read.add(uid);
     for (const uid of op.outputs) {
-      if (op.inputs.includes(uid)) push(makers.inPlace, uid, op);
+      if (op.inputs.includes(uid)) addToList(makers.inPlace, uid, op);
       else if (!makers.producers.has(uid)) makers.producers.set(uid, op);
     }
   }

@@ -86,35 +86,37 @@ function sizeOrigin(facts, operand, dim, step) {
 function mismatchOf(op, operands) {
   const [a, b, c] = operands;
   if (!a || !b) return null;
-  if (op === "linear") return a.shape.at(-1) === b.shape[1] ? null : pair("linear", a, b, a.shape.length - 1, 1);
+  if (op === "linear")
+    return a.shape.at(-1) === b.shape[1] ? null : pairMismatch("linear", a, b, a.shape.length - 1, 1);
   if (/^(?:addmm|addmv|baddbmm)$/.test(op) && c) return productMismatch(b, c);
   if (PRODUCTS.test(op)) return productMismatch(a, b);
-  if (/^conv\d?d?|^convolution/.test(op)) return a.shape[1] === b.shape[1] ? null : pair("channels", a, b, 1, 1);
+  if (/^conv\d?d?|^convolution/.test(op))
+    return a.shape[1] === b.shape[1] ? null : pairMismatch("channels", a, b, 1, 1);
   if (/^(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(op)) return joinMismatch(operands);
   if (/^(?:cross_entropy_loss|nll_loss|nll_loss_nd)$/.test(op))
-    return a.shape[0] === b.shape[0] ? null : pair("batch", a, b, 0, 0);
+    return a.shape[0] === b.shape[0] ? null : pairMismatch("batch", a, b, 0, 0);
   return ELEMENTWISE.test(op) ? broadcastMismatch(a, b) : null;
 }
 
 /** @param {string} variant @param {Operand} a @param {Operand} b @param {number} dimA @param {number} dimB @returns {Mismatch} */
-function pair(variant, a, b, dimA, dimB) {
+function pairMismatch(variant, a, b, dimA, dimB) {
   return { variant, a, b, dimA, dimB };
 }
 
 /** @param {Operand} a @param {Operand} b */
 function productMismatch(a, b) {
   const dimB = Math.max(0, b.shape.length - 2);
-  return a.shape.at(-1) === b.shape[dimB] ? null : pair("product", a, b, a.shape.length - 1, dimB);
+  return a.shape.at(-1) === b.shape[dimB] ? null : pairMismatch("product", a, b, a.shape.length - 1, dimB);
 }
 
 /** @param {Operand} a @param {Operand} b */
 function broadcastMismatch(a, b) {
   for (let k = 1; k <= Math.min(a.shape.length, b.shape.length); k++) {
     const [n, m] = [a.shape[a.shape.length - k], b.shape[b.shape.length - k]];
-    if (n !== m && n !== 1 && m !== 1) return pair("broadcast", a, b, a.shape.length - k, b.shape.length - k);
+    if (n !== m && n !== 1 && m !== 1) return pairMismatch("broadcast", a, b, a.shape.length - k, b.shape.length - k);
   }
   if (a.shape.length < b.shape.length || a.shape.some((n, k) => n === 1 && (b.shape.at(k - a.shape.length) ?? 1) > 1))
-    return pair("into", a, b, 0, 0);
+    return pairMismatch("into", a, b, 0, 0);
   return null;
 }
 
@@ -124,7 +126,7 @@ function joinMismatch(operands) {
   for (const b of operands.slice(1)) {
     const differing = a.shape.flatMap((size, k) => (size === b.shape[k] ? [] : [k]));
     if (differing.length || a.shape.length !== b.shape.length)
-      return pair("join", a, b, differing.at(-1) ?? 0, differing.at(-1) ?? 0);
+      return pairMismatch("join", a, b, differing.at(-1) ?? 0, differing.at(-1) ?? 0);
   }
   return null;
 }

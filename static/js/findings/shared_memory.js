@@ -2,7 +2,7 @@
 
 import { refOf } from "../layout/names.js";
 import { reads } from "../layout/reads.js";
-import { push } from "../multimap.js";
+import { addToList } from "../multimap.js";
 import { code, fix, link, namesOf } from "./finding.js";
 import { overlappingWrites } from "./overlapping_write.js";
 import { mentionsAt } from "./program_text.js";
@@ -221,7 +221,7 @@ function nameUses(facts) {
   const out = new Map();
   facts.steps.forEach((step, i) => {
     if (step.kind === "statement" || step.kind === "return" || step.kind === "head")
-      for (const name of mentionsAt(facts, i).names) push(out, name, i);
+      for (const name of mentionsAt(facts, i).names) addToList(out, name, i);
   });
   return out;
 }

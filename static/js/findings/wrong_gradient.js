@@ -64,7 +64,7 @@ function diagnosisOf(facts, change, slot, visit) {
   };
   const chain = [
     link(facts.place(slot.birth), "saved", { x, op }, [slot.tensor, slot.node], slot.key),
-    ...sharing(facts, change, slot, x),
+    ...sharingLinks(facts, change, slot, x),
     link(facts.place(change.step), "written", { x: by ?? x, code: facts.codeFact(change.step) }, [
       change.by,
       slot.storage,
@@ -112,7 +112,7 @@ function writerName(facts, change, slot) {
 
 /** The step at which the memory came to be shared with what was written. @param {RunFacts} facts @param {Change} change
  * @param {SavedSlot} slot @param {import("./finding.js").Fact} x */
-function sharing(facts, change, slot, x) {
+function sharingLinks(facts, change, slot, x) {
   const birth = facts.birth(change.by);
   if (!change.by || change.by === slot.tensor || birth < 0 || birth === change.step || birth < slot.birth) return [];
   return [link(facts.place(birth), "shares", { y: facts.name(change.by, birth), x }, [change.by, slot.storage])];

@@ -35,8 +35,8 @@ export function zeroGradient(facts) {
     const name = (facts.index.nodes.get(killer?.node ?? "")?.name ?? "").replace(/^.*::/, "");
     const meaning = MEANINGS.find(([, , pattern]) => pattern.test(name));
     if (!killer || !meaning || isSpoiled(facts, killer)) continue;
-    if (meaning[0] === "one_class" && !isOneClass(facts, killer)) continue;
-    const variant = meaning[0] === "constant_sum" && !isConstant(facts, killer) ? "saturated" : meaning[0];
+    if (meaning[0] === "one_class" && !hasOneClass(facts, killer)) continue;
+    const variant = meaning[0] === "constant_sum" && !hasConstantGradient(facts, killer) ? "saturated" : meaning[0];
     const key = `${variant} ${facts.steps[facts.birth(killer.node)].line}`;
     const known = out.get(key);
     const severity = isOfInterest(facts, uid) ? meaning[1] : "note";
@@ -64,14 +64,14 @@ export function zeroGradient(facts) {
 }
 
 /** Whether an operation got the same gradient for every number. @param {RunFacts} facts @param {Killer} killer */
-function isConstant(facts, { step }) {
+function hasConstantGradient(facts, { step }) {
   const grad = facts.steps[step].visit?.grad_outputs.find(Boolean);
   const cells = grad?.cells ?? (grad?.summary ? [grad.summary.min, grad.summary.max] : []);
   return cells.length > 0 && cells.every((cell) => numberOf(cell) === numberOf(cells[0]));
 }
 
 /** Whether the dimension along which probabilities add up to 1 has one element. @param {RunFacts} facts @param {Killer} killer */
-function isOneClass(facts, { node, step }) {
+function hasOneClass(facts, { node, step }) {
   const { shape } = facts.steps[step].visit?.grad_outputs.find(Boolean) ?? {};
   const dim = facts.node(node, step - 1)?.attrs?.dim;
   return (shape ?? []).at(typeof dim === "number" ? dim : -1) === 1;

@@ -1,7 +1,7 @@
 /** Leaves at the node that reads them: a line each above an open node, in the line of a slim one. */
 
 import { gradChip } from "./grad_chip.js";
-import { atStep, edgeNumber } from "./graph_gradients.js";
+import { runsAtStep, edgeNumber } from "./graph_gradients.js";
 import { DOCK, docksHeight } from "./graph_sizes.js";
 import { leavesKey } from "./graph_step.js";
 import { LineRoom } from "./line_room.js";
@@ -97,19 +97,19 @@ function dockGradients(step, row, { leaf, vias, ks }) {
   for (const via of [...vias].reverse()) {
     const grad = step.visit(via, component)?.grad_inputs.find(Boolean);
     const to = vias[vias.indexOf(via) + 1];
-    const now = atStep(step, step.turn(via, component));
+    const now = runsAtStep(step, step.turn(via, component));
     const k = edgeNumber(step, via, to ?? leaf);
     if (grad) return [{ key: `${via}:${k}`, grad, now, to: to ? (step.model.labels.get(to) ?? to) : "" }];
   }
   const visit = step.visit(row.uid, component);
-  const now = atStep(step, row.turn);
+  const now = runsAtStep(step, row.turn);
   const to = vias.length ? (step.model.labels.get(vias[0]) ?? vias[0]) : "";
   const grads = ks.flatMap((k) => {
     const grad = visit?.grad_inputs[k];
     return grad ? [{ key: `${row.uid}:${k}`, grad, now, to }] : [];
   });
   const sum = step.mostArrivals(leaf).count > 1 ? step.visit(leaf, component)?.grad_outputs[0] : null;
-  if (!sum || !atStep(step, step.turn(leaf, component)) || step.readerOf(leaf) !== row.uid) return grads;
+  if (!sum || !runsAtStep(step, step.turn(leaf, component)) || step.readerOf(leaf) !== row.uid) return grads;
   return [{ key: leaf, grad: sum, now: true, to: "" }, ...grads];
 }
 

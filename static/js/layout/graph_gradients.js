@@ -16,13 +16,13 @@ import { shortenLabel } from "./node_labels.js";
 export function addSum(step, row, line) {
   const { nr, count } = step.mostArrivals(row.uid);
   const grad = step.visit(row.uid, row.block.component)?.grad_outputs[nr];
-  if (count < 2 || !grad || line.left < 50 || !atStep(step, row.turn)) return;
+  if (count < 2 || !grad || line.left < 50 || !runsAtStep(step, row.turn)) return;
   const chip = gradChip(grad, line.left);
   row.grads.push({ key: row.uid, grad, chip, now: true, to: null, ...line.take(chip.width, 18) });
 }
 
 /** Whether a step is the one at which a node runs. @param {GraphStep} step @param {Turn | null} turn */
-export function atStep(step, turn) {
+export function runsAtStep(step, turn) {
   return turn !== null && turn.step === step.i;
 }
 
@@ -55,7 +55,7 @@ export function addGradients(step, row, node, column) {
     const text = name && target.length + name.length < most ? `${target} ${name}` : shortenLabel(target, most);
     const lead = nextTo ? 0 : Math.ceil(textWidth(text, 9.5)) + 4;
     const chip = gradChip(grad, Math.min(170, share - lead - 8));
-    const now = atStep(step, row.turn);
+    const now = runsAtStep(step, row.turn);
     const rect = { x: x + lead, y: cy - 9, w: chip.width, h: 18 };
     row.grads.push({ key: `${row.uid}:${k}`, grad, chip, now, to: lead ? { text, x } : null, ...rect });
   });
@@ -69,5 +69,5 @@ export function addSeed(step, row, column) {
   const chip = gradChip(grad, column.right - row.x - 30);
   row.seed = true;
   const rect = { x: row.x + 22, y: row.y + row.h + 6, w: chip.width, h: 18 };
-  row.grads.push({ key: row.uid, grad, chip, now: atStep(step, row.turn), to: null, ...rect });
+  row.grads.push({ key: row.uid, grad, chip, now: runsAtStep(step, row.turn), to: null, ...rect });
 }

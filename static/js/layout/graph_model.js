@@ -1,10 +1,10 @@
 /** The graph of a whole run, before anything has a height: which nodes are one graph, their order, docked leaves and rails. */
 
-import { push } from "../multimap.js";
+import { addToList } from "../multimap.js";
 import { find } from "../entities.js";
 import { refOf } from "./names.js";
 import { numberedLabels } from "./node_labels.js";
-import { rails } from "./rails.js";
+import { assignLanes } from "./rails.js";
 import { touchHistory } from "./touched.js";
 
 /** @typedef {import("../state.js").OpenTrace} OpenTrace */
@@ -67,7 +67,7 @@ export function graphModel(opened) {
       block.visited = index.visitsOf.has(block.uid);
       block.seed = seeds.has(block.uid);
       for (const dock of block.docks) {
-        push(readersOf, dock.leaf, block.uid);
+        addToList(readersOf, dock.leaf, block.uid);
         for (const via of dock.vias) hosts.set(via, block.uid);
       }
     }
@@ -146,7 +146,7 @@ function visitFacts(index) {
   /** @type {Map<string, {first: number, last: number}>} */
   const backwards = new Map();
   for (const [backward, list] of index.visits) {
-    list.forEach(({ node, step }, k) => push(visits, node, { step, backward, k: k + 1 }));
+    list.forEach(({ node, step }, k) => addToList(visits, node, { step, backward, k: k + 1 }));
     backwards.set(backward, { first: list[0].step, last: list[list.length - 1].step });
   }
   for (const list of visits.values()) list.sort((a, b) => a.step - b.step);
@@ -163,7 +163,7 @@ class GraphShape {
     /** @type {Map<string, string[]>} */
     this.readers = new Map();
     for (const [uid, inputs] of edges)
-      for (const { to } of inputs) if (index.nodes.has(to)) push(this.readers, to, uid);
+      for (const { to } of inputs) if (index.nodes.has(to)) addToList(this.readers, to, uid);
   }
 
   /** @param {string} uid */
@@ -246,7 +246,7 @@ function connected(blocks) {
     for (const { to } of inputs) if (blocks.has(to)) parent.set(root(to), root(uid));
   /** @type {Map<string, string[]>} */
   const out = new Map();
-  for (const uid of blocks.keys()) push(out, root(uid), uid);
+  for (const uid of blocks.keys()) addToList(out, root(uid), uid);
   return [...out.values()];
 }
 
@@ -266,7 +266,7 @@ function component(members, blocks, index) {
   const birth = lives.reduce((least, life) => Math.min(least, life.birth), Infinity);
   const death = lives.reduce((most, life) => Math.max(most, life.death), -1);
   const list = order.map((uid) => /** @type {Block} */ (blocks.get(uid)));
-  const graph = { key: order[0], order: list, rails: rails(order, inputs), birth, death };
+  const graph = { key: order[0], order: list, rails: assignLanes(order, inputs), birth, death };
   list.forEach((block, i) =>
     Object.assign(block, { component: graph, line: i, lane: graph.rails.laneOf.get(block.uid) ?? 0 }),
   );

@@ -66,14 +66,14 @@ export function graphPane(model, i, room, options) {
   const atRest = still.height <= room.h && Number.isFinite(room.h);
   const lines = livingLines(step, room, atRest ? still.tops : null);
   const idle = step.idleLeaves();
-  if (atRest) for (const line of lines) placeAtRest(line, columnOf(line.component, room.w));
+  if (atRest) for (const line of lines) setLineAtRest(line, columnOf(line.component, room.w));
   else {
     const titles = still.titled ? step.components.length * TITLE : 0;
     const left = room.h - PAD - FOOT - titles - idlePlaces(step, idle, 0, room.w).height;
     if (lines.reduce((sum, line) => sum + line.full, 0) <= left) for (const line of lines) line.level = "full";
     else setLevels(lines, left);
   }
-  const placed = stack(step, room, lines, still, atRest);
+  const placed = placeLines(step, room, lines, still, atRest);
   const idles = idlePlaces(step, idle, atRest ? still.idle : placed.end, room.w);
   return { ...assemble(step, room, lines, placed, idles), still: atRest };
 }
@@ -113,7 +113,7 @@ function livingLines(step, room, tops) {
 }
 
 /** @param {Line} line @param {import("./graph_sizes.js").Column} column */
-function placeAtRest(line, column) {
+function setLineAtRest(line, column) {
   const { docks, visited, seed } = line.block;
   line.level = "full";
   line.docks = docks.length;
@@ -125,8 +125,8 @@ function placeAtRest(line, column) {
 /** Gives every line its height. @param {GraphStep} step @param {import("./pane.js").Room} room @param {Line[]} lines
  * @param {import("./graph_still.js").Still} still @param {boolean} atRest
  * @returns {{titles: TitlePlace[], folds: FoldPlace[], foldOf: Map<string, FoldPlace>, end: number}} */
-function stack(step, room, lines, still, atRest) {
-  /** @type {ReturnType<typeof stack>} */
+function placeLines(step, room, lines, still, atRest) {
+  /** @type {ReturnType<typeof placeLines>} */
   const out = { titles: [], folds: [], foldOf: new Map(), end: PAD };
   for (let n = 0; n < lines.length; n++) {
     const line = lines[n];
@@ -146,7 +146,7 @@ function stack(step, room, lines, still, atRest) {
 
 /** Where a run of folded lines begins: its line, closed, or open with the run as slim lines below it.
  * @param {GraphStep} step @param {import("./pane.js").Room} room @param {Line[]} lines @param {number} n
- * @param {ReturnType<typeof stack>} out */
+ * @param {ReturnType<typeof placeLines>} out */
 function openOrFold(step, room, lines, n, out) {
   const { component, group } = lines[n];
   let end = n;
@@ -175,7 +175,7 @@ function titlePlace(step, component, y) {
 }
 
 /** @param {GraphStep} step @param {import("./pane.js").Room} room @param {Line[]} lines
- * @param {ReturnType<typeof stack>} placed @param {import("./graph_idle.js").IdlePlaces} idle @returns {Omit<GraphPane, "still">} */
+ * @param {ReturnType<typeof placeLines>} placed @param {import("./graph_idle.js").IdlePlaces} idle @returns {Omit<GraphPane, "still">} */
 function assemble(step, room, lines, placed, idle) {
   /** @type {Map<string, string>} by leaf, the reader at which it stands for itself */
   const homes = new Map();

@@ -28,7 +28,7 @@ const MORE = 30;
 const SILENT = new Set(["module", "type", "function", "builtin_function_or_method", "method"]);
 
 /** Whether a name's value is told in its frame's line. @param {string} name @param {Value} value */
-export function isPlain(name, value) {
+export function isToldInHeading(name, value) {
   if (refOf(value) || (name.startsWith("__") && name.endsWith("__"))) return false;
   return !(value && typeof value === "object" && "py" in value && SILENT.has(value.py));
 }
@@ -37,7 +37,7 @@ export function isPlain(name, value) {
 export function frameChips(at, uid) {
   const frame = find(at.entities, uid, "frame");
   return [...(frame?.vars ?? [])].flatMap(([name, value]) => {
-    if (!isPlain(name, value)) return [];
+    if (!isToldInHeading(name, value)) return [];
     const changed = at.snap.changed.has(`${uid}/${name}`);
     return [{ key: name, label: `${name} =`, text: valueText(value, 14, at.entities), value, kind: "value", changed }];
   });

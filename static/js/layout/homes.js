@@ -1,6 +1,6 @@
 /** Where things stand in the memory pane: at the place of the first name that ever meant them, for the whole run. */
 
-import { walk } from "../state.js";
+import { statesOf } from "../state.js";
 import { textWidth } from "./metrics.js";
 import { leadsToNames, names, refOf } from "./names.js";
 
@@ -91,7 +91,7 @@ export class Homes {
 export function homes(opened) {
   const builder = new Builder();
   let i = -1;
-  for (const entities of walk(opened.trace)) builder.add(opened.trace.steps[++i], entities);
+  for (const entities of statesOf(opened.trace)) builder.add(opened.trace.steps[++i], entities);
   return builder.homes;
 }
 

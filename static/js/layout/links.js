@@ -26,8 +26,8 @@ export function links(facts, plan, selected) {
   const collector = new LinkCollector(facts, memory.anchors, graph.anchors);
   arrivingGradient(collector);
   savedValues(collector, selected);
-  if (selected) selection(collector, selected);
-  const fresh = newest(facts, memory.anchors, graph.anchors);
+  if (selected) selectionLinks(collector, selected);
+  const fresh = newLinks(facts, memory.anchors, graph.anchors);
   return [...collector.links.values(), ...fresh.filter(({ key }) => !collector.links.has(key))];
 }
 
@@ -113,7 +113,7 @@ function savedValues(collector, selected) {
 
 /** The node that made the selected handle, the leaves docked for it, or what the selected node made.
  * @param {LinkCollector} collector @param {string} selected */
-function selection(collector, selected) {
+function selectionLinks(collector, selected) {
   const handle = find(collector.facts.snap.entities, selected, "tensor");
   const named = (/** @type {string} */ node, /** @type {string} */ uid) => ({
     graphName: collector.facts.nodeName(node),
@@ -132,7 +132,7 @@ function selection(collector, selected) {
 
 /** From what this step made to the node that made it, and from the slots that it filled to what they keep; none where
  * there are too many. @param {StepFacts} facts @param {Map<string, Rect>} memory @param {Map<string, Rect>} graph @returns {Link[]} */
-function newest(facts, memory, graph) {
+function newLinks(facts, memory, graph) {
   const { snap } = facts;
   if (snap.step?.visit) return [];
   const collector = new LinkCollector(facts, memory, graph);

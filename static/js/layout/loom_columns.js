@@ -75,7 +75,7 @@ export class Columns {
   }
 
   /** Where a storage stands, from row to row. @param {string} uid */
-  of(uid) {
+  columnsOfStorage(uid) {
     return this.byStorage.get(uid) ?? [];
   }
 

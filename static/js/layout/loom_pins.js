@@ -14,7 +14,9 @@ export function layoutPins(plan) {
   const lanes = new Map();
   for (const pin of plan.story.pins.values()) {
     const y = plan.dots.get(pin.node)?.slots.get(pin.slot);
-    const columns = plan.columns.of(pin.storage).filter((column) => plan.columns.spans(column, pin.birth, pin.death));
+    const columns = plan.columns
+      .columnsOfStorage(pin.storage)
+      .filter((column) => plan.columns.spans(column, pin.birth, pin.death));
     if (!columns.length || y === undefined) continue;
     const key = `${pin.storage}|${pin.counter ?? ""}`;
     const lane = lanes.get(key) ?? new Packer();

@@ -46,7 +46,7 @@ export class RowNames {
   }
 
   /** An entity has other fields. @param {string} uid @param {Entity} entity */
-  note(uid, entity) {
+  noteFields(uid, entity) {
     if (entity.kind === "frame") this.frames.add(uid);
     else if (entity.kind === "tensor") {
       const { grad, parts, tangent, wraps } = entity;
@@ -71,20 +71,20 @@ export class RowNames {
 
   /** The names and paths of these handles now. @param {Iterable<string>} uids @returns {Names} */
   of(uids) {
-    const wanted = this.leading(uids);
+    const wanted = this.withCarriers(uids);
     const inside = [...wanted].some((uid) => this.contained.has(uid));
-    if (inside) for (const uid of this.leading(this.keys)) wanted.add(uid);
+    if (inside) for (const uid of this.withCarriers(this.keys)) wanted.add(uid);
     /** @type {Map<string, Set<string>>} */
     const bound = new Map();
     if (inside) for (const [frame, list] of this.objects) for (const name of list) setOf(bound, frame).add(name);
     for (const uid of wanted)
       for (const [frame, list] of this.boundTo.get(uid) ?? [])
         for (const name of list) if (this.means(frame, name, uid)) setOf(bound, frame).add(name);
-    return names(this.entities, this.sources(bound, wanted));
+    return names(this.entities, this.nameSources(bound, wanted));
   }
 
   /** These, and the tensors that carry them. @param {Iterable<string>} uids */
-  leading(uids) {
+  withCarriers(uids) {
     const out = new Set(uids);
     for (const uid of out) for (const carrier of this.carriers.get(uid) ?? []) out.add(carrier);
     return out;
@@ -98,7 +98,7 @@ export class RowNames {
 
   /** What names can begin at: the frames with only these names, and the tensors of these. @param {Map<string, Set<string>>} bound
    * @param {Set<string>} wanted */
-  sources(bound, wanted) {
+  nameSources(bound, wanted) {
     /** @type {Map<string, Entity>} */
     const out = new Map();
     for (const uid of this.frames) {

@@ -33,12 +33,12 @@ export class RowState {
     for (let k = first; k <= last; k++) {
       const { set = {}, gone = [] } = this.steps[k];
       for (const [uid, fields] of Object.entries(set)) {
-        this.touch(uid, k);
-        this.change(uid, fields);
+        this.rememberBefore(uid, k);
+        this.mergeFields(uid, fields);
         if (fields.cells || fields.cells_at) this.wrote.set(uid, k);
       }
       for (const uid of gone) {
-        this.touch(uid, k);
+        this.rememberBefore(uid, k);
         this.after.delete(uid);
       }
     }
@@ -50,21 +50,21 @@ export class RowState {
   }
 
   /** @param {string} uid @param {number} k the step */
-  touch(uid, k) {
+  rememberBefore(uid, k) {
     if (this.touched.has(uid)) return;
     this.touched.set(uid, k);
     this.old.set(uid, this.after.get(uid));
   }
 
   /** @param {string} uid @param {import("../trace.js").Delta} fields */
-  change(uid, fields) {
+  mergeFields(uid, fields) {
     const old = this.after.get(uid);
     const { vars, unset, ...others } = fields;
     const now = merge(old, old?.kind === "frame" ? others : fields);
     if (!now) return;
     this.after.set(uid, now);
     if (now.kind === "frame") this.bind(uid, now.vars, vars ?? {}, unset ?? [], old !== undefined);
-    this.names.note(uid, now);
+    this.names.noteFields(uid, now);
   }
 
   /** @param {string} uid of a frame @param {Map<string, Value>} names what its names mean @param {Record<string, Value>} vars

@@ -39,7 +39,7 @@ export function memoryPane(model, i, room, options = PLAIN) {
   let placed = placeItems(step, columns, places ? Infinity : room.h);
   let height = places ? stillPlaces(places, placed, i) : null;
   if (places && height === null) placed = placeItems(step, columns, room.h);
-  height ??= stack(placed);
+  height ??= placeBelowEachOther(placed);
   for (const place of placed)
     if (place.item.kind === "row" && place.layout) place.pins = flowPins(step, place.item.block, place.layout, columns);
   const main = [...step.entities].find(([, entity]) => entity.kind === "frame" && !entity.caller)?.[0] ?? null;
@@ -56,7 +56,7 @@ export function memoryStill(model, w) {
 }
 
 /** One below the other. @param {PlacedItem[]} placed @returns {number} the height of all */
-function stack(placed) {
+function placeBelowEachOther(placed) {
   let y = HEIGHT.top;
   for (const item of placed) {
     item.y = y;

@@ -1,7 +1,7 @@
 /** What the memory pane is made from at a step: the run's model, the state, its names, and who reads and saves what. */
 
 import { isHandle } from "../entities.js";
-import { push } from "../multimap.js";
+import { addToList } from "../multimap.js";
 import { ALARMS } from "../trace_index.js";
 import { optimizerPaths, namesOnRow } from "./homes.js";
 import { touched } from "./touched.js";
@@ -45,7 +45,7 @@ export class MemoryStep {
   collect() {
     for (const [uid, entity] of this.entities) {
       if (isHandle(entity)) {
-        push(this.readers, entity.storage ?? `none ${uid}`, uid);
+        addToList(this.readers, entity.storage ?? `none ${uid}`, uid);
         if (entity.grad && !this.owners.has(entity.grad)) this.owners.set(entity.grad, uid);
       } else if (entity.kind === "node" && !entity.released) this.collectPins(uid, entity);
     }
@@ -55,7 +55,7 @@ export class MemoryStep {
   collectPins(node, entity) {
     for (const [slot, saved] of Object.entries(entity.saved ?? {}))
       if (saved.storage && saved.state !== "freed")
-        push(this.pins, saved.storage, { node, slot, saved, broken: ALARMS.has(saved.state) });
+        addToList(this.pins, saved.storage, { node, slot, saved, broken: ALARMS.has(saved.state) });
   }
 
   /** @param {string} uid */

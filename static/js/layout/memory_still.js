@@ -1,6 +1,6 @@
 /** Places at which nothing in the memory pane ever moves: one for every row of the run, where there is height for that. */
 
-import { push } from "../multimap.js";
+import { addToList } from "../multimap.js";
 import { memoryColumns } from "./memory_columns.js";
 import { MemoryStep } from "./memory_step.js";
 import { HEIGHT, placeItems } from "./memory_placed.js";
@@ -66,11 +66,11 @@ class Search {
     const groups = /** @type {Map<string, PlacedItem[]>} */ (new Map());
     for (const item of placed) {
       const place = orderOf(item);
-      if (place) push(groups, place, item);
+      if (place) addToList(groups, place, item);
       else {
         const foot = footPlace(item, this.foot, i);
         if (foot) this.grow(foot, item.h);
-        else push(groups, FORMER, item);
+        else addToList(groups, FORMER, item);
       }
     }
     for (const [place, items] of groups) this.settle(items, place);

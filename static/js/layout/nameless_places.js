@@ -1,6 +1,6 @@
 /** Places for storages without a name, among the lines below the named ones: each keeps its own while steps touch it. */
 
-import { push } from "../multimap.js";
+import { addToList } from "../multimap.js";
 import { Slots } from "./packing.js";
 
 /** @typedef {import("./memory_step.js").MemoryModel} MemoryModel */
@@ -12,8 +12,8 @@ export function namelessPlaces({ opened, homes, history }) {
   const related = /** @type {Map<string, string[]>} */ (new Map());
   for (const { uid, storage, counter } of index.placements.values()) {
     const key = storage ?? `none ${uid}`;
-    push(related, key, uid);
-    if (counter) push(related, key, counter);
+    addToList(related, key, uid);
+    if (counter) addToList(related, key, counter);
   }
   const runs = /** @type {(Stay & {storage: string})[]} */ ([]);
   for (const [uid, { kind }] of index.lives) if (kind === "storage" && !related.has(uid)) related.set(uid, []);
@@ -21,17 +21,17 @@ export function namelessPlaces({ opened, homes, history }) {
     if (homes.named.has(storage)) continue;
     const steps = new Set([storage, ...uids].flatMap((uid) => history.steps.get(uid) ?? []));
     const death = index.lives.get(storage)?.death ?? index.end;
-    for (const run of runsOf([...steps].filter((step) => step <= death))) runs.push({ ...run, storage, place: 0 });
+    for (const run of stretchesOf([...steps].filter((step) => step <= death))) runs.push({ ...run, storage, place: 0 });
   }
   const places = new Slots();
   const out = /** @type {Map<string, Stay[]>} */ (new Map());
   for (const { from, to, storage } of runs.sort((a, b) => a.from - b.from))
-    push(out, storage, { from, to, place: places.allocate(from, to) });
+    addToList(out, storage, { from, to, place: places.allocate(from, to) });
   return out;
 }
 
 /** Steps one after the other as stretches. @param {number[]} steps @returns {{from: number, to: number}[]} */
-function runsOf(steps) {
+function stretchesOf(steps) {
   const out = /** @type {{from: number, to: number}[]} */ ([]);
   for (const step of steps.sort((a, b) => a - b)) {
     const last = out[out.length - 1];

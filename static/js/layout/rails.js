@@ -36,7 +36,7 @@ class LaneStretches {
  * @param {string[]} order the nodes, inputs before what reads them @param {Map<string, Input[]>} inputs of each node
  * @returns {Rails}
  */
-export function rails(order, inputs) {
+export function assignLanes(order, inputs) {
   const at = new Map(order.map((uid, line) => [uid, line]));
   const lineOf = (/** @type {string} */ uid) => /** @type {number} */ (at.get(uid));
   const readers = readersOf(order, inputs);

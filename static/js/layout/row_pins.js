@@ -26,12 +26,14 @@ export function flowPins(step, block, layout, columns) {
   if (!list.length) return null;
   const broken = list.find((pin) => pin.broken);
   const cause = broken ? causeOf(step, broken) : null;
-  return layout.top ? headPins(step, list, layout, columns, cause) : dotPins(step, list, layout, columns, cause);
+  return layout.top
+    ? pinsAboveStrip(step, list, layout, columns, cause)
+    : pinsAtStripEnd(step, list, layout, columns, cause);
 }
 
 /** @param {MemoryStep} step @param {Pin[]} list @param {import("./row_lines.js").RowLayout} layout
  * @param {import("./memory_columns.js").Columns} columns @param {Cause | null} cause @returns {PinFlow} */
-function headPins(step, list, layout, columns, cause) {
+function pinsAboveStrip(step, list, layout, columns, cause) {
   /** @type {PinFlow} */
   const out = { pins: [], more: [], moreX: 0, end: columns.strip, cause };
   const y = layout.top - 14;
@@ -57,7 +59,7 @@ function headPins(step, list, layout, columns, cause) {
 /** At the end of a closed row's strip. @param {MemoryStep} step @param {Pin[]} list
  * @param {import("./row_lines.js").RowLayout} layout @param {import("./memory_columns.js").Columns} columns
  * @param {Cause | null} cause @returns {PinFlow} */
-function dotPins(step, list, layout, columns, cause) {
+function pinsAtStripEnd(step, list, layout, columns, cause) {
   const end = columns.gradW ? columns.grad - 24 : columns.w - 4;
   let x = columns.strip + layout.strip.w + 4;
   /** @type {PinFlow} */

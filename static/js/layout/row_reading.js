@@ -1,6 +1,6 @@
 /** How a handle of a row reads the strip: an underline, beads in lines or in stacks, or a small map of the cells. */
 
-import { push } from "../multimap.js";
+import { addToList } from "../multimap.js";
 import { extent, numel, readLines, reads } from "./reads.js";
 
 /** @typedef {import("./row_strip.js").CellBand} CellBand */
@@ -42,7 +42,7 @@ export function rowReading(handle, band, { alone, most }) {
 /** A bead for each cell that is read. @param {import("./reads.js").Read[]} list @returns {Bead[]} */
 function beadsOf(list) {
   const stacks = /** @type {Map<number, import("./reads.js").Read[]>} */ (new Map());
-  for (const read of list) push(stacks, read.cell, read);
+  for (const read of list) addToList(stacks, read.cell, read);
   return [...stacks.values()].map(beadOf);
 }
 

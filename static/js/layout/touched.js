@@ -1,6 +1,6 @@
 /** What each step touched: the entities that have to be in sight after it, and when each was last touched. */
 
-import { walk } from "../state.js";
+import { statesOf } from "../state.js";
 import { refOf } from "./names.js";
 
 /** @typedef {import("../state.js").OpenTrace} OpenTrace */
@@ -26,7 +26,7 @@ export function touched(step, entities) {
     if (uid[0] === "f") boundNames(out, uid, fields, entities);
   }
   for (const uid of step.gone ?? []) if (uid[0] === "s") out.uids.add(uid);
-  if (step.visit) visited(out, step.visit, entities);
+  if (step.visit) addVisited(out, step.visit, entities);
   return out;
 }
 
@@ -45,7 +45,7 @@ function boundNames(out, uid, fields, entities) {
 
 /** The node that backward visits, where its gradients go, and their memory.
  * @param {Touched} out @param {import("../trace.js").Visit} visit @param {import("../state.js").Entities} entities */
-function visited(out, visit, entities) {
+function addVisited(out, visit, entities) {
   const node = entities.get(visit.node);
   out.uids.add(visit.node);
   (visit.grad_inputs ?? []).forEach((grad, k) => {
@@ -67,7 +67,7 @@ export class TouchHistory {
     /** @type {Map<string, number[]>} steps in order, by uid */
     this.steps = new Map();
     let i = -1;
-    for (const entities of walk(opened.trace)) {
+    for (const entities of statesOf(opened.trace)) {
       i += 1;
       for (const uid of touched(opened.trace.steps[i], entities).uids) {
         const steps = this.steps.get(uid);

@@ -29,7 +29,7 @@ export function linkMark(link, frame) {
   const arrow = link.kind === "gradient" && !to.out;
   const leave = link.slot && !from.out ? `M${start} ${from.y - BELOW}V${from.y}` : `M${start} ${from.y}`;
   const arrive = link.pin && !to.out ? `v${BELOW}` : "";
-  const way = (/** @type {number} */ x) => `${leave}${path(start, from.y, x, to.y, frame.divider)}${arrive}`;
+  const way = (/** @type {number} */ x) => `${leave}${linkPath(start, from.y, x, to.y, frame.divider)}${arrive}`;
   return h(
     "g",
     { key: `link ${link.key}`, class: cls("stage-link", link.kind), "data-link": link.key },
@@ -59,7 +59,7 @@ function end(y, { top, bottom }) {
 
 /** From where a link left the graph leftwards to the channel, along it, and leftwards into the memory.
  * @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 @param {number} divider */
-function path(x0, y0, x1, y1, divider) {
+function linkPath(x0, y0, x1, y1, divider) {
   const rise = y1 - y0;
   if (Math.abs(rise) < 2 * RADIUS) {
     const bend = divider + CHANNEL;

@@ -2,7 +2,7 @@
 
 import { bandCell, MOST_SLIM } from "../layout/row_strip.js";
 import { cls, h } from "../svg.js";
-import { largest, signTint } from "./tint.js";
+import { largestMagnitude, signTint } from "./tint.js";
 import { cellMark, haloMark, shortDtype } from "./row_cell.js";
 import { rowSummaryMarks } from "./row_summary.js";
 
@@ -112,7 +112,7 @@ function emptyStorageMark(band, at) {
  * @param {boolean} whole all of it was written, and the halo says so @returns {(VNode | null)[]} */
 function cellMarks(facts, uid, band, values, at, whole) {
   if (!at.full && band.mode === "heat") return colourMarks(band, values, at);
-  const most = largest(values);
+  const most = largestMagnitude(values);
   const written = facts.snap.written.get(uid);
   return values.map((value, i) => {
     const box = bandCell(band, i);
@@ -138,7 +138,7 @@ const LEVELS = 8;
  * @param {CellBand} band @param {Cell[]} values @param {StripPlace} at @returns {VNode[]} */
 function colourMarks(band, values, at) {
   const shown = values.length > MOST_SLIM ? stretchMeans(values) : values;
-  const most = largest(shown);
+  const most = largestMagnitude(shown);
   const w = (band.cw * values.length) / shown.length;
   const [top, tall] = [at.y + band.y, band.ch];
   const paths = /** @type {Map<string, string>} */ (new Map());

@@ -7,7 +7,7 @@ import { extent } from "../layout/reads.js";
 import { SUMMARY } from "../layout/row_strip.js";
 import { elementCount, knownCells } from "../layout/big_storage.js";
 import { cls, h } from "../svg.js";
-import { largest, signTint } from "./tint.js";
+import { largestMagnitude, signTint } from "./tint.js";
 import { cellMark, haloMark } from "./row_cell.js";
 
 /** @typedef {import("./step_facts.js").StepFacts} StepFacts */
@@ -47,7 +47,7 @@ function heatMarks(heat, numbers) {
   const { uid, dtype, n, y, ch } = heat;
   /** @type {(Cell | null)[]} */
   const means = numbers.heat ?? Array(32).fill(null);
-  const most = largest(means);
+  const most = largestMagnitude(means);
   return means.map((mean, k) => {
     const from = Math.floor((k * n) / means.length);
     const to = Math.floor(((k + 1) * n) / means.length);
@@ -124,7 +124,7 @@ function windowMarks(facts, heat, cells, width) {
   const indexWidth = width > 170 ? 44 : 0;
   const room = Math.max(1, Math.floor((width - 32 - indexWidth) / cw));
   const shown = windowFrom(cells, facts.peeks.get(uid) ?? news?.i ?? 0, room);
-  const most = largest(shown.map(({ value }) => value));
+  const most = largestMagnitude(shown.map(({ value }) => value));
   const top = y + SUMMARY.cells;
   const [low, high] = [shown[0].i, shown[shown.length - 1].i];
   /** @type {CellBand} */

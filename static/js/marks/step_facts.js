@@ -4,7 +4,7 @@ import { find, isHandle } from "../entities.js";
 import { graphModelOf } from "../layout/graph_model.js";
 import { shortNodeName } from "../layout/node_labels.js";
 import { touched } from "../layout/touched.js";
-import { push } from "../multimap.js";
+import { addToList } from "../multimap.js";
 
 /** @typedef {import("../state.js").OpenTrace} OpenTrace */
 /** @typedef {import("../state.js").Snapshot} Snapshot */
@@ -50,11 +50,11 @@ function sharing({ entities }, naming) {
   const outputs = /** @type {Map<string, string[]>} */ (new Map());
   for (const [uid, entity] of entities) {
     if (!isHandle(entity)) continue;
-    if (entity.storage) push(readers, entity.storage, uid);
+    if (entity.storage) addToList(readers, entity.storage, uid);
     const grad = entity.grad ? entities.get(entity.grad) : undefined;
     if (isHandle(grad) && grad.storage) grads.add(grad.storage);
     if (!entity.grad_fn) continue;
-    for (const tag of naming.tags.get(uid) ?? []) if (tag.kind === "var") push(outputs, entity.grad_fn, tag.text);
+    for (const tag of naming.tags.get(uid) ?? []) if (tag.kind === "var") addToList(outputs, entity.grad_fn, tag.text);
   }
   for (const [uid, node] of entities) {
     const tag = node.kind === "node" && node.variable ? naming.tags.get(node.variable)?.[0] : undefined;

@@ -3,7 +3,7 @@
 /** @typedef {import("../entities.js").Cell} Cell */
 
 /** The largest finite magnitude. @param {(Cell | null)[]} values */
-export function largest(values) {
+export function largestMagnitude(values) {
   return values.reduce((/** @type {number} */ m, v) => Math.max(m, Math.abs(magnitude(v))), 0);
 }
 

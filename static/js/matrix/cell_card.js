@@ -31,8 +31,8 @@ export function cellCard(whole, at, program, context) {
   const open = link("open", program, `${context.words.open} →`);
   return [
     element("code", "statement", context.titles.get(at.row)),
-    question(property, context),
-    result(linesOf(property, operation, context.situation), cells[context.situation], context),
+    questionElement(property, context),
+    resultElement(linesOf(property, operation, context.situation), cells[context.situation], context),
     situations(cells, at, context),
     open,
     ...siblings(operation, at, context),
@@ -40,7 +40,7 @@ export function cellCard(whole, at, program, context) {
 }
 
 /** @param {Property} property @param {Context} context */
-function question(property, { labels }) {
+function questionElement(property, { labels }) {
   const paragraph = element("p", "");
   paragraph.append(element("b", "", labels.get(property.name)), " ", property.meaning);
   return paragraph;
@@ -52,7 +52,7 @@ function linesOf({ ask }, { written = "b" }, situation) {
 }
 
 /** @param {string} lines @param {Cell} cell @param {Context} context */
-function result(lines, { verdict, detail = "" }, { words }) {
+function resultElement(lines, { verdict, detail = "" }, { words }) {
   const box = element("div", "result");
   const refused = /^\w+(Error|Exception)\b/.test(detail);
   box.append(element("pre", "", lines));
@@ -78,7 +78,7 @@ function situations(cells, at, context) {
     table
       .createTHead()
       .insertRow()
-      .append(...headers(rows.length > 1 ? ["", ...columns] : columns, words));
+      .append(...headerCells(rows.length > 1 ? ["", ...columns] : columns, words));
   const body = table.createTBody();
   for (const row of rows) {
     const line = body.insertRow();
@@ -96,7 +96,7 @@ function situations(cells, at, context) {
 }
 
 /** @param {string[]} values @param {Record<string, string>} words */
-function headers(values, words) {
+function headerCells(values, words) {
   return values.map((value) => {
     const cell = element(value ? "th" : "td", "", words[value] ?? "");
     if (value) cell.setAttribute("scope", "col");

@@ -51,7 +51,10 @@ for (const [name, make] of Object.entries(ALL))
         const { head, body } = drawn(document, i, options);
         for (const [uid, e] of opened.state(i)) {
           const shelf = shelfOfStep(plan, i);
-          if (e.kind !== "storage" || !plan.columns.of(uid).some(({ from, to }) => from <= shelf && shelf <= to))
+          if (
+            e.kind !== "storage" ||
+            !plan.columns.columnsOfStorage(uid).some(({ from, to }) => from <= shelf && shelf <= to)
+          )
             continue;
           assert.equal(having(head, "data-loom-storage", uid).length, 1);
           const [row] = /** @type {any[][]} */ (Object.values(e.cells ?? {}));
@@ -68,7 +71,7 @@ for (const [name, make] of Object.entries(ALL))
       const { body } = drawn(document, undefined, options);
       for (const [uid, life] of plan.story.storages)
         if ((life.death > life.birth || !life.freed) && plan.story.storageNames.has(uid))
-          assert.equal(having(body, "data-loom-column", uid).length, plan.columns.of(uid).length);
+          assert.equal(having(body, "data-loom-column", uid).length, plan.columns.columnsOfStorage(uid).length);
       for (const key of plan.story.pins.keys())
         if (plan.columns.has(plan.story.pins.get(key)?.storage ?? ""))
           assert.equal(having(body, "data-loom-pin", key).length, 1);

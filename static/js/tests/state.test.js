@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openTrace, walk } from "../state.js";
+import { openTrace, statesOf } from "../state.js";
 import { ALL, crowd, saved, sharing } from "./traces.js";
 import { storage, tensor, trace } from "./entities.js";
 
@@ -23,7 +23,7 @@ for (const [name, make] of Object.entries({ ...ALL, long: () => crowd(150) }))
   test(`${name}: jumping anywhere equals stepping there`, () => {
     const document = make();
     const opened = openTrace(document);
-    const truth = Array.from(walk(document), plain);
+    const truth = Array.from(statesOf(document), plain);
     const next = random(7);
     for (let k = 0; k < 60; k++) {
       const i = Math.floor(next() * opened.count);

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { lastWrite } from "../cell_writers.js";
 import { isHandle } from "../entities.js";
 import { notes } from "../notes.js";
-import { openTrace, walk } from "../state.js";
+import { openTrace, statesOf } from "../state.js";
 import { handleKey } from "../trace_index.js";
 import { ALL, crowd } from "./traces.js";
 import { tensor, trace } from "./entities.js";
@@ -90,7 +90,7 @@ for (const [name, made] of TRACES)
     const opened = openTrace(made);
     const { index } = opened;
     let i = -1;
-    for (const entities of walk(made)) {
+    for (const entities of statesOf(made)) {
       i++;
       const sizes = [...entities.values()].map((e) => (e.kind === "storage" && !e.within ? (e.nbytes ?? 0) : 0));
       assert.equal(
