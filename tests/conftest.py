@@ -62,6 +62,7 @@ LONGEST = [
     "test_drawing",
     "test_share",
     "test_page",
+    "test_program_messages",
     "test_access",
     "test_big",
     "test_takeaway",

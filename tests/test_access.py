@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from tests.test_page import STALE, at_step, leave, page_trace, paste, run
+from tests.page_driver import STALE, at_step, leave, page_trace, paste, run
 
 AXE = ROOT / "node_modules/axe-core/axe.min.js"
 SCENARIOS = sorted(path.stem for path in (ROOT / "scenarios").glob("*.py"))

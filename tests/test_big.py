@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_page import at_step, leave, paste, run
+from tests.page_driver import at_step, leave, paste, run
 
 LAYERS = """\
 import torch

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.page_driver import paste, run
 from tests.test_access import axe
-from tests.test_page import paste, run
 
 SOURCE = "import torch\n# mine\na = torch.tensor([1., 2.], requires_grad=True)\nb = a * 2\nfor step in range(2):\n    c = b.sum()\nif c < 0:\n    print(c)\n"
 TEXT = "() => [...document.querySelectorAll('.cm-line')].map((line) => line.innerText.replace(/\\n$/, '')).join('\\n')"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.compare_truth import SHARED, Differences, differences
-from tests.test_page import leave, paste
+from tests.page_driver import leave, paste
 
 COPIES = {
     "assigned": "b = a",

@@ -11,8 +11,8 @@ import pytest
 
 from tests import expected_picture, picture_facts, picture_graph, picture_places, stage_reader
 from tests.conftest import ROOT
+from tests.page_driver import paste, run
 from tests.picture_facts import Picture
-from tests.test_page import paste, run
 
 SEEDS = ROOT.parent / "shared/seeds/snippets.json"
 FILES = [*sorted((ROOT / "scenarios").glob("*.py")), *sorted((ROOT / "tests/golden").glob("*.py"))]

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.page_driver import STALE, at_step, leave, paste, run
 from tests.test_access import axe
-from tests.test_page import STALE, at_step, leave, paste, run
 
 pytestmark = pytest.mark.browser
 

@@ -11,8 +11,8 @@ from server.app import create_app
 from server.settings import Settings
 from server.wire.api import MAX_INPUT, RunRequest
 from server.wire.saved_programs import Content
+from tests.page_driver import leave, paste, run
 from tests.test_cli import command
-from tests.test_page import leave, paste, run
 from tests.test_saving import fresh, leave_profile, saved
 from tests.tracing import printed, trace
 

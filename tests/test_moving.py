@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.test_page import at_step, leave, paste, run
+from tests.page_driver import at_step, leave, paste, run
 
 PROGRAM = """\
 import torch

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.test_page import at_step, paste, run
+from tests.page_driver import at_step, paste, run
 
 TRAINING = """\
 import torch

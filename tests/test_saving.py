@@ -4,7 +4,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from tests.conftest import close_pages, new_page, new_profile
-from tests.test_page import at_step, leave, paste, run
+from tests.page_driver import at_step, leave, paste, run
 
 OTHERS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """The second profile of each browser."""

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import new_page
+from tests.page_driver import at_step, leave, paste, run
 from tests.running_server import running_server
-from tests.test_page import at_step, leave, paste, run
 from tests.test_saving import HOSTILE, fresh, leave_profile, others_profile, saved
 
 PROGRAM = "import torch\nx = torch.tensor([3., 4.], requires_grad=True)\ny = x * x\ny.sum().backward()\n"

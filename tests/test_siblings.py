@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.page_driver import at_step, paste, run
 from tests.test_access import axe
-from tests.test_page import at_step, paste, run
 
 SOURCE = "import torch\na = torch.tensor([1., 2.], requires_grad=True)\nb = a.clone()  # mine\nb.sum().backward()\n"
 LINE = "() => document.querySelector('.cm-now')?.innerText"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_page import at_step, paste, run
+from tests.page_driver import at_step, paste, run
 
 IN_SIGHT = """() => {
     const line = document.querySelector(".cm-now").getBoundingClientRect();

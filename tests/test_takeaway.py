@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_page import READ, at_step, compare, leave, page_trace, paste, run
+from tests.page_driver import READ, at_step, compare, leave, page_trace, paste, run
 from tests.tracing import Replay
 
 SVG = "{http://www.w3.org/2000/svg}"

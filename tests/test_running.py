@@ -1,0 +1,140 @@
+"""The page in a real browser while programs run: waiting, stopping, running again, and a server that is gone."""
+
+import json
+from typing import Any
+
+from tests.page_driver import at_step, leave, paste, run
+
+
+def test_fast_clicks_and_a_second_run_end_in_the_last_program(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import time\nfor k in range(30):\n    time.sleep(0.05)\n")
+    page.keyboard.press("Control+Enter")
+    paste(page, "import torch\nlast = torch.full((2,), 7.)\n")
+    for _ in range(5):
+        page.keyboard.press("Control+Enter")
+    page.wait_for_function("() => document.querySelector('#workbench').dataset.steps === '2'")
+    page.wait_for_timeout(2500)
+    assert page.locator("#workbench").get_attribute("data-steps") == "2"
+    leave(page)
+    for key in ("Home", "End") * 20:
+        page.keyboard.press(key)
+    at_step(page, 1)
+    assert page.locator('#stage [data-name="last"]').count() == 1
+
+
+def test_the_server_gone_is_a_sentence_and_nothing_is_lost(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "x = 1  # precious\n")
+    page.route("**/runs", lambda route: route.abort())
+    page.keyboard.press("Control+Enter")
+    page.locator("#problem:not([hidden])").wait_for()
+    assert "precious" in page.locator(".cm-content").inner_text()
+    page.unroute("**/runs")
+    run(page)
+    assert page.locator("#problem").is_hidden()
+
+
+def test_a_changed_program_is_not_held_against_the_old_picture(page: Any, site: str) -> None:
+    page.goto(site)
+    text = "import torch\na = torch.ones(2)\na += 1\n"
+    paste(page, text)
+    run(page)
+    assert page.locator("#edited").is_hidden() and page.locator(".cm-now").count() == 1
+    paste(page, f"b = 0\n{text}")
+    assert page.locator("#edited").is_visible()
+    leave(page)
+    for key in ("Home", "ArrowRight", "End"):
+        page.keyboard.press(key)
+        assert page.locator(".cm-now").count() == 0
+    page.wait_for_function("() => location.hash.startsWith('#p=') && !location.hash.includes('&i=')")
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+z")
+    page.locator("#edited").wait_for(state="hidden")
+    assert page.locator(".cm-now").count() == 1
+
+
+def test_what_is_typed_while_a_program_runs_is_kept(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import time\ntime.sleep(1)\n")
+    with page.expect_response("**/runs"):
+        page.keyboard.press("Control+Enter")
+        page.locator(".cm-content").click()
+        page.keyboard.press("Control+End")
+        page.keyboard.type("# more")
+    page.wait_for_function("() => document.querySelector('#workbench').dataset.steps === '2'")
+    assert "# more" in page.locator(".cm-content").inner_text()
+    assert page.locator("#edited").is_visible()
+
+
+def test_an_iteration_that_was_left_out_is_opened(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "n = 0\nfor i in range(3000):\n    n += i\nprint(n)\n")
+    first = run(page)
+    page.locator("[data-go=last]").click()
+    gap = next(step for step in reversed(first["steps"]) if "skipped" in step)
+    while page.locator("#workbench").get_attribute("data-step") != str(gap["i"]):
+        page.locator("[data-go=previous]").click()
+    assert str(gap["skipped"]) in page.locator("#unseen-text").text_content()
+    turn = int(page.locator("#unseen-at").get_attribute("min")) + 3
+    page.fill("#unseen-at", str(turn))
+    with page.expect_response("**/runs") as answer:
+        page.keyboard.press("Enter")
+    assert json.loads(answer.value.request.post_data)["focus"] == {"loop": 1, "iteration": [turn]}
+    page.wait_for_selector(f"#where:has-text('[{turn}]')")
+    assert page.locator("#problem").is_hidden()
+
+
+def test_a_program_that_goes_another_way_says_so(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import time\nfor i in range(3000):\n    n = i\nprint(time.time_ns())\n")
+    first = run(page)
+    gap = next(step for step in first["steps"] if "skipped" in step)
+    page.locator("#slider").fill(str(gap["i"]))
+    page.locator("#unseen button").click()
+    page.wait_for_selector("#problem:not([hidden])")
+    assert "not repeatable" in page.locator("#problem").text_content()
+
+
+def endless(page: Any, site: str, number: int) -> None:
+    """A page whose program runs, or waits for its turn."""
+    page.goto(site)
+    paste(page, f"import torch\nimport time\nx = torch.ones({number})\ntime.sleep(60)\n")
+    page.keyboard.press("Control+Enter")
+    page.locator("#stop:not([hidden])").wait_for()
+
+
+def test_a_run_is_stopped_and_keeps_what_was_recorded(page: Any, site: str) -> None:
+    endless(page, site, 3)
+    page.locator("#run [data-run]").wait_for(state="attached")
+    page.locator("#stop").click()
+    page.wait_for_function("() => document.querySelector('#workbench').dataset.steps === '3'")
+    assert "stopped this run" in page.locator("#outcome").inner_text()
+    assert page.locator("#stop").is_hidden() and page.locator("#run-word").inner_text() == "Run"
+    assert page.locator('#stage [data-name="x"]').count() == 1
+
+
+def test_a_run_is_stopped_before_anything_came_of_it(page: Any, site: str) -> None:
+    endless(page, site, 4)
+    page.locator("#stop").click()
+    page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Run'")
+    assert page.locator("#problem").is_hidden() and page.locator("#stop").is_hidden()
+
+
+def test_who_waits_sees_the_place_and_a_closed_tab_makes_room(page: Any, site: str) -> None:
+    others = [page.context.new_page() for _ in range(3)]
+    for number, other in enumerate(others):
+        endless(other, site, 10 + number)
+        other.locator("#run [data-run]").wait_for(state="attached")
+    word = others[2].locator("#run-word")
+    page.goto(site)
+    endless(page, site, 20)
+    page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Waiting, 1 before it…'")
+    assert word.inner_text() == "Waiting, next…"
+    others[0].close()
+    others[1].close()
+    page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Running…'")
+    assert word.inner_text() == "Running…"
+    others[2].close()
+    page.locator("#stop").click()
+    page.wait_for_function("() => document.querySelector('#run-word').textContent === 'Run'")
