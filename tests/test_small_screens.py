@@ -66,6 +66,8 @@ def test_at_200_percent_the_picture_is_on_the_first_screen(page: Any, site: str)
     assert page.locator("#editor").bounding_box()["height"] > 150, "it opens to be written in"
     run(page)
     assert page.locator("#editor").bounding_box()["height"] <= 75, "a run folds it"
+    stage, timeline = (page.locator(name).bounding_box() for name in ("#stage", "#timeline"))
+    assert stage["y"] + stage["height"] <= timeline["y"] + 1, "nothing of the stage is under the timeline"
 
 
 def test_a_long_program_opens_at_the_line_that_matters(page: Any, site: str) -> None:

@@ -17,6 +17,7 @@ import * as select from "./page_selectors.js";
 import { initial, reduce } from "./page_state.js";
 import { startPaneBorder } from "./pane_border.js";
 import { createPicturePane } from "./picture_pane.js";
+import { onFirstInteraction } from "./presence.js";
 import { startRerun } from "./rerun.js";
 import { ROOT } from "./root.js";
 import { createRunner } from "./running.js";
@@ -45,8 +46,20 @@ function readPage() {
 }
 
 const page = readPage();
+/** Resolved by the reader's first sign. @type {Promise<void>} */
+const readerStirs = new Promise((resolve) => onFirstInteraction(() => resolve()));
+
+const isFrontPage = page.saved === null && location.pathname === `${ROOT}/` && location.hash === "";
+
 const store = createStore(reduce, initial(page, preferredView()));
 const { dispatch } = store;
+
+/** Whether the picture is that of every first visit: what there is to say of that run is fetched once its reader does
+ * something. */
+function isOpeningProgram() {
+  const { opened, page: shown } = store.state();
+  return isFrontPage && shown.trace !== null && opened?.trace === shown.trace;
+}
 
 const program = createProgramPane(element, store, say);
 const picture = createPicturePane(element, store, say, {
@@ -54,7 +67,7 @@ const picture = createPicturePane(element, store, say, {
   canRun: true,
   stopsAt: program.stopsAt,
   markLines: program.markLines,
-  loadFindings,
+  loadFindings: () => (isOpeningProgram() ? readerStirs.then(loadFindings) : loadFindings()),
   checkGradients(backward) {
     const { opened, settings } = store.state();
     const { source, pasted } = opened?.trace.program ?? { source: "" };
