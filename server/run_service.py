@@ -14,10 +14,18 @@ from server.wire.problems import ProblemError
 
 
 class RunService:
-    """limits: of runs; a cached result counts as none, unless something is made of it."""
+    """limits: of runs; a cached result counts as none, unless something is made of it. live_limits: of those while typing."""
 
-    def __init__(self, settings: Settings, pool: Pool, executions: Executions, limits: RateLimiter) -> None:
-        self._settings, self._pool, self._executions, self._limits = settings, pool, executions, limits
+    def __init__(
+        self,
+        settings: Settings,
+        pool: Pool,
+        executions: Executions,
+        limits: RateLimiter,
+        live_limits: RateLimiter,
+    ) -> None:
+        self._settings, self._pool, self._executions = settings, pool, executions
+        self._limits, self._live_limits = limits, live_limits
 
     def job(self, body: RunRequest, check: GradientCheckOptions | None = None) -> Job:
         """The job that a request asks for. check: it compares gradients instead. Raises ProblemError (413, 422)."""
@@ -44,15 +52,19 @@ class RunService:
         client: Client,
         cached_counts: bool = False,
         check: GradientCheckOptions | None = None,
+        live: bool = False,
     ) -> Subscription:
         """A subscription to the run; where its result is cached, it is done. cached_counts: whether it then counts as a run.
 
-        check: the run compares gradients instead. Raises ProblemError, RateLimited, Busy, WorkersUnavailable.
+        check: the run compares gradients instead. live: nobody pressed a button for it. Raises ProblemError, RateLimited,
+        Busy, WorkersUnavailable.
         """
+        if live and self._settings.live_mode == "off":
+            raise ProblemError(403, "live_off", "this host does not run programs while they are typed", field="live")
         job = self.job(body, check)
         result = self._executions.cached(job)
         if result is None or cached_counts:
-            self._limits.hit(client)
+            (self._live_limits if live else self._limits).hit(client)
         if result is not None:
             return Subscription(Execution("", result=result))
         return await self._executions.subscribe(job, client)

@@ -145,13 +145,16 @@ def create_services(settings: Settings, prepare: str) -> Services:
         log.run_finished(job, result, settings.log_programs)
 
     run_limit, save_limit = settings.address_limit, settings.save_address_limit
-    request_limit, save_space = settings.request_limit, settings.save_space
+    live_limit, request_limit, save_space = settings.live_address_limit, settings.request_limit, settings.save_space
     if settings.classroom:
-        run_limit = save_limit = CLASSROOM_LIMIT
+        run_limit = live_limit = save_limit = CLASSROOM_LIMIT
         request_limit, save_space = CLASSROOM_REQUESTS, settings.quota
     save_limits = RateLimiter(settings.save_limit, save_limit, what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT"))
     executions = Executions(pool, cache, settings.cache, on_result)
     run_limits = RateLimiter(settings.rate_limit, run_limit)
+    live_limits = RateLimiter(
+        settings.live_limit, live_limit, what="live run", names=("LIVE_LIMIT", "LIVE_ADDRESS_LIMIT")
+    )
     return Services(
         settings=settings,
         scenarios=load_scenarios(SCENARIOS),
@@ -164,7 +167,7 @@ def create_services(settings: Settings, prepare: str) -> Services:
         ),
         pool=pool,
         executions=executions,
-        runs=RunService(settings, pool, executions, run_limits),
+        runs=RunService(settings, pool, executions, run_limits, live_limits),
         store=store,
         store_health=health,
         metrics=metrics,

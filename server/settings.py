@@ -96,6 +96,20 @@ SECTIONS = {
         Setting("RATE_LIMIT", "60/minute", "Maximum rate of runs of one visitor. Cached results do not count."),
         Setting("ADDRESS_LIMIT", "300/minute", "Maximum rate of runs of all visitors behind one address."),
         Setting(
+            "LIVE",
+            "auto",
+            "Runs while a visitor types. on: the page's switch is on until its reader turns it off; offered: it is off "
+            "until its reader turns it on; off: there is no switch, and no preview of what a sibling would do; auto: on, "
+            "or offered where GRADBOX_PUBLIC_URL is set.",
+            ("auto", "on", "offered", "off"),
+        ),
+        Setting(
+            "LIVE_LIMIT",
+            "240/minute",
+            "Maximum rate of runs of one visitor that typing or a preview starts. They count as no others.",
+        ),
+        Setting("LIVE_ADDRESS_LIMIT", "1200/minute", "Maximum rate of such runs of all visitors behind one address."),
+        Setting(
             "REQUEST_LIMIT",
             "1200/minute",
             "Maximum rate of requests of all visitors behind one address, of any kind, a quarter of them at once. "
@@ -132,7 +146,7 @@ SECTIONS = {
             "CLASSROOM",
             False,
             "Set this for a class behind one address: the address may use the whole queue, all connections, the whole "
-            "space for saved programs, 3000 runs and saves a minute, and 20,000 requests.",
+            "space for saved programs, 3000 runs and saves a minute, as many while typing, and 20,000 requests.",
         ),
         Setting(
             "SECRET",
@@ -190,6 +204,9 @@ class Settings:
     address_connections: int
     rate_limit: str
     address_limit: str
+    live: str
+    live_limit: str
+    live_address_limit: str
     classroom: bool
     trusted_proxies: str
     secret: str
@@ -237,6 +254,13 @@ class Settings:
         """The values that differ from their defaults, by environment variable; `set` in place of a secret."""
         rows = [(row, getattr(self, row.name.lower())) for row in TABLE]
         return {row.variable: "set" if row.secret else value for row, value in rows if value != row.default}
+
+    @property
+    def live_mode(self) -> str:
+        """on, offered or off."""
+        if self.live != "auto":
+            return self.live
+        return "offered" if self.public_url else "on"
 
     def limits(self) -> dict[str, int | float]:
         """The limits that a run is started with."""

@@ -30,7 +30,16 @@ pytest.register_assert_rewrite(
 
 ROOT = Path(__file__).parent.parent
 UNLIMITED = dict.fromkeys(
-    ("RATE_LIMIT", "ADDRESS_LIMIT", "SAVE_LIMIT", "SAVE_ADDRESS_LIMIT", "PICTURE_LIMIT", "REQUEST_LIMIT"),
+    (
+        "RATE_LIMIT",
+        "ADDRESS_LIMIT",
+        "LIVE_LIMIT",
+        "LIVE_ADDRESS_LIMIT",
+        "SAVE_LIMIT",
+        "SAVE_ADDRESS_LIMIT",
+        "PICTURE_LIMIT",
+        "REQUEST_LIMIT",
+    ),
     "100000/minute",
 )
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")

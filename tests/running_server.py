@@ -24,6 +24,7 @@ def running_server(folder: Path, prefix: str | None = None, **settings: str) -> 
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
+    settings = {"LIVE": "offered", **settings}  # programs run when a test says so
     variables = {f"GRADBOX_{name}": value for name, value in settings.items()}
     public = {} if prefix is None else {"GRADBOX_PUBLIC_URL": address + prefix}
     environment = prepared_zygotes.environment(GRADBOX_DATA=str(folder), **public, **variables)

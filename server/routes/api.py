@@ -69,7 +69,7 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
     202: {"model": Started, "description": "The run has started; `url` is where its trace will be."},
     204: {"description": "Only a cached trace was asked for, and there is none."},
     400: {"model": ProblemReply, "description": "The request can't be parsed."},
-    403: {"model": ProblemReply, "description": "The request comes from another site's page."},
+    403: {"model": ProblemReply, "description": "The request comes from another site's page, or live runs are off."},
     404: {"model": ProblemReply, "description": "There is no such run."},
     413: {"model": ProblemReply, "description": "The program is too long."},
     415: {"model": ProblemReply, "description": "The body is not JSON."},
@@ -112,6 +112,10 @@ async def run(
     cached_only: Annotated[
         bool, Query(alias="kept", description="Answer with a cached trace only; nothing is run.")
     ] = False,
+    live: Annotated[
+        bool,
+        Query(description="The run is started by typing or for a preview; it counts to `GRADBOX_LIVE_LIMIT` instead."),
+    ] = False,
 ) -> Response:
     """Waits for the trace. Every program gets one: refused, raised, stopped and crashed are outcomes, not errors.
 
@@ -127,7 +131,7 @@ async def run(
         if cached is None:
             return Response(status_code=204)
         return trace_response(request, await explained(cached.body, body, services, client))
-    subscription = await services.runs.start(body, client)
+    subscription = await services.runs.start(body, client, live=live)
     if not subscription.execution.done and "respond-async" in request.headers.get("prefer", "").lower():
         url = f"{request.scope['root_path']}/api/runs/{subscription.id}"
         services.executions.expect_reader(subscription)

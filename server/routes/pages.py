@@ -38,6 +38,7 @@ async def workbench(request: Request, services: ServicesDep, s: str | None = Non
     values: dict[str, Any] = {
         "first": {"source": scenario.source if scenario else "", "trace_url": trace_url},
         "devices": services.pool.devices,
+        "live": services.settings.live_mode,
         "title": text.get("title"),
         "question": text.get("question"),
         "look_at": text.get("look_at"),

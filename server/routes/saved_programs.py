@@ -136,6 +136,8 @@ async def saved_program_page(request: Request, id_: Id, services: ServicesDep) -
     base = public_url(services.settings)
     if base:
         values |= {"url": reply.url, "oembed": f"{base}/oembed?{urlencode({'url': reply.url})}"}
-    response = render(request, "page.html", first=first, devices=services.pool.devices, **values)
+    response = render(
+        request, "page.html", first=first, devices=services.pool.devices, live=services.settings.live_mode, **values
+    )
     response.headers.setdefault("Cache-Control", "private, no-cache")
     return response

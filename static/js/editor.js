@@ -14,9 +14,10 @@ import {
   lineNumbers,
   WidgetType,
 } from "@codemirror/view";
+import { dropErrors, keepsMarks, keptMarks, messageField, setMessages } from "./editor_messages.js";
+import { setUnfinished, unfinishedField, unfinishedLine } from "./editor_unfinished.js";
 import { lineRole } from "./finding_icons.js";
 import { lineMarks } from "./findings_card.js";
-import { messageBox } from "./message_box.js";
 import { highlightStyle } from "./syntax.js";
 
 /** @typedef {import("./message_box.js").Message} Message */
@@ -24,9 +25,6 @@ import { highlightStyle } from "./syntax.js";
 
 /** @type {import("@codemirror/state").StateEffectType<{line: number, tone: string} | null>} */
 const setStepLine = StateEffect.define();
-/** @type {import("@codemirror/state").StateEffectType<Message[]>} */
-const setMessages = StateEffect.define();
-
 /** @type {import("@codemirror/state").StateEffectType<{marks: ChainMark[], roleName: (role: ChainMark["role"]) => string}>} */
 const setChain = StateEffect.define();
 
@@ -59,32 +57,10 @@ const breakpoints = StateField.define({
   },
 });
 
-/** A message under its line. */
-class MessageWidget extends WidgetType {
-  /** @param {Message} message */
-  constructor(message) {
-    super();
-    this.message = message;
-  }
-
-  /** @param {MessageWidget} other */
-  eq(other) {
-    return other.message.text === this.message.text && other.message.kind === this.message.kind;
-  }
-
-  toDOM() {
-    return messageBox(this.message);
-  }
-
-  ignoreEvent() {
-    return true;
-  }
-}
-
 const stepLine = StateField.define({
   create: () => Decoration.none,
   update(marks, transaction) {
-    let next = transaction.docChanged ? Decoration.none : marks;
+    let next = keptMarks(marks, transaction);
     for (const effect of transaction.effects)
       if (effect.is(setStepLine)) next = lineDecoration(transaction.state, effect.value);
     return next;
@@ -138,35 +114,10 @@ function chainDecorations(state, { marks, roleName }) {
   return Decoration.set(ranges, true);
 }
 
-const messageField = StateField.define({
-  create: () => Decoration.none,
-  update(marks, transaction) {
-    let next = transaction.docChanged ? Decoration.none : marks;
-    for (const effect of transaction.effects)
-      if (effect.is(setMessages)) next = messageDecorations(transaction.state, effect.value);
-    return next;
-  },
-  provide: (field) => EditorView.decorations.from(field),
-});
-
 /** @param {EditorState} state @param {{line: number, tone: string} | null} at */
 function lineDecoration(state, at) {
   if (!at || at.line < 1 || at.line > state.doc.lines) return Decoration.none;
   return Decoration.set([Decoration.line({ class: `cm-now ${at.tone}` }).range(state.doc.line(at.line).from)]);
-}
-
-/** @param {EditorState} state @param {Message[]} list */
-function messageDecorations(state, list) {
-  const ranges = [];
-  for (const message of list) {
-    const line = state.doc.line(Math.max(1, Math.min(message.line, state.doc.lines)));
-    if (message.kind !== "output") ranges.push(Decoration.line({ class: `cm-${message.kind}` }).range(line.from));
-    if (message.lineOnly) continue;
-    ranges.push(
-      Decoration.widget({ widget: new MessageWidget(message), block: !message.inline, side: 1 }).range(line.to),
-    );
-  }
-  return Decoration.set(ranges, true);
 }
 
 /** Heights of lines that were never in sight are estimates: after a jump they are measured, and it is adjusted. */
@@ -194,11 +145,15 @@ function scrollToLine(view, line, jumps = 0) {
 /**
  * @param {HTMLElement} host
  * @param {{source: string, label: string, leaveHint: string, nonce: string, onRun: () => void, onChange: () => void, onLine: (line: number) => void,
- *   extensions?: import("@codemirror/state").Extension}} how
+ *   extensions?: import("@codemirror/state").Extension, keepMarks?: boolean}} how
+ *   keepMarks: the step's line and the messages stay beside their lines while the text is edited, until others are set
  */
-export function createEditor(host, { source, label, leaveHint, nonce, onRun, onChange, onLine, extensions = [] }) {
+export function createEditor(
+  host,
+  { source, label, leaveHint, nonce, onRun, onChange, onLine, extensions = [], keepMarks = false },
+) {
   let silent = false;
-  /** the line that is lit, with its tone; empty where none is */
+  /** the line that is lit, with its tone; empty where none is, `moved` where the text has changed since */
   let lit = "";
   const runKey = () => {
     onRun();
@@ -241,6 +196,8 @@ export function createEditor(host, { source, label, leaveHint, nonce, onRun, onC
         stepLine,
         chainField,
         messageField,
+        unfinishedField,
+        keepsMarks.of(keepMarks),
         extensions,
         keymap.of([{ key: "Mod-Enter", run: runKey }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
         EditorView.contentAttributes.of({
@@ -251,7 +208,7 @@ export function createEditor(host, { source, label, leaveHint, nonce, onRun, onC
           tabindex: "0",
         }),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged) lit = "";
+          if (update.docChanged) lit = "moved";
           if (update.docChanged && !silent) onChange();
         }),
       ],
@@ -281,17 +238,27 @@ export function createEditor(host, { source, label, leaveHint, nonce, onRun, onC
       view.focus();
       view.dispatch({ selection: { anchor: from + text.length }, scrollIntoView: true });
     },
-    /** Lights the line that the step is at, and scrolls it into the middle unless it is in sight. @param {number | null} line
+    /** @see unfinishedLine */
+    unfinishedLine: () => unfinishedLine(view.state),
+    /** @param {number | null} line the one that is being written @param {string} words what is said of it */
+    markUnfinished(line, words) {
+      view.dispatch({ effects: setUnfinished.of(line === null ? null : { line, words }) });
+    },
+    /** Lights the line that the step is at, and scrolls it into the middle unless it is in sight or somebody types. @param {number | null} line
      * @param {string} [tone] */
     setStepLine(line, tone = "") {
       const next = line === null ? "" : `${line} ${tone}`;
       if (next !== lit) view.dispatch({ effects: setStepLine.of(line === null ? null : { line, tone }) });
       lit = next;
-      if (line !== null && line >= 1 && line <= view.state.doc.lines) scrollToLine(view, line);
+      if (line !== null && line >= 1 && line <= view.state.doc.lines && !view.hasFocus) scrollToLine(view, line);
     },
     /** @param {Message[]} list */
     setMessages(list) {
       view.dispatch({ effects: setMessages.of(list) });
+    },
+    /** The messages that are no errors stay, until others are set. */
+    dropErrors() {
+      view.dispatch({ effects: dropErrors.of(null) });
     },
     /** Marks the lines of a finding's chain. @param {ChainMark[]} marks @param {(role: ChainMark["role"]) => string} roleName */
     setChain(marks, roleName) {

@@ -12,6 +12,7 @@ import { startKeys } from "./keys.js";
 import { startLegend } from "./legend.js";
 import { activeModes, bytesLabel, liveBytes } from "./memory_totals.js";
 import { createAddress, fragmentOf } from "./page_address.js";
+import { readLive, startLive } from "./live_loader.js";
 import { loadLocale } from "./page_locale.js";
 import * as select from "./page_selectors.js";
 import { initial, reduce } from "./page_state.js";
@@ -42,7 +43,8 @@ function readPage() {
   const { source = "", trace_url: traceUrl = null, saved = null } = JSON.parse(element("first").textContent ?? "{}");
   const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"));
   const devices = [...(device?.options ?? [])].map(option);
-  return { source, traceUrl, trace: null, saved, devices, draft: readDraft() };
+  const isLive = readLive(element("workbench").dataset.live ?? "off");
+  return { source, traceUrl, trace: null, saved, devices, draft: readDraft(), isLive };
 }
 
 const page = readPage();
@@ -196,6 +198,10 @@ function aboutProgram() {
   return { title, note, address };
 }
 
+startLive({ toggle: document.querySelector("#live"), foot: element("live-foot") }, store, say, {
+  editor: program.editor,
+  markOlder: picture.stage.markOlder,
+});
 startTheme(element("theme"));
 startLegend(element("legend"));
 startPaneBorder(element("border"), { least: 240, most: () => Math.max(320, innerWidth * 0.6) });

@@ -15,11 +15,20 @@ const FINDINGS = {
   zh: () => import("../locales/findings.zh.json", { with: { type: "json" } }),
 };
 
+/** @type {Record<string, Load>} */
+const LIVE = {
+  en: () => import("../locales/live.en.json", { with: { type: "json" } }),
+  zh: () => import("../locales/live.zh.json", { with: { type: "json" } }),
+};
+
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} English where the language is not known */
 export const loadLocale = (language) => loadSentences(SENTENCES, language);
 
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of the findings */
 export const loadFindingLocale = (language) => loadSentences(FINDINGS, language);
+
+/** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of what the stage's foot says while typing */
+export const loadLiveLocale = (language) => loadSentences(LIVE, language);
 
 /** @param {Record<string, Load>} sentences by language @param {string} language */
 async function loadSentences(sentences, language) {

@@ -1,6 +1,7 @@
 /** The page's state as plain data, and the reducer through which alone it changes. Nothing here touches the document. */
 
 import { nextStepAtLine, openingStep } from "./captions.js";
+import { keptStep } from "./kept_step.js";
 import { isCurrent, isSavedProgram, programText, shownFocus, skippedGap } from "./page_selectors.js";
 import { fixedText, repairedText } from "./repair.js";
 import { wasMadeWith, normalizeSettings, sameSettings } from "./settings.js";
@@ -21,9 +22,9 @@ import { writeBefore } from "./cell_writers.js";
  *   settings: {seed: number, device: string, focus: Focus | null, input: string}}} SavedProgram
  *
  * @typedef {{source: string, traceUrl: string | null, trace: Trace | null, saved: SavedProgram | null, devices: string[],
- *   draft: string | null}} Page
+ *   draft: string | null, isLive?: boolean}} Page
  *   What the server sent with the page: its program. draft: what the reader wrote before in this tab. traceUrl: where the program's trace is, null where the server has
- *   none; trace: null until it was fetched.
+ *   none; trace: null until it was fetched; isLive: programs run while they are edited, until the reader says otherwise.
  *
  * @typedef {{id: number, reason: "run" | "repair" | "sibling" | "card" | "iteration" | "elements" | "lookup" | "page", text: string, source: string,
  *   settings: Settings, focus: Focus | null, at: number}} Request
@@ -49,8 +50,11 @@ import { writeBefore } from "./cell_writers.js";
  * @property {{source: string, focus: Focus} | null} linkedFocus a link's, which holds as long as the program is that one
  * @property {{storage: string, at: number} | null} revealed elements of a big storage that the picture is to show
  * @property {Problem | null} problem
+ * @property {boolean} isLive programs run while they are edited
  *
  * @typedef {{type: "pageOpened", address: Address}
+ *   | {type: "liveSwitched", on: boolean}
+ *   | {type: "liveAnswered", source: string, settings: Settings, trace: Trace}
  *   | {type: "linkOpened", address: Address}
  *   | {type: "programEdited", text: string}
  *   | {type: "settingsChanged", settings: Settings}
@@ -98,6 +102,7 @@ export function initial(page, view) {
     linkedFocus: null,
     revealed: null,
     problem: null,
+    isLive: page.isLive ?? false,
   };
 }
 
@@ -113,6 +118,12 @@ const TRANSITIONS = {
   linkOpened: (state, { address }) => followLink(state, address),
   programEdited: (state, { text }) => ({ ...state, text }),
   settingsChanged: (state, { settings }) => ({ ...state, settings }),
+  liveSwitched: (state, { on }) => (on === state.isLive ? state : { ...state, isLive: on }),
+  liveAnswered(state, { source, settings, trace }) {
+    if (state.pending || state.text !== source || !sameSettings(state.settings, settings)) return state;
+    const next = showTrace(state, trace, keptStep(state.opened?.trace ?? null, trace, state.step));
+    return { ...next, text: trace.program.source, problem: null };
+  },
   runRequested: (state) => requestRun(state, "run", { source: state.text }),
   repairRequested: (state, { repair, shape }) =>
     state.opened

@@ -62,6 +62,7 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
     onRun: run,
     onChange: () => dispatch({ type: "programEdited", text: editor.text() }),
     onLine: (line) => dispatch({ type: "lineChosen", line }),
+    keepMarks: true,
   });
   const cards = createCards(
     { form, buttons: element("program-as"), host: element("cards") },
@@ -89,6 +90,11 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
 
   /** The messages at the lines, while the editor shows the program that they are about. @param {PageState} state */
   function showMessages(state) {
+    if (state.opened && !isCurrent(state) && state.isLive) {
+      editor.dropErrors();
+      cards.setMessages([]);
+      return;
+    }
     if (!state.opened || !isCurrent(state)) return setMessages([]);
     const repair = (/** @type {import("./repair.js").Repair} */ chosen, /** @type {string | undefined} */ shape) =>
       chosen.key === "type_input" ? inputBox.open() : dispatch({ type: "repairRequested", repair: chosen, shape });
@@ -109,6 +115,7 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
   /** The line of the step. @param {PageState} state */
   function showLine(state) {
     const { opened, step } = state;
+    if (opened?.count && !isCurrent(state) && state.isLive) return; // the picture stays, and so does its line
     if (!opened?.count || !isCurrent(state)) return editor.setStepLine(null);
     const { line, kind } = opened.trace.steps[step];
     editor.setStepLine(line, lineTone(kind));
@@ -179,7 +186,8 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
       showMessages(state);
     }
     if (changed || differs(state, before, "step")) showLine(state);
-    if (changed || differs(state, before, "settings")) element("edited").hidden = isUpToDate(state);
+    if (changed || differs(state, before, "settings", "isLive"))
+      element("edited").hidden = state.isLive || isUpToDate(state);
     if (differs(state, before, "problem")) showProblem(state.problem);
     if (differs(state, before, "pending", "ahead")) showRun(state);
   }
@@ -202,6 +210,7 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
     markLines,
     stopsAt,
     toggleBreakpoint,
+    editor,
     focused: editor.focused,
     devices: fields.devices,
     chosenSettings: fields.chosen,

@@ -11,6 +11,7 @@ import { relatives } from "./relatives.js";
 import { scrollByDragging } from "./scrolling.js";
 import { createDivider } from "./stage_divider.js";
 import { createStagePane, MOVE_MS } from "./stage_pane.js";
+import { markOlder } from "./stage_older.js";
 import { createRowHold } from "./stage_row_hold.js";
 import { createTabs } from "./stage_tabs.js";
 import { patch, SVG } from "./svg.js";
@@ -20,10 +21,10 @@ import { patch, SVG } from "./svg.js";
 /** @typedef {import("./layout/stage_plan.js").StagePlan} StagePlan */
 /** @typedef {{show: (opened: OpenTrace, i: number) => void, zoom: (by: number) => void, toggleFit: () => void,
  *   peek: (storage: string, from: number) => void, select: (key: string | null) => void, light: (keys: string[]) => void,
- *   toggled: () => ReadonlySet<string>}} Stage
+ *   markOlder: (older: import("./stage_older.js").Older | null) => void, toggled: () => ReadonlySet<string>}} Stage
  *   zoom: times as large; toggleFit: the scale at which nothing has to close, and again the one that reads best; peek: show
  *   a big storage's cells from there on; select: highlight what stays so, see `highlight.js`; light: highlight what has one
- *   of these keys for a while, nothing where there are none; toggled: the folds that the reader opened or closed */
+ *   of these keys for a while, nothing where there are none; markOlder: mark what is of an earlier text; toggled: the folds that the reader opened or closed */
 
 /** Pixels at the right pane's foot that the buttons of the scale stand on. */
 const FOOT = 36;
@@ -82,6 +83,8 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
   /** @type {string | null} */
   let selection = null;
   let steppedAt = Number.NEGATIVE_INFINITY;
+  /** @type {import("./stage_older.js").Older | null} */
+  let older = null;
   let drawnScale = "";
   let drawnBands = "";
   const hold = createRowHold(row);
@@ -131,6 +134,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     const scale = `${plan.k} ${chosenScale !== null}`;
     if (scale !== drawnScale) scaled?.(plan.k, chosenScale !== null); // what is written anew is laid out anew
     drawnScale = scale;
+    if (older) markOlder(row, older);
     highlight.drawn();
   }
 
@@ -275,6 +279,10 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
       drawLinks();
     },
     light: highlight.light,
+    markOlder(next) {
+      if (older || next) markOlder(row, next);
+      older = next;
+    },
     peek(uid, from) {
       peeks.set(uid, from);
       draw();

@@ -136,8 +136,32 @@ function hatching(document, side) {
   for (const [name, value] of Object.entries({ width: "1.6", height: "8", class: "hatch-stripe" }))
     stripe.setAttribute(name, value);
   pattern.append(stripe);
-  defs.append(pattern);
+  defs.append(pattern, stripedMask(document, side));
   return defs;
+}
+
+/** The mask of what is older than the text: stripes, a third of which can be seen through. @param {Document} document @param {string} side */
+function stripedMask(document, side) {
+  const everywhere = { x: "-9999", y: "-9999", width: "29999", height: "29999" };
+  const make = (/** @type {string} */ tag, /** @type {Record<string, string>} */ attributes) => {
+    const element = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    return element;
+  };
+  const stripes = make("pattern", {
+    id: `older-stripes-${side}`,
+    width: "7",
+    height: "7",
+    patternUnits: "userSpaceOnUse",
+    patternTransform: "rotate(45)",
+  });
+  stripes.append(
+    make("rect", { width: "7", height: "7", fill: "#4d4d4d" }),
+    make("rect", { width: "2.6", height: "7", fill: "#c8c8c8" }),
+  );
+  const mask = make("mask", { id: `older-${side}`, maskUnits: "userSpaceOnUse", ...everywhere });
+  mask.append(stripes, make("rect", { ...everywhere, fill: `url(#older-stripes-${side})` }));
+  return mask;
 }
 
 /** Writes only what differs: whatever is written makes the browser lay out the page.

@@ -31,10 +31,15 @@ export async function loadTrace(url, signal) {
 }
 
 /** Run a program, and wait for its trace. @param {object} request as `POST /api/runs` takes it @param {AbortSignal} signal
+ * @param {{live?: boolean}} [how] live: nobody pressed a button for it
  * @returns {Promise<any>} the trace @throws {TraceError} and what the signal says */
-export function requestTrace(request, signal) {
+export function requestTrace(request, signal, { live = false } = {}) {
   const headers = { "Content-Type": "application/json" };
-  return fetchJson(`${ROOT}/api/runs`, signal, { method: "POST", headers, body: JSON.stringify(request) });
+  return fetchJson(`${ROOT}/api/runs${live ? "?live=1" : ""}`, signal, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(request),
+  });
 }
 
 /** @param {string} url @param {AbortSignal} [signal] @param {RequestInit} [request] @returns {Promise<any>} */

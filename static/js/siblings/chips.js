@@ -55,6 +55,9 @@ export function createSiblingChips(row, say, choose) {
   /** @param {PageState} state */
   function show(state) {
     const { opened, step, text } = state;
+    const waits = state.isLive && !isCurrent(state) && !row.classList.contains("none");
+    row.inert = waits;
+    if (waits) return; // the next picture brings the next chips: until then these stay, and do nothing
     const line = opened?.count && isCurrent(state) ? opened.trace.steps[step].line : null;
     const code = line ? text.split("\n")[line - 1] : "";
     const entities = line && opened ? opened.at(step).entities : new Map();

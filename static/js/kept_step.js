@@ -1,0 +1,49 @@
+/** Where a picture stays when its program was edited: at the same statement. */
+
+/** @typedef {import("./trace.js").Trace} Trace */
+
+/**
+ * The lines that two texts have in common, at their beginnings and at their ends.
+ * @param {string} before @param {string} after
+ * @returns {{head: number, tail: number, before: number, after: number}} numbers of lines
+ */
+export function commonLines(before, after) {
+  const [was, is] = [before.split("\n"), after.split("\n")];
+  const most = Math.min(was.length, is.length);
+  let head = 0;
+  while (head < most && was[head] === is[head]) head += 1;
+  let tail = 0;
+  while (tail < most - head && was[was.length - 1 - tail] === is[is.length - 1 - tail]) tail += 1;
+  return { head, tail, before: was.length, after: is.length };
+}
+
+/** The line of the text after that stands in the place of one of the text before. @param {ReturnType<typeof commonLines>} common
+ * @param {number} line from 1 */
+export function movedLine({ head, tail, before, after }, line) {
+  if (line <= head) return line;
+  if (line > before - tail) return line + after - before;
+  return Math.max(1, Math.min(line, after - tail));
+}
+
+/**
+ * The step of a new run at which its reader stays: of the same statement, as often executed as before. Who looks at the end
+ * stays at the end.
+ * @param {Trace | null} before @param {Trace} after @param {number} step of the run before
+ * @returns {number | null} null: the step at which a run is opened
+ */
+export function keptStep(before, after, step) {
+  const was = before?.steps[step];
+  if (!before || !was || !after.steps.length || after.outcome.status === "raised") return null;
+  if (step === before.steps.length - 1) return after.steps.length - 1;
+  const line = movedLine(commonLines(before.program.source, after.program.source), was.line);
+  const nth = before.steps.slice(0, step).filter((other) => isLike(other, was.line, was.kind)).length;
+  const steps = after.steps.flatMap((other, i) => (isLike(other, line, was.kind) ? [i] : []));
+  if (steps.length) return steps[Math.min(nth, steps.length - 1)];
+  const near = after.steps.findLastIndex((other) => other.line <= line && other.kind !== "visit");
+  return near < 0 ? 0 : near;
+}
+
+/** @param {import("./trace.js").Step} step @param {number} line @param {string} kind */
+function isLike(step, line, kind) {
+  return step.line === line && step.kind === kind;
+}

@@ -1,0 +1,17 @@
+/** What becomes of the answer to a text that is being edited: a picture at once, one for who rests, or a sentence. */
+
+/** @typedef {import("../trace.js").Trace} Trace */
+/** @typedef {import("./schedule.js").Verdict} Verdict */
+
+/**
+ * A program that raises waits until its reader rests, and so does one whose text would be tidied under his hands. A picture
+ * gives way to no refusal and to no limit, unless it was stopped at one itself.
+ * @param {Trace} trace of the text @param {string} text @param {Trace | null} shown the picture's @returns {Verdict}
+ */
+export function judge(trace, text, shown) {
+  const { status } = trace.outcome;
+  if (status === "finished") return trace.program.source === text ? "show" : "rest";
+  const hasPicture = Boolean(shown?.steps.length);
+  if (status === "raised" || !hasPicture) return "rest";
+  return status === "stopped" && shown?.outcome.status === "stopped" ? "rest" : "tell";
+}

@@ -1,0 +1,160 @@
+/** Live: runs the text while it is edited, keeps the last good picture meanwhile, and says at the stage's foot how it stands. */
+
+import { commonLines } from "../kept_step.js";
+import { messages } from "../messages.js";
+import { isCurrent, isUpToDate } from "../page_selectors.js";
+import { differs } from "../store.js";
+import { problemOf, requestTrace, TraceError } from "../trace_source.js";
+import { judge } from "./answers.js";
+import { firstOlder, madeSince } from "./older.js";
+import { createStrip } from "./strip.js";
+import { advance, initialSchedule, nextTick } from "./schedule.js";
+
+/** @typedef {import("../page_state.js").PageState} PageState */
+/** @typedef {import("../trace.js").Trace} Trace */
+/** @typedef {import("./schedule.js").Event} Event */
+
+/** Milliseconds for which a picture may be older than the text before it is marked as that: an answer is mostly quicker. */
+const MARK_AFTER_MS = 450;
+
+/**
+ * @param {HTMLElement} foot of the stage, where the strip stands
+ * @param {{state: () => PageState, dispatch: (action: import("../page_state.js").Action) => void,
+ *   subscribe: (listener: (state: PageState, before: PageState) => void) => void}} store
+ * @param {import("../locale.js").Locale["say"]} say
+ * @param {{editor: {unfinishedLine: () => number | null, markUnfinished: (line: number | null, words: string) => void},
+ *   markOlder: (older: {uids: Set<string>, names: Set<string>} | null) => void}} picture
+ *   markOlder: marks what is drawn of these as older than the text, nothing where there are none
+ */
+export function createLive(foot, store, say, { editor, markOlder }) {
+  let schedule = initialSchedule(store.state().isLive);
+  const strip = createStrip(foot, say);
+  /** the answer that is held @type {{trace: Trace, source: string, settings: PageState["settings"]} | null} */
+  let held = null;
+  let request = new AbortController();
+  let timer = 0;
+  let marking = 0;
+  /** The picture is marked as older than the text. */
+  let isMarked = false;
+
+  /** @param {Event} event */
+  function happen(event) {
+    const { state, effects } = advance(schedule, event, performance.now());
+    schedule = state;
+    if (effects.includes("abort")) request.abort();
+    if (effects.includes("send")) void send(schedule.asked?.id ?? 0);
+    if (effects.includes("show") && held) store.dispatch({ type: "liveAnswered", ...held });
+    clearTimeout(timer);
+    const due = nextTick(schedule);
+    if (due !== null) timer = window.setTimeout(() => happen({ type: "ticked" }), Math.max(0, due - performance.now()));
+    showStrip();
+  }
+
+  /** @param {number} id */
+  async function send(id) {
+    const { text: source, settings } = store.state();
+    request = new AbortController();
+    const { signal } = request;
+    try {
+      const trace = await requestTrace({ source, ...settings }, signal, { live: true });
+      held = { trace, source, settings };
+      happen({ type: "answered", id, verdict: judge(trace, source, store.state().opened?.trace ?? null) });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof TraceError)) throw error;
+      const wait = error.status === 429 ? Math.max(1, error.problem.retry_after ?? 1) * 1000 : null;
+      happen({ type: "failed", id, problem: problemOf(error.status, error.problem), retryAfter: wait });
+    }
+  }
+
+  /** Mark what the picture has of the text before, once that has lasted. @param {boolean} older */
+  function mark(older) {
+    if (!older) {
+      clearTimeout(marking);
+      marking = 0;
+      if (isMarked) markOlder(null);
+      isMarked = false;
+      editor.markUnfinished(null, "");
+    } else if (isMarked) showMarks();
+    else if (!marking) {
+      marking = window.setTimeout(() => {
+        isMarked = true;
+        showMarks();
+        showStrip();
+      }, MARK_AFTER_MS);
+    }
+  }
+
+  function showMarks() {
+    const state = store.state();
+    const { opened, step } = state;
+    if (!opened?.count || isUpToDate(state)) return;
+    const from = isCurrent(state) ? 0 : firstOlder(opened.trace, state.text).step;
+    markOlder(madeSince(opened, from, step));
+    const line = schedule.isUnfinished || schedule.answer === "rest" ? unfinishedLine(state) : null;
+    editor.markUnfinished(line, say("live_unfinished"));
+  }
+
+  /** The line that is being written. @param {PageState} state */
+  function unfinishedLine({ opened, text }) {
+    const error = held?.source === text ? held.trace.outcome.error : null;
+    const { head } = commonLines(opened?.trace.program.source ?? "", text);
+    return editor.unfinishedLine() ?? error?.line ?? head + 1;
+  }
+
+  function showStrip() {
+    const state = store.state();
+    if (!state.isLive || isUpToDate(state) || state.pending || !isMarked) return strip.hide();
+    if (schedule.isTold) return strip.tell(reason(state.text));
+    if (schedule.notBefore > performance.now())
+      return strip.tell({ text: say("live_waits"), line: null, kind: "later" });
+    const line = state.opened && !isCurrent(state) ? firstOlder(state.opened.trace, state.text).line : null;
+    const isUnfinished = schedule.isUnfinished || schedule.answer !== null;
+    strip.typing(line, isUnfinished);
+  }
+
+  /** Why the text has no picture. @param {string} text @returns {import("./strip.js").Reason} */
+  function reason(text) {
+    const { problem } = schedule;
+    if (problem) return { text: say(problem.key, problem.args), line: null, kind: "failed" };
+    if (held?.source !== text) return { text: "", line: null, kind: "failed" };
+    const { status, stopped } = held.trace.outcome;
+    if (status === "stopped" && stopped) {
+      const what = say(`live_limit_${stopped.limit}`, { value: stopped.value });
+      return { text: say("live_stopped", { what }), line: stopped.line ?? null, kind: "stopped" };
+    }
+    if (status !== "refused") return { text: say("live_lost"), line: null, kind: "stopped" };
+    const first = messages(held.trace, say, () => {}).find(({ kind }) => kind === "error");
+    return {
+      text: say("live_refused", { message: first?.text ?? say("refused") }),
+      line: first?.line ?? null,
+      kind: "refused",
+    };
+  }
+
+  /** @param {PageState} state @param {PageState} before */
+  function render(state, before) {
+    if (differs(state, before, "isLive")) happen({ type: "switched", on: state.isLive });
+    const isOpened = differs(state, before, "opened");
+    if (isOpened || differs(state, before, "pending")) happen({ type: "replaced" });
+    const isEdited = isOpened ? !isCurrent(state) : differs(state, before, "text", "settings");
+    if (isEdited && !state.pending && !isAsNeverRun(state)) {
+      const isUnfinished = editor.unfinishedLine() !== null;
+      happen({ type: "edited", isCurrent: isUpToDate(state), isUnfinished });
+    }
+    if (differs(state, before, "text", "settings", "opened", "step", "isLive"))
+      mark(state.isLive && !isUpToDate(state) && !state.pending);
+    showStrip();
+  }
+
+  /** A program that came with a link is first run by a key or a button. @param {PageState} state */
+  function isAsNeverRun({ waiting, opened }) {
+    return waiting || opened === null;
+  }
+
+  store.subscribe(render);
+  if (!store.state().pending && !isAsNeverRun(store.state())) {
+    happen({ type: "edited", isCurrent: isUpToDate(store.state()), isUnfinished: false });
+    mark(store.state().isLive && !isUpToDate(store.state()));
+  }
+}

@@ -1,0 +1,146 @@
+/** When a text that is being edited is run: a state and what happens to it, without clocks or requests of its own. */
+
+/** Milliseconds without a key after which a text is run. */
+export const DEBOUNCE_MS = 40;
+/** Milliseconds without a key after which what is wrong with a text is told, and what looks unfinished is tried all the same. */
+export const REST_MS = 1300;
+/** The part of a run's time that costs the next one no delay, in milliseconds; a slow program is run less often. */
+const FREE_MS = 120;
+const MOST_DELAY_MS = 1500;
+
+/**
+ * @typedef {import("../page_state.js").Problem} Problem   a sentence's key and facts
+ * @typedef {"show" | "rest" | "tell"} Verdict
+ *   show: it replaces the picture at once; rest: once its reader has stopped typing; tell: it never does, what happened is told
+ * @typedef {object} Schedule
+ * @property {boolean} isOn
+ * @property {boolean} isCurrent the picture is of the text
+ * @property {boolean} isUnfinished the text looks like one that is being written
+ * @property {number | null} due when the text is to be sent
+ * @property {number | null} restsAt when its reader counts as resting; null: he does
+ * @property {{id: number, at: number} | null} asked the request whose answer is awaited
+ * @property {number} requests how many there were
+ * @property {Verdict | null} answer what became of the one that came back, until it is shown
+ * @property {Problem | null} problem why none came back
+ * @property {boolean} isTold the answer, or the problem, is told
+ * @property {number} took milliseconds that the last answer took
+ * @property {number} notBefore when the server takes another one
+ *
+ * @typedef {{type: "switched", on: boolean}
+ *   | {type: "edited", isCurrent: boolean, isUnfinished: boolean}
+ *   | {type: "replaced"}
+ *   | {type: "ticked"}
+ *   | {type: "answered", id: number, verdict: Verdict}
+ *   | {type: "failed", id: number, problem: Problem, retryAfter: number | null}} Event
+ *   replaced: another run has been asked for, or shown; retryAfter: milliseconds, null where only another text is worth a try
+ * @typedef {"send" | "abort" | "show"} Effect   show: the answer that is held, or has just come
+ */
+
+/** @param {boolean} isOn @returns {Schedule} */
+export function initialSchedule(isOn) {
+  return {
+    isOn,
+    isCurrent: true,
+    isUnfinished: false,
+    due: null,
+    restsAt: null,
+    asked: null,
+    requests: 0,
+    answer: null,
+    problem: null,
+    isTold: false,
+    took: 0,
+    notBefore: 0,
+  };
+}
+
+/** What happens, and what is to be done about it. @param {Schedule} state @param {Event} event @param {number} now
+ * @returns {{state: Schedule, effects: Effect[]}} */
+export function advance(state, event, now) {
+  switch (event.type) {
+    case "switched":
+      return switched(state, event.on, now);
+    case "edited":
+      return edited(state, event, now);
+    case "replaced":
+      return dropped({ ...state, isCurrent: true });
+    case "ticked":
+      return ticked(state, now);
+    case "answered":
+      return event.id === state.asked?.id ? answered(state, event, now) : unchanged(state);
+    case "failed":
+      return event.id === state.asked?.id ? failed(state, event, now) : unchanged(state);
+  }
+}
+
+/** When something is due next; null: nothing is. @param {Schedule} state */
+export function nextTick({ due, restsAt }) {
+  if (due === null || restsAt === null) return due ?? restsAt;
+  return Math.min(due, restsAt);
+}
+
+/** @param {Schedule} state @returns {{state: Schedule, effects: Effect[]}} */
+function unchanged(state) {
+  return { state, effects: [] };
+}
+
+/** Nothing is awaited, due or held any more. @param {Schedule} state @returns {{state: Schedule, effects: Effect[]}} */
+function dropped(state) {
+  const next = { ...state, due: null, restsAt: null, asked: null, answer: null, problem: null, isTold: false };
+  return { state: next, effects: state.asked ? ["abort"] : [] };
+}
+
+/** @param {Schedule} state @param {boolean} on @param {number} now */
+function switched(state, on, now) {
+  const { state: next, effects } = dropped({ ...state, isOn: on });
+  if (on && !next.isCurrent) Object.assign(next, { due: now, restsAt: now });
+  return { state: next, effects };
+}
+
+/** @param {Schedule} state @param {{isCurrent: boolean, isUnfinished: boolean}} text @param {number} now */
+function edited(state, text, now) {
+  const { state: next, effects } = dropped({ ...state, ...text });
+  if (!next.isOn || next.isCurrent) return { state: next, effects };
+  const delay = Math.max(DEBOUNCE_MS, Math.min(MOST_DELAY_MS, next.took - FREE_MS));
+  next.due = next.isUnfinished ? null : now + delay;
+  next.restsAt = now + Math.max(REST_MS, delay);
+  return { state: next, effects };
+}
+
+/** @param {Schedule} state @param {number} now @returns {{state: Schedule, effects: Effect[]}} */
+function ticked(state, now) {
+  const next = { ...state };
+  if (next.restsAt !== null && next.restsAt <= now) {
+    next.restsAt = null;
+    if (next.answer) return told(next);
+    if (!next.asked && next.due === null && !next.isCurrent) next.due = now;
+  }
+  if (next.due === null || next.due > now) return unchanged(next);
+  if (next.notBefore > now) return unchanged({ ...next, due: next.notBefore });
+  next.requests += 1;
+  next.asked = { id: next.requests, at: now };
+  next.due = null;
+  return { state: next, effects: ["send"] };
+}
+
+/** @param {Schedule} state @param {{verdict: Verdict}} answer @param {number} now */
+function answered(state, { verdict }, now) {
+  const next = { ...state, took: now - (state.asked?.at ?? now), asked: null, answer: verdict };
+  return verdict === "show" || next.restsAt === null ? told(next) : unchanged(next);
+}
+
+/** The answer that is held is shown or told. @param {Schedule} state @returns {{state: Schedule, effects: Effect[]}} */
+function told(state) {
+  if (state.answer === "tell") return unchanged({ ...state, isTold: true });
+  const next = { ...state, due: null, restsAt: null, answer: null, isTold: false, isCurrent: true };
+  return { state: next, effects: ["show"] };
+}
+
+/** @param {Schedule} state @param {{problem: Problem, retryAfter: number | null}} failure @param {number} now */
+function failed(state, { problem, retryAfter }, now) {
+  /** @type {Schedule} */
+  const next = { ...state, asked: null };
+  if (retryAfter !== null) return unchanged({ ...next, notBefore: now + retryAfter, due: now + retryAfter });
+  Object.assign(next, { answer: "tell", problem });
+  return next.restsAt === null ? told(next) : unchanged(next);
+}

@@ -1,0 +1,45 @@
+/** The strip at the stage's foot: that the picture waits for the text, or why the text has none. */
+
+import { element } from "../elements.js";
+
+/** @typedef {{text: string, line: number | null, kind: "refused" | "stopped" | "failed" | "later"}} Reason */
+
+/** @param {HTMLElement} foot @param {import("../locale.js").Locale["say"]} say */
+export function createStrip(foot, say) {
+  const box = element("div", "live-strip");
+  const status = element("p", "live-text");
+  const side = element("span", "live-side");
+  box.hidden = true;
+  box.append(element("i", "live-icon"), status, side);
+  foot.append(box);
+  let shown = "";
+
+  /** @param {string} kind @param {string} text @param {string} beside @param {boolean} isSpoken */
+  function show(kind, text, beside, isSpoken) {
+    const now = `${kind}\n${text}\n${beside}`;
+    if (now === shown) return;
+    shown = now;
+    box.hidden = false;
+    box.className = `live-strip ${kind}`;
+    if (isSpoken) status.setAttribute("role", "status");
+    else status.removeAttribute("role");
+    status.textContent = text;
+    side.textContent = beside;
+  }
+
+  return {
+    hide() {
+      box.hidden = true;
+      shown = "";
+    },
+    /** @param {number | null} line the first that differs, null where the settings do @param {boolean} isUnfinished */
+    typing(line, isUnfinished) {
+      const text = line === null ? say("live_settings") : say("live_typing", { line });
+      show("typing", text, isUnfinished ? say("live_unfinished") : "", false);
+    },
+    /** @param {Reason} reason */
+    tell({ text, line, kind }) {
+      show(kind, text, line === null ? "" : say("line", { line }), true);
+    },
+  };
+}

@@ -1,0 +1,44 @@
+/** Hatches what of a drawn step is older than the text: a mask of stripes, over what stands for each of its entities. */
+
+/** @typedef {{uids: Set<string>, names: Set<string>}} Older   entities, and names as `frame/name` */
+
+const MASKED = "older-masked";
+/** The attributes by which what stands for an entity is found, each with its uid at the beginning. */
+const OWN = [
+  "handle",
+  "node",
+  "cell",
+  "storage-strip",
+  "counter-badge",
+  "wire",
+  "bead",
+  "object",
+  "grad-ref",
+  "pin",
+  "slot",
+];
+const SELECTOR = [...OWN, "name", "path"].map((name) => `[data-${name}]`).join(",");
+
+/** @param {Element} root @param {Older | null} older null: nothing is */
+export function markOlder(root, older) {
+  for (const element of root.querySelectorAll(`.${MASKED}`)) {
+    element.classList.remove(MASKED);
+    element.removeAttribute("mask");
+  }
+  if (!older) return;
+  for (const element of root.querySelectorAll(SELECTOR)) {
+    if (!isOlder(element, older) || element.parentElement?.closest(`.${MASKED}`)) continue;
+    element.classList.add(MASKED);
+    element.setAttribute("mask", `url(#older-${element.closest(".graph-pane") ? "graph" : "memory"})`);
+  }
+}
+
+/** @param {Element} element @param {Older} older */
+function isOlder(element, { uids, names }) {
+  const attribute = (/** @type {string} */ name) => element.getAttribute(`data-${name}`);
+  const uid = OWN.map(attribute).find((value) => value !== null);
+  if (uid) return uids.has(uid.split(":")[0]);
+  const name = attribute("name");
+  if (name !== null) return names.has(`${attribute("frame")}/${name}`);
+  return uids.has(attribute("ref") ?? "");
+}
