@@ -14,6 +14,7 @@ from server.pool.zygote import PREPARE
 from server.request_limits import RequestLimitMiddleware
 from server.routes import (
     api,
+    builder,
     compare,
     embeds,
     exports,
@@ -83,6 +84,7 @@ def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> Fast
             fixes,
             gradient_checks,
             operations,
+            builder,
             compare,
         )
     ]

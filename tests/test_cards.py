@@ -119,3 +119,99 @@ def test_fingers_reach_what_is_done_with_a_card(chromium: Any, site: str) -> Non
     page.locator("[data-tool=down]").tap()
     page.wait_for_function("() => document.querySelector('.card-told').textContent.includes('line 5')")
     context.close()
+
+
+def start(page: Any, site: str) -> None:
+    """The page with a program that does nothing yet, as cards."""
+    page.goto(site)
+    paste(page, "import torch\n")
+    run(page)
+    page.locator("[data-as=cards]").click()
+    page.wait_for_selector(".statement-card")
+
+
+def reached(page: Any) -> None:
+    """Until the last card has made a gradient."""
+    page.locator(".card-result", has_text="x.grad").wait_for()
+    assert text(page).rstrip("\n") == (
+        "import torch\nx = torch.tensor([1., 2., 4.], requires_grad=True)\nloss = x.sum()\nloss.backward()"
+    )
+
+
+def settled(page: Any, names: int) -> None:
+    """Until the run of the text is there, and the cards say what so many names are."""
+    page.wait_for_function("n => document.querySelectorAll('.card-role, .card-result b').length >= n", arg=names)
+
+
+def test_a_gradient_by_the_keyboard_alone(page: Any, site: str) -> None:
+    start(page, site)
+    for names, (word, option) in enumerate([("leaf", "leaf"), ("sum", "sum"), ("backward", "backward")]):
+        page.wait_for_selector(".statement-card:focus")
+        if names:
+            settled(page, names)
+        page.keyboard.press("/")
+        page.wait_for_selector("#palette-q:focus")
+        page.keyboard.type(word)
+        page.locator(f"#operation-{option}").wait_for()
+        while page.locator("[role=option][aria-selected=true]").get_attribute("data-operation") != option:
+            page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f".card-form[data-operation={option}] input:focus")
+        page.keyboard.press("Enter")
+    reached(page)
+    for _ in range(3):
+        page.keyboard.press("Control+z")
+    page.keyboard.press("Control+e")
+    assert text(page) == "import torch\n", "a card is one change"
+
+
+@pytest.mark.parametrize("way", ["click", "tap"])
+def test_a_gradient_by_mouse_and_by_touch(chromium: Any, site: str, way: str) -> None:
+    size = {"width": 390, "height": 844} if way == "tap" else {"width": 1440, "height": 900}
+    context = chromium.new_context(viewport=size, has_touch=way == "tap", is_mobile=way == "tap", locale="en-US")
+    page = context.new_page()
+    page.goto(site)
+    paste(page, "import torch\n")
+    run(page)
+    getattr(page.locator("[data-as=cards]"), way)()
+    for names, option in enumerate(["leaf", "sum", "backward"]):
+        if names:
+            settled(page, names)
+        getattr(page.locator(".card-add"), way)()
+        getattr(page.locator(f"#operation-{option}"), way)()
+        getattr(page.locator(f".card-form[data-operation={option}] [type=submit]"), way)()
+    reached(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    context.close()
+
+
+def test_a_card_is_previewed_and_escape_leaves_nothing(program: Any) -> None:
+    before = text(program)
+    card(program, 4).click()
+    where = program.locator("#where").inner_text()
+    program.keyboard.press("/")
+    program.wait_for_selector("#palette-q:focus")
+    program.keyboard.type("clone")
+    program.locator("#operation-clone[aria-selected=true]").wait_for()
+    program.wait_for_selector("#stage.previewed [data-name=y]", state="attached")
+    assert program.locator("#where").inner_text() == "Preview, not in the program yet · line 5 · y = b.clone()"
+    program.keyboard.press("Enter")
+    program.wait_for_selector(".card-form input:focus")
+    assert axe(program) == []
+    program.keyboard.press("ArrowDown")
+    program.locator("#where", has_text="y = a.clone()").wait_for()
+    program.keyboard.press("Escape")
+    program.wait_for_selector(".statement-card:focus")
+    assert program.locator("#stage.previewed, #stage [data-name=y]").count() == 0
+    assert (program.locator("#where").inner_text(), text(program)) == (where, before)
+
+
+def test_what_does_not_meet_is_said_before_it_runs(program: Any) -> None:
+    card(program, 6).click()
+    program.keyboard.press("/")
+    program.wait_for_selector("#palette-q:focus")
+    program.keyboard.type("backward()")
+    program.locator("#operation-backward").click()
+    program.locator("input[name='in.loss'][value=b]").click()
+    program.locator(".form-problem", has_text="2 elements").wait_for()
+    program.locator(".ghost-problem", has_text="RuntimeError").wait_for()

@@ -67,12 +67,12 @@ def _operand(item: PipelineItem, row: OperationRow, hole: Hole, k: int, known: s
     text = str(value).strip()
     if hole.kind == "name":
         return _checked_name(text, k, part)
-    if not _is_one_expression(text, hole.kind == "shape"):
+    if not is_one_expression(text, hole.kind == "shape"):
         raise _problem(k, part, f"{text[:100]!r} is not one expression")
     path = PATH.fullmatch(text)
     if path and path[1] not in known:
         raise _problem(k, part, f"no item before this one makes {path[1]!r}")
-    return text if path or hole.kind == "shape" or NUMBER.fullmatch(text) or not _has_operator(text) else f"({text})"
+    return text if path or hole.kind == "shape" or NUMBER.fullmatch(text) or not has_operator(text) else f"({text})"
 
 
 def _result(item: PipelineItem, row: OperationRow, k: int, taken: set[str]) -> str:
@@ -108,7 +108,7 @@ def _at_top(text: str) -> Iterator[str]:
         yield "?"
 
 
-def _is_one_expression(text: str, commas: bool) -> bool:
+def is_one_expression(text: str, commas: bool) -> bool:
     """Whether it stays in its place in a template. commas: whether it may be several, as sizes are."""
     if not text or not text.isprintable() or any(mark in STRING.sub("s", text) for mark in "#;\\'\""):
         return False
@@ -116,6 +116,6 @@ def _is_one_expression(text: str, commas: bool) -> bool:
     return "?" not in top and (commas or "," not in top) and not re.search(r"(?<![=!<>])=(?!=)", top)
 
 
-def _has_operator(text: str) -> bool:
+def has_operator(text: str) -> bool:
     """Whether a part of it could be taken for the operand: `a + b` in `{a}.clone()`."""
     return re.search(r"[^\w.]", "".join(_at_top(text))) is not None

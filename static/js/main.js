@@ -63,7 +63,10 @@ function isOpeningProgram() {
   return isFrontPage && shown.trace !== null && opened?.trace === shown.trace;
 }
 
-const program = createProgramPane(element, store, say);
+const program = createProgramPane(element, store, say, {
+  show: (opened, step, text) => picture.preview.show(opened, step, text),
+  clear: () => picture.preview.clear(),
+});
 const picture = createPicturePane(element, store, say, {
   about: aboutProgram,
   canRun: true,

@@ -161,6 +161,7 @@ export function createPicturePane(
       if (!opened?.count) element("sentences").replaceChildren();
     }
     if (opened?.count && differs(state, before, "opened", "step", "view")) {
+      element("stage").classList.remove("previewed");
       if (view === "loom") loom.show(opened, step);
       else stage.show(opened, step);
     }
@@ -180,9 +181,32 @@ export function createPicturePane(
     if (state.revealed && differs(state, before, "revealed")) stage.peek(state.revealed.storage, state.revealed.at);
   }
 
+  /** A step of another run in the place of the own one. */
+  const preview = {
+    /** @param {import("./state.js").OpenTrace} opened @param {number} i @param {string} text what the foot says of it */
+    show(opened, i, text) {
+      if (current().view !== "stage") return;
+      timeline.pause();
+      element("stage").classList.add("previewed");
+      stage.show(opened, i);
+      element("where").textContent = text;
+      element("sentences").replaceChildren(...captionItems(sentences(opened, i, say)));
+    },
+    clear() {
+      const { opened, step } = current();
+      if (!element("stage").classList.contains("previewed")) return;
+      element("stage").classList.remove("previewed");
+      if (!opened?.count) return;
+      stage.show(opened, step);
+      timeline.show(step);
+      element("sentences").replaceChildren(...captionItems(sentences(opened, step, say)));
+    },
+  };
+
   return {
     render,
     stage,
+    preview,
     timeline,
     zoom: {
       in: () => stage.zoom(ZOOM),

@@ -20,8 +20,9 @@ import { differs } from "./store.js";
  * @param {<T extends HTMLElement>(id: string) => T} element an element of the page, by its id
  * @param {{state: () => PageState, dispatch: (action: import("./page_state.js").Action) => void}} store
  * @param {import("./locale.js").Locale["say"]} say
+ * @param {import("./builder/ghost.js").PreviewStage} previewStage where a card is drawn that is not in the program yet
  */
-export function createProgramPane(element, { state: current, dispatch }, say) {
+export function createProgramPane(element, { state: current, dispatch }, say, previewStage) {
   const title = element("heading").textContent ?? "";
   const form = /** @type {HTMLFormElement} */ (element("run-form"));
   /** @type {import("./outputs.js").OutputRow[]} the article's outputs beside torch's */
@@ -66,7 +67,7 @@ export function createProgramPane(element, { state: current, dispatch }, say) {
   });
   const cards = createCards(
     { form, buttons: element("program-as"), host: element("cards") },
-    { editor, store: { state: current, dispatch } },
+    { editor, store: { state: current, dispatch }, stage: previewStage },
     () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
   );
   const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"));

@@ -3,18 +3,23 @@
 import { element } from "../elements.js";
 import { isCurrent } from "../page_selectors.js";
 import { differs } from "../store.js";
+import { aliveNames } from "./alive.js";
+import { COMMANDS, deedOf, keyHints, WALKS } from "./card_keys.js";
 import { createCardList } from "./card_list.js";
 import { stepOfLine } from "./card_facts.js";
 import { startDragging } from "./dragging.js";
 import { openEditField } from "./edit_field.js";
 import * as edits from "./edits.js";
-import { changesOf } from "./line_edits.js";
-import { placeAbove, placeBelow } from "./places.js";
+import { createGhost } from "./ghost.js";
+import { applyEdits, changesOf } from "./line_edits.js";
+import { openPalette } from "./palette.js";
+import { placeAbove, placeAtEnd, placeBelow } from "./places.js";
 import { loadBuilderLocale } from "./words.js";
 
 /** @typedef {import("../page_state.js").PageState} PageState */
 /** @typedef {import("./statements.js").Item} Item */
 /** @typedef {import("./edits.js").Outcome} Outcome */
+/** @typedef {import("./places.js").Place} Place */
 /** @typedef {{id: string, label: string, keys: string, run: () => void}} Command   what can be done with the card that the reader is at */
 /**
  * @typedef {object} Builder
@@ -34,13 +39,15 @@ const RUN_AFTER = 250;
  * @param {HTMLElement} parts.host
  * @param {{change: (changes: import("./line_edits.js").Change[]) => void, undo: () => boolean, redo: () => boolean, openLine: (line: number) => void}} parts.editor
  * @param {{state: () => PageState, dispatch: (action: import("../page_state.js").Action) => void}} parts.store
+ * @param {import("./ghost.js").PreviewStage} parts.stage where a card is previewed
  * @returns {Promise<Builder>}
  */
-export async function createBuilder({ host, editor, store }) {
+export async function createBuilder({ host, editor, store, stage }) {
   const say = (await loadBuilderLocale(document.documentElement.lang)).say;
   const list = element("ol", "card-list");
   list.setAttribute("aria-label", say("cards"));
   const bar = element("div", "cards-foot");
+  const addButton = button("card-add", say("card_add_end"), "/", () => add(placeAtEnd(cards.program())));
   const told = element("p", "card-told");
   told.setAttribute("role", "status");
   bar.append(
@@ -48,7 +55,7 @@ export async function createBuilder({ host, editor, store }) {
     button("quiet card-redo", "↷", "", () => redo(), say("card_redo")),
     keyHints(say),
   );
-  host.replaceChildren(list, bar, told);
+  host.replaceChildren(list, addButton, bar, told);
   let isShown = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let runTimer;
@@ -135,6 +142,58 @@ export async function createBuilder({ host, editor, store }) {
     });
   }
 
+  const ghost = createGhost(stage, (problem) => {
+    const line = list.querySelector(".ghost-problem");
+    if (line) line.textContent = problem ? say(problem.key, { message: problem.message }) : "";
+  });
+
+  /** Opens the palette at a place. @param {Place} place @param {string} [operation] whose form is opened at once */
+  async function add(place, operation) {
+    closePalette();
+    const state = store.state();
+    const program = cards.program();
+    const above = program.items.findLast(({ last }) => last < place.line);
+    const opened = isCurrent(state) && state.opened?.count ? state.opened : null;
+    const { row, start } = await openPalette({
+      line: place.line,
+      alive: aliveNames(program, place, opened, cards.stepsOfItem),
+      label: say("card_add"),
+      preview: (draft) => preview(place, draft),
+      add(draft) {
+        const outcome = edits.added(cards.program(), place, draft.statement, draft.imports);
+        if ("refused" in outcome) return say(outcome.refused, outcome.args);
+        closePalette();
+        apply(outcome, "card_added");
+        return null;
+      },
+      close() {
+        closePalette();
+        cards.setCurrent(cards.current, true);
+      },
+      failed: () => tell(say("palette_failed")),
+    });
+    row.append(element("p", "ghost-problem"));
+    row.style.setProperty("--depth", String(place.depth));
+    cards.insertBelow(above?.first ?? -1, row);
+    await start(operation);
+    row.scrollIntoView({ block: "nearest" });
+  }
+
+  function closePalette() {
+    ghost.clear();
+    cards.removeInserted();
+  }
+
+  /** @param {Place} place @param {import("./palette.js").Draft | null} draft */
+  function preview(place, draft) {
+    const outcome = draft && edits.added(cards.program(), place, draft.statement, draft.imports);
+    if (!draft || !outcome || "refused" in outcome) return ghost.clear();
+    const source = applyEdits(cards.program().lines, outcome.edits).join("\n");
+    const line = outcome.line + 1;
+    const statement = draft.statement.split("\n")[0];
+    ghost.show({ source, ...store.state().settings }, line, say("form_said", { line, statement }));
+  }
+
   function undo() {
     cards.removeInserted();
     if (editor.undo()) runSoon(cards.current);
@@ -149,6 +208,7 @@ export async function createBuilder({ host, editor, store }) {
 
   /** @type {Record<string, (item: Item) => unknown>} */
   const deeds = {
+    add: (item) => add(placeBelow(cards.program(), item)),
     edit,
     up: (item) => apply(edits.movedUp(cards.program(), item), "card_moved"),
     down: (item) => apply(edits.movedDown(cards.program(), item), "card_moved"),
@@ -163,6 +223,7 @@ export async function createBuilder({ host, editor, store }) {
   /** @param {string} name @param {Item | null} [item] */
   function doNamed(name, item = cards.currentItem()) {
     if (item || name === "undo" || name === "redo") deeds[name]?.(/** @type {Item} */ (item));
+    else if (name === "add") void add(placeAtEnd(cards.program()));
   }
 
   /** @param {Item | null} item */
@@ -223,7 +284,10 @@ export async function createBuilder({ host, editor, store }) {
     show(shown) {
       if (shown === isShown) return;
       isShown = shown;
-      if (!shown) return clearTimeout(runTimer);
+      if (!shown) {
+        clearTimeout(runTimer);
+        return closePalette();
+      }
       cards.setText(store.state().text);
       showRun(store.state());
     },
@@ -242,39 +306,6 @@ export async function createBuilder({ host, editor, store }) {
   }
 }
 
-/** @type {Record<string, number>} cards further, by key */
-const WALKS = {
-  ArrowUp: -1,
-  ArrowDown: 1,
-  Home: Number.NEGATIVE_INFINITY,
-  End: Number.POSITIVE_INFINITY,
-  PageUp: -8,
-  PageDown: 8,
-};
-
-/** What can be done with a card, with its keys. @type {[string, string][]} */
-const COMMANDS = [
-  ["edit", "⏎"],
-  ["duplicate", "⌃D"],
-  ["off", "⌃/"],
-  ["up", "⌥↑"],
-  ["down", "⌥↓"],
-  ["delete", "⌫"],
-  ["undo", "⌃Z"],
-  ["redo", "⌃⇧Z"],
-];
-
-/** @param {KeyboardEvent} event @returns {string | null} */
-function deedOf({ key, altKey, ctrlKey, metaKey, shiftKey }) {
-  if (altKey) return key === "ArrowUp" ? "up" : key === "ArrowDown" ? "down" : null;
-  if (ctrlKey || metaKey) {
-    const letter = key.toLowerCase();
-    if (letter === "z") return shiftKey ? "redo" : "undo";
-    return { d: "duplicate", "/": "off", y: "redo" }[letter] ?? null;
-  }
-  return { Enter: "edit", Backspace: "delete", Delete: "delete", s: "siblings", F2: "edit" }[key] ?? null;
-}
-
 /** @param {string} className @param {string} text @param {string} key @param {() => void} onClick @param {string} [label] */
 function button(className, text, key, onClick, label) {
   const made = /** @type {HTMLButtonElement} */ (element("button", className, text));
@@ -284,18 +315,4 @@ function button(className, text, key, onClick, label) {
   if (label) made.title = label;
   made.addEventListener("click", onClick);
   return made;
-}
-
-/** @param {import("../locale.js").Locale["say"]} say */
-function keyHints(say) {
-  const hints = element("p", "card-keys");
-  for (const [keys, what] of [
-    ["↑ ↓", "cards_key"],
-    ["⏎", "edit_key"],
-    ["⌥↑", "move_key"],
-    ["⌃/", "off_key"],
-  ]) {
-    hints.append(element("kbd", "", keys), ` ${say(`card_${what}`)} `);
-  }
-  return hints;
 }

@@ -13,6 +13,7 @@ import { ownText } from "./edits.js";
 export const TOOLS = [
   ["up", "M8 13V4M4 7.500 8 3.500l4 4"],
   ["down", "M8 3v9M4 8.500l4 4 4-4"],
+  ["add", "M8 3v10M3 8h10"],
   ["edit", "M3 13l.8-3L10.500 3.300l2.200 2.200L6 12.200zM9 4.800 11.200 7"],
   ["duplicate", "M3 3h7v7H3zM6 6h7v7H6z"],
   ["off", "M8 2.500v5M4.800 4.500a5 5 0 1 0 6.400 0"],

@@ -1,0 +1,204 @@
+"""The form of a card that is to be added: its operands among the names alive there, its name, and what would go wrong."""
+
+import itertools
+import keyword
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from server.operations.operand_kinds import KINDS
+from server.operations.pipeline import has_operator, is_one_expression
+from server.operations.shape_rules import RULES, Mismatch, mismatch, tuple_text
+from server.operations.table import Hole, OperationRow
+from server.wire.builder import AliveName
+
+CONSTRAINTS = {row.kind: row for row in KINDS}
+OF_KIND = {
+    "array": {"array"},
+    "module": {"module"},
+    "module with grads": {"module"},
+    "optimizer": {"optimizer"},
+    "state": {"collection"},
+    "function": {"function"},
+}
+"""What a name has to stand for, by the kind of the operand; any other needs a tensor."""
+NECESSARY = {"node", "scalar node", "leaf with grad"}
+"""Kinds without whose facts torch raises."""
+PROPOSED = {
+    "create": ("x", "w", "v", "u"),
+    "module": ("net", "net2"),
+    "optimizer": ("opt", "opt2"),
+    "reduce": ("loss", "total"),
+    "graph": ("y", "z"),
+}
+"""Names for a result, by the operation's group."""
+OTHERS = ("y", "z", "h", "k", "b", "c", "d")
+COMMAS = {"shape"}
+"""Kinds of operands that may be several expressions."""
+MAX_TEXT = 200
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A name for an operand. why: what speaks against it, if anything; impossible: torch would raise."""
+
+    alive: AliveName
+    why: Mismatch | None
+    impossible: bool
+    chosen: bool
+
+    @property
+    def shape(self) -> str:
+        return "" if self.alive.shape is None else tuple_text(self.alive.shape)
+
+
+@dataclass(frozen=True)
+class Field:
+    """A hole of the template. choices: none where it is written as text. text: what stands there now."""
+
+    hole: Hole
+    choices: list[Choice]
+    text: str
+
+
+@dataclass(frozen=True)
+class CardForm:
+    """fields: one for each hole; name: of the result, None where there is none; statement: "" while something is missing."""
+
+    row: OperationRow
+    fields: list[Field]
+    name: str | None
+    problem: Mismatch | None
+    statement: str
+
+    @property
+    def shown(self) -> str:
+        """The statement, with a question mark for what is missing."""
+        texts = {field.hole.name: field.text or "?" for field in self.fields}
+        return self.row.template.format_map({**texts, "out": self.name or ""})
+
+
+def card_form(
+    row: OperationRow, group: str, alive: Sequence[AliveName], written: Mapping[str, str], name: str | None
+) -> CardForm:
+    """written: what the reader chose, by hole; name: for the result, None for a proposal."""
+    texts = {hole.name: written[hole.name][:MAX_TEXT] for hole in row.holes if hole.name in written}
+    for hole in row.holes:
+        if hole.name not in texts:
+            texts[hole.name] = likely(row, hole, alive, texts)
+    shapes = {alive_name.name: alive_name.shape for alive_name in alive if alive_name.shape is not None}
+    fields = [Field(hole, choices(row, hole, alive, texts), texts[hole.name]) for hole in row.holes]
+    has_result = "{out}" in row.template
+    out = (name if name is not None else proposed_name(group, alive)) if has_result else None
+    problem = first_problem(row, fields, texts, out, shapes)
+    complete = (out is None or is_name(out)) and all(
+        is_one_expression(field.text, field.hole.kind in COMMAS) for field in fields
+    )
+    statement = row.template.format_map({**bracketed(fields), "out": out or ""}) if complete else ""
+    return CardForm(row, fields, out, problem, statement)
+
+
+def bracketed(fields: Sequence[Field]) -> dict[str, str]:
+    """The text of each hole, in brackets where a part of it could be taken for the operand."""
+    operands = {field.hole.name for field in fields if CONSTRAINTS[field.hole.kind].sample is not None}
+    return {
+        field.hole.name: f"({field.text})" if field.hole.name in operands and has_operator(field.text) else field.text
+        for field in fields
+    }
+
+
+def first_problem(
+    row: OperationRow,
+    fields: Sequence[Field],
+    texts: Mapping[str, str],
+    out: str | None,
+    shapes: Mapping[str, list[int]],
+) -> Mismatch | None:
+    """Why the card can not be added, or would raise; None where nothing is known against it."""
+    for field in fields:
+        if not field.text:
+            return Mismatch("form_missing", (field.hole.name,), {"hole": field.hole.name})
+        chosen = next((choice for choice in field.choices if choice.chosen), None)
+        if chosen is not None and chosen.why is not None and chosen.impossible:
+            return chosen.why
+        if not is_one_expression(field.text, field.hole.kind in COMMAS):
+            return Mismatch("form_text", (field.hole.name,), {"hole": field.hole.name})
+    if out is not None and not is_name(out):
+        return Mismatch("form_name", ("out",))
+    return mismatch(row.name, {hole: shapes[text] for hole, text in texts.items() if text in shapes}, texts)
+
+
+def likely(row: OperationRow, hole: Hole, alive: Sequence[AliveName], texts: Mapping[str, str]) -> str:
+    """What fits a hole best, beside the operands that are there: the nearest name that nothing speaks against."""
+    if hole.proposed is not None:
+        return hole.proposed
+    found = [choice for choice in choices(row, hole, alive, {**texts, hole.name: ""}) if not choice.impossible]
+    taken = set(texts.values())
+    dims = CONSTRAINTS[hole.kind].dims
+    ranked = sorted(
+        found,
+        key=lambda choice: (
+            choice.why is not None,
+            dims not in (None, len(choice.alive.shape or [])),
+            choice.alive.name in taken,
+        ),
+    )
+    return ranked[0].alive.name if ranked else ""
+
+
+def choices(row: OperationRow, hole: Hole, alive: Sequence[AliveName], texts: Mapping[str, str]) -> list[Choice]:
+    """The names that can stand in a hole, with what speaks against each beside the other operands."""
+    if hole.proposed is not None or CONSTRAINTS[hole.kind].sample is None:
+        return []
+    needed = OF_KIND.get(hole.kind, {"tensor"})
+    shapes = {name.name: name.shape for name in alive if name.shape is not None}
+    found = []
+    for name in alive:
+        if name.kind not in needed and name.kind != "unknown" and hole.kind != "anything":
+            continue
+        why, impossible = against(row, hole, name)
+        if why is None:
+            others = {**texts, hole.name: name.name}
+            met = mismatch(row.name, {key: shapes[text] for key, text in others.items() if text in shapes}, others)
+            why, impossible = (met, True) if met is not None and hole.name in met.holes else (None, False)
+        found.append(Choice(name, why, impossible, texts.get(hole.name) == name.name))
+    return found
+
+
+def against(row: OperationRow, hole: Hole, name: AliveName) -> tuple[Mismatch | None, bool]:
+    """What speaks against a name by itself, and whether torch would raise."""
+    kind, where = CONSTRAINTS[hole.kind], (hole.name,)
+    if name.kind != "tensor":
+        return None, False
+    necessary = hole.kind in NECESSARY
+    floating = name.dtype.removeprefix("torch.").startswith(("float", "bfloat", "complex"))
+    if kind.floating and not floating:
+        return Mismatch("fit_floating", where, {"dtype": name.dtype}), hole.kind == "plain tensor"
+    if kind.floating is False and floating:
+        return Mismatch("fit_whole", where, {"dtype": name.dtype}), False
+    if kind.complex and "complex" not in name.dtype:
+        return Mismatch("fit_complex", where, {"dtype": name.dtype}), False
+    if hole.kind == "boolean tensor" and name.dtype != "torch.bool":
+        return Mismatch("fit_bool", where, {"dtype": name.dtype}), False
+    if kind.requires_grad and not name.requires_grad:
+        return Mismatch("fit_requires_grad", where), necessary
+    if hole.kind == "writable tensor" and name.requires_grad and name.leaf:
+        return Mismatch("fit_writable", where), False
+    if kind.leaf is not None and kind.leaf != name.leaf:
+        return Mismatch("fit_leaf" if kind.leaf else "fit_node", where), False
+    if kind.has_grad and not name.grad:
+        return Mismatch("fit_grad", where), False
+    if row.name not in RULES and kind.dims is not None and name.shape is not None and kind.dims != len(name.shape):
+        return Mismatch("fit_dims", where, {"needed": kind.dims, "has": len(name.shape)}), False
+    return None, False
+
+
+def proposed_name(group: str, alive: Sequence[AliveName]) -> str:
+    """A name that nothing has yet."""
+    taken = {name.name for name in alive}
+    names = itertools.chain(PROPOSED.get(group, ()), OTHERS, (f"t{n}" for n in itertools.count(1)))
+    return next(name for name in names if name not in taken)
+
+
+def is_name(text: str) -> bool:
+    """Whether Python takes it as the name of a variable."""
+    return len(text) <= MAX_TEXT and text.isidentifier() and not keyword.iskeyword(text)

@@ -1,0 +1,177 @@
+"""Which sizes meet: what torch would raise for the shapes of operands, told before anything is run."""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+Shape = Sequence[int]
+Shapes = Mapping[str, Shape]
+Texts = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """key: of a sentence; args: its facts; holes: the operands that it is about."""
+
+    key: str
+    holes: tuple[str, ...]
+    args: dict[str, str | int] = field(default_factory=dict)
+
+
+def tuple_text(shape: Shape) -> str:
+    """As Python writes it."""
+    return str(tuple(shape))
+
+
+def product(shapes: Shapes, _: Texts) -> Mismatch | None:
+    """`a @ b`: the last size of a meets the last but one of b, and what stands before broadcasts."""
+    a, b = shapes["a"], shapes["b"]
+    if not a or not b:
+        return Mismatch("fit_no_scalar", ("a",) if not a else ("b",))
+    inner = b[0] if len(b) == 1 else b[-2]
+    if a[-1] != inner:
+        return Mismatch("fit_matmul", ("a", "b"), {"left": a[-1], "right": inner})
+    if len(a) > 2 and len(b) > 2 and not broadcast(a[:-2], b[:-2]):
+        return Mismatch("fit_broadcast", ("a", "b"), {"left": tuple_text(a), "right": tuple_text(b)})
+    return None
+
+
+def broadcast(a: Shape, b: Shape) -> bool:
+    """Whether two shapes broadcast: from the right, sizes are equal or one of them is 1."""
+    return all(left == right or 1 in (left, right) for left, right in zip(reversed(a), reversed(b), strict=False))
+
+
+def together(shapes: Shapes, _: Texts) -> Mismatch | None:
+    """`a + b`: the shapes broadcast."""
+    a, b = shapes["a"], shapes["b"]
+    return None if broadcast(a, b) else Mismatch("fit_broadcast", ("a", "b"), _both(a, b))
+
+
+def into(shapes: Shapes, _: Texts) -> Mismatch | None:
+    """`a.copy_(b)`: b broadcasts to the shape of a."""
+    a, b = shapes["a"], shapes["b"]
+    fits = len(b) <= len(a) and all(right in (left, 1) for left, right in zip(reversed(a), reversed(b), strict=False))
+    return None if fits else Mismatch("fit_into", ("a", "b"), _both(a, b))
+
+
+def joined(shapes: Shapes, _: Texts) -> Mismatch | None:
+    """`torch.cat([a, b])`: all sizes but the first are equal."""
+    a, b = shapes["a"], shapes["b"]
+    if not a or not b:
+        return Mismatch("fit_no_scalar", ("a",) if not a else ("b",))
+    if (0,) in (tuple(a), tuple(b)):
+        return None  # torch leaves an empty vector out
+    fits = len(a) == len(b) and list(a[1:]) == list(b[1:])
+    return None if fits else Mismatch("fit_joined", ("a", "b"), _both(a, b))
+
+
+def stacked(shapes: Shapes, _: Texts) -> Mismatch | None:
+    """`torch.stack([a, b])`: the shapes are equal."""
+    a, b = shapes["a"], shapes["b"]
+    return None if list(a) == list(b) else Mismatch("fit_same", ("a", "b"), _both(a, b))
+
+
+def rows_by_vector(shapes: Shapes, _: Texts) -> Mismatch | None:
+    """`einsum("ij,j->i", a, b)`: a matrix, and a vector as long as its rows; 1 broadcasts."""
+    a, b = shapes["a"], shapes["b"]
+    for name, shape, dims in (("a", a, 2), ("b", b, 1)):
+        if len(shape) != dims:
+            return Mismatch("fit_dims", (name,), {"needed": dims, "has": len(shape)})
+    return None if broadcast(a[1:], b) else Mismatch("fit_matmul", ("a", "b"), {"left": a[1], "right": b[0]})
+
+
+def rearranged(shapes: Shapes, texts: Texts) -> Mismatch | None:
+    """`a.view(sizes)`: as many elements; one size may be -1."""
+    a, text = shapes["a"], texts.get("shape", "")
+    if not re.fullmatch(r"\(?\s*-?\d+(\s*,\s*-?\d+)*\s*,?\s*\)?", text):
+        return None
+    sizes = [int(size) for size in re.findall(r"-?\d+", text)]
+    elements, known = math.prod(a), math.prod(size for size in sizes if size != -1)
+    wild = sizes.count(-1)
+    if min(sizes) < -1 or wild > 1:
+        return Mismatch("fit_sizes", ("shape",))
+    fits = known == elements if not wild else known > 0 and elements % known == 0
+    return None if fits else Mismatch("fit_elements_of", ("shape",), {"n": elements, "shape": tuple_text(sizes)})
+
+
+def flat(shapes: Shapes, _: Texts) -> Mismatch | None:
+    """`a.t()`: at most two dimensions."""
+    has = len(shapes["a"])
+    return Mismatch("fit_at_most", ("a",), {"needed": 2, "has": has}) if has > 2 else None
+
+
+def in_range(hole: str, extra: int = 0) -> Callable[[Shapes, Texts], Mismatch | None]:
+    """A dimension's number is one that the tensor has; extra: one that it would have then."""
+
+    def rule(shapes: Shapes, texts: Texts) -> Mismatch | None:
+        number = _integer(texts.get(hole, ""))
+        dims = max(len(shapes["a"]) + extra, 1)
+        if number is None or -dims <= number < dims:
+            return None
+        return Mismatch("fit_dim_range", (hole,), {"low": -dims, "high": dims - 1})
+
+    return rule
+
+
+def element(shapes: Shapes, texts: Texts) -> Mismatch | None:
+    """`a[n]`: within the first dimension."""
+    a, number = shapes["a"], _integer(texts.get("n", ""))
+    if not a:
+        return Mismatch("fit_no_scalar", ("a",))
+    if number is None or -a[0] <= number < a[0]:
+        return None
+    return Mismatch("fit_index", ("n",), {"n": number, "size": a[0]})
+
+
+def single(hole: str) -> Callable[[Shapes, Texts], Mismatch | None]:
+    """One element, as `.item()` and `.backward()` need."""
+
+    def rule(shapes: Shapes, _: Texts) -> Mismatch | None:
+        count = math.prod(shapes[hole])
+        return None if count == 1 else Mismatch("fit_single", (hole,), {"n": count})
+
+    return rule
+
+
+RULES: dict[str, tuple[tuple[str, ...], Callable[[Shapes, Texts], Mismatch | None]]] = {
+    "matmul": (("a", "b"), product),
+    "einsum": (("a", "b"), rows_by_vector),
+    **dict.fromkeys(("add", "sub", "mul", "where", "isclose", "allclose", "mse", "l1"), (("a", "b"), together)),
+    "write_into": (("a", "b"), into),
+    "cat": (("a", "b"), joined),
+    "stack": (("a", "b"), stacked),
+    "view": (("a",), rearranged),
+    "reshape": (("a",), rearranged),
+    "contiguous_view": (("a",), rearranged),
+    "t": (("a",), flat),
+    "sum_dim": (("a",), in_range("dim")),
+    "argmax": (("a",), in_range("dim")),
+    "softmax": (("a",), in_range("dim")),
+    "log_softmax": (("a",), in_range("dim")),
+    "unsqueeze": (("a",), in_range("dim", 1)),
+    "index": (("a",), element),
+    "set_item": (("a",), element),
+    "item": (("a",), single("a")),
+    "backward": (("loss",), single("loss")),
+    "backward_retain": (("loss",), single("loss")),
+    "grad": (("loss",), single("loss")),
+    "grad_create": (("loss",), single("loss")),
+}
+"""What has to be so, by operation: the operands whose shapes have to be known, and the rule."""
+
+
+def mismatch(operation: str, shapes: Shapes, texts: Texts) -> Mismatch | None:
+    """What torch would raise; None where it would not, or where that is not known. texts: what is written in each hole."""
+    needed, rule = RULES.get(operation, ((), None))
+    if rule is None or any(name not in shapes for name in needed):
+        return None
+    return rule(shapes, texts)
+
+
+def _integer(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"\s*-?\d{1,9}\s*", text) else None
+
+
+def _both(a: Shape, b: Shape) -> dict[str, str | int]:
+    return {"left": tuple_text(a), "right": tuple_text(b)}

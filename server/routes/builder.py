@@ -1,0 +1,88 @@
+"""The builder's partials: the palette of operations at a place of the program, and the form of one of them."""
+
+from typing import Annotated, Any, get_args
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse
+from pydantic import ValidationError
+
+from server.operations.card_form import CardForm, card_form
+from server.operations.catalogue import TABLES, sentences
+from server.operations.table import OperationRow
+from server.templating import render_public, request_language
+from server.wire.builder import AliveName, Place
+from server.wire.problems import ProblemError
+from server.wire.saved_programs import Language
+
+MAX_ALIVE = 12_000
+"""Characters of the names that a request brings."""
+
+MAX_SIBLINGS = 5
+
+router = APIRouter(prefix="/builder", include_in_schema=False)
+ROWS = {row.name: (group, row) for group, rows in TABLES.items() for row in rows}
+SENTENCES: dict[str, dict[str, str]] = {language: sentences(language) for language in get_args(Language)}
+
+Alive = Annotated[str, Query(max_length=MAX_ALIVE)]
+
+
+@router.get("/palette", response_class=HTMLResponse)
+async def palette(
+    request: Request, alive: Alive = "[]", q: Annotated[str, Query(max_length=100)] = "", line: int = 0
+) -> Response:
+    """The operations that a search finds, each with the likely operands in it. line: below which the card goes."""
+    names = read_alive(alive)
+    language = request_language(request)
+    found = [
+        (group, entries)
+        for group, rows in TABLES.items()
+        if (entries := [entry(row, group, names) for row in rows if is_found(row, group, q)])
+    ]
+    return render_public(
+        request,
+        "partials/_palette.html",
+        language,
+        groups=found,
+        count=sum(len(entries) for _, entries in found),
+        total=len(ROWS),
+        sentences=SENTENCES[language],
+        q=q,
+        line=line,
+        alive=alive,
+    )
+
+
+@router.get("/form/{operation}", response_class=HTMLResponse)
+async def form(
+    request: Request, operation: Annotated[str, Path(max_length=60)], alive: Alive = "[]", line: int = 0
+) -> Response:
+    """The form of an operation. What the reader chose comes as `in.HOLE` and `out`."""
+    if operation not in ROWS:
+        raise ProblemError(404, "not_found", "there is no such operation", field="operation")
+    group, row = ROWS[operation]
+    query = request.query_params
+    written = {hole.name: query[f"in.{hole.name}"].strip() for hole in row.holes if f"in.{hole.name}" in query}
+    made = card_form(row, group, read_alive(alive), written, query["out"].strip() if "out" in query else None)
+    language = request_language(request)
+    siblings = [ROWS[name][1] for name in row.siblings[:MAX_SIBLINGS]]
+    context: dict[str, Any] = {"form": made, "siblings": siblings, "sentence": SENTENCES[language][row.name]}
+    return render_public(request, "partials/_card_form.html", language, **context, line=line, alive=alive, group=group)
+
+
+def read_alive(text: str) -> list[AliveName]:
+    """The names that a request brings. Raises ProblemError where they are no such."""
+    try:
+        return Place.model_validate_json(f'{{"alive": {text}}}').alive
+    except ValidationError as error:
+        raise ProblemError(422, "invalid", "the names are no list of names", field="alive") from error
+
+
+def entry(row: OperationRow, group: str, alive: list[AliveName]) -> CardForm:
+    return card_form(row, group, alive, {}, None)
+
+
+def is_found(row: OperationRow, group: str, q: str) -> bool:
+    """Whether every word of a search is in the operation's name, template, group or sentences."""
+    texts = (row.name, row.template, group, *(SENTENCES[language][row.name] for language in SENTENCES))
+    whole = "\n".join(texts).lower()
+    return all(word in whole for word in q.lower().split())

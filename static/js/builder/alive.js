@@ -1,0 +1,109 @@
+/** The names that have a value at a place of the program, as a run says: what an operation there can be given. */
+
+import { find } from "../entities.js";
+import { refOf } from "../layout/names.js";
+import { nameMarks } from "./names.js";
+
+/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("./places.js").Place} Place */
+/** @typedef {import("./statements.js").Item} Item */
+/** @typedef {{name: string, kind: string, type?: string, shape?: number[], dtype?: string, requires_grad?: boolean, leaf?: boolean, grad?: boolean}} AliveName */
+
+const MOST = 24;
+const OPTIMIZERS = /^(SGD|Adam\w*|NAdam|RAdam|SparseAdam|RMSprop|Rprop|Adagrad|Adadelta|ASGD|LBFGS|Adafactor|Muon)$/;
+const COLLECTIONS = /^(list|tuple|dict|set|OrderedDict|frozenset)$/;
+
+/**
+ * @param {import("./statements.js").Program} program @param {Place} place
+ * @param {OpenTrace | null} opened the run of this text; null where there is none @param {(item: Item) => number[]} stepsOf the steps of a card
+ * @returns {AliveName[]} the nearest first
+ */
+export function aliveNames(program, place, opened, stepsOf) {
+  const near = lastLines(program, place);
+  const step = opened ? stepBefore(program, place, opened, stepsOf) : null;
+  const frame = opened && step !== null ? frameAt(opened, step, place) : null;
+  if (!opened || step === null || !frame)
+    return [...near.keys()].map((name) => ({ name, kind: "unknown" })).slice(0, MOST);
+  const entities = opened.state(step);
+  const names = [...frame.vars]
+    .filter(([name]) => !name.startsWith("__"))
+    .map(([name, value]) => aliveName(name, value, entities))
+    .filter((alive) => alive !== null);
+  return names.sort((a, b) => (near.get(b.name) ?? -1) - (near.get(a.name) ?? -1)).slice(0, MOST);
+}
+
+/** The line that bound each name last before a place. @param {import("./statements.js").Program} program @param {Place} place */
+function lastLines(program, { line }) {
+  const until = program.lines.slice(0, line).join("\n").length;
+  /** @type {Map<string, number>} */
+  const lines = new Map();
+  for (const { from, name, role } of nameMarks(program)) {
+    if (from >= until) break;
+    if (role === "made") lines.delete(name);
+    if (role === "made") lines.set(name, from);
+  }
+  return new Map([...lines].reverse());
+}
+
+/** The step after which a place comes: the last one of what stands above it, in its body or around it.
+ * @param {import("./statements.js").Program} program @param {Place} place @param {OpenTrace} opened @param {(item: Item) => number[]} stepsOf */
+function stepBefore(program, { line, body }, opened, stepsOf) {
+  for (let at = /** @type {Place["body"] | null} */ (body); at; at = at.of?.body ?? null) {
+    const above = at.statements.filter(({ end }) => end < line).reverse();
+    for (const item of [...above, ...(at.head ? [at.head] : [])]) {
+      const steps = stepsOf(item);
+      const last = item.kind === "head" && item.end < line ? lastOf(program, item, stepsOf) : steps.at(-1);
+      if (last === undefined || last < 0) continue;
+      if (opened.trace.steps[last].kind !== "raise") return last;
+    }
+  }
+  return null;
+}
+
+/** The last step of a whole block that is in the frame of its head. @param {import("./statements.js").Program} program @param {Item} head
+ * @param {(item: Item) => number[]} stepsOf */
+function lastOf({ items }, head, stepsOf) {
+  if (head.word === "def" || head.word === "class" || head.word === "async") return stepsOf(head).at(-1) ?? -1;
+  const inner = items.filter(({ first, end }) => first >= head.first && end <= head.end).flatMap(stepsOf);
+  return Math.max(-1, ...inner);
+}
+
+/** The frame of a step, or around it the one that a place is in. @param {OpenTrace} opened @param {number} step @param {Place} place */
+function frameAt(opened, step, { body }) {
+  const entities = opened.state(step);
+  let frame = find(entities, opened.trace.steps[step].frame, "frame");
+  let isInFunction = false;
+  for (let at = body.of; at; at = at.body?.of ?? null) isInFunction ||= at.word === "def" || at.word === "async";
+  while (frame && !isInFunction && frame.caller) frame = find(entities, frame.caller, "frame");
+  return frame;
+}
+
+/** @param {string} name @param {import("../entities.js").Value} value @param {import("../state.js").Entities} entities @returns {AliveName | null} */
+function aliveName(name, value, entities) {
+  const entity = entities.get(refOf(value) ?? "");
+  if (entity?.kind === "tensor")
+    return {
+      name,
+      kind: "tensor",
+      type: entity.type ?? "",
+      ...(entity.shape && { shape: entity.shape }),
+      dtype: `torch.${String(entity.dtype ?? "").replace(/^torch\./, "")}`,
+      requires_grad: Boolean(entity.requires_grad),
+      leaf: entity.leaf !== false,
+      grad: Boolean(entity.grad),
+    };
+  if (entity?.kind === "array") return { name, kind: "array", ...(entity.shape && { shape: entity.shape }) };
+  if (entity?.kind === "object") {
+    const type = entity.type ?? "";
+    return {
+      name,
+      kind: OPTIMIZERS.test(type) ? "optimizer" : COLLECTIONS.test(type) ? "collection" : "module",
+      type: type.slice(0, 60),
+    };
+  }
+  if (value && typeof value === "object" && "py" in value) {
+    if (value.py === "module") return null;
+    return { name, kind: value.py === "function" ? "function" : "other", type: String(value.py).slice(0, 60) };
+  }
+  return { name, kind: "other" };
+}

@@ -1,0 +1,52 @@
+/** The keys of the cards, and what they do. */
+
+import { element } from "../elements.js";
+
+/** @type {Record<string, number>} cards further, by key */
+export const WALKS = {
+  ArrowUp: -1,
+  ArrowDown: 1,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+  PageUp: -8,
+  PageDown: 8,
+};
+
+/** What can be done with a card, with its keys. @type {[string, string][]} */
+export const COMMANDS = [
+  ["add", "/"],
+  ["edit", "⏎"],
+  ["duplicate", "⌃D"],
+  ["off", "⌃/"],
+  ["up", "⌥↑"],
+  ["down", "⌥↓"],
+  ["delete", "⌫"],
+  ["undo", "⌃Z"],
+  ["redo", "⌃⇧Z"],
+];
+
+/** @param {KeyboardEvent} event @returns {string | null} */
+export function deedOf({ key, altKey, ctrlKey, metaKey, shiftKey }) {
+  if (altKey) return key === "ArrowUp" ? "up" : key === "ArrowDown" ? "down" : null;
+  if (ctrlKey || metaKey) {
+    const letter = key.toLowerCase();
+    if (letter === "z") return shiftKey ? "redo" : "undo";
+    return { d: "duplicate", "/": "off", y: "redo" }[letter] ?? null;
+  }
+  return { Enter: "edit", "/": "add", Backspace: "delete", Delete: "delete", s: "siblings", F2: "edit" }[key] ?? null;
+}
+
+/** @param {import("../locale.js").Locale["say"]} say */
+export function keyHints(say) {
+  const hints = element("p", "card-keys");
+  for (const [keys, what] of [
+    ["↑ ↓", "cards_key"],
+    ["⏎", "edit_key"],
+    ["/", "add_key"],
+    ["⌥↑", "move_key"],
+    ["⌃/", "off_key"],
+  ]) {
+    hints.append(element("kbd", "", keys), ` ${say(`card_${what}`)} `);
+  }
+  return hints;
+}

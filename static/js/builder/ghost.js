@@ -1,0 +1,64 @@
+/** The preview of a card that is not in the program yet: the program with it is run, and its picture shown at its line. */
+
+import { openTrace } from "../state.js";
+import { requestTrace, TraceError } from "../trace_source.js";
+
+/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {{show: (opened: OpenTrace, step: number, text: string) => void, clear: () => void}} PreviewStage   what draws a step of another run */
+
+/** Milliseconds after the reader's last move at which it is run. */
+const RUN_AFTER = 180;
+
+/** @param {PreviewStage} stage @param {(problem: {key: string, message: string} | null) => void} tell */
+export function createGhost(stage, tell) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  let request = new AbortController();
+  let shown = "";
+
+  function cancel() {
+    clearTimeout(timer);
+    request.abort();
+  }
+
+  /** @param {{source: string}} program with its settings @param {number} line from 1 @param {string} text of the foot */
+  async function run(program, line, text) {
+    request = new AbortController();
+    const { signal } = request;
+    try {
+      const trace = await requestTrace(program, signal);
+      if (signal.aborted) return;
+      const { error, status } = trace.outcome;
+      const opened = openTrace(trace);
+      const steps = trace.steps.filter(
+        (/** @type {import("../trace.js").Step} */ step) =>
+          step.line === line && step.kind !== "call" && step.kind !== "visit",
+      );
+      if (status === "refused")
+        tell({ key: "form_preview_refused", message: error?.refusals?.[0]?.message ?? error?.message ?? "" });
+      else if (error) tell({ key: "form_preview_failed", message: `${error.type}: ${error.message}`.split("\n")[0] });
+      else tell(null);
+      if (steps.length) stage.show(opened, steps[0].i, text);
+      else stage.clear();
+    } catch (error) {
+      if (!signal.aborted && error instanceof TraceError) stage.clear();
+      else if (!signal.aborted) throw error;
+    }
+  }
+
+  return {
+    /** @param {{source: string}} program @param {number} line @param {string} text */
+    show(program, line, text) {
+      if (program.source === shown) return;
+      cancel();
+      shown = program.source;
+      timer = setTimeout(() => void run(program, line, text), RUN_AFTER);
+    },
+    clear() {
+      cancel();
+      shown = "";
+      tell(null);
+      stage.clear();
+    },
+  };
+}

@@ -1,0 +1,131 @@
+/** The palette at a place of the program, and the form of the operation that was chosen there: partials of the server's. */
+
+import { ROOT } from "../root.js";
+import { element } from "../elements.js";
+
+/** @typedef {import("./alive.js").AliveName} AliveName */
+/** @typedef {{statement: string, imports: string[]}} Draft   what would be added */
+
+/**
+ * @param {{line: number, alive: AliveName[], label: string, preview: (draft: Draft | null) => void, add: (draft: Draft) => string | null,
+ *   close: () => void, failed: () => void}} how line: from 1, after which the card goes; preview: the draft that the reader is at; add: puts
+ *   it into the program, or says why it can not; close: nothing happened
+ * @returns {Promise<{row: HTMLLIElement, start: (operation?: string) => Promise<void>}>}   start: once the row is in the list
+ */
+export async function openPalette({ line, alive, label, preview, add, close, failed }) {
+  const { default: htmx } = await import("htmx.org");
+  const row = /** @type {HTMLLIElement} */ (element("li", "card-row card-palette"));
+  row.setAttribute("aria-label", label);
+  const inner = element("div", "palette-host");
+  row.append(inner);
+  const values = { alive: JSON.stringify(alive), line: String(line), lang: document.documentElement.lang };
+  /** @type {Draft | null} */
+  let draft = null;
+
+  /** @param {string} address @param {Record<string, string>} [more] */
+  async function load(address, more = {}) {
+    const query = new URLSearchParams({ ...values, ...more });
+    await htmx.ajax("get", `${ROOT}/builder/${address}?${query}`, { target: inner, swap: "innerHTML" }).catch(failed);
+  }
+
+  /** @param {HTMLElement | null} from what has the statement */
+  function show(from) {
+    const { statement = "", imports = "" } = from?.dataset ?? {};
+    draft = statement
+      ? { statement, imports: imports ? imports.split(",").map((name) => `import ${name}`) : [] }
+      : null;
+    preview(draft);
+  }
+
+  const options = () => /** @type {HTMLElement[]} */ ([...row.querySelectorAll("[data-operation][role=option]")]);
+
+  /** @param {HTMLElement | undefined} option */
+  function select(option) {
+    for (const other of options()) other.setAttribute("aria-selected", String(other === option));
+    const field = row.querySelector("#palette-q");
+    if (!option || !field) return show(null);
+    field.setAttribute("aria-activedescendant", option.id);
+    option.scrollIntoView({ block: "nearest" });
+    show(option);
+  }
+
+  /** @param {number} by */
+  function walk(by) {
+    const all = options();
+    const at = all.findIndex((option) => option.getAttribute("aria-selected") === "true");
+    select(all[Math.max(0, Math.min(all.length - 1, at + by))]);
+  }
+
+  /** @param {string | undefined} operation */
+  async function openForm(operation) {
+    if (!operation) return;
+    await load(`form/${encodeURIComponent(operation)}`);
+    const first =
+      row.querySelector("input:checked") ??
+      row.querySelector(".card-form input:not([type=hidden])") ??
+      row.querySelector("[type=submit]");
+    if (first instanceof HTMLElement) first.focus();
+  }
+
+  function submit() {
+    if (!draft) return;
+    const refused = add(draft);
+    if (refused === null) return;
+    const problem = element("p", "form-problem", refused);
+    problem.setAttribute("role", "alert");
+    row.querySelector(".form-buttons")?.before(problem);
+  }
+
+  row.addEventListener("htmx:afterSettle", () => {
+    const form = /** @type {HTMLElement | null} */ (row.querySelector(".card-form"));
+    row.scrollIntoView({ block: "nearest" });
+    if (form) show(form);
+    else if (document.activeElement?.id === "palette-q") select(options()[0]);
+  });
+  row.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit();
+  });
+  row.addEventListener("click", (event) => {
+    event.stopPropagation();
+    const at = event.target instanceof Element ? event.target : null;
+    const option = /** @type {HTMLElement | null} */ (at?.closest("[data-operation][role=option]"));
+    const instead = /** @type {HTMLElement | null} */ (at?.closest("[data-instead]"));
+    if (at?.closest("[data-cancel]")) close();
+    else if (option) void openForm(option.dataset.operation);
+    else if (instead) void openForm(instead.dataset.instead);
+  });
+  row.addEventListener("pointermove", (event) => {
+    const option = event.target instanceof Element ? event.target.closest("[data-operation][role=option]") : null;
+    if (
+      option instanceof HTMLElement &&
+      option.getAttribute("aria-selected") !== "true" &&
+      event.pointerType === "mouse"
+    )
+      select(option);
+  });
+  row.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    if (event.isComposing || event.ctrlKey || event.metaKey) return;
+    const isSearch = event.target instanceof Element && event.target.id === "palette-q";
+    if (event.key === "Escape") close();
+    else if (isSearch && event.key === "ArrowDown") walk(1);
+    else if (isSearch && event.key === "ArrowUp") walk(-1);
+    else if (isSearch && event.key === "Enter")
+      void openForm(options().find((option) => option.getAttribute("aria-selected") === "true")?.dataset.operation);
+    else if (event.key === "Enter" && event.target instanceof HTMLInputElement) submit();
+    else return;
+    event.preventDefault();
+  });
+  return {
+    row,
+    /** @param {string} [operation] whose form is opened at once */
+    async start(operation) {
+      if (operation) return openForm(operation);
+      await load("palette");
+      const field = row.querySelector("#palette-q");
+      if (field instanceof HTMLElement) field.focus();
+      select(options()[0]);
+    },
+  };
+}
