@@ -119,6 +119,8 @@ CASES: dict[str, tuple[str, int, dict[str, str | int], str]] = {
         "        ctx.save_for_backward(x.exp())\n"
         "    @staticmethod\n    def backward(ctx, g):\n        return g * ctx.saved_tensors[0]",
     ),
+    "forward_again": ("y = f(x)\nopt.step()", 3, {"to": 4}, "y = f(x)\nopt.step()\ny = f(x)"),
+    "apply_function": ("y = F(x)", 3, {"name": "F"}, "y = F.apply(x)"),
     "leaf_of_update": (
         "params = [p - p.grad for p in params]",
         3,
@@ -197,6 +199,20 @@ def test_a_fix_edits_its_line(kind: str) -> None:
     edits = {edit.line: edit.new for edit in fix.edits}
     kept = [edits.get(k, text) for k, text in enumerate(lines, 1)]
     assert "\n".join(text for text in kept if text is not None) == HEAD + after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = (a - b).detach().exp() * 2", "y = (a - b).exp() * 2"),
+        ("y = -torch.tensor((a + b).item())", "y = -(a + b)"),
+        ("y = [(a - b).item(), 1]", "y = [a - b, 1]"),
+        ("y = torch.from_numpy(np.exp((a * b).detach().cpu().numpy()))", "y = torch.exp(a * b)"),
+    ],
+)
+def test_what_keeps_its_history_keeps_its_parentheses(before: str, after: str) -> None:
+    head = f"{HEAD}import numpy as np\n"
+    assert propose(head + before, [Hint("keep_history", 4)])[0].source == head + after
 
 
 @pytest.mark.parametrize("old", ["a", "a\nb", "a\nb\nc\nd", "a\na\na"])

@@ -59,7 +59,7 @@ def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """A copy where memory began to be shared: of a view, an array, a dictionary of weights."""
     statement = program.statement(hint.line)
     value = getattr(statement, "value", None)
-    yield from _stored_copy(program, hint)
+    yield from _stored(program, hint, "clone")
     if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return) or value is None:
         return
     work = program.edits()
@@ -78,14 +78,14 @@ def clone_shared(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     yield from program.with_edits(hint, work)
 
 
-def _stored_copy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+def _stored(program: FixProgram, hint: Hint, how: str) -> Iterator[Fix]:
     """`kept.append(x.clone())` for `kept.append(x)`, where the list is the one that a name such as `kept[0]` leads into."""
     containers = {name.partition("[")[0] for name in (hint.name(), *hint.names) if "[" in name}
     work = program.edits()
     for call in (node for node in program.nodes if isinstance(node, ast.Call)):
         of = receiver(call)
         if method(call) == "append" and of is not None and program.text(of) in containers and call.args:
-            work.replace(call.args[0], f"{program.operand(call.args[0])}.clone()")
+            work.replace(call.args[0], f"{program.operand(call.args[0])}.{how}()")
     for node in program.statements:
         target = node.targets[0] if isinstance(node, ast.Assign) else None
         if (
@@ -93,7 +93,8 @@ def _stored_copy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
             and program.text(target.value) in containers
             and isinstance(node, ast.Assign)
         ):
-            work.replace(node.value, f"{program.operand(node.value)}.clone()")
+            for part in elements(node.value):
+                work.replace(part, f"{program.operand(part)}.{how}()")
     yield from program.with_edits(hint, work)
 
 
@@ -118,7 +119,8 @@ def clone_for_deepcopy(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def detach_stored(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """What is kept is kept without its history."""
+    """What is kept is kept without its history: where it is stored in a container, else where it is made."""
+    yield from _stored(program, hint, "detach")
     yield from _behind_value(program, hint, "detach")
 
 

@@ -38,7 +38,7 @@ def _guard(program: FixProgram, work: Edits, node: ast.AST, keeps_slope: bool) -
         bound = "-1 + 1e-6, 1 - 1e-6" if method(node) in _INVERSE else f"min={_SMALL}"
         if keeps_slope and method(node) not in _INVERSE:
             is_own = of is receiver(node)
-            text = f"{program.text(of)} + {_SMALL}"
+            text = f"{program.text(of) if isinstance(of, ast.BinOp) else program.operand(of)} + {_SMALL}"
             work.replace(of, f"({text})" if is_own else text)
         else:
             work.replace(of, f"{program.operand(of)}.clamp({bound})")

@@ -67,6 +67,7 @@ def _detached_where_read(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     if statement is None or value is None:
         return
     given = {ast.unparse(part) for part in _parts(statement)}
+    pairs = {name.partition("[")[0].rpartition(".")[2] for name in hint.names if name.endswith("]")}
     if isinstance(value, ast.Call) and method(value) == "append":
         given = {f"{ast.unparse(value.func.value)}[-1]"} if isinstance(value.func, ast.Attribute) else set()
     work = program.edits()
@@ -74,8 +75,10 @@ def _detached_where_read(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     for node in ast.walk(value):
         is_read = isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Load)
         if is_read and ast.unparse(node) in given and not isinstance(work.parent(node), ast.Attribute):
-            work.replace(node, f"{program.text(node)}.detach()")
-            read.append(program.text(node))
+            text = program.text(node)
+            is_pair = text.rpartition(".")[2] in pairs
+            work.replace(node, f"tuple(part.detach() for part in {text})" if is_pair else f"{text}.detach()")
+            read.append(text)
     yield from program.with_edits(hint, work, name=", ".join(dict.fromkeys(read)))
 
 
@@ -106,6 +109,8 @@ def _moved_into_loop(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         return
     indent, first = program.indent(loop.body[0]), statement.lineno - 1
     is_shared = program.indent(statement) is None or program.shares_lines(statement)
+    if program.enclosing_function(statement) is not program.enclosing_function(loop):
+        return
     if indent is None or is_shared or loop.lineno < statement.lineno or not isinstance(statement, ast.Assign):
         return
     last, at = statement.end_lineno or statement.lineno, loop.body[0].lineno - 1

@@ -12,6 +12,8 @@ _COPIES = ("torch.tensor", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor
 _TO_NUMBERS = ("detach", "item", "tolist", "numpy")
 _SAME_IN_TORCH = ("sqrt", "exp", "log", "mean", "sum", "abs", "sin", "cos", "tanh", "maximum", "minimum", "square",
                   "stack", "where", "dot", "matmul", "max", "min", "prod", "clip", "log1p", "expm1")  # fmt: skip
+_LOOSE = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.Await, ast.NamedExpr)
+_TIGHT = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Attribute, ast.Subscript, ast.Starred)
 _DECORATORS = ("no_grad", "inference_mode")
 
 
@@ -23,19 +25,25 @@ def keep_history(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     statement = program.statement(hint.line)
     if statement is None:
         return
-    yield from _with_history_kept(program, hint, [statement])
-    yield from _with_history_kept(program, hint, _related(program, statement))
+    yield from _with_history_kept(program, hint, [statement], None)
+    yield from _with_history_kept(program, hint, *_related(program, statement))
     yield from _with_gradients(program, hint)
     yield from _without_decorator(program, hint)
 
 
-def _with_history_kept(program: FixProgram, hint: Hint, statements: list[ast.stmt]) -> Iterator[Fix]:
+def _with_history_kept(
+    program: FixProgram, hint: Hint, statements: list[ast.stmt], names: frozenset[str] | None
+) -> Iterator[Fix]:
+    """The fix of some statements. names: of what may be copied no more; None for everything."""
     work = program.edits()
-    rewriter = _Rewriter(program, program.lists())
+    rewriter = _Rewriter(program, program.lists(), names)
     for statement in statements:
         for node in program.own_nodes(statement):
             if isinstance(node, ast.expr) and rewriter.is_cut(node):
-                new = ast.unparse(rewriter.visit(copy.deepcopy(node)))
+                kept = rewriter.visit(copy.deepcopy(node))
+                new = ast.unparse(kept)
+                if isinstance(kept, _LOOSE) and isinstance(work.parent(node), _TIGHT):
+                    new = f"({new})"
                 if isinstance(statement, ast.Assign) and statement.value is node and new == _target(statement):
                     work.comment_out(statement)  # `h = h` says nothing
                 work.replace(node, new)
@@ -52,10 +60,14 @@ def _sets_requires_grad(statement: ast.Assign) -> bool:
 
 @dataclass
 class _Rewriter(ast.NodeTransformer):
-    """An expression without what cuts its history. lists: names of lists, which `torch.stack` takes."""
+    """An expression without what cuts its history.
+
+    lists: names of lists, which `torch.stack` takes. names: those that a copy is given up of; None for all.
+    """
 
     program: FixProgram
     lists: frozenset[str]
+    names: frozenset[str] | None
 
     def is_cut(self, node: ast.expr) -> bool:
         """Whether a node itself leaves the graph."""
@@ -65,7 +77,9 @@ class _Rewriter(ast.NodeTransformer):
             return False
         path = self.program.modules.path(node.func) or ""
         if path in _COPIES:
-            return bool(node.args) and not isinstance(node.args[0], ast.Constant)
+            of = node.args[0] if node.args else ast.Constant(0)
+            is_meant = self.names is None or not isinstance(of, ast.Name) or of.id in self.names
+            return is_meant and not isinstance(of, ast.Constant)
         if isinstance(node.func, ast.Attribute) and not node.args and method(node) in _TO_NUMBERS:
             return not path
         is_float = isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1
@@ -106,8 +120,9 @@ def _call(function: str, *args: ast.expr, keywords: list[ast.keyword] | None = N
     return ast.Call(ast.parse(function, mode="eval").body, list(args), keywords or [])
 
 
-def _related(program: FixProgram, statement: ast.stmt) -> list[ast.stmt]:
-    """The statement and those that its values pass through: of its function, of its callers, and that read its names."""
+def _related(program: FixProgram, statement: ast.stmt) -> tuple[list[ast.stmt], frozenset[str]]:
+    """The statement and those that its values pass through, of its function, of its callers, and that read its names; and
+    those names."""
     function = program.enclosing_function(statement)
     names = _targets(statement) | ({function.name} if function else set())
     related = [statement]
@@ -115,12 +130,15 @@ def _related(program: FixProgram, statement: ast.stmt) -> list[ast.stmt]:
         inside = {id(node) for node in ast.walk(function)}
         related += [other for other in program.statements if id(other) in inside and other is not statement]
     for other in program.statements:
-        reads = {node.id for node in program.own_nodes(other) if isinstance(node, ast.Name) and node.id in names}
+        reads = any(
+            isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
+            for node in program.own_nodes(other)
+        )
         is_passed_on = isinstance(other, ast.Assign | ast.AugAssign | ast.Return) and other not in related
         if reads and is_passed_on:
             related.append(other)
             names |= _targets(other)
-    return related
+    return related, frozenset(names)
 
 
 def _target(statement: ast.Assign) -> str:
@@ -129,6 +147,9 @@ def _target(statement: ast.Assign) -> str:
 
 def _targets(statement: ast.stmt) -> set[str]:
     targets = statement.targets if isinstance(statement, ast.Assign) else []
+    value = getattr(statement, "value", None)
+    if isinstance(value, ast.Call) and method(value) == "append" and isinstance(value.func, ast.Attribute):
+        targets = [value.func.value]  # what is appended goes on in the list
     return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
 
 

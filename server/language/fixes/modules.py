@@ -68,7 +68,11 @@ def in_place(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def optimizer_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
-    """The optimizer is made after the parameters are what they will be."""
+    """The optimizer is made after the parameters are what they will be: behind a loop, not in it."""
+    statement, after = program.statement(hint.line), program.statement(hint.to_line())
+    loop = program.enclosing_loop(hint.to_line())
+    if statement is not None and after is not None and loop is not None and loop.lineno > statement.lineno:
+        return
     yield from move_later(program, hint)
 
 

@@ -38,6 +38,23 @@ def zero_grad_later(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         yield from move_later(program, Hint(hint.kind, hint.line, {**hint.facts, "to": last.lineno}, hint.names))
 
 
+def forward_again(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The forward statement once more, behind the update that changed what it had kept."""
+    statement, after = program.statement(hint.line), program.statement(hint.to_line())
+    indent = program.indent(after) if after is not None else None
+    if statement is None or after is None or indent is None or after.lineno <= statement.lineno:
+        return
+    if not isinstance(statement, ast.Assign) or program.shares_lines(statement) or program.shares_lines(after):
+        return
+    if program.enclosing_function(statement) is not program.enclosing_function(after):
+        return
+    first, last = statement.lineno - 1, statement.end_lineno or statement.lineno
+    own = [indent + line[statement.col_offset :] for line in program.lines[first:last]]
+    yield from program.with_lines(
+        hint, program.inserted((after.end_lineno or after.lineno) + 1, own), to=hint.to_line()
+    )
+
+
 def step_after_backward(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`optimizer.step()` after the last backward."""
     yield from move_later(program, hint)

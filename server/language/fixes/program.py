@@ -109,12 +109,19 @@ class FixProgram:
 
     def lists(self) -> frozenset[str]:
         """The names that a list is assigned to."""
+        pairs = [
+            (target, node.value) for node in self.statements if isinstance(node, ast.Assign) for target in node.targets
+        ]
+        pairs += [
+            (name, value)
+            for target, values in pairs
+            if isinstance(target, ast.Tuple) and isinstance(values, ast.Tuple)
+            for name, value in zip(target.elts, values.elts, strict=False)
+        ]
         return frozenset(
-            target.id
-            for node in self.statements
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.ListComp)
-            for target in node.targets
-            if isinstance(target, ast.Name)
+            name.id
+            for name, value in pairs
+            if isinstance(name, ast.Name) and isinstance(value, ast.List | ast.ListComp)
         )
 
     def siblings(self, statement: ast.stmt) -> list[ast.stmt]:

@@ -111,6 +111,15 @@ def static_methods(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         yield from program.with_lines(hint, lines)
 
 
+def apply_function(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`Function.apply(x)` for `Function(x)`."""
+    work = program.edits()
+    for call in program.calls(hint.line):
+        if program.text(call.func) == hint.name() and call.args:
+            work.replace(call.func, f"{hint.name()}.apply")
+    yield from program.with_edits(hint, work)
+
+
 def clone_operand(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """A copy of what a write in place reads: `x -= x[0].clone()`."""
     statement = program.statement(hint.line)

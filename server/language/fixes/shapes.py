@@ -110,6 +110,12 @@ def infer_size(program: FixProgram, hint: Hint) -> Iterator[Fix]:
                 work.replace(rows, f"{of}.size(0)")
                 work.replace(call.args[1], "-1")
                 yield from program.with_edits(hint, work)
+            if keeps_rows and number(call.args[1]) is not None and hint.facts.get("size"):
+                work = program.edits()
+                for node in program.nodes:
+                    if isinstance(node, ast.expr) and ast.unparse(node) == ast.unparse(call.args[1]):
+                        work.replace(node, str(hint.facts["size"]))
+                yield from program.with_edits(hint, work)
 
 
 def pad_sequences(program: FixProgram, hint: Hint) -> Iterator[Fix]:

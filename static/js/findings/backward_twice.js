@@ -141,10 +141,24 @@ function diagnosis(facts, { failed, first, second, root, again: same, carried, e
       step,
       made,
       stepped,
-      name: rootName(nameOf(x)),
+      name: carriedName(nameOf(x)),
     }),
     explainsError: true,
   };
+}
+
+/** What a statement would assign to: `net.state` for `net.state[0]`. @param {string} name */
+function carriedName(name) {
+  return name.replace(/(\[[^\]]*\])+$/, "") || rootName(name);
+}
+
+/** The leaf that a name meant before it was given what is carried along: an update that was written as a new tensor.
+ * @param {RunFacts} facts @param {string} name @param {number} made */
+function isUpdateOfLeaf(facts, name, made) {
+  const frame = facts.steps[made].frame;
+  const [first] = facts.scan.meanings.get(`${frame}/${name}`) ?? [];
+  const tensor = first && first.step < made ? facts.tensor(first.uid, first.step) : undefined;
+  return Boolean(tensor?.leaf && tensor.requires_grad);
 }
 
 /** @param {RunFacts} facts @param {string} variant
@@ -153,7 +167,10 @@ function fixesOf(facts, variant, { first, use, step, made, stepped, name }) {
   if (use !== null)
     return [fix("detach_used", facts.place(use), { name }), fix("retain_graph", facts.place(first.step))];
   if (variant === "carried")
-    return [fix("detach_carried", facts.place(made), { name, use_line: facts.place(step).line })];
+    return [
+      ...(isUpdateOfLeaf(facts, name, made) ? [fix("in_place", facts.place(made))] : []),
+      fix("detach_carried", facts.place(made), { name, use_line: facts.place(step).line }),
+    ];
   const retain = fix("retain_graph", facts.place(first.step));
   if (variant === "again") return [retain, fix("remove_line", facts.place(step))];
   return stepped < 0

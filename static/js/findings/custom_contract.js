@@ -8,10 +8,36 @@ import { resolve } from "./resolve.js";
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 
 const LEGACY = /Legacy autograd function/;
+const INSTANCE = /^'(\w+)' object (?:has no attribute|is not)/;
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function contractBreaches(facts) {
-  return [...methodsThatAreNotStatic(facts), ...savedThenWritten(facts)];
+  return [...methodsThatAreNotStatic(facts), ...notApplied(facts), ...savedThenWritten(facts)];
+}
+
+/** An instance of a function was used as if it were its result: `F(x)` makes one, `F.apply(x)` computes. @param {RunFacts} facts
+ * @returns {Diagnosis[]} */
+function notApplied(facts) {
+  const name = INSTANCE.exec(facts.error?.message ?? "")?.[1] ?? "";
+  const head = facts.source.findIndex((text) => new RegExp(`^\\s*class\\s+${name}\\(.*\\bFunction\\)`).test(text));
+  if (!name || head < 0) return [];
+  const call = new RegExp(`(?<![\\w.])${name}\\((?!\\s*\\))`);
+  const step = facts.steps.findLastIndex((_, i) => i <= facts.errorStep && call.test(facts.code(i)));
+  if (step < 0 || /^class\b/.test(facts.code(step))) return [];
+  const all = { function: { code: name }, x: { code: name }, code: facts.codeFact(step) };
+  const used = link(facts.place(facts.errorStep), "checked", { ...all, code: facts.codeFact(facts.errorStep) });
+  const made = step < facts.errorStep ? [link(facts.place(step), "made", all)] : [];
+  return [
+    {
+      variant: "not_applied",
+      cause: facts.place(step),
+      chain: [...made, used],
+      names: namesOf(all.function),
+      facts: all,
+      fixes: [fix("apply_function", facts.place(step), { name })],
+      explainsError: true,
+    },
+  ];
 }
 
 /** A function of the old style: its methods are not static, and an instance of it is called. @param {RunFacts} facts @returns {Diagnosis[]} */

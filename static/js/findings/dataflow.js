@@ -51,8 +51,8 @@ export class Dataflow {
       if (!storage) continue;
       const earlier = first.get(storage);
       if (!earlier) first.set(storage, uid);
-      else if (earlier !== uid && !this.into.has(uid))
-        this.add({ from: earlier, to: uid, step: birth, op: null, cut: null });
+      const from = earlier ?? (this.into.has(uid) ? undefined : briefSharer(facts, uid, storage, birth));
+      if (from && from !== uid && !this.into.has(uid)) this.add({ from, to: uid, step: birth, op: null, cut: null });
     }
   }
 
@@ -92,4 +92,11 @@ export class Dataflow {
     for (const uid of out) for (const edge of this.outOf.get(uid) ?? []) if (edge.step <= step) out.add(edge.to);
     return out;
   }
+}
+
+/** A tensor that lived within the statement that made another, on the same memory: `a - b` of `(a - b).detach()`.
+ * @param {import("./run_facts.js").RunFacts} facts @param {string} uid @param {string} storage @param {number} step */
+function briefSharer(facts, uid, storage, step) {
+  const made = facts.opsAt(step).flatMap(({ outputs }) => outputs);
+  return made.find((output) => output !== uid && facts.handle(output, step)?.storage === storage);
 }

@@ -81,8 +81,7 @@ function sourcesOf(facts, uid, step) {
 
 /** @param {RunFacts} facts @param {Operation} op */
 function cutReason(facts, op) {
-  const call = facts.backwardAt(op.step);
-  if (call?.step === op.step && call.api === "grad") return "create_graph";
+  if (facts.backwardAt(op.step)) return "create_graph";
   return op.grad_mode ? "dtype" : "no_grad";
 }
 

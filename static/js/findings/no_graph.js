@@ -49,6 +49,10 @@ function numberCut(facts, tensors) {
     const cut = left.findLast((event) => {
       if (event.step === birth) return true;
       const bound = Object.keys(facts.steps[event.step].set?.[facts.steps[event.step].frame ?? ""]?.vars ?? {});
+      const filled = /([\p{L}_][\p{L}\p{N}_]*)(?:\.(?:append|extend|insert)\(|\[[^\]]*\]\s*=)/u.exec(
+        facts.code(event.step),
+      );
+      if (filled) bound.push(filled[1]);
       return event.step < birth && bound.some((name) => names.has(name));
     });
     if (cut) return { tensor: cut.tensor, result: uid, step: cut.step, op: cut.name, reason: cut.reason };
@@ -59,9 +63,10 @@ function numberCut(facts, tensors) {
 /** @param {RunFacts} facts @param {string} root @param {import("./graph_walk.js").Cut} cut @param {number} step @returns {Diagnosis} */
 function cutDiagnosis(facts, root, cut, step) {
   const y = facts.name(root, step);
-  const x = facts.name(cut.tensor, cut.step);
-  const reason = cut.reason === "detach" && /\.data\b/.test(facts.code(cut.step)) ? "data" : cut.reason;
-  const end = cut.reason === "create_graph" ? (facts.backwardAt(cut.step)?.end ?? cut.step) + 1 : cut.step;
+  const walk = cut.reason === "create_graph" ? facts.backwardAt(cut.step) : undefined;
+  const x = facts.name(walk?.roots[0] ?? cut.tensor, cut.step);
+  const reason = reasonAt(facts, cut);
+  const end = walk ? walk.end + 1 : cut.step;
   const result =
     boundAt(facts, cut.step) ??
     (end > cut.step ? boundWithin(facts, cut.step, end) : null) ??
@@ -86,6 +91,12 @@ function cutDiagnosis(facts, root, cut, step) {
       : cutFixes(reason).map((kind) => fix(kind, facts.place(cut.step), { name: nameOf(result) })),
     explainsError: true,
   };
+}
+
+/** Why a history ends, by what the statement says where the trace has less. @param {RunFacts} facts @param {import("./graph_walk.js").Cut} cut */
+function reasonAt(facts, { reason, step }) {
+  if (reason === "detach" && /\.data\b/.test(facts.code(step))) return "data";
+  return reason === "no_grad" && /\bcheckpoint(?:_sequential)?\(/.test(facts.code(step)) ? "checkpoint" : reason;
 }
 
 /** The step that made the root, where it lies between. @param {RunFacts} facts @param {string} root @param {import("./graph_walk.js").Cut} cut @param {number} step */

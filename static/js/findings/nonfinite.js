@@ -192,15 +192,17 @@ function visitDiagnosis(facts, step) {
   );
   const values = operand ?? zero;
   const cells = values ? cellsOf(facts.state(step - 1), values) : null;
-  const isMasked = incoming.some((cell) => numberOf(cell) === 0) && Boolean(operand);
+  const isMasked = incoming.some((cell) => numberOf(cell) === 0) && (Boolean(operand) || isZeroByZero(visit));
   const leaf = reachedLeaf(facts, step);
   const x = leaf ? facts.name(leaf.uid, leaf.step) : facts.name(visit.node, step);
   const sent = visit.grad_inputs.flatMap((grad) => grad?.cells ?? []);
   const branch = isMasked ? branchNodeBefore(facts, visit.node, step) : null;
   return {
     variant: branch
-      ? "branch"
-      : isMasked
+      ? operand
+        ? "branch"
+        : "branch_slope"
+      : isMasked && operand
         ? "zero_times_infinite"
         : slopeVariant(sent.some(isNan), leaf?.isNan ?? false),
     cause: facts.place(made),
@@ -228,6 +230,13 @@ function visitDiagnosis(facts, step) {
     },
     fixes: branch ? [fix("safe_where", facts.place(made))] : finiteFixes(facts.place(made), facts.place(made)),
   };
+}
+
+/** Whether every NaN that a node sent on stands where it got a 0. @param {import("../trace.js").Visit} visit */
+function isZeroByZero({ grad_outputs: [incoming], grad_inputs: [sent] }) {
+  const got = incoming?.cells ?? [];
+  const bad = (sent?.cells ?? []).flatMap((cell, k) => (isNan(cell) ? [k] : []));
+  return bad.length > 0 && got.length === sent?.cells?.length && bad.every((k) => numberOf(got[k]) === 0);
 }
 
 /** @param {boolean} sentNan @param {boolean} arrivedNan whether a NaN came to the leaf */

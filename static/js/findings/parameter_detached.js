@@ -71,10 +71,17 @@ function movedNames(facts) {
       const { uid: after, step } = meanings[k];
       const before = meanings[k - 1].uid;
       if (before[0] !== "t" || after[0] !== "t" || before === after) continue;
+      if (isBorrowed(facts, before, meanings[k - 1])) continue;
       if (history.value(after, "leaf", step) && history.value(after, "requires_grad", facts.steps.length))
         moved.push({ before, after, step });
     }
   return moved.filter(({ after }) => facts.scan.read.has(after));
+}
+
+/** Whether a tensor had another name before it got this one: a name that only went along with it may go on to another.
+ * @param {RunFacts} facts @param {string} uid @param {import("./scan.js").Binding} binding */
+function isBorrowed(facts, uid, { name, step }) {
+  return (facts.scan.bindings.get(uid) ?? []).some((other) => other.name !== name && other.step < step);
 }
 
 /** @param {RunFacts} facts @param {string} optimizer @param {Exchange} change @param {number} step @returns {Diagnosis} */

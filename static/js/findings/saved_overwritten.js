@@ -104,7 +104,11 @@ function fixesFor(writer, facts, slot, step, all) {
   const write = facts.place(step);
   const saved = facts.place(slot.birth);
   if (writer === "optimizer")
-    return [fix("step_after_backward", write, { to: facts.error?.line ?? 0 }), fix("detach_carried", saved)];
+    return [
+      fix("forward_again", saved, { to: write.line }),
+      fix("step_after_backward", write, { to: facts.error?.line ?? 0 }),
+      fix("detach_carried", saved),
+    ];
   if (writer === "module")
     return [
       fix("not_inplace", write),

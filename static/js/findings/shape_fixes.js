@@ -49,15 +49,15 @@ function broadcastFixes(a, b, place) {
 }
 
 /** Fixes where no two operands were compared: by the sizes of the message. @param {RunFacts} facts @param {Place} place
- * @returns {FixHint[]} */
-export function generalFixes(facts, place) {
+ * @param {number[]} shape of what was refused @returns {FixHint[]} */
+export function generalFixes(facts, place, shape) {
   const message = facts.error?.message ?? "";
   for (const [pattern, made, got] of SIZES_IN_MESSAGE) {
     const match = pattern.exec(message);
     if (match) return [fix("layer_size", place, { old: Number(match[made]), new: Number(match[got]) })];
   }
   if (/target size/i.test(message)) return [fix("match_target", place)];
-  return /shape '.*' is invalid/.test(message) ? [fix("infer_size", place)] : [];
+  return /shape '.*' is invalid/.test(message) ? [fix("infer_size", place, { size: product(shape.slice(1)) })] : [];
 }
 
 /** @param {string} kind @param {Place} place @param {Operand} operand */

@@ -158,7 +158,7 @@ function generalDiagnosis(facts, op, operands) {
     chain,
     names: namesOf(x),
     facts: all,
-    fixes: generalFixes(facts, facts.place(step)),
+    fixes: generalFixes(facts, facts.place(step), shape),
     explainsError: true,
   };
 }

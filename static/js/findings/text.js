@@ -74,7 +74,8 @@ export function factText(fact, say, inFull = false, line = undefined) {
   if (typeof fact !== "object") return String(fact);
   if ("phrase" in fact) return firstSentence([fact.phrase], fact.facts ?? {}, say);
   if ("code" in fact) return inFull && fact.also ? say("finding.also", fact) : `\`${fact.code}\``;
-  return say(fact.line === line ? "finding.result_here" : "finding.result_of", { op: fact.result, line: fact.line });
+  const key = fact.result ? "result" : "unnamed";
+  return say(`finding.${key}_${fact.line === line ? "here" : "of"}`, { op: fact.result, line: fact.line });
 }
 
 /**

@@ -26,6 +26,7 @@ export const OFFERS = {
   "nonfinite.forward_operand": ["anomaly"],
   "nonfinite.backward": ["anomaly"],
   "nonfinite.branch": ["anomaly"],
+  "nonfinite.branch_slope": ["anomaly"],
   "nonfinite.zero_times_infinite": ["anomaly"],
   "nonfinite.infinite_then_nan": ["anomaly"],
   "grad_none.not_leaf": ["grad_of_any"],
