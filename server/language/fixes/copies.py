@@ -93,7 +93,7 @@ def _stored(program: FixProgram, hint: Hint, how: str) -> Iterator[Fix]:
             and program.text(target.value) in containers
             and isinstance(node, ast.Assign)
         ):
-            for part in elements(node.value):
+            for part in tensor_parts(node.value):
                 work.replace(part, f"{program.operand(part)}.{how}()")
     yield from program.with_edits(hint, work)
 
