@@ -8,9 +8,10 @@ import { ALARMS } from "../trace_index.js";
 /** @typedef {import("../marks/step_facts.js").StepFacts} StepFacts */
 /**
  * @typedef {{key: string, kind: "gradient" | "broken" | "selected" | "new", graph: Rect, memory: Rect, graphName: string,
- *   memoryName: string, sum: boolean, slot: boolean, pin: boolean}} Link
+ *   memoryName: string, sum: boolean, slot: boolean, behind: boolean, pin: boolean}} Link
  *   gradient: one that arrives at a leaf; broken: a saved value that isn't what backward needs; new: what this step made
- *   or saved. sum: the gradient is added to another. slot, pin: whether it begins at a saved slot, and ends at its pin. The names are for an end that is out of sight
+ *   or saved. sum: the gradient is added to another. slot, pin: whether it begins at a saved slot, and ends at its pin.
+ *   behind: whether something else stands in its line before it. The names are for an end that is out of sight
  */
 
 /** More links of what is new than these hide more than they tell. */
@@ -60,8 +61,17 @@ class LinkCollector {
         memoryName,
         sum,
         slot: from?.includes(":") ?? false,
+        behind: this.isBehind(graph),
         pin: to?.startsWith("pin ") ?? false,
       });
+  }
+
+  /** Whether something stands left of this in its line. @param {Rect} box */
+  isBehind({ x, y, h }) {
+    const middle = y + h / 2;
+    for (const other of this.graph.values())
+      if (other.x + other.w <= x && other.y < middle && other.y + other.h > middle) return true;
+    return false;
   }
 
   /** What a reader calls an entity. @param {string} uid */

@@ -15,19 +15,22 @@ const CHANNEL = 8;
 const RADIUS = 7;
 /** How far below a slot, and above a pin, a link passes. */
 const BELOW = 6;
+/** How far below a leaf that stands behind something else. */
+const BELOW_LEAF = 3;
 const FONT = 11;
 const LABEL_H = 18;
 
 /** @param {Link} link @param {Frame} frame */
 export function linkMark(link, frame) {
   const { graph, memory } = link;
-  const from = end((link.slot ? graph.y + graph.h + BELOW : graph.y + graph.h / 2) + frame.graph, frame);
+  const below = link.slot ? BELOW : link.behind ? BELOW_LEAF : 0;
+  const from = end((below ? graph.y + graph.h + below : graph.y + graph.h / 2) + frame.graph, frame);
   const to = end((link.pin ? memory.y - BELOW : memory.y + memory.h / 2) + frame.memory, frame);
   if (from.out && to.out) return null;
-  const start = frame.divider + graph.x + (link.slot ? 10 : -1);
+  const start = frame.divider + graph.x + (below ? 10 : -1);
   const stop = link.pin ? memory.x + memory.w / 2 : memory.x + memory.w + 1;
   const arrow = link.kind === "gradient" && !to.out;
-  const leave = link.slot && !from.out ? `M${start} ${from.y - BELOW}V${from.y}` : `M${start} ${from.y}`;
+  const leave = below && !from.out ? `M${start} ${from.y - below}V${from.y}` : `M${start} ${from.y}`;
   const arrive = link.pin && !to.out ? `v${BELOW}` : "";
   const way = (/** @type {number} */ x) => `${leave}${linkPath(start, from.y, x, to.y, frame.divider)}${arrive}`;
   return h(
