@@ -1,7 +1,8 @@
 """Every limit ends in a partial trace that names it, its value and the line, and the next program is served."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -17,11 +18,17 @@ FIRST = "import torch\na = torch.ones(2)\n"
 SMALL: dict[str, Any] = {"wall": 12.0, "cpu": 2, "memory": 600_000_000, "output": 1000, "tensors": 50, "trace": 700_000}
 
 
-@pytest.fixture(scope="module")
-def ran() -> Iterator[Any]:
-    """Runs a program with small limits, in one pool for all."""
+SHORT: dict[str, Any] = {**SMALL, "wall": 6.0, "cpu": 1}
+"""For programs that never end, which take all of it."""
+
+Run = Callable[[str], Trace]
+
+
+@contextmanager
+def running(limits: dict[str, Any]) -> Iterator[Run]:
+    """Runs programs in a pool with these limits."""
     loop = asyncio.new_event_loop()
-    settings = Settings({}, **SMALL)
+    settings = Settings({}, **limits)
     pool = Pool(settings)
     loop.run_until_complete(pool.start())
 
@@ -33,11 +40,25 @@ def ran() -> Iterator[Any]:
     loop.close()
 
 
-def stopped(trace: Trace, limit: str) -> int | None:
+@pytest.fixture(scope="module")
+def ran() -> Iterator[Run]:
+    """Runs a program with small limits, in one pool for all."""
+    with running(SMALL) as run:
+        yield run
+
+
+@pytest.fixture(scope="module")
+def ran_shortly() -> Iterator[Run]:
+    """The same with less time."""
+    with running(SHORT) as run:
+        yield run
+
+
+def stopped(trace: Trace, limit: str, limits: dict[str, Any] = SMALL) -> int | None:
     """The line at which it was stopped, by that limit; what it did before is there."""
     reason = trace.outcome.stopped
     assert trace.outcome.status == "stopped" and reason is not None, trace.outcome
-    assert (reason.limit, reason.value) == (limit, {**SMALL, "steps": 2000}[limit])
+    assert (reason.limit, reason.value) == (limit, {**limits, "steps": 2000}[limit])
     assert any("t1" in step.set for step in trace.steps), "what came before it is not there"
     return reason.line
 
@@ -59,10 +80,10 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-def test_a_statement_that_never_ends_is_named(ran: Any, name: str) -> None:
+def test_a_statement_that_never_ends_is_named(ran_shortly: Run, name: str) -> None:
     more, limit, lines = ENDLESS[name]
-    assert stopped(ran(FIRST + more), limit) in lines
-    assert ran("x = 1\n").outcome.status == "finished"
+    assert stopped(ran_shortly(FIRST + more), limit, SHORT) in lines
+    assert ran_shortly("x = 1\n").outcome.status == "finished"
 
 
 @pytest.mark.parametrize(
@@ -75,37 +96,37 @@ def test_a_statement_that_never_ends_is_named(ran: Any, name: str) -> None:
         "b = torch.ones(8000, 8000).double() @ torch.ones(8000, 8000).double()\n",
     ],
 )
-def test_memory_that_is_not_there(ran: Any, more: str) -> None:
+def test_memory_that_is_not_there(ran: Run, more: str) -> None:
     trace = ran(FIRST + more)
     line = stopped(trace, "memory")
     assert line is not None and line >= 3
     assert trace.outcome.error is not None and "emory" in trace.outcome.error.type + trace.outcome.error.message
 
 
-def test_a_program_may_catch_what_memory_raises(ran: Any) -> None:
+def test_a_program_may_catch_what_memory_raises(ran: Run) -> None:
     trace = ran(FIRST + "try:\n    b = torch.ones(10**9)\nexcept RuntimeError as error:\n    print('caught')\n")
     assert trace.outcome.status == "finished"
 
 
-def test_printed_text(ran: Any) -> None:
+def test_printed_text(ran: Run) -> None:
     trace = ran(FIRST + "while True:\n    print('x' * 300)\n")
     assert stopped(trace, "output") == 4
     texts = [entry["text"] for step in trace.steps for entry in step.log if entry["kind"] == "out"]
     assert len("".join(texts)) == 1000
 
 
-def test_living_tensors(ran: Any) -> None:
+def test_living_tensors(ran: Run) -> None:
     trace = ran(FIRST + "b = []\nfor k in range(1000):\n    b.append(torch.ones(1))\n")
     assert stopped(trace, "tensors") in (4, 5)
     assert ran(FIRST + "for k in range(1000):\n    b = torch.ones(1)\n").outcome.status == "finished"
 
 
-def test_the_size_of_a_trace(ran: Any) -> None:
+def test_the_size_of_a_trace(ran: Run) -> None:
     more = "".join(f"b = torch.arange(1000.) + {k}\n" for k in range(400))
     assert stopped(ran(FIRST + more), "trace") is not None
 
 
-def test_steps(ran: Any) -> None:
+def test_steps(ran: Run) -> None:
     source = FIRST + "def f(n):\n    pass\n" + "x = [f(k) for k in range(5000)]\n"
     assert stopped(ran(source), "steps") is not None
 
@@ -125,14 +146,14 @@ NESTED = {
 
 
 @pytest.mark.parametrize("name", NESTED)
-def test_a_program_too_deep_is_refused_and_nobody_dies(ran: Any, name: str) -> None:
+def test_a_program_too_deep_is_refused_and_nobody_dies(ran: Run, name: str) -> None:
     trace = ran(NESTED[name].encode("utf-8", "replace").decode())
     assert trace.outcome.status in ("refused", "raised", "finished"), trace.outcome
     if trace.outcome.status == "refused":
         assert trace.outcome.error is not None and trace.outcome.error.refusals[0].line >= 1
 
 
-def test_a_crash_is_a_trace_with_its_line(ran: Any) -> None:
+def test_a_crash_is_a_trace_with_its_line(ran: Run) -> None:
     far = (
         "import numpy as np\nb = np.lib.stride_tricks.as_strided(np.zeros(1), (10**11,), (8,))\nc = b[10**10:].sum()\n"
     )
