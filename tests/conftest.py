@@ -58,25 +58,33 @@ FLAGS = [
 
 LONGEST = [
     "test_chaos",
-    "test_offered_fixes",
-    "test_agreement",
     "test_random",
+    "test_agreement",
+    "test_offered_fixes",
     "test_thinning",
     "test_saved_programs",
-    "test_traps",
-    "test_assault",
     "test_exports",
-    "test_limits",
+    "test_healthy_programs",
     "test_openapi",
+    "test_dispatcher",
+    "test_matrix",
+    "test_traps",
+    "test_corpus",
+    "test_cli",
+    "test_assault",
+    "test_limits",
     "test_drawing",
     "test_share",
+    "test_access",
     "test_page",
     "test_program_messages",
-    "test_access",
+    "test_matrix_page",
     "test_big",
     "test_takeaway",
+    "test_question_card",
+    "test_loom",
 ]
-"""The files that take longest, as `--durations` tells it: first those without a browser, then those with one."""
+"""The files that take most of the processor's time, more than ten seconds each: first those without a browser."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
