@@ -55,5 +55,38 @@ def test_a_statement_without_siblings_has_no_chips(program: Any) -> None:
     assert program.locator("#outcome").bounding_box()["y"] == top, "nothing moves"
 
 
+def test_pointing_at_a_sibling_says_what_it_would_do_and_leaving_it_takes_that_away(program: Any) -> None:
+    text = "() => document.querySelector('.cm-content').innerText"
+    before = program.evaluate(text)
+    for name, sign, says in [("new_tensor", "✕", "stops on line 4"), ("deepcopy", "≠", "is a leaf")]:
+        chip = program.locator(f"[data-sibling={name}]")
+        chip.hover()
+        preview = program.locator(".sibling-preview")
+        preview.wait_for()
+        assert says in preview.inner_text() and "not in the program" in preview.inner_text()
+        assert chip.locator(".sibling-mark").inner_text() == sign
+        if name == "deepcopy":
+            assert axe(program) == []
+        program.mouse.move(900, 500)
+        preview.wait_for(state="detached")
+    assert program.evaluate(text) == before
+    program.locator("[data-sibling=data]").focus()
+    program.keyboard.press("Shift+Tab")
+    program.keyboard.press("Tab")
+    program.locator("[data-sibling=data] .sibling-mark").wait_for()
+
+
+def test_a_preview_that_fails_is_quiet(program: Any) -> None:
+    program.route(
+        "**/api/runs?live=1",
+        lambda route: route.fulfill(status=429, json={"error": {"code": "limited", "message": "no"}}),
+    )
+    with program.expect_response("**/api/runs?live=1"):
+        program.locator("[data-sibling=detach]").hover()
+    program.wait_for_timeout(100)
+    assert program.locator(".sibling-preview").count() == program.locator(".sibling-mark").count() == 0
+    assert program.locator("#problem").is_hidden()
+
+
 def test_axe_finds_nothing(program: Any) -> None:
     assert axe(program) == []

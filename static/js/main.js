@@ -98,8 +98,11 @@ const picture = createPicturePane(element, store, say, {
     element("scale").setAttribute("aria-pressed", String(chosen));
   },
 });
-const siblings = createSiblingChips(element("siblings"), say, (change) =>
-  dispatch({ type: "siblingChosen", ...change }),
+const siblings = createSiblingChips(
+  element("siblings"),
+  say,
+  (change) => dispatch({ type: "siblingChosen", ...change }),
+  element("workbench").dataset.live === "off" ? null : element("live-foot"),
 );
 const address = createAddress(store.state, (next) => dispatch({ type: "linkOpened", address: next }));
 const runner = createRunner({ form: element("run-form"), result: element("run") }, page.traceUrl, dispatch);

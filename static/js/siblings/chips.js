@@ -10,6 +10,10 @@ import { alternatives, swap } from "./alternatives.js";
 /** @typedef {import("./alternatives.js").Alternative} Alternative */
 
 const MAX_CHIPS = 10;
+/** Milliseconds for which a chip is pointed at before what it would do is asked for. */
+const PREVIEW_AFTER_MS = 150;
+const MAX_KNOWN = 200;
+const SIGNS = { same: "=", other: "≠", stops: "✕" };
 
 /** @returns {Promise<Operation[]>} */
 async function fetchCatalogue() {
@@ -33,8 +37,14 @@ function tensorNames(entities) {
  * @param {HTMLElement} row
  * @param {import("../locale.js").Locale["say"]} say
  * @param {(change: ReturnType<typeof swap>) => void} choose
+ * @param {HTMLElement | null} foot of the stage, where it is said what a sibling would do; null where the host has no previews
  */
-export function createSiblingChips(row, say, choose) {
+export function createSiblingChips(row, say, choose, foot) {
+  /** what became of the siblings that were tried, by program @type {Map<string, {mark: keyof typeof SIGNS, words: string}>} */
+  const known = new Map();
+  let asked = new AbortController();
+  let timer = 0;
+
   /** @type {Operation[] | null} */
   let catalogue = null;
   /** @type {PageState | null} */
@@ -65,6 +75,7 @@ export function createSiblingChips(row, say, choose) {
     const key = JSON.stringify([line, code, found.map((one) => one.text)]);
     if (key === shown) return;
     shown = key;
+    end();
     row.classList.toggle("none", !found.length);
     row.replaceChildren(element("span", "sibling-label", say("siblings")));
     for (const alternative of found.slice(0, MAX_CHIPS)) row.append(chip(alternative, text, line ?? 0));
@@ -77,8 +88,60 @@ export function createSiblingChips(row, say, choose) {
     button.dataset.sibling = alternative.name;
     button.title = alternative.sentence;
     button.append(element("code", "", alternative.label));
-    button.addEventListener("click", () => choose(swap(source, line, alternative)));
+    const change = swap(source, line, alternative);
+    button.addEventListener("click", () => choose(change));
+    if (foot) offerPreview(button, { ...change, code: alternative.text.trim() });
     return button;
+  }
+
+  /** Pointing at a chip, or coming to it by keys, says what it would do. @param {HTMLElement} button
+   * @param {ReturnType<typeof swap> & {code: string}} change */
+  function offerPreview(button, change) {
+    const key = JSON.stringify([latest?.text, latest?.settings, change.edits]);
+    showMark(button, key);
+    const begin = () => {
+      end();
+      timer = window.setTimeout(() => void preview(button, key, change), PREVIEW_AFTER_MS);
+    };
+    button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && begin());
+    button.addEventListener("pointerleave", end);
+    button.addEventListener("focus", () => button.matches(":focus-visible") && begin());
+    for (const type of ["blur", "click"]) button.addEventListener(type, end);
+  }
+
+  /** @param {HTMLElement} button @param {string} key @param {ReturnType<typeof swap> & {code: string}} change */
+  async function preview(button, key, change) {
+    const { signal } = asked;
+    if (!latest?.opened || !foot) return;
+    try {
+      const { tryChange, showPreview } = await import("./preview.js");
+      const found = await tryChange(latest.opened, { ...latest.settings }, change, signal);
+      signal.throwIfAborted();
+      known.set(key, { mark: found.mark, words: found.words });
+      if (known.size > MAX_KNOWN) known.delete([...known.keys()][0]);
+      showMark(button, key);
+      showPreview(foot, found);
+    } catch {
+      // it was left, or can't be told now: then the chip says what it said before
+    }
+  }
+
+  function end() {
+    clearTimeout(timer);
+    asked.abort();
+    asked = new AbortController();
+    foot?.querySelector(".sibling-preview")?.remove();
+  }
+
+  /** At the chip's end, once it is known: the same numbers, others, or none. @param {HTMLElement} button @param {string} key */
+  function showMark(button, key) {
+    const found = known.get(key);
+    if (!found || button.querySelector(".sibling-mark")) return;
+    const mark = element("span", `sibling-mark ${found.mark}`, SIGNS[found.mark]);
+    mark.setAttribute("role", "img");
+    mark.setAttribute("aria-label", found.words);
+    mark.title = found.words;
+    button.append(mark);
   }
 
   return {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
+import { markOf } from "../siblings/preview.js";
 import { alternatives, swap } from "../siblings/alternatives.js";
 
 const PYTHON = `
@@ -67,4 +68,20 @@ test("a missing import comes along", () => {
     line: 3,
   });
   assert.equal(swap("import copy\nb = a.clone()", 2, deepcopy).edits.length, 1);
+});
+
+test("a sibling's mark: the same numbers at the end, others, or none", () => {
+  const run = (/** @type {string} */ status) => ({ trace: { outcome: { status } } });
+  const compared = (/** @type {string} */ status, /** @type {any[]} */ differences) =>
+    markOf(/** @type {any} */ ({ left: run("finished"), right: run(status), rows: [0, 1, 2], differences }));
+  assert.equal(compared("finished", []), "same");
+  assert.equal(
+    compared("finished", [
+      { property: "memory", to: 2 },
+      { property: "values", to: 1 },
+    ]),
+    "same",
+  );
+  assert.equal(compared("finished", [{ property: "grad", to: 2 }]), "other");
+  assert.equal(compared("raised", []), "stops");
 });

@@ -1,0 +1,86 @@
+/** What a sibling would do: the program is run with it, and compared with the run that is shown. */
+
+import { compareRuns } from "../compare/comparison.js";
+import { byName, clause, compareLocale, outcomeText, outputText } from "../compare/words.js";
+import { codeNodes, element } from "../elements.js";
+import { loadLiveLocale } from "../page_locale.js";
+import { fixedText } from "../repair.js";
+import { openTrace } from "../state.js";
+import { requestTrace } from "../trace_source.js";
+
+/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../sentences.js").Locale["say"]} Say */
+/** @typedef {import("../compare/comparison.js").Comparison} Comparison */
+/** @typedef {"same" | "other" | "stops"} Mark   the same numbers at the end, others, or the program does not get there */
+/** @typedef {{mark: Mark, words: string, title: string, sentences: string[]}} Preview   words: what the mark means */
+
+const MOST_SENTENCES = 5;
+/** Differences that are of numbers, not of how they are kept. */
+const NUMBERS = new Set(["values", "grad", "exists", "shape", "dtype", "type"]);
+
+/** Run the program with a change. @param {OpenTrace} opened the run that is shown @param {object} settings of it
+ * @param {{edits: import("../fixes.js").LineEdit[], line: number, code: string}} change @param {AbortSignal} signal
+ * @returns {Promise<Preview>} rejects where there is no answer */
+export async function tryChange(opened, settings, { edits, line, code }, signal) {
+  const { lang } = document.documentElement;
+  const source = fixedText(opened.trace.program, edits);
+  const [trace, own] = await Promise.all([
+    requestTrace({ source, ...settings }, signal, { live: true }),
+    loadLiveLocale(lang),
+  ]);
+  const comparison = compareRuns(opened, openTrace(trace));
+  const mark = markOf(comparison);
+  return {
+    mark,
+    words: own.say(`live_mark_${mark}`),
+    title: own.say("live_preview", { line, code }),
+    sentences: sentencesOf(comparison, compareLocale(lang).say, own.say),
+  };
+}
+
+/** @param {Comparison} comparison @returns {Mark} */
+export function markOf({ left, right, rows, differences }) {
+  if (right.trace.outcome.status !== "finished" && left.trace.outcome.status === "finished") return "stops";
+  const atEnd = differences.filter(({ to }) => to === rows.length - 1);
+  return atEnd.some(({ property }) => NUMBERS.has(property)) ? "other" : "same";
+}
+
+/** What differs, the most lasting first. @param {Comparison} comparison @param {Say} compare @param {Say} say @returns {string[]} */
+export function sentencesOf({ left, right, rows, differences, output }, compare, say) {
+  const lasting = differences.filter(({ to }) => to === rows.length - 1);
+  const [there, changed] = [lasting.filter(isPresence), lasting.filter((difference) => !isPresence(difference))];
+  const stays =
+    left.trace.outcome.status === right.trace.outcome.status &&
+    left.trace.outcome.error?.line === right.trace.outcome.error?.line;
+  const all = [
+    ...(stays ? [] : [say("live_outcome", { outcome: outcomeText(right.trace.outcome, compare) })]),
+    ...byName(changed).map((group) => clause(group, compare)),
+    ...(stays ? there.map(({ name, right: now }) => say(now ? "live_comes" : "live_goes", { name })) : []),
+    ...output.filter((row) => row.left && row.right).map((row) => outputText(row, compare)),
+  ];
+  if (!all.length) return [say("live_same")];
+  if (all.length <= MOST_SENTENCES) return all;
+  return [...all.slice(0, MOST_SENTENCES), say("live_more", { count: all.length - MOST_SENTENCES })];
+}
+
+/** Whether a name is there on one side alone. @param {{property: string}} difference */
+function isPresence({ property }) {
+  return property === "exists";
+}
+
+/** Say it at the stage's foot. @param {HTMLElement} foot @param {Preview} preview */
+export function showPreview(foot, { mark, title, sentences }) {
+  const box = element("div", `live-strip sibling-preview ${mark}`);
+  box.setAttribute("role", "status");
+  const head = element("p", "preview-title");
+  head.append(...codeNodes(title));
+  const list = element("ul", "");
+  for (const sentence of sentences) {
+    const item = element("li", "");
+    item.append(...codeNodes(sentence));
+    list.append(item);
+  }
+  box.append(head, list);
+  foot.querySelector(".sibling-preview")?.remove();
+  foot.append(box);
+}
