@@ -88,8 +88,8 @@ def test_the_web_process_never_loads_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
-def test_layout_and_marks_know_no_document() -> None:
-    files = [path for folder in ("layout", "marks") for path in (ROOT / "static/js" / folder).glob("*.js")]
+def test_layout_marks_and_findings_know_no_document() -> None:
+    files = [path for folder in ("layout", "marks", "findings") for path in (ROOT / "static/js" / folder).glob("*.js")]
     assert files
     for path in files:
         code = re.sub(r"//.*|/\*.*?\*/", "", path.read_text(), flags=re.S)
