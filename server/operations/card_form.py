@@ -88,7 +88,7 @@ def card_form(
     shapes = {alive_name.name: alive_name.shape for alive_name in alive if alive_name.shape is not None}
     fields = [Field(hole, choices(row, hole, alive, texts), texts[hole.name]) for hole in row.holes]
     has_result = "{out}" in row.template
-    out = (name if name is not None else proposed_name(group, alive)) if has_result else None
+    out = (name if name is not None else proposed_name(group, {name.name for name in alive})) if has_result else None
     problem = first_problem(row, fields, texts, out, shapes)
     complete = (out is None or is_name(out)) and all(
         is_one_expression(field.text, field.hole.kind in COMMAS) for field in fields
@@ -192,9 +192,8 @@ def against(row: OperationRow, hole: Hole, name: AliveName) -> tuple[Mismatch | 
     return None, False
 
 
-def proposed_name(group: str, alive: Sequence[AliveName]) -> str:
-    """A name that nothing has yet."""
-    taken = {name.name for name in alive}
+def proposed_name(group: str, taken: set[str]) -> str:
+    """A name for a result that is none of those taken."""
     names = itertools.chain(PROPOSED.get(group, ()), OTHERS, (f"t{n}" for n in itertools.count(1)))
     return next(name for name in names if name not in taken)
 

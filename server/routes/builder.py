@@ -1,12 +1,14 @@
 """The builder's partials: the palette of operations at a place of the program, and the form of one of them."""
 
+import asyncio
+import functools
 from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import ValidationError
 
-from server.operations.card_form import CardForm, card_form
+from server.operations.card_form import CardForm, card_form, proposed_name
 from server.operations.catalogue import TABLES, sentences
 from server.operations.table import OperationRow
 from server.templating import render_public, request_language
@@ -18,6 +20,8 @@ MAX_ALIVE = 12_000
 """Characters of the names that a request brings."""
 
 MAX_SIBLINGS = 5
+MAX_PROPOSED = 8
+"""As many of the nearest names are tried as operands in the palette; a form has all of them."""
 
 router = APIRouter(prefix="/builder", include_in_schema=False)
 ROWS = {row.name: (group, row) for group, rows in TABLES.items() for row in rows}
@@ -31,12 +35,12 @@ async def palette(
     request: Request, alive: Alive = "[]", q: Annotated[str, Query(max_length=100)] = "", line: int = 0
 ) -> Response:
     """The operations that a search finds, each with the likely operands in it. line: below which the card goes."""
-    names = read_alive(alive)
     language = request_language(request)
+    forms = await asyncio.to_thread(proposals, alive)
     found = [
         (group, entries)
         for group, rows in TABLES.items()
-        if (entries := [entry(row, group, names) for row in rows if is_found(row, group, q)])
+        if (entries := [forms[row.name] for row in rows if is_found(row, group, q)])
     ]
     return render_public(
         request,
@@ -77,8 +81,12 @@ def read_alive(text: str) -> list[AliveName]:
         raise ProblemError(422, "invalid", "the names are no list of names", field="alive") from error
 
 
-def entry(row: OperationRow, group: str, alive: list[AliveName]) -> CardForm:
-    return card_form(row, group, alive, {}, None)
+@functools.lru_cache(maxsize=64)
+def proposals(alive: str) -> dict[str, CardForm]:
+    """Every operation with the likely operands: the same for each letter of a search. Raises ProblemError."""
+    names = read_alive(alive)
+    near, taken = names[:MAX_PROPOSED], {name.name for name in names}
+    return {name: card_form(row, group, near, {}, proposed_name(group, taken)) for name, (group, row) in ROWS.items()}
 
 
 def is_found(row: OperationRow, group: str, q: str) -> bool:

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from server.wire.base import Model
 
-MAX_NAMES = 40
+MAX_NAMES = 24
 
 AliveKind = Literal["tensor", "array", "module", "optimizer", "collection", "function", "other", "unknown"]
 Size = Annotated[int, Field(ge=0, le=2**53)]
