@@ -83,6 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run_command(args: argparse.Namespace, settings: Settings) -> int:
+    """Run what the command line asks for; the exit status: 0, 1 where it failed, 2 where it can't begin."""
     if args.command == "serve":
         missing = missing_layers(settings)
         if missing:
@@ -230,6 +231,7 @@ async def trace_files(
 
 
 async def trace_file(pool: Pool, name: str, seed: int, lines: str, settings: Settings) -> RecordedTrace | str:
+    """The trace of a program in a file; where there is none, why. name: of the file, `-` for standard input. lines: its input."""
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:

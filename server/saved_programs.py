@@ -53,6 +53,7 @@ async def list_programs(store: Repository, _: argparse.Namespace) -> int:
 
 
 async def show(store: Repository, args: argparse.Namespace) -> int:
+    """Print one program, and what is known of it; the exit status."""
     try:
         program = await store.find(args.id)
     except ProgramRemoved as error:
@@ -79,6 +80,7 @@ async def export(store: Repository, args: argparse.Namespace) -> int:
 
 
 async def import_(store: Repository, args: argparse.Namespace) -> int:
+    """Save the programs of an archive; those that are there stay as they are. The exit status. Raises ValueError for an invalid line."""
     new = known = 0
     with nullcontext(sys.stdin) if args.file == "-" else open(args.file, encoding="utf-8") as file:
         async for records in read_batches(file):

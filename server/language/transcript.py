@@ -29,6 +29,7 @@ class TranscriptBuilder:
         self._orphan = False  # what printed it is no statement of the program
 
     def add_code(self, text: str, line: Line, more: bool = False) -> None:
+        """A line of code. text: without its prompt; line: as it was pasted; more: whether it continues the code before it."""
         self.flush()
         if not more:
             self._from = line.origin

@@ -89,6 +89,10 @@ def font_family(generic: str, default: str) -> str:
 def render(
     v8: MiniRacer, draw: DrawRequest, trace: bytes, parts: dict[str, str], fonts: Fonts
 ) -> tuple[DrawReply, bytes]:
+    """What a request makes of a trace: the reply, and the drawing after it. trace: its JSON, gzipped; parts: of an offline file.
+
+    What can't be drawn is told by the reply; where that `ends`, V8 is of no more use.
+    """
     max_height = MAX_HEIGHT["card" if draw.kind == "card" else "png" if draw.png else "svg"]
     options: dict[str, Any] = {**draw.model_dump(), "tallest": max_height, **parts, "nonce": secrets.token_hex(16)}
     try:

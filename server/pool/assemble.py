@@ -203,6 +203,7 @@ def measured_cost(usage: Usage, end: OutcomeLine | None) -> Cost:
 
 
 def runtime_without_header(job: Job, versions: dict[str, str]) -> Runtime:
+    """The runtime of a run whose child wrote no header: what the server knows. versions: of torch, numpy and python."""
     return Runtime(
         **{name: versions.get(name, "") for name in ("torch", "numpy", "python")},
         tracer=__version__,

@@ -93,6 +93,7 @@ async def get_run(
 async def run_fragment(
     request: Request, services: Services, subscription: Subscription, disconnected: Disconnected
 ) -> Response:
+    """The fragment of a run, once it has ended or PATIENCE is over. Raises ClientGone."""
     result = await services.runs.wait(subscription, disconnected, PATIENCE)
     if result is None:
         services.executions.expect_reader(subscription)

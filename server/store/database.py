@@ -137,6 +137,7 @@ def parse_database_url(url: str, folder: Path) -> URL:
 
 
 def create_engine(address: URL, embedded: bool) -> AsyncEngine:
+    """Connections to a database. embedded: it is a SQLite file, which confirmed saves reach before they are confirmed."""
     if not embedded:
         return create_async_engine(address, pool_pre_ping=True, connect_args={"timeout": CONNECT_TIMEOUT})
     engine = create_async_engine(address, connect_args={"timeout": BUSY_TIMEOUT})

@@ -35,6 +35,7 @@ class Statements:
         self._positions: dict[CodeType, list[Any]] = {}
 
     def add(self, node: ast.stmt, parent: int | None, loop: int | None) -> int:
+        """Its index in the table. parent, loop: the indices of the statement and of the loop that it is in; None for none."""
         self.rows.append(
             {
                 "line": node.lineno,
@@ -139,6 +140,7 @@ class Instrument:
         return out + deferred
 
     def statement(self, node: ast.stmt, i: int, loop: int | None) -> list[ast.stmt]:
+        """A statement with its calls of the recorder. i: its index; loop: that of the loop it is in, None for none."""
         if isinstance(node, Function):
             self.function(node, i)
             return [node, self.line(STEP, i, node)]

@@ -146,6 +146,7 @@ class FileTree:
         return node
 
     def make_directory(self, path: Any, permissions: int) -> None:
+        """Raises OSError where there is something at the path, or no directory to put it in."""
         path = os.fspath(path)
         directory, name = self._parent(path, path)
         if not name or name in directory.entries:
@@ -173,6 +174,7 @@ class FileTree:
         directory.touch()
 
     def rename(self, source: Any, target: Any) -> None:
+        """Move a file or a directory, in the place of what is there. Raises OSError where POSIX would."""
         source, target = os.fspath(source), os.fspath(target)
         both = (source, target)
         from_directory, old = self._parent(source, *both)
