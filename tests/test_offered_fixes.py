@@ -28,7 +28,7 @@ WITHOUT_FIX: dict[str, set[str]] = {
     "hook_misses": {"hook_after_detach", "hook_on_replaced_tensor"},
     "index_copy": {"reshape_copy_lost"},
     "memory_held": {"hook_keeps_its_tensor", "objects_keep_each_other"},
-    "no_graph": {"no_graph_one_hot_regression", "no_graph_reward_weighted_argmax", "no_graph_round"},
+    "no_graph": {"no_graph_gumbel_argmax", "no_graph_one_hot_regression", "no_graph_reward_weighted_argmax", "no_graph_round"},
     "nonfinite": {"kl_of_zero", "lr", "nan_to_num_hides"},
     "parameter_detached": {"tied_by_clone"},
     "saved_overwritten": {"saved_overwritten_max_norm_in_forward"},
