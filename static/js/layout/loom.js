@@ -3,10 +3,10 @@
 import { lastingStorages, marginsOf, ownColumns } from "./loom_columns.js";
 import { graphWidth, layoutGraph } from "./loom_graph.js";
 import { homesOf, homeWidth } from "./loom_homes.js";
-import { temporariesOf } from "./loom_temporaries.js";
+import { unnamedOf } from "./loom_unnamed.js";
 import { layoutPins } from "./loom_pins.js";
 import { placeRow } from "./loom_rows.js";
-import { CODE_SHARE, HEAD, TEMPORARIES_STACKED, ROOMY, SMALLEST_SCALE, STACKED } from "./loom_sizes.js";
+import { CODE_SHARE, HEAD, UNNAMED_STACKED_WIDTH, ROOMY, SMALLEST_SCALE, STACKED } from "./loom_sizes.js";
 import { shareThatFits, touchesOf, windowColumns } from "./loom_windows.js";
 import { textWidth } from "./metrics.js";
 import { runStory } from "./run_story.js";
@@ -27,13 +27,13 @@ import { runStory } from "./run_story.js";
  *   rail: where the counter stands; headed: whether it stands in the row of its node; holds: a stretch for every column of
  *   its storage; hit: where it broke or its bytes changed
  * @typedef {{story: import("./run_story.js").RunStory, rows: RowBox[],
- *   shelves: {y: number, h: number}[], ends: Set<number>, columns: import("./loom_columns.js").Columns, temporaries: import("./loom_temporaries.js").Temporaries | null, handles: HandleBox[][], writes: WriteBox[][],
+ *   shelves: {y: number, h: number}[], ends: Set<number>, columns: import("./loom_columns.js").Columns, unnamed: import("./loom_unnamed.js").Unnamed | null, handles: HandleBox[][], writes: WriteBox[][],
  *   handleRows: Map<string, {row: number, cy: number, name: string}>, dots: Map<string, Dot>, rowDots: Dot[][], edges: Edge[], trunks: {x: number, y0: number, y1: number}[], pinLines: PinLine[],
  *   head: number, code: number, memory: {x: number, w: number}, graph: {x: number, w: number, names: number, short: boolean, chars: number},
  *   stacked: boolean, cell: number, width: number, height: number}} Loom
  */
 
-/** @typedef {{columns: import("./loom_columns.js").Columns, temporaries: import("./loom_temporaries.js").Temporaries | null, code: number,
+/** @typedef {{columns: import("./loom_columns.js").Columns, unnamed: import("./loom_unnamed.js").Unnamed | null, code: number,
  *   cell: number, room: number, stacked: boolean, bounded: boolean}} Arrangement
  *   bounded: no wider than the room, names cut where they must be */
 
@@ -68,7 +68,7 @@ export function loomLayout(opened, { room = 1180, stacked = false } = {}) {
     if (lives.length > sizes.length * 8) break;
     const columns = ownColumns(run, lives, margins, code + 14, { cell, most: many });
     if (columns.right > most) continue;
-    const plan = buildPlan(run, { columns, temporaries: null, code, cell, room, stacked, bounded: false });
+    const plan = buildPlan(run, { columns, unnamed: null, code, cell, room, stacked, bounded: false });
     if (plan.width <= (cell === sizes[0][0] ? room : most)) return plan;
   }
   const slim = stacked ? 8 : codeWidth(run, room, CODE_SHARE.slim);
@@ -81,14 +81,14 @@ export function loomLayout(opened, { room = 1180, stacked = false } = {}) {
  * @returns {Arrangement} */
 function boundedColumns(run, lives, margins, { code, room, stacked }) {
   const named = lives.filter(({ uid }) => run.storageNames.has(uid));
-  const temporaries = temporariesOf(
+  const unnamed = unnamedOf(
     run,
     lives.filter(({ uid }) => !run.storageNames.has(uid)),
   );
-  if (temporaries && stacked) temporaries.w = TEMPORARIES_STACKED;
-  const temporariesWidth = temporaries?.w ?? 0;
+  if (unnamed && stacked) unnamed.w = UNNAMED_STACKED_WIDTH;
+  const unnamedWidth = unnamed?.w ?? 0;
   const touches = touchesOf(run);
-  const memory = room - code - 14 - temporariesWidth - 10 - graphWidth(run, room, stacked);
+  const memory = room - code - 14 - unnamedWidth - 10 - graphWidth(run, room, stacked);
   /** @type {{cell: number, columns: import("./loom_columns.js").Columns, cost: number} | null} */
   let best = null;
   for (const [cell, many] of stacked ? STACKED : ROOMY) {
@@ -100,15 +100,15 @@ function boundedColumns(run, lives, margins, { code, room, stacked }) {
     if (cost <= 1 - ENOUGH) break;
   }
   const { cell, columns } = best ?? { cell: 0, columns: windowColumns([], touches, code + 14, memory) };
-  if (temporaries) {
-    temporaries.x = columns.right;
-    columns.right += temporaries.w;
+  if (unnamed) {
+    unnamed.x = columns.right;
+    columns.right += unnamed.w;
   }
-  return { columns, temporaries, code, cell, room, stacked, bounded: true };
+  return { columns, unnamed, code, cell, room, stacked, bounded: true };
 }
 
 /** The plan with these columns. @param {import("./run_story.js").RunStory} run @param {Arrangement} arrangement @returns {Loom} */
-function buildPlan(run, { columns, temporaries, code, cell, room, stacked, bounded }) {
+function buildPlan(run, { columns, unnamed, code, cell, room, stacked, bounded }) {
   const { right } = columns;
   /** @type {Loom} */
   const plan = {
@@ -117,7 +117,7 @@ function buildPlan(run, { columns, temporaries, code, cell, room, stacked, bound
     shelves: [],
     ends: new Set(columns.list.flatMap(({ uid }) => endOf(run, uid))),
     columns,
-    temporaries,
+    unnamed,
     handles: [],
     writes: [],
     handleRows: new Map(),

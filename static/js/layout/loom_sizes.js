@@ -76,8 +76,8 @@ export const STACKED = [
 export const MOST_PINS = 4;
 
 /** Width of the column of what never had a name. */
-export const TEMPORARIES = 62;
-export const TEMPORARIES_STACKED = 38;
+export const UNNAMED_WIDTH = 62;
+export const UNNAMED_STACKED_WIDTH = 38;
 
 /** Cells of a column are no narrower where names have to be cut. */
 export const SLIM_LEAST = 40;

@@ -15,7 +15,7 @@ import { uidNumber } from "./pane_names.js";
  *   type: inner for an object under another's heading. state: of an optimizer, the storages that only it
  *   keeps; open: whether the reader wants them drawn
  * @typedef {{kind: "rule", key: string}} RuleItem
- * @typedef {{kind: "fold", key: string, blocks: Block[], what: "flight" | "kept" | "temporary" | "rows" | "calls", count?: number,
+ * @typedef {{kind: "fold", key: string, blocks: Block[], what: "flight" | "kept" | "unnamed" | "rows" | "calls", count?: number,
  *   place?: string}} FoldItem   count: of what is folded, where that is not the storages
  * @typedef {{kind: "ghosts", key: string, freed: {uid: string, name: string, nbytes: number | undefined}[]}} GhostItem
  * @typedef {{rank: number, inner: number, number: number, items: MemoryItem[]}} Entry   items with their place in the order
@@ -102,7 +102,7 @@ function footItems(at, nameless) {
   const folds = /** @type {Map<string, FoldItem>} */ (new Map());
   const rows = /** @type {RowItem[]} */ ([]);
   for (const block of nameless) {
-    const what = block.purpose?.what ?? "temporary";
+    const what = block.purpose?.what ?? "unnamed";
     const key = `nameless ${what}`;
     if (!block.hot && !at.options.toggled.has(key) && !block.uids.includes(at.options.selected ?? "")) {
       const fold = folds.get(key) ?? { kind: "fold", key, blocks: [], what };
@@ -119,7 +119,7 @@ function footItems(at, nameless) {
   const out = [];
   if (rows.length || folds.size || freed.length) out.push({ kind: "rule", key: "rule" });
   out.push(...rows);
-  for (const what of ["flight", "kept", "temporary"]) {
+  for (const what of ["flight", "kept", "unnamed"]) {
     const fold = folds.get(`nameless ${what}`);
     if (fold) out.push(fold);
   }

@@ -115,7 +115,7 @@ function orderOf({ item }) {
 function footPlace({ item }, foot, i) {
   if (item.kind === "rule") return "foot:0/0";
   if (item.kind === "ghosts") return "foot:9/0";
-  if (item.kind === "fold") return `foot:${2 + ["flight", "kept", "temporary"].indexOf(item.what)}/0`;
+  if (item.kind === "fold") return `foot:${2 + ["flight", "kept", "unnamed"].indexOf(item.what)}/0`;
   const stay = foot.get(item.key)?.find(({ from, to }) => from <= i && i <= to);
   return stay ? `foot:1/${stay.place}` : null;
 }

@@ -4,7 +4,7 @@ import { isHandle } from "../entities.js";
 import { opName } from "./op_name.js";
 import { spokenName } from "./pane_names.js";
 
-/** @typedef {{what: "flight" | "kept" | "temporary", label: string, gradient?: string}} Purpose   gradient: the handle that
+/** @typedef {{what: "flight" | "kept" | "unnamed", label: string, gradient?: string}} Purpose   gradient: the handle that
  * has the shape of the gradient on its way */
 /** @typedef {import("./memory_blocks.js").Block} Block */
 
@@ -25,9 +25,9 @@ export function purposes(at) {
     for (const uid of block.uids) {
       const handle = at.entities.get(uid);
       if (isHandle(handle) && handle.grad_fn)
-        return { what: "temporary", label: `${nodeName(at, handle.grad_fn)} result` };
+        return { what: "unnamed", label: `${nodeName(at, handle.grad_fn)} result` };
     }
-    return { what: "temporary", label: block.uids[1] ?? block.key };
+    return { what: "unnamed", label: block.uids[1] ?? block.key };
   };
 }
 

@@ -140,7 +140,7 @@ function bodyMarks(scene) {
       );
   }
   for (const column of plan.columns.list) out.push(...columnMarks(scene, column));
-  out.push(...temporaryMarks(scene, rows));
+  out.push(...unnamedMarks(scene, rows));
   out.push(...edgeMarks(scene));
   for (const r of rows) {
     for (const handle of plan.handles[r]) out.push(handleMark(scene, handle, r));
@@ -222,24 +222,24 @@ function namedIn(plan, column) {
   return [...plan.handles[r], ...plan.writes[r]].some((box) => box.column === column);
 }
 
-/** How many temporaries there are after each row, as a bar with the number where it changes. @param {LoomScene} scene
+/** How many storages without a name there are after each row, as a bar with the number where it changes. @param {LoomScene} scene
  * @param {number[]} rows */
-function temporaryMarks({ plan }, rows) {
-  const { temporaries } = plan;
-  if (!temporaries) return [];
+function unnamedMarks({ plan }, rows) {
+  const { unnamed } = plan;
+  if (!unnamed) return [];
   return rows.flatMap((r) => {
-    const n = temporaries.counts[r];
-    const changed = n !== (temporaries.counts[r - 1] ?? 0);
+    const n = unnamed.counts[r];
+    const changed = n !== (unnamed.counts[r - 1] ?? 0);
     if (!n && !changed) return [];
     const { y, h: height } = plan.rows[r];
-    const width = n ? 4 + ((temporaries.w - 14) * temporaries.bytes[r]) / Math.max(1, temporaries.most) : 0;
+    const width = n ? 4 + ((unnamed.w - 14) * unnamed.bytes[r]) / Math.max(1, unnamed.most) : 0;
     return [
       h(
         "g",
-        { key: `temporaries ${r}`, class: "loom-temporaries", "data-loom-temporaries": n },
-        n > 0 && h("rect", { key: "bar", class: "loom-band", x: temporaries.x, y, width, height }),
-        changed && h("text", { key: "count", class: "loom-note", x: temporaries.x + 4, y: y + 14 }, String(n)),
-        h("title", { key: "title" }, `${n} · ${bytesText(temporaries.bytes[r])}`),
+        { key: `unnamed ${r}`, class: "loom-unnamed", "data-loom-unnamed": n },
+        n > 0 && h("rect", { key: "bar", class: "loom-band", x: unnamed.x, y, width, height }),
+        changed && h("text", { key: "count", class: "loom-note", x: unnamed.x + 4, y: y + 14 }, String(n)),
+        h("title", { key: "title" }, `${n} · ${bytesText(unnamed.bytes[r])}`),
       ),
     ];
   });

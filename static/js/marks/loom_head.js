@@ -98,7 +98,7 @@ export function headMarks({ plan, opened, i, labels }, shelf) {
     if (storage) out.push(storageMark(plan, snap, name, storage, column, snap.freed.has(uid), labels));
     else out.push(absentMark(name, column));
   }
-  if (plan.temporaries) out.push(temporariesHeading(plan, snap.index, labels));
+  if (plan.unnamed) out.push(unnamedHeading(plan, snap.index, labels));
   return out;
 }
 
@@ -117,17 +117,17 @@ function absentMark(name, column) {
   );
 }
 
-/** How many temporaries there are at the step's row. @param {Loom} plan @param {number} i @param {LoomLabels} labels */
-function temporariesHeading(plan, i, labels) {
-  const temporaries = /** @type {import("../layout/loom_temporaries.js").Temporaries} */ (plan.temporaries);
+/** How many storages without a name there are at the step's row. @param {Loom} plan @param {number} i @param {LoomLabels} labels */
+function unnamedHeading(plan, i, labels) {
+  const unnamed = /** @type {import("../layout/loom_unnamed.js").Unnamed} */ (plan.unnamed);
   const row = plan.story.rowOfStep[i] ?? plan.rows.length - 1;
   return h(
     "g",
-    { key: "temporaries", class: "loom-storage" },
-    h("text", { key: "name", class: "loom-note", x: temporaries.x, y: 22 }, labels.temporaries),
-    h("text", { key: "count", class: "loom-axis", x: temporaries.x + 4, y: 58 }, String(temporaries.counts[row])),
-    h("text", { key: "bytes", class: "loom-note", x: temporaries.x + 4, y: 73 }, bytesText(temporaries.bytes[row])),
-    h("title", { key: "title" }, labels.temporaries_title),
+    { key: "unnamed", class: "loom-storage" },
+    h("text", { key: "name", class: "loom-note", x: unnamed.x, y: 22 }, labels.unnamed),
+    h("text", { key: "count", class: "loom-axis", x: unnamed.x + 4, y: 58 }, String(unnamed.counts[row])),
+    h("text", { key: "bytes", class: "loom-note", x: unnamed.x + 4, y: 73 }, bytesText(unnamed.bytes[row])),
+    h("title", { key: "title" }, labels.unnamed_title),
   );
 }
 

@@ -21,8 +21,9 @@ export const LOOM_LABELS = {
   visit: "visit {k} of {n}",
   more: "lines more: {n}",
   end: "the end",
-  temporaries: "temporaries",
-  temporaries_title: "Memory that no name leads to: results on their way, and what the engine keeps",
+  unnamed: "unnamed",
+  unnamed_title:
+    "Memory to which no name in sight leads: results on their way, what the engine keeps, what lies deep inside of objects",
   hidden: "and {n} more",
 };
 

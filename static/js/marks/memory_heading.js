@@ -230,7 +230,7 @@ export function foldLineMark(facts, place, item, columns) {
   const words = {
     flight: n > 1 ? labels.flight : labels.flightOne,
     kept: labels.keptUnnamed,
-    temporary: n > 1 ? labels.temporary : labels.temporaryOne,
+    unnamed: n > 1 ? labels.unnamedStorages : labels.unnamedStorage,
     rows: labels.moreRows,
     calls: labels.moreCalls,
   };

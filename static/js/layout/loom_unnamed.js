@@ -1,13 +1,13 @@
-/** The loom's column of temporaries: how many storages that never had a name there are after each row, and their bytes. */
+/** The loom's column of storages without a name: how many storages that never had a name there are after each row, and their bytes. */
 
-import { TEMPORARIES } from "./loom_sizes.js";
+import { UNNAMED_WIDTH } from "./loom_sizes.js";
 
-/** @typedef {{x: number, w: number, counts: number[], bytes: number[], most: number}} Temporaries   counts, bytes: by row;
+/** @typedef {{x: number, w: number, counts: number[], bytes: number[], most: number}} Unnamed   counts, bytes: by row;
  *   most: the most bytes of any row */
 
 /** @param {import("./run_story.js").RunStory} run @param {import("./run_story.js").StorageLife[]} lives those without a name
- * @returns {Temporaries | null} null where there are none */
-export function temporariesOf(run, lives) {
+ * @returns {Unnamed | null} null where there are none */
+export function unnamedOf(run, lives) {
   if (!lives.length) return null;
   const counts = run.rows.map(() => 0);
   const bytes = run.rows.map(() => 0);
@@ -25,5 +25,5 @@ export function temporariesOf(run, lives) {
     bytes[r] += bytes[r - 1];
   }
   for (const sum of bytes) most = Math.max(most, sum);
-  return { x: 0, w: TEMPORARIES, counts, bytes, most };
+  return { x: 0, w: UNNAMED_WIDTH, counts, bytes, most };
 }
