@@ -25,6 +25,12 @@ export function movedLine({ head, tail, before, after }, line) {
   return Math.max(1, Math.min(line, after - tail));
 }
 
+/** The first step at a line; null where there is none. @param {Trace} trace @param {number | null} line from 1 */
+export function firstStepAt({ steps }, line) {
+  const step = steps.findIndex((other) => other.line === line);
+  return step < 0 ? null : step;
+}
+
 /**
  * The step of a new run at which its reader stays: of the same statement, as often executed as before. Who looks at the end
  * stays at the end.

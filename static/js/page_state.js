@@ -1,9 +1,9 @@
 /** The page's state as plain data, and the reducer through which alone it changes. Nothing here touches the document. */
 
 import { nextStepAtLine, openingStep } from "./captions.js";
-import { keptStep } from "./kept_step.js";
+import { firstStepAt, keptStep } from "./kept_step.js";
 import { isCurrent, isSavedProgram, programText, shownFocus, skippedGap } from "./page_selectors.js";
-import { fixedText, repairedText } from "./repair.js";
+import { fixedText, fixOfText, repairedText } from "./repair.js";
 import { wasMadeWith, normalizeSettings, sameSettings } from "./settings.js";
 import { pinStep } from "./saved_slots.js";
 import * as skipped from "./skipped_iterations.js";
@@ -51,6 +51,7 @@ import { writeBefore } from "./cell_writers.js";
  * @property {{storage: string, at: number} | null} revealed elements of a big storage that the picture is to show
  * @property {Problem | null} problem
  * @property {boolean} isLive programs run while they are edited
+ * @property {number | null} cardLine of the card that was changed last: where the answer to that text is opened
  *
  * @typedef {{type: "pageOpened", address: Address}
  *   | {type: "liveSwitched", on: boolean}
@@ -103,6 +104,7 @@ export function initial(page, view) {
     revealed: null,
     problem: null,
     isLive: page.isLive ?? false,
+    cardLine: null,
   };
 }
 
@@ -116,26 +118,32 @@ export function reduce(state, action) {
 const TRANSITIONS = {
   pageOpened: (state, { address }) => openPageAt(state, address),
   linkOpened: (state, { address }) => followLink(state, address),
-  programEdited: (state, { text }) => ({ ...state, text }),
+  programEdited: (state, { text }) => ({ ...state, text, cardLine: null }),
   settingsChanged: (state, { settings }) => ({ ...state, settings }),
   liveSwitched: (state, { on }) => (on === state.isLive ? state : { ...state, isLive: on }),
   liveAnswered(state, { source, settings, trace }) {
     if (state.pending || state.text !== source || !sameSettings(state.settings, settings)) return state;
-    const next = showTrace(state, trace, keptStep(state.opened?.trace ?? null, trace, state.step));
-    return { ...next, text: trace.program.source, problem: null };
+    const step = firstStepAt(trace, state.cardLine) ?? keptStep(state.opened?.trace ?? null, trace, state.step);
+    return { ...showTrace(state, trace, step), text: trace.program.source, problem: null };
   },
   runRequested: (state) => requestRun(state, "run", { source: state.text }),
   repairRequested: (state, { repair, shape }) =>
     state.opened
       ? requestRun(state, "repair", { source: repairedText(state.opened.trace.program, repair, shape) })
       : state,
-  fixApplied: (state, { edits }) =>
-    state.opened ? requestRun(state, "repair", { source: fixedText(state.opened.trace.program, edits) }) : state,
+  fixApplied(state, { edits }) {
+    if (!state.opened) return state;
+    const source = fixOfText(state.opened.trace.program, state.text, edits);
+    return source === null ? { ...state, problem: { key: "fix_edited" } } : requestRun(state, "repair", { source });
+  },
   siblingChosen: (state, { edits, line }) =>
     state.opened
       ? requestRun(state, "sibling", { source: fixedText(state.opened.trace.program, edits), at: line })
       : state,
-  cardChanged: (state, { line }) => requestRun(state, "card", { source: state.text, at: line }),
+  cardChanged: (state, { line }) =>
+    state.isLive && state.opened && !state.pending
+      ? { ...state, cardLine: line }
+      : requestRun(state, "card", { source: state.text, at: line }),
   iterationRequested(state, { index }) {
     const gap = skippedGap(state);
     if (!gap) return state;
@@ -221,6 +229,7 @@ function showTrace(state, trace, step) {
     question: null,
     waiting: false,
     revealed: null,
+    cardLine: null,
     problem: trace.focus?.repeatable === false ? { key: "not_repeatable" } : state.problem,
   };
 }
@@ -246,10 +255,7 @@ function showAnswer(state, request, trace) {
  * @param {Trace} trace @param {number | null} iteration the first step of the iteration that was asked for, or -1 */
 function stepToShow(state, { reason, at }, trace, iteration) {
   if (reason === "elements") return state.step;
-  if (reason === "sibling" || reason === "card") {
-    const step = trace.steps.findIndex(({ line }) => line === at);
-    return step < 0 ? null : step;
-  }
+  if (reason === "sibling" || reason === "card") return firstStepAt(trace, at);
   return iteration === null || iteration < 0 ? state.requestedStep : iteration;
 }
 

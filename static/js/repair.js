@@ -1,5 +1,7 @@
 /** Repairs as a trace offers them, made in the program and in the text that was pasted. */
 
+import { commonLines, movedLine } from "./kept_step.js";
+
 /** @typedef {import("./trace.js").Repair} Repair */
 /** @typedef {import("./trace.js").Edit} Edit */
 
@@ -27,6 +29,19 @@ export function fixedText({ source, pasted, lines }, edits) {
   const placed = edits.map((edit) => ({ ...edit, line: pasted ? (lines?.[edit.line - 1] ?? 0) : edit.line }));
   if (placed.every(({ line, old }) => ownLines[line - 1] === old)) return withLines(ownLines, placed);
   return withLines(source.split("\n"), edits);
+}
+
+/**
+ * The text to run after a fix of a program whose text was edited since; null where a line of the fix is another one there.
+ * @param {import("./trace.js").Trace["program"]} program @param {string} text the editor's
+ * @param {{line: number, old: string, new: string | null}[]} edits
+ */
+export function fixOfText(program, text, edits) {
+  if (text === program.source) return fixedText(program, edits);
+  const common = commonLines(program.source, text);
+  const lines = text.split("\n");
+  const moved = edits.map((edit) => ({ ...edit, line: movedLine(common, edit.line) }));
+  return moved.every(({ line, old }) => lines[line - 1] === old) ? withLines(lines, moved) : null;
 }
 
 /** @param {string[]} lines @param {{line: number, new: string | null}[]} edits */

@@ -134,7 +134,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     const scale = `${plan.k} ${chosenScale !== null}`;
     if (scale !== drawnScale) scaled?.(plan.k, chosenScale !== null); // what is written anew is laid out anew
     drawnScale = scale;
-    if (older) markOlder(row, older);
+    markOlder(row, older);
     highlight.drawn();
   }
 
@@ -280,7 +280,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
     },
     light: highlight.light,
     markOlder(next) {
-      if (older || next) markOlder(row, next);
+      markOlder(row, next);
       older = next;
     },
     peek(uid, from) {

@@ -21,7 +21,8 @@ const SELECTOR = [...OWN, "name", "path"].map((name) => `[data-${name}]`).join("
 
 /** @param {Element} root @param {Older | null} older null: nothing is */
 export function markOlder(root, older) {
-  for (const element of root.querySelectorAll(`.${MASKED}`)) {
+  // a step that is drawn over a marked one writes classes anew, and leaves the masks
+  for (const element of root.querySelectorAll(`.${MASKED}, [mask^="url(#older-"]`)) {
     element.classList.remove(MASKED);
     element.removeAttribute("mask");
   }

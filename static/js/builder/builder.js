@@ -80,10 +80,13 @@ export async function createBuilder({ host, editor, store, stage }) {
     told.textContent = text;
   }
 
-  /** The program is run when the reader pauses, and shown at a line. @param {number} line from 0 */
+  /** The program is run when the reader pauses, and shown at a line; Live has its own pauses. @param {number} line from 0 */
   function runSoon(line) {
     clearTimeout(runTimer);
-    runTimer = setTimeout(() => store.dispatch({ type: "cardChanged", line: line + 1 }), RUN_AFTER);
+    const { isLive, pending } = store.state();
+    const run = () => store.dispatch({ type: "cardChanged", line: line + 1 });
+    if (isLive && !pending) run();
+    else runTimer = setTimeout(run, RUN_AFTER);
   }
 
   /** @param {Outcome} outcome @param {string} key of what is told then @returns {boolean} whether it was done */
@@ -94,14 +97,21 @@ export async function createBuilder({ host, editor, store, stage }) {
       showRefusal(say(outcome.refused, outcome.args));
       return false;
     }
+    if (cards.program().source !== store.state().text) return false; // what was asked is of another text
     const changes = changesOf(cards.program().lines, outcome.edits);
     cards.expect(outcome.line);
     editor.change(changes);
-    cards.setCurrent(outcome.line, true);
+    focusCurrent(outcome.line);
     const count = cards.program().lines.length;
     tell(say(key, { line: outcome.line + 1, n: count }));
     runSoon(outcome.line);
     return true;
+  }
+
+  /** The keyboard is at a card; where none is left, at the button that adds one. @param {number} line from 0 */
+  function focusCurrent(line) {
+    cards.setCurrent(line, true);
+    if (!cards.currentItem()) addButton.focus();
   }
 
   /** Why nothing was done, below the card, until the next deed. @param {string} text */
@@ -130,9 +140,11 @@ export async function createBuilder({ host, editor, store, stage }) {
     const card = cards.cardOf(item);
     if (!card) return;
     cards.removeInserted();
-    openEditField(card, edits.ownText(cards.program(), item), {
+    const program = cards.program();
+    openEditField(card, edits.ownText(program, item), {
       label: say("card_edit_label", { line: item.first + 1 }),
       commit(text) {
+        if (cards.program() !== program) return null; // the card is gone with its text
         const outcome = edits.rewritten(cards.program(), item, text);
         if ("refused" in outcome) return say(outcome.refused, outcome.args);
         apply(outcome, "card_edited");
@@ -142,7 +154,8 @@ export async function createBuilder({ host, editor, store, stage }) {
     });
   }
 
-  const ghost = createGhost(stage, (problem) => {
+  const hasLive = document.getElementById("workbench")?.dataset.live !== "off";
+  const ghost = createGhost(stage, hasLive, (problem) => {
     const line = list.querySelector(".ghost-problem");
     if (line) line.textContent = problem ? say(problem.key, { message: problem.message }) : "";
   });
@@ -197,13 +210,13 @@ export async function createBuilder({ host, editor, store, stage }) {
   function undo() {
     cards.removeInserted();
     if (editor.undo()) runSoon(cards.current);
-    cards.setCurrent(cards.current, true);
+    focusCurrent(cards.current);
   }
 
   function redo() {
     cards.removeInserted();
     if (editor.redo()) runSoon(cards.current);
-    cards.setCurrent(cards.current, true);
+    focusCurrent(cards.current);
   }
 
   /** @type {Record<string, (item: Item) => unknown>} */
@@ -242,6 +255,13 @@ export async function createBuilder({ host, editor, store, stage }) {
     else return;
     event.preventDefault();
     event.stopPropagation();
+  });
+  host.addEventListener("keydown", (event) => {
+    const name = deedOf(event);
+    const isTyped = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
+    if (isTyped || (name !== "undo" && name !== "redo")) return;
+    doNamed(name); // also where no card is left to be at
+    event.preventDefault();
   });
   list.addEventListener("dblclick", (event) => {
     const card = event.target instanceof Element ? event.target.closest(".statement-card:not(.editing)") : null;

@@ -2,7 +2,7 @@
 
 import { element } from "../elements.js";
 import { messageBox } from "../message_box.js";
-import { cardFact, stepsByLine } from "./card_facts.js";
+import { cardFact, stepOfLine, stepsByLine } from "./card_facts.js";
 import { cardRow, showFact, toolRow } from "./card_row.js";
 import { createSourcePainter } from "./card_source.js";
 import { ownText } from "./edits.js";
@@ -28,6 +28,8 @@ export function createCardList(list, say, on) {
   let steps = new Map();
   /** @type {OpenTrace | null} */
   let stepsOf = null;
+  /** What each card says, in short: only what another step changes is written. @type {WeakMap<Item, string>} */
+  let written = new WeakMap();
   /** What stands below a card: a form, a note of what was deleted. @type {{line: number, made: HTMLElement} | null} */
   let inserted = null;
 
@@ -99,6 +101,7 @@ export function createCardList(list, say, on) {
   /** What the run says of each card at a step. @param {OpenTrace | null} opened null: there is no run of this text @param {number} step */
   function showRun(opened, step) {
     if (opened !== stepsOf) {
+      written = new WeakMap();
       steps = opened ? stepsByLine(opened) : new Map();
       stepsOf = opened;
     }
@@ -107,6 +110,9 @@ export function createCardList(list, say, on) {
       if (item.kind === "blank") continue;
       const at = stepsOfItem(item);
       const isNow = now !== null && item.first < now && now <= item.last + 1;
+      const key = `${at.length ? stepOfLine(at, step) : ""} ${at.length > 0 && at[0] > step} ${isNow} ${opened !== null}`;
+      if (written.get(item) === key) continue;
+      written.set(item, key);
       const made = painter
         .namesOf(item)
         .filter(({ role }) => role === "made")

@@ -3,6 +3,7 @@
 import { highlightTree } from "@lezer/highlight";
 import { element } from "../elements.js";
 import { highlightStyle } from "../syntax.js";
+import { lineStarts } from "./line_edits.js";
 import { nameMarks } from "./names.js";
 
 /** @typedef {import("./statements.js").Program} Program */
@@ -15,12 +16,11 @@ export function createSourcePainter(program) {
   const colours = [];
   highlightTree(program.tree, highlightStyle, (from, to, style) => colours.push({ from, to, style }));
   const marks = nameMarks(program);
-  const starts = [0];
-  for (const line of program.lines) starts.push(starts[starts.length - 1] + line.length + 1);
+  const starts = lineStarts(program.lines);
 
   /** @param {Item} item @returns {NameMark[]} those on the card's own lines */
   function namesOf({ first, last }) {
-    return marks.filter(({ from }) => from >= starts[first] && from < starts[last + 1]);
+    return within(marks, starts[first], starts[last + 1]);
   }
 
   /** The text of a card's own lines without its indentation. @param {Item} item @returns {(string | HTMLElement)[]} */
@@ -42,13 +42,8 @@ export function createSourcePainter(program) {
     const spans = names
       .filter((mark) => mark.from >= from && mark.to <= to)
       .map((mark) => ({ ...mark, style: `card-name ${mark.role}` }));
-    for (const colour of colours) {
-      if (
-        colour.to <= from ||
-        colour.from >= to ||
-        spans.some((span) => span.from < colour.to && span.to > colour.from)
-      )
-        continue;
+    for (const colour of within(colours, from, to)) {
+      if (spans.some((span) => span.from < colour.to && span.to > colour.from)) continue;
       spans.push({ ...colour, from: Math.max(from, colour.from), to: Math.min(to, colour.to) });
     }
     spans.sort((a, b) => a.from - b.from);
@@ -66,4 +61,19 @@ export function createSourcePainter(program) {
   }
 
   return { paint, namesOf };
+}
+
+/** Those of ranges in order that reach into another one. @template {{from: number, to: number}} T
+ * @param {T[]} ranges that do not overlap @param {number} from @param {number} to @returns {T[]} */
+function within(ranges, from, to) {
+  let low = 0;
+  let high = ranges.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ranges[middle].to <= from) low = middle + 1;
+    else high = middle;
+  }
+  const out = [];
+  for (let k = low; k < ranges.length && ranges[k].from < to; k++) out.push(ranges[k]);
+  return out;
 }

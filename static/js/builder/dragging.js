@@ -3,6 +3,8 @@
 import { element } from "../elements.js";
 
 const LEAST = 5;
+/** Pixels beside the list from which on a card that is let go stays where it was. */
+const OUTSIDE = 48;
 
 /**
  * @param {HTMLElement} list
@@ -29,6 +31,12 @@ export function startDragging(list, { refusal, drop }) {
     if (!drag.moved && Math.abs(event.clientY - drag.y) < LEAST) return;
     drag.moved = true;
     drag.row.classList.add("dragged");
+    const box = list.getBoundingClientRect();
+    if (isOutside(box, event)) {
+      drag.target = null;
+      mark.remove();
+      return;
+    }
     const rows = [...list.querySelectorAll("li[data-line]:not(.last)")];
     const under = rows.findLast((row) => row.getBoundingClientRect().top <= event.clientY) ?? rows[0];
     const { top, bottom, height } = under.getBoundingClientRect();
@@ -37,7 +45,6 @@ export function startDragging(list, { refusal, drop }) {
     const refused = under === drag.row ? null : refusal(drag.row, under, drag.isBelow);
     mark.classList.toggle("refused", refused !== null);
     why.textContent = refused ?? "";
-    const box = list.getBoundingClientRect();
     mark.style.top = `${(drag.isBelow ? bottom : top) - box.top}px`;
     list.append(mark);
   });
@@ -52,4 +59,14 @@ export function startDragging(list, { refusal, drop }) {
   }
   list.addEventListener("pointerup", () => end(true));
   list.addEventListener("pointercancel", () => end(false));
+  document.addEventListener("keydown", (event) => {
+    if (!drag || event.key !== "Escape") return;
+    event.stopPropagation();
+    end(false);
+  });
+}
+
+/** @param {DOMRect} box @param {{clientX: number, clientY: number}} at */
+function isOutside({ left, right, top, bottom }, { clientX, clientY }) {
+  return clientX < left - OUTSIDE || clientX > right + OUTSIDE || clientY < top - OUTSIDE || clientY > bottom + OUTSIDE;
 }

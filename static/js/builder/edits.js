@@ -1,6 +1,6 @@
 /** What can be done with a card, each as edits of lines; or why it can not be done. */
 
-import { applyEdits, reindented } from "./line_edits.js";
+import { applyEdits, lineStarts, reindented } from "./line_edits.js";
 import { parse } from "./grammar.js";
 import { headOf, placeDown, placeUp } from "./places.js";
 import { readProgram } from "./statements.js";
@@ -37,8 +37,7 @@ function blockOf({ lines }, { first, end }) {
 /** Whether a line of a block begins within a string.
  * @param {Pick<Program, "lines" | "tree">} program @param {{first: number}} block @returns {(k: number) => boolean} */
 function linesInStrings({ lines, tree }, { first }) {
-  const starts = [0];
-  for (const line of lines) starts.push(starts[starts.length - 1] + line.length + 1);
+  const starts = lineStarts(lines);
   return (k) => {
     const at = starts[first + k];
     /** @type {import("@lezer/common").SyntaxNode | null} */

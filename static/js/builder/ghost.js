@@ -9,8 +9,9 @@ import { requestTrace, TraceError } from "../trace_source.js";
 /** Milliseconds after the reader's last move at which it is run. */
 const RUN_AFTER = 180;
 
-/** @param {PreviewStage} stage @param {(problem: {key: string, message: string} | null) => void} tell */
-export function createGhost(stage, tell) {
+/** @param {PreviewStage} stage @param {boolean} live the host has runs while typing: a preview counts as one
+ * @param {(problem: {key: string, message: string} | null) => void} tell */
+export function createGhost(stage, live, tell) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   let request = new AbortController();
@@ -26,7 +27,7 @@ export function createGhost(stage, tell) {
     request = new AbortController();
     const { signal } = request;
     try {
-      const trace = await requestTrace(program, signal);
+      const trace = await requestTrace(program, signal, { live });
       if (signal.aborted) return;
       const { error, status } = trace.outcome;
       const opened = openTrace(trace);

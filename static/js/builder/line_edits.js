@@ -10,10 +10,22 @@ export function applyEdits(lines, edits) {
   return out;
 }
 
-/** @param {string[]} lines @param {LineEdit[]} edits that do not overlap @returns {Change[]} in order */
-export function changesOf(lines, edits) {
+/** @type {WeakMap<string[], number[]>} */
+const knownStarts = new WeakMap();
+
+/** Where each line begins in the text, and the end of all of them. @param {string[]} lines that nobody changes @returns {number[]} */
+export function lineStarts(lines) {
+  const known = knownStarts.get(lines);
+  if (known) return known;
   const starts = [0];
   for (const line of lines) starts.push(starts[starts.length - 1] + line.length + 1);
+  knownStarts.set(lines, starts);
+  return starts;
+}
+
+/** @param {string[]} lines @param {LineEdit[]} edits that do not overlap @returns {Change[]} in order */
+export function changesOf(lines, edits) {
+  const starts = lineStarts(lines);
   const length = starts[lines.length] - 1;
   return sorted(edits).map((edit) => {
     if (edit.to < lines.length)

@@ -3,6 +3,7 @@
 import { commonLines } from "../kept_step.js";
 import { messages } from "../messages.js";
 import { isCurrent, isUpToDate } from "../page_selectors.js";
+import { sameSettings } from "../settings.js";
 import { differs } from "../store.js";
 import { problemOf, requestTrace, TraceError } from "../trace_source.js";
 import { judge } from "./answers.js";
@@ -137,14 +138,21 @@ export function createLive(foot, store, say, { editor, markOlder }) {
     if (differs(state, before, "isLive")) happen({ type: "switched", on: state.isLive });
     const isOpened = differs(state, before, "opened");
     if (isOpened || differs(state, before, "pending")) happen({ type: "replaced" });
-    const isEdited = isOpened ? !isCurrent(state) : differs(state, before, "text", "settings");
+    const isEdited = isOpened
+      ? !isCurrent(state)
+      : differs(state, before, "text", "settings") || isLeftOver(state, before);
     if (isEdited && !state.pending && !isAsNeverRun(state)) {
       const isUnfinished = editor.unfinishedLine() !== null;
       happen({ type: "edited", isCurrent: isUpToDate(state), isUnfinished });
     }
     if (differs(state, before, "text", "settings", "opened", "step", "isLive"))
-      mark(state.isLive && !isUpToDate(state) && !state.pending);
+      mark(state.isLive && !isUpToDate(state));
     showStrip();
+  }
+
+  /** A run that was asked for brought nothing, and the text was edited meanwhile. @param {PageState} state @param {PageState} before */
+  function isLeftOver({ pending, text, settings }, { pending: asked }) {
+    return asked !== null && !pending && (asked.text !== text || !sameSettings(asked.settings, settings));
   }
 
   /** A program that came with a link is first run by a key or a button. @param {PageState} state */

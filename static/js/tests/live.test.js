@@ -215,6 +215,21 @@ test("an answer is shown where its text is still the one, and nothing else was a
   );
 });
 
+test("with Live a changed card asks for no run of its own, and the answer to its text is opened at it", () => {
+  const live = after(ran(), { type: "liveSwitched", on: true }, { type: "stepChosen", step: 1 });
+  const changed = after(live, edited("a\nb\nx\nc"), { type: "cardChanged", line: 3 });
+  assert.equal(changed.pending, null);
+  const { settings } = changed;
+  const answer = { source: "a\nb\nx\nc", settings, trace: trace("a\nb\nx\nc", { steps: 4 }) };
+  const shown = after(changed, { type: "liveAnswered", ...answer });
+  assert.equal(shown.step, 2);
+  assert.equal(shown.cardLine, null);
+  assert.equal(after(changed, edited("a\nb\nx\nc")).cardLine, null, "who types on stays where he is");
+  const running = after(live, edited("z"), { type: "runRequested" }, { type: "cardChanged", line: 1 });
+  assert.equal(running.pending?.reason, "card", "a run that goes on would keep it waiting");
+  assert.equal(after(ran(), edited("z"), { type: "cardChanged", line: 1 }).pending?.reason, "card");
+});
+
 test("a picture gives way to what finished at once, to what raised later, to a refusal never", () => {
   const good = trace("a");
   const of = (/** @type {string} */ status) => trace("b", { outcome: { status } });

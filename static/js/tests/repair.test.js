@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isShape, repairedText } from "../repair.js";
+import { fixOfText, isShape, repairedText } from "../repair.js";
+import { after, edited, ran } from "./page_states.js";
 
 const edit = (
   /** @type {number} */ line,
@@ -41,4 +42,18 @@ test("the reader's shape stands in the text", () => {
   for (const good of ["4", "4, 4", " 64,3 , 8,8,"]) assert.ok(isShape(good), good);
   for (const bad of ["", "0", "-1", "4 4", "4,,4", "x", "4); import os", "1, 2, 3, 4, 5, 6, 7", "99999999"])
     assert.ok(!isShape(bad), bad);
+});
+
+test("a fix of a program that was edited since is made in the edited text, or not at all", () => {
+  /** @type {any} */
+  const program = { source: "a\nb\nc" };
+  const edits = [{ line: 3, old: "c", new: "C" }];
+  assert.equal(fixOfText(program, "a\nb\nc", edits), "a\nb\nC");
+  assert.equal(fixOfText(program, "a\nmine\nb\nc", edits), "a\nmine\nb\nC");
+  assert.equal(fixOfText(program, "a\nb\nc + 1", edits), null);
+  const state = after(ran(), edited("a\nb\nc + 1"), { type: "fixApplied", edits });
+  assert.equal(state.pending, null);
+  assert.equal(state.text, "a\nb\nc + 1");
+  assert.equal(state.problem?.key, "fix_edited");
+  assert.equal(after(ran(), edited("a\nmine\nb\nc"), { type: "fixApplied", edits }).pending?.source, "a\nmine\nb\nC");
 });
