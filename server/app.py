@@ -27,6 +27,7 @@ from server.routes import (
     saved_programs,
     session,
     status,
+    thumbnails,
 )
 from server.security import SecurityMiddleware
 from server.services import create_services, get_services
@@ -84,6 +85,7 @@ def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> Fast
             fixes,
             gradient_checks,
             operations,
+            thumbnails,
             builder,
             compare,
         )

@@ -30,6 +30,7 @@ from server.settings import Settings
 from server.store.database import Database, StoreUnavailable
 from server.store.health import StoreHealth
 from server.store.repository import Repository
+from server.thumbnails import Thumbnails
 from server.wire.api import Job
 
 SCENARIOS = PROJECT_FOLDER / "scenarios"
@@ -83,6 +84,7 @@ class Services:
     renderer: Renderer
     programs: ProgramService
     matrix: MatrixService
+    thumbnails: Thumbnails
     proposals: DrawingQueue
     matrix_bodies: dict[str, ConstantBody] = field(default_factory=dict)
     matrix_making: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -103,6 +105,7 @@ class Services:
             task.cancel()
         await asyncio.wait(self._starting)
         await self.matrix.close()
+        await self.thumbnails.close()
         await self.renderer.close()
         await self.executions.close()
         await self.pool.close()
@@ -155,6 +158,7 @@ def create_services(settings: Settings, prepare: str) -> Services:
     live_limits = RateLimiter(
         settings.live_limit, live_limit, what="live run", names=("LIVE_LIMIT", "LIVE_ADDRESS_LIMIT")
     )
+    renderer = Renderer(settings.pictures)
     return Services(
         settings=settings,
         scenarios=load_scenarios(SCENARIOS),
@@ -172,8 +176,9 @@ def create_services(settings: Settings, prepare: str) -> Services:
         store_health=health,
         metrics=metrics,
         authenticator=Authenticator(settings, key, metrics.sign_in_failed),
-        renderer=Renderer(settings.pictures),
+        renderer=renderer,
         matrix=MatrixService(pool, Path(settings.data)),
+        thumbnails=Thumbnails(pool, renderer, settings),
         programs=ProgramService(store, save_limits, SaveSpace(save_space, DAY), metrics),
         proposals=DrawingQueue(MAX_PROPOSALS),
     )

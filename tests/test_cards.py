@@ -185,7 +185,9 @@ def test_a_gradient_by_mouse_and_by_touch(chromium: Any, site: str, way: str) ->
     context.close()
 
 
-def test_a_card_is_previewed_and_escape_leaves_nothing(program: Any) -> None:
+def test_a_card_is_previewed_and_escape_leaves_nothing(program: Any, site: str) -> None:
+    while program.request.get(f"{site}/operations/clone.svg").status == 503:
+        pass  # it is made as soon as no program runs
     before = text(program)
     card(program, 4).click()
     where = program.locator("#where").inner_text()
@@ -194,6 +196,7 @@ def test_a_card_is_previewed_and_escape_leaves_nothing(program: Any) -> None:
     program.keyboard.type("clone")
     program.locator("#operation-clone[aria-selected=true]").wait_for()
     program.wait_for_selector("#stage.previewed [data-name=y]", state="attached")
+    program.wait_for_function("() => document.querySelector('#operation-clone img').naturalWidth > 0")
     assert program.locator("#where").inner_text() == "Preview, not in the program yet · line 5 · y = b.clone()"
     program.keyboard.press("Enter")
     program.wait_for_selector(".card-form input:focus")

@@ -158,6 +158,7 @@ OPERATIONS = [
     ("POST", "/api/fixes", 10),
     ("POST", "/api/gradient-checks", 10),
     ("GET", "/api/operations", 10),
+    ("GET", "/operations/{name}.svg", 5),
     ("POST", "/api/compare", 20),
     ("GET", "/compare.json", 10),
     ("GET", "/compare.svg", 10),

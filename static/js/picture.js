@@ -6,6 +6,7 @@ import { listing } from "./marks/listing.js";
 import { loomPicture } from "./marks/loom.js";
 import { CARD_ROOM, preview } from "./marks/preview.js";
 import { stepPicture } from "./marks/still.js";
+import { thumbnailPicture } from "./marks/thumbnail.js";
 import { svgDocument, serialize } from "./marks/svg_document.js";
 import { messages } from "./messages.js";
 import { pictureStyles } from "./picture_styles.js";
@@ -49,6 +50,13 @@ export function cardOf(trace, step, title, options = {}) {
     described.sentences.map(({ text }) => text).join(" "),
     styles,
   );
+}
+
+/** What the last statement did to memory, as small as a palette shows it. @param {any} trace @param {string} title
+ * @param {Partial<PictureOptions>} [options] @returns {string} */
+export function thumbnailOf(trace, title, options = {}) {
+  const styles = stylesheets({ theme: "light", language: "en", ...options });
+  return serialize("stage-svg", thumbnailPicture(openTrace(trace)), title, "", styles);
 }
 
 /** A step, with the folds as the reader has them. @param {ReadonlySet<string>} toggled those opened or closed

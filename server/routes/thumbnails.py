@@ -1,0 +1,41 @@
+"""`GET /operations/{name}.svg`: the small picture of an operation in the builder's palette."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from server.dependencies import ServicesDep
+from server.routes.api import ANSWERS
+from server.routes.exports import CROSS_ORIGIN, PICTURE_POLICY
+from server.wire.api import ProblemReply
+from server.wire.pictures import Theme
+
+MAX_AGE = 3600
+"""Seconds for which a cache need not ask again."""
+
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    **{status: ANSWERS[status] for status in (421, 422)},
+    200: {"content": {"image/svg+xml": {"schema": {"type": "string"}}}, "description": "The thumbnail."},
+    304: {"description": "The client has this version already."},
+    404: {"model": ProblemReply, "description": "There is no such operation."},
+    503: {"model": ProblemReply, "description": "It is not made yet; `Retry-After` says when to try again."},
+}
+
+router = APIRouter()
+
+
+@router.get("/operations/{name}.svg", response_class=Response, responses=RESPONSES, summary="Thumbnail of an operation")
+async def thumbnail(
+    name: Annotated[str, Path(max_length=60, description="Of `GET /api/operations`.", examples=["clone"])],
+    request: Request,
+    services: ServicesDep,
+    theme: Annotated[Theme, Query(description="The colours' theme.")] = "light",
+) -> Response:
+    """What the operation does to memory: the rows that the last step of its example touched."""
+    tag = await services.thumbnails.tag(name)
+    headers = {"ETag": tag, "Cache-Control": f"public, max-age={MAX_AGE}"}
+    if tag in [asked.strip() for asked in request.headers.get("if-none-match", "").split(",")]:
+        return Response(status_code=304, headers=headers)
+    body = await services.thumbnails.get(name, theme)
+    headers |= {"Content-Security-Policy": PICTURE_POLICY, **CROSS_ORIGIN}
+    return Response(body, media_type="image/svg+xml; charset=utf-8", headers=headers)

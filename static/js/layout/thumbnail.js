@@ -1,0 +1,116 @@
+/** A thumbnail of an operation: the last step of its statement that touched memory, and the closed rows of what it touched. */
+
+import { isHandle } from "../entities.js";
+import { memoryColumns } from "./memory_columns.js";
+import { memoryItems } from "./memory_items.js";
+import { memoryModel } from "./memory_pane.js";
+import { MemoryStep } from "./memory_step.js";
+import { textWidth } from "./metrics.js";
+import { PLAIN } from "./pane.js";
+import { rowLayout } from "./row_lines.js";
+
+/** @typedef {import("./memory_items.js").RowItem} RowItem */
+/** @typedef {{item: RowItem, y: number, layout: import("./row_lines.js").RowLayout}} PlacedRow */
+/** @typedef {{i: number, columns: import("./memory_columns.js").Columns, rows: PlacedRow[], height: number, more: number}} Thumbnail
+ *   i: the step. height: in units. more: rows that there is no room for */
+
+/** Units of a thumbnail; the palette shows it smaller. One row that is higher makes it higher. */
+export const THUMBNAIL = { width: 288, height: 60 };
+const EDGE = 3;
+const NAMES = { least: 18, most: 70 };
+const CARD = { least: 30, most: 52 };
+const RAIL = 22;
+/** Between a value and its gradient: the room of the gradient's counter. */
+const ASIDE = 27;
+/** Between two rows. */
+const GAP = 3;
+
+/** @param {import("../state.js").OpenTrace} opened of a program whose last statement is the operation's @returns {Thumbnail} */
+export function thumbnail(opened) {
+  const model = memoryModel(opened);
+  const { i, items } = tellingStep(opened, model);
+  const step = new MemoryStep(model, i, PLAIN);
+  const columns = thumbnailColumns(model, step, items);
+  const placed = items.map((item) => ({ item, y: 0, layout: rowLayout(step, item, columns, "slim") }));
+  let first = Math.max(0, placed.length - 1);
+  while (first > 0 && heightOf(placed.slice(first - 1)) <= THUMBNAIL.height) first--;
+  const rows = placed.slice(first);
+  const height = Math.max(THUMBNAIL.height, heightOf(rows));
+  let y = (height - heightOf(rows)) / 2 + EDGE;
+  for (const row of rows) {
+    row.y = y;
+    y += row.layout.h + GAP;
+  }
+  return { i, columns, rows, height, more: first };
+}
+
+/** @param {PlacedRow[]} rows */
+function heightOf(rows) {
+  return rows.reduce((sum, { layout }) => sum + layout.h + GAP, 2 * EDGE - GAP);
+}
+
+/** The last step of the last statement, or within it, that touched a row, with those rows; where none did, the last of all
+ * with all of its rows. @param {import("../state.js").OpenTrace} opened @param {import("./memory_pane.js").MemoryModel} model
+ * @returns {{i: number, items: RowItem[]}} */
+function tellingStep(opened, model) {
+  const statements = opened.trace.program.statements ?? [];
+  const from = statements.findLastIndex(({ parent }) => parent === null || parent === undefined);
+  for (let i = opened.count - 1; i >= 0 && (opened.trace.steps[i].stmt ?? -1) >= from; i--) {
+    const items = rowItems(model, i).filter(({ block }) => block.hot);
+    if (items.length) return { i, items };
+  }
+  const i = opened.count - 1;
+  return { i, items: rowItems(model, i) };
+}
+
+/** @param {import("./memory_pane.js").MemoryModel} model @param {number} i @returns {RowItem[]} */
+function rowItems(model, i) {
+  return memoryItems(new MemoryStep(model, i, PLAIN)).filter((item) => item.kind === "row");
+}
+
+/** Names as wide as the longest, shape, counter, cells, and the gradient's cells where a row has one.
+ * @param {import("./memory_pane.js").MemoryModel} model @param {MemoryStep} step @param {RowItem[]} items
+ * @returns {import("./memory_columns.js").Columns} */
+function thumbnailColumns(model, step, items) {
+  const longest = Math.max(0, ...items.map(({ block }) => namesWidth(block)));
+  const namesW = Math.round(Math.max(NAMES.least, Math.min(NAMES.most, longest)));
+  const card = EDGE + namesW + 4;
+  const cardW = Math.max(CARD.least, ...items.flatMap(({ block }) => block.uids.map((uid) => shapeWidth(step, uid))));
+  const rail = card + cardW + 3;
+  const strip = rail + RAIL + 8;
+  const rest = THUMBNAIL.width - strip - EDGE - 2;
+  const hasGrads = items.some(({ block }) => block.grads.size > 0);
+  const stripW = hasGrads ? Math.floor((rest - ASIDE) / 2) : rest;
+  return {
+    ...memoryColumns(model.homes, THUMBNAIL.width),
+    phone: false,
+    names: EDGE,
+    namesW,
+    card,
+    cardW,
+    rail,
+    railW: RAIL,
+    strip,
+    stripW,
+    grad: strip + stripW + ASIDE,
+    gradW: hasGrads ? stripW : 0,
+    fullStripW: stripW,
+    fullGradW: stripW,
+    indent: 0,
+  };
+}
+
+/** @param {import("./memory_blocks.js").Block} block */
+function namesWidth(block) {
+  if (!block.names.size) return textWidth(block.label || block.key, 10) + 4;
+  const lines = [...block.names.values()].map((list) => list.map(({ text }) => textWidth(text, 11) + 20));
+  return Math.max(...lines.map((widths) => widths.reduce((sum, width) => sum + width, 0)));
+}
+
+/** @param {MemoryStep} step @param {string} uid */
+function shapeWidth(step, uid) {
+  const handle = step.entities.get(uid);
+  if (!isHandle(handle)) return 0;
+  const shape = handle.shape ?? [];
+  return Math.min(CARD.most, Math.ceil(textWidth(`(${shape.join(", ")}${shape.length === 1 ? "," : ""})`, 10.5)) + 13);
+}

@@ -1,0 +1,92 @@
+"""Thumbnails of operations: drawn from the trace of the example, once, one at a time, and never in a visitor's way."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+
+from server.app import create_app
+from server.pool.fair_queue import Client
+from server.services import Services
+from server.settings import Settings
+from server.thumbnails import PAUSE
+from server.wire.problems import ProblemError
+from tests.test_exports import needs_page
+
+pytestmark = needs_page
+PATIENT = 60.0
+
+
+@asynccontextmanager
+async def serving(folder: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Services]]:
+    app = create_app(Settings({}, data=str(folder), sandbox="off", gpu=False))
+    services: Services = app.state.services
+    services.scenarios = []
+    async with app.router.lifespan_context(app):
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            yield client, services
+
+
+def values(svg: str) -> list[str]:
+    """Those of the cells that are drawn, in order."""
+    return re.findall(r'data-cell="[^"]+"[^>]* data-value="([^"]*)"', svg)
+
+
+def test_a_thumbnail_shows_what_the_example_did(tmp_path: Path) -> None:
+    async def ask() -> None:
+        async with serving(tmp_path) as (client, services):
+            for name in ("add_", "backward"):
+                await services.thumbnails.get(name, "light", PATIENT)
+            light = await client.get("/operations/add_.svg")
+            assert (light.status_code, light.headers["content-type"]) == (200, "image/svg+xml; charset=utf-8")
+            assert values(light.text) == ["2", "-1", "5"]
+            assert 'data-name="a"' in light.text and 'data-version="1"' in light.text
+            dark = await client.get("/operations/add_.svg?theme=dark")
+            assert values(dark.text) == values(light.text) and dark.text != light.text
+            backward = (await client.get("/operations/backward.svg")).text
+            assert values(backward) == ["1", "2", "4", "2", "4", "8"], "x and x.grad"
+            again = await client.get("/operations/add_.svg", headers={"If-None-Match": light.headers["etag"]})
+            assert (again.status_code, again.content) == (304, b"")
+            assert (await client.get("/operations/add_.svg?theme=blue")).status_code == 422
+            assert (await client.get("/operations/no_such.svg")).status_code == 404
+
+    asyncio.run(ask())
+
+
+def test_requests_join_one_is_made_at_a_time_and_a_visitors_program_goes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[str] = []
+    under_way = most = 0
+
+    async def ask() -> None:
+        async with serving(tmp_path) as (_, services):
+            run = services.pool.run
+
+            async def counted(job: Any) -> Any:
+                nonlocal under_way, most
+                runs.append(job.source)
+                under_way += 1
+                most = max(most, under_way)
+                try:
+                    return await run(job)
+                finally:
+                    under_way -= 1
+
+            monkeypatch.setattr(services.pool, "run", counted)
+            async with services.pool.queue.ticket(Client("visitor", "192.0.2.1")):
+                with pytest.raises(ProblemError) as raised:
+                    await services.thumbnails.get("clone", "light", 3 * PAUSE)
+                assert (raised.value.status, raised.value.headers["Retry-After"], runs) == (503, "2", [])
+            wanted = ["clone", "detach", "clone", "detach", "clone"]
+            made = await asyncio.gather(*(services.thumbnails.get(name, "light", PATIENT) for name in wanted))
+            assert made[0] is made[2] is made[4] and made[1] is made[3] and made[0] != made[1]
+            assert (len(runs), most) == (2, 1)
+
+    asyncio.run(ask())
