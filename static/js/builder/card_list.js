@@ -13,6 +13,9 @@ import { itemAt, readProgram } from "./statements.js";
 /** @typedef {import("../state.js").OpenTrace} OpenTrace */
 /** @typedef {import("../locale.js").Locale["say"]} Say */
 
+/** Of more lines than these only the rows in sight are laid out. */
+const MANY = 300;
+
 /**
  * @param {HTMLElement} list an `ol` @param {Say} say
  * @param {{choose: (item: Item) => void, tool: (name: string, item: Item) => void}} on choose: a card was clicked; tool: one of its buttons
@@ -42,6 +45,7 @@ export function createCardList(list, say, on) {
     rows = new Map(program.items.map((item) => [item, cardRow(program, item, painter.paint(item), say)]));
     const last = program.items.at(-1);
     if (last?.kind === "blank") rows.get(last)?.classList.add("last");
+    list.classList.toggle("long", program.items.length > MANY);
     list.replaceChildren(...rows.values());
     if (inserted) insertBelow(inserted.line, inserted.made);
     setCurrent(current, hadFocus);
