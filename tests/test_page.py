@@ -213,7 +213,7 @@ def test_both_languages(page: Any, site: str) -> None:
     assert re.search("[\u4e00-\u9fff]", page.locator("#sentences").inner_text())
 
 
-@pytest.mark.parametrize("prefix", ["", "builder.", "findings.", "matrix."])
+@pytest.mark.parametrize("prefix", ["", "builder.", "commands.", "findings.", "matrix."])
 def test_both_languages_have_the_same_sentences(prefix: str) -> None:
     files = (ROOT / f"static/locales/{prefix}{name}.json" for name in ("en", "zh"))
     english, chinese = (json.loads(path.read_text()) for path in files)
@@ -293,6 +293,7 @@ def test_marks_are_reached_by_keys_and_the_pace_is_kept(page: Any, site: str) ->
 
 def test_the_sheet_of_keys_opens_and_closes_by_keys(page: Any, site: str) -> None:
     page.goto(site)
+    page.wait_for_selector("#workbench[data-steps]")  # before, no key is listened to
     leave(page)
     page.keyboard.press("?")
     assert page.locator("#help").is_visible() and page.locator("#help kbd").count() >= 8

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 
 from server import PROJECT_FOLDER
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
@@ -54,6 +54,13 @@ async def gallery(request: Request, services: ServicesDep) -> Response:
         (thread, list(members)) for thread, members in groupby(services.scenarios, lambda scenario: scenario.thread)
     ]
     return render(request, "gallery.html", threads=threads)
+
+
+@router.get("/gallery.json")
+async def scenario_list(services: ServicesDep) -> JSONResponse:
+    """What the scenarios are called, in each language, for the page's command palette."""
+    scenarios = [{"name": member.name, "text": member.text} for member in services.scenarios]
+    return JSONResponse({"scenarios": scenarios}, headers={"Cache-Control": "public, max-age=60"})
 
 
 @router.get("/gallery/{name}.trace.json")

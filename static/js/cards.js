@@ -1,4 +1,4 @@
-/** The program as text or as cards: two buttons and a key; the cards' script comes when they are first chosen. */
+/** The program as text or as cards: two buttons and a command; the cards' script comes when they are first chosen. */
 
 import { readPreference, writePreference } from "./preferences.js";
 
@@ -64,11 +64,6 @@ export function createCards({ form, buttons, host }, how, failed) {
 
   asText.addEventListener("click", () => choose(false));
   asCards.addEventListener("click", () => choose(true));
-  document.addEventListener("keydown", (event) => {
-    if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== "e") return;
-    event.preventDefault();
-    choose(!chosen);
-  });
   show();
   return {
     /** @param {PageState} state @param {PageState | null} before */
@@ -77,6 +72,14 @@ export function createCards({ form, buttons, host }, how, failed) {
     setMessages(list) {
       messages = list;
       builder?.setMessages(list);
+    },
+    areShown: () => chosen && builder !== null,
+    toggle: () => choose(!chosen),
+    /** Opens an operation's form at the card that the reader is at. @param {string} operation @returns {boolean} whether cards are shown */
+    insert(operation) {
+      if (!chosen || !builder) return false;
+      builder.insert(operation);
+      return true;
     },
     /** What can be done with the card that the reader is at, for a list of commands; none while the text is shown. @returns {Command[]} */
     commands: () => (chosen && builder ? builder.commands() : []),

@@ -1,6 +1,16 @@
 /** The program's editor: CodeMirror for Python, with the step's line highlighted, breakpoints, and messages at lines. */
 
-import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory, redo, undo } from "@codemirror/commands";
+import {
+  defaultKeymap,
+  history,
+  historyKeymap,
+  indentWithTab,
+  isolateHistory,
+  redo,
+  redoDepth,
+  undo,
+  undoDepth,
+} from "@codemirror/commands";
 import { pythonLanguage } from "@codemirror/lang-python";
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { EditorState, RangeSet, StateEffect, StateField } from "@codemirror/state";
@@ -232,6 +242,10 @@ export function createEditor(
     },
     undo: () => undo(view),
     redo: () => redo(view),
+    canUndo: () => undoDepth(view.state) > 0,
+    canRedo: () => redoDepth(view.state) > 0,
+    /** The line of the cursor, from 1. */
+    cursorLine: () => view.state.doc.lineAt(view.state.selection.main.head).number,
     /** Puts the cursor at a line. @param {number} line from 1 */
     openLine(line) {
       const { from, text } = view.state.doc.line(Math.max(1, Math.min(line, view.state.doc.lines)));

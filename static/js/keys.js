@@ -3,15 +3,17 @@
 /**
  * @param {{focused: () => boolean}} editor
  * @param {Record<string, () => void>} shortcuts by key
- * @param {{run: () => void, key: (name: string, shift: boolean) => boolean}} handlers run: Ctrl or Command with Enter; key: called with a key that is no shortcut; returns whether it was handled
+ * @param {{run: () => void, key: (name: string, shift: boolean) => boolean, letter?: (name: string) => boolean}} handlers run: Ctrl or Command with
+ *   Enter; key: called with a key that is no shortcut; letter: with one that is pressed with Ctrl or Command; both return whether it was handled
  */
-export function startKeys(editor, shortcuts, { run, key }) {
+export function startKeys(editor, shortcuts, { run, key, letter }) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey) {
       if (event.key === "Enter" && !event.defaultPrevented) {
         event.preventDefault();
         run();
-      }
+      } else if (!event.defaultPrevented && !event.altKey && !event.shiftKey && letter?.(event.key.toLowerCase()))
+        event.preventDefault();
       return;
     }
     const target = event.target instanceof HTMLElement ? event.target : null;

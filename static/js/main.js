@@ -2,6 +2,7 @@
 
 import { compareAddress } from "./compare/address.js";
 import { createProgramPane } from "./program_pane.js";
+import { createRegistry } from "./commands.js";
 import { startCopyLink } from "./copy_link.js";
 import { startDownloads } from "./download.js";
 import { readDraft, writeDraft } from "./drafts.js";
@@ -12,10 +13,12 @@ import { startKeys } from "./keys.js";
 import { startLegend } from "./legend.js";
 import { activeModes, bytesLabel, liveBytes } from "./memory_totals.js";
 import { createAddress, fragmentOf } from "./page_address.js";
+import { pageCommands } from "./page_commands.js";
 import { readLive, startLive } from "./live_loader.js";
 import { loadLocale } from "./page_locale.js";
 import * as select from "./page_selectors.js";
 import { initial, reduce } from "./page_state.js";
+import { preparePalette } from "./palette_loader.js";
 import { startPaneBorder } from "./pane_border.js";
 import { createPicturePane } from "./picture_pane.js";
 import { onFirstInteraction } from "./presence.js";
@@ -306,11 +309,15 @@ element("help-button").addEventListener("click", () => help.showModal());
 help.addEventListener("click", (event) => {
   if (event.target === help) help.close(); // on the backdrop
 });
-startKeys(
-  program,
-  { ...picture.shortcuts, "?": () => help.showModal(), b: program.toggleBreakpoint },
-  { run: program.run, key: picture.timeline.key },
-);
+const openPalette = preparePalette({ available: () => registry.available() }, program, store);
+const registry = createRegistry(pageCommands({ element, state: store.state, program, picture, openPalette }));
+const control = (/** @type {string} */ name) => registry.press(`Mod+${name}`);
+startKeys(program, {}, { run: () => control("Enter"), key: registry.press, letter: control });
+for (const button of document.querySelectorAll("[data-commands]"))
+  button.addEventListener("click", () => {
+    help.close();
+    openPalette();
+  });
 /** The page that compares begins with this program on both sides. */
 const compareLink = /** @type {HTMLAnchorElement | null} */ (document.querySelector("a[data-compare]"));
 compareLink?.addEventListener("click", async (event) => {

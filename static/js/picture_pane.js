@@ -208,6 +208,7 @@ export function createPicturePane(
     stage,
     preview,
     timeline,
+    canAsk: question.canAsk,
     zoom: {
       in: () => stage.zoom(ZOOM),
       out: () => stage.zoom(1 / ZOOM),

@@ -84,9 +84,10 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
     return opened !== null && isCurrent(current()) && editor.breakpoints().has(opened.trace.steps[i].line);
   }
 
+  const canStop = () => Boolean(current().opened?.count) && isCurrent(current());
   function toggleBreakpoint() {
     const { opened, step } = current();
-    if (opened?.count && isCurrent(current())) editor.toggleBreakpoint(opened.trace.steps[step].line);
+    if (opened && canStop()) editor.toggleBreakpoint(opened.trace.steps[step].line);
   }
 
   /** The messages at the lines, while the editor shows the program that they are about. @param {PageState} state */
@@ -210,12 +211,13 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
     run,
     markLines,
     stopsAt,
+    canStop,
     toggleBreakpoint,
     editor,
     focused: editor.focused,
     devices: fields.devices,
     chosenSettings: fields.chosen,
-    commands: cards.commands,
+    cards,
   };
 }
 

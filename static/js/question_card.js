@@ -208,6 +208,8 @@ export function createQuestionCard({ card, stage }, say, { load, go, light, mark
     offer,
     show,
     showStep,
+    /** Whether something is selected, or has the focus, that may be asked about. */
+    canAsk: () => Boolean(offered) || focusedKey(stage) !== null,
     /** Ask about what is selected, or else what has the focus. @param {OpenTrace | null} opened @param {number} step */
     async askFocused(opened, step) {
       if (offered) return ask(offered);

@@ -167,6 +167,21 @@ export function createTimeline(
     goTo(Number(mark.getAttribute("data-step")));
   });
 
+  /** The step that a key leads to; undefined where it is no key of the timeline. @param {string} key @param {boolean} shift @returns {number | undefined} */
+  function target(key, shift) {
+    /** @type {Record<string, () => number>} */
+    const moves = {
+      ArrowRight: () => (shift ? stepOver(depths, at, 1) : at + 1),
+      ArrowLeft: () => (shift ? stepOver(depths, at, -1) : at - 1),
+      Home: () => 0,
+      End: () => count - 1,
+      n: () => nextMarked(1),
+      p: () => nextMarked(-1),
+      o: () => stepOut(depths, at),
+    };
+    return moves[key]?.();
+  }
+
   return {
     /** Mark the steps of a finding's chain: cause and effect, and those between them for which there is room.
      * @param {import("./findings_card.js").ChainMark[]} chainMarks */
@@ -198,23 +213,20 @@ export function createTimeline(
     key(key, shift = false) {
       if (key === " ") toggle();
       else {
-        /** @type {Record<string, () => number>} */
-        const moves = {
-          ArrowRight: () => (shift ? stepOver(depths, at, 1) : at + 1),
-          ArrowLeft: () => (shift ? stepOver(depths, at, -1) : at - 1),
-          Home: () => 0,
-          End: () => count - 1,
-          n: () => nextMarked(1),
-          p: () => nextMarked(-1),
-          o: () => stepOut(depths, at),
-        };
-        const step = moves[key]?.();
+        const step = target(key, shift);
         if (step === undefined) return false;
         pause();
         goTo(step);
       }
       return true;
     },
+    /** Whether a key leads to another step. @param {string} key @param {boolean} [shift] */
+    canMove(key, shift = false) {
+      const step = target(key, shift);
+      return step !== undefined && step !== at && step >= 0 && step < count;
+    },
+    toggle,
+    isPlaying: () => timer !== 0,
     pause,
   };
 }

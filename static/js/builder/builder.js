@@ -26,7 +26,8 @@ import { loadBuilderLocale } from "./words.js";
  * @property {(state: PageState, before: PageState | null) => void} render
  * @property {(isShown: boolean) => void} show
  * @property {(messages: import("../message_box.js").Message[]) => void} setMessages
- * @property {() => Command[]} commands
+ * @property {() => Command[]} commands those that can be done now
+ * @property {(operation: string) => void} insert opens its form below the card that the reader is at
  * @property {() => number} line of the card that the reader is at, from 0
  * @property {() => void} focus
  */
@@ -37,7 +38,7 @@ const RUN_AFTER = 250;
 /**
  * @param {object} parts
  * @param {HTMLElement} parts.host
- * @param {{change: (changes: import("./line_edits.js").Change[]) => void, undo: () => boolean, redo: () => boolean, openLine: (line: number) => void}} parts.editor
+ * @param {{change: (changes: import("./line_edits.js").Change[]) => void, undo: () => boolean, redo: () => boolean, canUndo: () => boolean, canRedo: () => boolean, openLine: (line: number) => void}} parts.editor
  * @param {{state: () => PageState, dispatch: (action: import("../page_state.js").Action) => void}} parts.store
  * @param {import("./ghost.js").PreviewStage} parts.stage where a card is previewed
  * @returns {Promise<Builder>}
@@ -239,6 +240,13 @@ export async function createBuilder({ host, editor, store, stage }) {
     else if (name === "add") void add(placeAtEnd(cards.program()));
   }
 
+  /** @param {string} name of a command */
+  function canDo(name) {
+    if (name === "undo") return editor.canUndo();
+    if (name === "redo") return editor.canRedo();
+    return name === "add" || cards.currentItem() !== null;
+  }
+
   /** @param {Item | null} item */
   function walk(item) {
     if (!item) return;
@@ -313,7 +321,16 @@ export async function createBuilder({ host, editor, store, stage }) {
     },
     setMessages: cards.setMessages,
     commands: () =>
-      COMMANDS.map(([id, keys]) => ({ id: `card_${id}`, label: say(`card_${id}`), keys, run: () => doNamed(id) })),
+      COMMANDS.filter(([id]) => canDo(id)).map(([id, keys]) => ({
+        id: `card_${id}`,
+        label: say(`card_${id}`),
+        keys,
+        run: () => doNamed(id),
+      })),
+    insert(operation) {
+      const item = cards.currentItem();
+      void add(item ? placeBelow(cards.program(), item) : placeAtEnd(cards.program()), operation);
+    },
     line: () => cards.current,
     focus: () => walk(atStep() ?? cards.currentItem()),
   };

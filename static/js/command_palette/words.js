@@ -1,0 +1,16 @@
+/** The labels of the commands: in the reader's language, and in English, by which they are found as well. */
+
+import { createLocale } from "../sentences.js";
+
+/** @type {Record<string, () => Promise<{default: Record<string, string>}>>} */
+const SENTENCES = {
+  en: () => import("../../locales/commands.en.json", { with: { type: "json" } }),
+  zh: () => import("../../locales/commands.zh.json", { with: { type: "json" } }),
+};
+
+/** @param {string} language @returns {Promise<{say: import("../sentences.js").Locale["say"], english: Record<string, string>}>} */
+export async function loadWords(language) {
+  const known = language in SENTENCES ? language : "en";
+  const [own, english] = await Promise.all([SENTENCES[known](), SENTENCES.en()]);
+  return { say: createLocale({ [known]: own.default })(known).say, english: english.default };
+}
