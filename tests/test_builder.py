@@ -56,6 +56,8 @@ def test_the_palette_finds_operations_by_name_and_by_sentence_and_fills_in_opera
     found = ask("/builder/palette", alive=alive(*ALIVE), lang=language, q="CLONE").text
     assert 'data-statement="z = y.clone()"' in found and 'data-operation="sum"' not in found
     assert 'data-operation="matmul"' in ask("/builder/palette", lang=language, q="矩阵乘").text
+    named = ask("/builder/palette", lang=language, q="exp").text
+    assert named.index('data-operation="exp"') < named.index('data-operation="expand"')
     assert MESSAGES[language]["palette_none"] in ask("/builder/palette", lang=language, q="no such thing").text
 
 

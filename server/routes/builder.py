@@ -38,9 +38,11 @@ async def palette(
     language = request_language(request)
     forms = await asyncio.to_thread(proposals, alive)
     found = [
-        (group, entries)
-        for group, rows in TABLES.items()
-        if (entries := [forms[row.name] for row in rows if is_found(row, group, q)])
+        (group, [forms[row.name] for row in rows])
+        for group, rows in by_name(
+            {group: [row for row in rows if is_found(row, group, q)] for group, rows in TABLES.items()}, q
+        )
+        if rows
     ]
     return render_public(
         request,
@@ -87,6 +89,13 @@ def proposals(alive: str) -> dict[str, CardForm]:
     names = read_alive(alive)
     near, taken = names[:MAX_PROPOSED], {name.name for name in names}
     return {name: card_form(row, group, near, {}, proposed_name(group, taken)) for name, (group, row) in ROWS.items()}
+
+
+def by_name(found: dict[str, list[OperationRow]], q: str) -> list[tuple[str, list[OperationRow]]]:
+    """The groups of what a search found; first the operation that is called exactly so, and its group."""
+    name = q.strip().lower()
+    groups = [(group, sorted(rows, key=lambda row: row.name != name)) for group, rows in found.items()]
+    return sorted(groups, key=lambda entry: all(row.name != name for row in entry[1]))
 
 
 def is_found(row: OperationRow, group: str, q: str) -> bool:
