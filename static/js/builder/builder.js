@@ -4,7 +4,7 @@ import { element } from "../elements.js";
 import { isCurrent } from "../page_selectors.js";
 import { differs } from "../store.js";
 import { aliveNames } from "./alive.js";
-import { COMMANDS, deedOf, keyHints, WALKS } from "./card_keys.js";
+import { availableCommands, deedOf, keyHints, WALKS } from "./card_keys.js";
 import { createCardList } from "./card_list.js";
 import { stepOfLine } from "./card_facts.js";
 import { startDragging } from "./dragging.js";
@@ -240,13 +240,6 @@ export async function createBuilder({ host, editor, store, stage }) {
     else if (name === "add") void add(placeAtEnd(cards.program()));
   }
 
-  /** @param {string} name of a command */
-  function canDo(name) {
-    if (name === "undo") return editor.canUndo();
-    if (name === "redo") return editor.canRedo();
-    return name === "add" || cards.currentItem() !== null;
-  }
-
   /** @param {Item | null} item */
   function walk(item) {
     if (!item) return;
@@ -320,13 +313,7 @@ export async function createBuilder({ host, editor, store, stage }) {
       showRun(store.state());
     },
     setMessages: cards.setMessages,
-    commands: () =>
-      COMMANDS.filter(([id]) => canDo(id)).map(([id, keys]) => ({
-        id: `card_${id}`,
-        label: say(`card_${id}`),
-        keys,
-        run: () => doNamed(id),
-      })),
+    commands: () => availableCommands(editor, cards.currentItem() !== null, say, doNamed),
     insert(operation) {
       const item = cards.currentItem();
       void add(item ? placeBelow(cards.program(), item) : placeAtEnd(cards.program()), operation);

@@ -13,7 +13,7 @@ export const WALKS = {
 };
 
 /** What can be done with a card, with its keys. @type {[string, string][]} */
-export const COMMANDS = [
+const COMMANDS = [
   ["add", "/"],
   ["edit", "⏎"],
   ["duplicate", "⌃D"],
@@ -24,6 +24,20 @@ export const COMMANDS = [
   ["undo", "⌃Z"],
   ["redo", "⌃⇧Z"],
 ];
+
+/** The commands that can be done now. @param {{canUndo: () => boolean, canRedo: () => boolean}} editor @param {boolean} hasCard whether
+ * the reader is at a card @param {import("../locale.js").Locale["say"]} say @param {(name: string) => void} run
+ * @returns {import("./builder.js").Command[]} */
+export function availableCommands(editor, hasCard, say, run) {
+  /** @type {Record<string, () => boolean>} */
+  const can = { add: () => true, undo: editor.canUndo, redo: editor.canRedo };
+  return COMMANDS.filter(([id]) => can[id]?.() ?? hasCard).map(([id, keys]) => ({
+    id: `card_${id}`,
+    label: say(`card_${id}`),
+    keys,
+    run: () => run(id),
+  }));
+}
 
 /** @param {KeyboardEvent} event @returns {string | null} */
 export function deedOf({ key, altKey, ctrlKey, metaKey, shiftKey }) {
