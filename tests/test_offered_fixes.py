@@ -2,6 +2,7 @@
 that it gives the gradients of a version that was corrected by hand."""
 
 import json
+import pickle
 import re
 import warnings
 from pathlib import Path
@@ -12,6 +13,7 @@ import torch
 
 from server.wire.findings import Finding
 from tests.fixing import Trial, trials
+from tests.fork_host import forked
 
 ROOT = Path(__file__).parent.parent
 CORRECTED = ROOT / "tests/corrected"
@@ -90,15 +92,19 @@ def test_what_is_offered_runs_to_its_end_without_the_finding(
 
 
 def gradients(source: str) -> Gradients:
-    """Of every variable that a program leaves: the gradients of tensors and of modules' parameters, by name."""
+    """Of every variable that a program leaves: the gradients of tensors and of modules' parameters, by name.
+
+    In a fork: forks of a process in which autograd's engine has threads can't run a backward.
+    """
+    found: Gradients = pickle.loads(forked(lambda write: write(pickle.dumps(gradients_here(source)))))
+    return found
+
+
+def gradients_here(source: str) -> Gradients:
     variables: dict[str, Any] = {}
-    with torch.random.fork_rng(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        torch.manual_seed(0)
-        try:
-            exec(compile(source, "program", "exec"), variables)
-        finally:
-            torch.set_grad_enabled(True)
+    warnings.simplefilter("ignore")
+    torch.manual_seed(0)
+    exec(compile(source, "program", "exec"), variables)
     found: Gradients = {}
     for name, value in variables.items():
         if isinstance(value, torch.Tensor) and value.requires_grad and (value.is_leaf or value.retains_grad):
