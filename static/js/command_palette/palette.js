@@ -14,15 +14,15 @@ export function createPalette(say) {
   const list = element("div", "command-list");
   const told = element("p", "command-told");
   const problem = element("p", "command-problem");
-  const close = /** @type {HTMLButtonElement} */ (element("button", "quiet", "✕"));
+  const closer = /** @type {HTMLButtonElement} */ (element("button", "quiet", "✕"));
   list.id = "command-list";
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", say("palette_title"));
   told.setAttribute("role", "status");
   problem.setAttribute("role", "alert");
   problem.hidden = true;
-  close.type = "button";
-  close.setAttribute("aria-label", say("palette_close"));
+  closer.type = "button";
+  closer.setAttribute("aria-label", say("palette_close"));
   for (const [name, value] of Object.entries({
     type: "text",
     role: "combobox",
@@ -37,7 +37,7 @@ export function createPalette(say) {
   }))
     field.setAttribute(name, value);
   const find = element("div", "command-find");
-  find.append(field, close);
+  find.append(field, closer);
   const foot = element("p", "command-keys");
   foot.setAttribute("aria-hidden", "true");
   for (const [key, what] of Object.entries({ "↑ ↓": "walk", "⏎": "choose", Esc: "close" }))
@@ -83,10 +83,16 @@ export function createPalette(say) {
     select(0);
   }
 
+  /** The focus goes back to where it was; a browser leaves it in the field for a frame where it was nowhere. */
+  function close() {
+    dialog.close();
+    field.blur();
+  }
+
   /** @param {Entry | undefined} entry */
   function choose(entry) {
     if (!entry) return;
-    dialog.close(); // gives the focus back, to the editor for instance, before the command takes it
+    close(); // before the command takes the focus
     entry.run();
   }
 
@@ -106,7 +112,7 @@ export function createPalette(say) {
       PageDown: at + 8,
       PageUp: at - 8,
     }[event.key];
-    if (isAgain || event.key === "Escape") dialog.close();
+    if (isAgain || event.key === "Escape") close();
     else if (event.target !== field) return;
     else if (to !== undefined && listed.length) select(to);
     else if (event.key === "Enter") choose(listed[at]?.entry);
@@ -116,8 +122,8 @@ export function createPalette(say) {
   dialog.addEventListener("click", (event) => {
     const target = event.target instanceof Element ? event.target : null;
     const option = target?.closest("[role=option]");
-    if (target === dialog || target === close)
-      dialog.close(); // the backdrop is the dialog's
+    if (target === dialog || target === closer)
+      close(); // the backdrop is the dialog's
     else if (option) choose(listed.find((row) => row.option === option)?.entry);
   });
   list.addEventListener("pointermove", (event) => {
