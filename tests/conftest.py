@@ -226,7 +226,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Every check that could not run here, and why: nothing is skipped in silence."""
+    """Every check that could not run here, and why, and every test that held only when run again: nothing in silence."""
     reasons: dict[str, Counter[str]] = {}
     for report in terminalreporter.stats.get("skipped", []):
         reason = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else "?"
@@ -236,3 +236,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for reason, files in sorted(reasons.items()):
         where = ", ".join(f"{count} in {name}" for name, count in sorted(files.items()))
         terminalreporter.write_line(f"{reason}: {where}")
+    again = sorted({report.nodeid for report in terminalreporter.stats.get("rerun", [])})
+    failed = {report.nodeid for kind in ("failed", "error") for report in terminalreporter.stats.get(kind, [])}
+    unstable = [nodeid for nodeid in again if nodeid not in failed]
+    if unstable:
+        terminalreporter.section("failed at first, held when run again: mend these")
+    for nodeid in unstable:
+        terminalreporter.write_line(nodeid)

@@ -274,7 +274,9 @@ function openPageAt(state, address) {
     const known = !address.focus && unixLines(source) === page.source && hasPageTrace(page, opened.settings);
     if (!known) return openProgram(opened, source, address);
   }
-  return page.source ? showPageTrace(opened, address.step) : opened;
+  if (!page.source) return opened;
+  // what the reader wrote while the address was being read stays, as it would a moment later
+  return { ...showPageTrace({ ...opened, text: page.source }, address.step), text: state.text };
 }
 
 /** Whether the page's own trace is, or will be, one of these settings. @param {Page} page @param {Settings} settings */

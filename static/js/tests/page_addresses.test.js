@@ -52,6 +52,14 @@ test("an address of the page's own program asks for the page's trace where its s
   assert.equal(open({ source: "b" }).pending?.reason, "lookup");
 });
 
+test("what was written while the address was read stays when the page's own trace comes", () => {
+  const start = initial({ source: "a", traceUrl: "/t", trace: null, saved: null, devices: [] }, "stage");
+  const edited = after(start, { type: "programEdited", text: "mine" }, { type: "pageOpened", address: ADDRESS });
+  assert.deepEqual([edited.text, edited.pending?.source], ["mine", "a"]);
+  const state = after(edited, { type: "traceArrived", id: 1, trace: trace("a") });
+  assert.deepEqual([state.text, state.opened?.trace.program.source], ["mine", "a"]);
+});
+
 test("the address of a page says step, selection and view", () => {
   const start = initial({ source: "a", traceUrl: null, trace: trace("a"), saved: null, devices: [] }, "stage");
   const address = { ...ADDRESS, step: 1, selection: "handle:t1", view: /** @type {const} */ ("loom") };
