@@ -22,9 +22,9 @@ from server.wire.api import Job
 
 ROOT = Path(__file__).parent.parent
 STEPS = 2000
-MOST_MS = 50.0
-MOST_SHARE = 0.05
-LEAST_MS = 0.1
+MAX_MS = 50.0
+MAX_SHARE = 0.05
+MIN_MS = 0.1
 """Of a part that gets a line."""
 SECONDS = 60
 """That a run may take on a busy machine."""
@@ -207,13 +207,13 @@ def main() -> int:
                 costs[name] = cost
     print(f"load of this machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors\n\ntarget")
     for name, cost in costs.items():
-        most = MOST_MS * max(1.0, cost.steps / STEPS)
+        most = MAX_MS * max(1.0, cost.steps / STEPS)
         print_target(
             f"{name}: at most {most:.0f} ms at {cost.steps} steps", f"{cost.processor:.1f} ms", cost.processor <= most
         )
         if not cost.kinds:
             share = cost.processor / cost.run
-            print_target(f"{name}: less than {MOST_SHARE:.0%} of the run", f"{share:.1%}", share < MOST_SHARE)
+            print_target(f"{name}: less than {MAX_SHARE:.0%} of the run", f"{share:.1%}", share < MAX_SHARE)
     return 0
 
 
@@ -222,7 +222,7 @@ def print_cost(name: str, cost: Cost, each: bool) -> None:
     times = f"{cost.run:6.0f} ms {cost.first:6.1f} ms {cost.median:6.1f} ms {cost.processor:7.1f} ms"
     print(f"{name:15} {cost.steps:6} {cost.size // 1000:6} {times}  {' '.join(cost.kinds)}", flush=True)
     for part, took in sorted(cost.each.items(), key=lambda row: -row[1]) if each else []:
-        if took >= LEAST_MS:
+        if took >= MIN_MS:
             print(f"{'':15} {took:6.1f} ms {part}")
 
 

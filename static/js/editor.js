@@ -131,7 +131,7 @@ function lineDecoration(state, at) {
 }
 
 /** Heights of lines that were never in sight are estimates: after a jump they are measured, and it is adjusted. */
-const MOST_JUMPS = 4;
+const MAX_JUMPS = 4;
 
 /** Scroll a line into the middle of the editor, unless it is in sight. It is measured with the next frame: asked for at once, the
  * browser would lay out the page for each step. @param {EditorView} view @param {number} line @param {number} [jumps] */
@@ -145,7 +145,7 @@ function scrollToLine(view, line, jumps = 0) {
       return isInSight ? null : Math.max(0, block.top - Math.max(0, (clientHeight - block.height) / 2));
     },
     write: (top) => {
-      if (top === null || jumps === MOST_JUMPS) return;
+      if (top === null || jumps === MAX_JUMPS) return;
       view.scrollDOM.scrollTop = top;
       requestAnimationFrame(() => scrollToLine(view, line, jumps + 1));
     },

@@ -3,8 +3,8 @@
 import { find } from "./entities.js";
 import { shortNumber } from "./layout/format.js";
 
-const MOST_CELLS = 4;
-const MOST_NODES = 5;
+const MAX_CELLS = 4;
+const MAX_NODES = 5;
 
 /** @param {import("./layout/stage_plan.js").Side} side @param {import("./marks/step_facts.js").StepFacts} facts
  * @param {import("./marks/labels.js").Labels} labels */
@@ -19,8 +19,8 @@ function memoryNews({ snap, names }, labels) {
   const grad = find(snap.entities, owner?.grad ?? "", "tensor");
   const cells = Object.values(find(snap.entities, grad?.storage ?? "", "storage")?.cells ?? {})[0];
   if (leaf && cells) {
-    const shown = cells.slice(0, MOST_CELLS).map((value) => shortNumber(value, 6));
-    const more = cells.length > MOST_CELLS ? ", …" : "";
+    const shown = cells.slice(0, MAX_CELLS).map((value) => shortNumber(value, 6));
+    const more = cells.length > MAX_CELLS ? ", …" : "";
     return `${labels.memoryTab}: ${names.paths.get(leaf) ?? leaf}.grad = [${shown.join(", ")}${more}]`;
   }
   const made = [...snap.fresh].filter((uid) => uid[0] === "s").length;
@@ -37,7 +37,7 @@ function graphNews({ snap, nodeName }, labels) {
   const visit = snap.step?.visit;
   if (visit) return `${labels.graph}: ${nodeName(visit.node)}`;
   const made = [...snap.fresh].filter((uid) => uid[0] === "n" && !find(snap.entities, uid, "node")?.variable);
-  const shown = made.slice(0, MOST_NODES).map(nodeName);
-  const more = made.length > MOST_NODES ? `, … (${made.length})` : "";
+  const shown = made.slice(0, MAX_NODES).map(nodeName);
+  const more = made.length > MAX_NODES ? `, … (${made.length})` : "";
   return `${labels.graph}: ${made.length ? `+ ${shown.join(", ")}${more}` : labels.nothingNew}`;
 }

@@ -17,7 +17,7 @@ import { openTrace } from "./state.js";
  *   steps: StepReading[]}} Reading   remarks: on lines of the program, or on the whole of it; gloss: what a message means
  */
 
-const MOST_VALUES = 4;
+const MAX_VALUES = 4;
 
 /** @param {Trace} trace @param {string} language @returns {Reading} */
 export function readingOf(trace, language) {
@@ -82,7 +82,7 @@ function valuesAt(opened, i) {
     const shape = handle.shape ?? [];
     const name = shape.length > 1 ? `${path} (${shape.join("×")})` : path;
     if (cells) out.push({ name, text: numbersText(cells, shape.length === 0) });
-    if (out.length >= MOST_VALUES) break;
+    if (out.length >= MAX_VALUES) break;
   }
   return out;
 }

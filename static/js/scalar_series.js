@@ -17,10 +17,10 @@ import { loopIterations } from "./stepping.js";
  */
 
 /** So few points are no curve, and so many curves are shown. */
-const LEAST_POINTS = 3;
-const MOST_SERIES = 3;
+const MIN_POINTS = 3;
+const MAX_SERIES = 3;
 /** A text with more numbers than this is a table or a tensor, not a report. */
-const MOST_NUMBERS = 4;
+const MAX_NUMBERS = 4;
 const NUMBER = /(?<![\w.])[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?|nan|inf)(?!\.?\w)/gi;
 const WORD_BEFORE = /([\p{L}_][\p{L}\w.]*)[\s:=([{]*$/u;
 const MEASURES = /loss|err|cost|mse|mae|nll|acc|score|reward|norm|损失|误差|精度/i;
@@ -40,7 +40,7 @@ export function scalarSeries(trace) {
   return all
     .filter(isMeasured)
     .sort((a, b) => seriesRank(a) - seriesRank(b))
-    .slice(0, MOST_SERIES)
+    .slice(0, MAX_SERIES)
     .map(byIteration(trace.steps));
 }
 
@@ -75,7 +75,7 @@ function boundSeries(trace, iterated) {
       series.set(key, entry);
     }
   }
-  return [...series.values()].filter(({ points }) => points.length >= LEAST_POINTS);
+  return [...series.values()].filter(({ points }) => points.length >= MIN_POINTS);
 }
 
 /** A number, or the one element of a tensor. @param {Value | undefined} value @param {import("./state.js").Entities} entities
@@ -107,13 +107,11 @@ function printedSeries(steps, iterated) {
     const text = step.log.map((entry) => (entry.kind === "out" ? entry.text : "")).join("");
     if (!text || !iterated.has(i)) return;
     const numbers = text.match(NUMBER)?.length ?? 0;
-    if (!numbers || numbers > MOST_NUMBERS) return;
+    if (!numbers || numbers > MAX_NUMBERS) return;
     const key = `${step.stmt} ${text.replace(NUMBER, "#").replace(/\s+/g, " ")}`;
     addToList(groups, key, { step: i, text });
   });
-  return [...groups.values()]
-    .filter((group) => group.length >= LEAST_POINTS)
-    .flatMap((group) => numbersOf(group, steps));
+  return [...groups.values()].filter((group) => group.length >= MIN_POINTS).flatMap((group) => numbersOf(group, steps));
 }
 
 /** A series for each number of texts that have the same words. @param {{step: number, text: string}[]} group @param {Step[]} steps

@@ -97,7 +97,7 @@ const NOTHING = [];
 /** Rows that left their host and may come back, by name, the longest gone first. @type {WeakMap<Element, Map<string, Drawn>>} */
 const leftRows = new WeakMap();
 /** So many of them are kept. */
-const MOST_LEFT = 32;
+const MAX_LEFT = 32;
 
 /**
  * Make the children of `host` agree with `vnodes`. Elements keep their identity by key, or by tag and position, so
@@ -162,7 +162,7 @@ function keepLeft(host, name, drawn) {
   leftRows.set(host, left);
   left.delete(name);
   left.set(name, drawn);
-  if (left.size > MOST_LEFT) left.delete(left.keys().next().value);
+  if (left.size > MAX_LEFT) left.delete(left.keys().next().value);
 }
 
 /** Removes the elements that have no description any more, from the first that may have none on.

@@ -11,7 +11,7 @@ MASKS = [
 ]
 """Addresses and ids, which differ from process to process, and the frames of CPython's host in errors of TorchScript."""
 
-MOST_NODES = 400
+MAX_NODES = 400
 """Nodes of a graph that are compared."""
 
 Node = TypeVar("Node")
@@ -60,6 +60,6 @@ def numbered_graph(
                 queue.append(target)
             row.append([numbers[key(target)], index])
         rows.append((row, *describe(node)))
-        if len(rows) >= MOST_NODES:
+        if len(rows) >= MAX_NODES:
             break
     return rows

@@ -10,8 +10,8 @@ from tests.referee.canonical import grouped, numbered_graph, short_name
 Namespace = dict[str, Any]
 Tensors = dict[str, torch.Tensor]
 
-MOST_ELEMENTS = 1024
-MOST_ITEMS = 50
+MAX_ELEMENTS = 1024
+MAX_ITEMS = 50
 DEEPEST = 4
 
 
@@ -51,9 +51,9 @@ def reached(namespace: Namespace) -> Iterator[tuple[str, torch.Tensor]]:
 
 def parts(value: Any) -> Iterator[tuple[str, Any]]:
     """What a container holds, each with what is appended to the container's path."""
-    if type(value) in (list, tuple) and len(value) <= MOST_ITEMS:
+    if type(value) in (list, tuple) and len(value) <= MAX_ITEMS:
         yield from ((f"[{index}]", item) for index, item in enumerate(value))
-    elif type(value) is dict and len(value) <= MOST_ITEMS:
+    elif type(value) is dict and len(value) <= MAX_ITEMS:
         yield from ((f"[{key!r}]", item) for key, item in value.items() if type(key) in (str, int))
     elif isinstance(value, torch.nn.Module):
         for members in (value._parameters, value._buffers, value._modules):
@@ -80,7 +80,7 @@ def tensor_facts(tensor: torch.Tensor, dense: bool) -> dict[str, Any]:
 
 def elements(tensor: torch.Tensor) -> list[int | float] | None:
     """In torch's order, a complex one as two numbers; None where they can't be listed."""
-    if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_meta or tensor.numel() > MOST_ELEMENTS:
+    if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_meta or tensor.numel() > MAX_ELEMENTS:
         return None
     tensor = tensor.detach().resolve_conj().resolve_neg().cpu()
     if tensor.is_complex():

@@ -16,7 +16,7 @@ const EDGE = 24;
 /** What each stage is planned for. */
 const ROOM = { w: 700, h: 900 };
 const NARROWEST = 480;
-const MOST_LISTED = 12;
+const MAX_LISTED = 12;
 const MARGIN = 3;
 
 /**
@@ -28,7 +28,7 @@ const MARGIN = 3;
 export function comparisonPicture(comparison, row, options) {
   const { say } = compareLocale(options.language);
   const place = comparison.rows[row] ?? { left: -1, right: -1 };
-  const groups = byName(differencesAt(comparison, row)).slice(0, MOST_LISTED);
+  const groups = byName(differencesAt(comparison, row)).slice(0, MAX_LISTED);
   const left = sideMarks(comparison, "left", place.left, groups, options.language);
   const right = sideMarks(comparison, "right", place.right, groups, options.language);
   const width = left.width + right.width;

@@ -12,7 +12,7 @@ import { byName, clause, compareLocale, lineOf, outcomeText, outputText, summary
 /** @typedef {ReturnType<typeof createComparisonView>} ComparisonView */
 
 /** Differences that are numbered and listed at a place. */
-const MOST_LISTED = 12;
+const MAX_LISTED = 12;
 
 /**
  * @param {HTMLElement} root with the parts of `_comparison.html`
@@ -60,7 +60,7 @@ export function createComparisonView(root, sides, language, moved = () => {}) {
     const { left, right, rows } = comparison;
     const place = rows[row];
     const before = rows[row - 1] ?? { left: -1, right: -1 };
-    const groups = byName(differencesAt(comparison, row)).slice(0, MOST_LISTED);
+    const groups = byName(differencesAt(comparison, row)).slice(0, MAX_LISTED);
     const marked = (/** @type {"leftUid" | "rightUid"} */ uid) =>
       groups.map((group, k) => ({
         number: k + 1,

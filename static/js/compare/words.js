@@ -10,8 +10,8 @@ import { createLocale } from "../sentences.js";
 /** @typedef {Pick<Difference, "name" | "property" | "left" | "right">} Change */
 
 /** As many names as a summary has. */
-const MOST_NAMES = 4;
-const MOST_PRINTED = 60;
+const MAX_NAMES = 4;
+const MAX_PRINTED = 60;
 
 /** @type {(language: string) => import("../sentences.js").Locale} */
 export const compareLocale = createLocale({ en, zh });
@@ -88,7 +88,7 @@ export function lineOf({ left, right, rows }, row) {
 }
 
 /** The comparison in a few sentences. @param {Comparison} comparison @param {Say} say @param {number} [most] names */
-export function summary(comparison, say, most = MOST_NAMES) {
+export function summary(comparison, say, most = MAX_NAMES) {
   const { left, right, rows, differences, output, apart } = comparison;
   const ends = [left.trace.outcome, right.trace.outcome].map((outcome) => outcomeText(outcome, say));
   const outcome = ends[0] === ends[1] ? [] : [say("compare.outcome", { left: ends[0], right: ends[1] })];
@@ -122,5 +122,5 @@ export function outputText({ line, left, right }, say) {
 /** @param {string} text */
 function printed(text) {
   const flat = text.trim().replace(/\s+/g, " ");
-  return flat.length > MOST_PRINTED ? `${flat.slice(0, MOST_PRINTED - 1)}…` : flat;
+  return flat.length > MAX_PRINTED ? `${flat.slice(0, MAX_PRINTED - 1)}…` : flat;
 }

@@ -13,7 +13,7 @@ import { tensorHistory } from "./tensor_history.js";
  *   of a tensor's life: a gradient added to its `.grad`, its own numbers written, its `.grad` emptied, its `.grad` read
  */
 
-const MOST_NAMES = 8;
+const MAX_NAMES = 8;
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function gradAccumulated(facts) {
@@ -69,7 +69,7 @@ function diagnosisOf(facts, uid, { first, between, again, used, effect }) {
 function addTensor(diagnosis, facts, uid, step) {
   const grads = /** @type {import("./finding.js").Fact[]} */ (diagnosis.facts.grads);
   const name = facts.name(uid, step);
-  if (grads.length >= MOST_NAMES) return;
+  if (grads.length >= MAX_NAMES) return;
   grads.push(gradName(name));
   diagnosis.names = namesOf(...diagnosis.names, name);
 }

@@ -16,7 +16,7 @@ import { tensorHistory } from "./tensor_history.js";
 /** @typedef {{uid: string, path: string, step: number, count: number}} Interest
  *   path: as the program's text has it; count: of the tensors that this one stands for */
 
-const MOST_FINDINGS = 12;
+const MAX_FINDINGS = 12;
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function gradNone(facts) {
@@ -24,7 +24,7 @@ export function gradNone(facts) {
   /** @type {Map<string, Diagnosis>} */
   const out = new Map(givenToOptimizer(facts).map((diagnosis) => ["optimizer", diagnosis]));
   for (const interest of [...updates(facts), ...readings(facts)]) {
-    if (out.size >= MOST_FINDINGS) break;
+    if (out.size >= MAX_FINDINGS) break;
     const reason = reasonFor(facts, interest.uid, interest.step);
     if (!reason) continue;
     const key = `${reason.variant} ${facts.steps[reason.cause].line}`;

@@ -7,7 +7,7 @@ import { resolve } from "./resolve.js";
 /** @typedef {{uid: string, path: string, step: number}} Reading   path: as the program's text has it */
 
 /** Of a loop's readings of one expression so many are looked at, and the last. */
-const MOST_READINGS = 4;
+const MAX_READINGS = 4;
 
 /** @type {WeakMap<object, Reading[]>} */
 const cache = new WeakMap();
@@ -27,7 +27,7 @@ export function gradReadings(facts) {
       const key = `${step.stmt} ${path}`;
       const times = (looked.get(key) ?? 0) + 1;
       looked.set(key, times);
-      if (times > MOST_READINGS && lasts.get(step.stmt) !== i) continue;
+      if (times > MAX_READINGS && lasts.get(step.stmt) !== i) continue;
       const uid = resolve(facts, path, i, Math.max(0, i - 1)) ?? resolve(facts, path, i);
       if (uid?.[0] === "t") out.push({ uid, path, step: i });
     }

@@ -14,7 +14,7 @@ import { tensorHistory } from "./tensor_history.js";
  *   engine did not run it, or the visit was not recorded; root: the tensor that backward started from, where it is this one
  */
 
-const MOST_NODES = 20000;
+const MAX_NODES = 20000;
 
 /** @type {WeakMap<object, Map<string, Flow>>} */
 const cache = new WeakMap();
@@ -67,7 +67,7 @@ export class Flow {
   addUnrecorded() {
     const reached = new Set([...this.roots.keys()].map((key) => key.slice(0, key.lastIndexOf(":"))));
     for (const node of reached) {
-      if (reached.size > MOST_NODES) break;
+      if (reached.size > MAX_NODES) break;
       for (const edge of this.facts.index.nodes.get(node)?.next ?? []) if (edge) reached.add(edge[0]);
     }
     for (const node of reached) if (!this.visits.has(node)) this.addSent(node, null, []);

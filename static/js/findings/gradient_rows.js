@@ -17,8 +17,8 @@ import { addUp, gradientFact } from "./gradient_values.js";
  *   own: a part of what the reader asked about, not of what lies further up
  */
 
-export const MOST_ROWS = 60;
-const MOST_DEPTH = 5;
+export const MAX_ROWS = 60;
+const MAX_DEPTH = 5;
 
 /** Builds rows, each node's own way once. */
 export class GradientRows {
@@ -35,7 +35,7 @@ export class GradientRows {
   /** @param {Omit<AnswerRow, "line" | "source" | "value" | "uids" | "depth" | "own"> & Partial<AnswerRow>} row */
   add(row) {
     const { facts } = this;
-    if (this.rows.length >= MOST_ROWS) {
+    if (this.rows.length >= MAX_ROWS) {
       this.leftOut += 1;
       return;
     }
@@ -48,7 +48,7 @@ export class GradientRows {
   addArrival(flow, arrival, depth = 0, own = true) {
     this.addHooks(arrival, depth);
     const parts = arrival.incoming;
-    const inner = Math.min(MOST_DEPTH, parts.length + (arrival.root ? 1 : 0) > 1 ? depth + 1 : depth);
+    const inner = Math.min(MAX_DEPTH, parts.length + (arrival.root ? 1 : 0) > 1 ? depth + 1 : depth);
     if (arrival.root) this.addStart(flow, arrival, depth);
     for (const part of parts) this.addPart(flow, part, { depth, inner, own });
   }

@@ -9,7 +9,7 @@ import { cellsOf, numberOf } from "./numbers.js";
 /** @typedef {import("./finding.js").Fact} Fact */
 /** @typedef {Pick<Grad, "shape" | "dtype" | "cells" | "summary">} Gradient   its elements, or a summary of many, or neither */
 
-const MOST_NUMBERS = 8;
+const MAX_NUMBERS = 8;
 const DIGITS = 8;
 
 /** The relative error that one operation of a type makes. @type {Record<string, number>} */
@@ -33,10 +33,10 @@ export function heldFact(grad) {
 
 /** Elements as nested lists; of many the first, with the shape before them. @param {Cell[]} cells @param {number[]} shape */
 export function arrayText(cells, shape) {
-  const texts = cells.slice(0, MOST_NUMBERS).map((cell) => shortNumber(cell, DIGITS));
+  const texts = cells.slice(0, MAX_NUMBERS).map((cell) => shortNumber(cell, DIGITS));
   if (!shape.length) return texts.join();
-  if (cells.length <= MOST_NUMBERS) return nested(texts, shape);
-  return `${shape.length > 1 ? `${tuple(shape)} ` : ""}[${texts.slice(0, MOST_NUMBERS - 2).join(", ")}, …]`;
+  if (cells.length <= MAX_NUMBERS) return nested(texts, shape);
+  return `${shape.length > 1 ? `${tuple(shape)} ` : ""}[${texts.slice(0, MAX_NUMBERS - 2).join(", ")}, …]`;
 }
 
 /** @param {string[]} texts @param {number[]} shape @returns {string} */

@@ -18,7 +18,7 @@ import { tensorHistory } from "./tensor_history.js";
 /** A chain or a list is a loop's from so many iterations on. */
 const FEWEST_ITERATIONS = 3;
 /** So many nodes are looked at between one value of a name and the next. */
-const MOST_NODES = 400;
+const MAX_NODES = 400;
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function graphGrows(facts) {
@@ -106,8 +106,8 @@ function nodesBetween(facts, now, before) {
     for (const edge of facts.index.nodes.get(uid)?.next ?? []) {
       if (!edge) continue;
       if (edge[0] === before.node) leads = true;
-      else if (facts.birth(edge[0]) > before.step && seen.size < MOST_NODES) seen.add(edge[0]);
-      else if (facts.birth(edge[0]) > facts.birth(before.node) && seen.size < MOST_NODES) seen.add(edge[0]);
+      else if (facts.birth(edge[0]) > before.step && seen.size < MAX_NODES) seen.add(edge[0]);
+      else if (facts.birth(edge[0]) > facts.birth(before.node) && seen.size < MAX_NODES) seen.add(edge[0]);
     }
   }
   return leads ? seen : null;

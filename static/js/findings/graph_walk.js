@@ -7,7 +7,7 @@
  *   where a result stopped requiring grad: of which tensor, by which operation or why
  */
 
-const MOST_VISITED = 20000;
+const MAX_VISITED = 20000;
 
 /** The nodes from one to another by the fewest edges, both included; null where no way leads there.
  * @param {RunFacts} facts @param {string} from @param {(node: string) => boolean} isGoal @returns {string[] | null} */
@@ -15,7 +15,7 @@ export function nodePath(facts, from, isGoal) {
   /** @type {Map<string, string | null>} */
   const cameFrom = new Map([[from, null]]);
   const queue = [from];
-  for (let k = 0; k < queue.length && k < MOST_VISITED; k++) {
+  for (let k = 0; k < queue.length && k < MAX_VISITED; k++) {
     const node = queue[k];
     if (isGoal(node)) {
       const path = [];
@@ -35,7 +35,7 @@ export function nodePath(facts, from, isGoal) {
 export function reachableNodes(facts, from) {
   const seen = new Set([from]);
   for (const node of seen) {
-    if (seen.size > MOST_VISITED) break;
+    if (seen.size > MAX_VISITED) break;
     for (const edge of facts.index.nodes.get(node)?.next ?? []) if (edge) seen.add(edge[0]);
   }
   return seen;
@@ -51,7 +51,7 @@ export function originOf(facts, uid, step) {
   /** @type {Cut[]} */
   const cuts = [];
   for (const tensor of seen) {
-    if (seen.size > MOST_VISITED) break;
+    if (seen.size > MAX_VISITED) break;
     for (const { from, cut } of sourcesOf(facts, tensor, step)) {
       if (cut) cuts.push(cut);
       seen.add(from);

@@ -13,7 +13,7 @@ import { tensorHistory } from "./tensor_history.js";
 
 /** A tensor on a `ctx` after its backward counts from so many bytes on. */
 const FEWEST_BYTES = 2048;
-const MOST_OBJECTS = 500;
+const MAX_OBJECTS = 500;
 
 /** @param {RunFacts} facts @param {number} end the last step @returns {Diagnosis[]} */
 export function memoryCycles(facts, end) {
@@ -138,7 +138,7 @@ function cycleFrom(facts, start, step) {
   /** @type {Map<string, string | null>} */
   const cameFrom = new Map([[start, null]]);
   for (const uid of cameFrom.keys()) {
-    if (cameFrom.size > MOST_OBJECTS) return null;
+    if (cameFrom.size > MAX_OBJECTS) return null;
     const object = find(entities, uid, "object");
     const values = [...Object.values(object?.attrs ?? {}), ...(object?.items ?? []).flat()];
     for (const value of values) {

@@ -11,7 +11,7 @@ import { memoryCycles } from "./memory_cycles.js";
 /** A storage counts from so many bytes on, and a view that reads no more than one of so many of them. */
 const FEWEST_BYTES = 2048;
 const SMALL_PART = 8;
-const MOST_FINDINGS = 3;
+const MAX_FINDINGS = 3;
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function memoryHeld(facts) {
@@ -31,7 +31,7 @@ export function memoryHeld(facts) {
     if (known) known.facts.count = Number(known.facts.count) + 1;
     else if (diagnosis) out.set(`${diagnosis.cause.line}`, diagnosis);
   }
-  return [...[...out.values()].slice(0, MOST_FINDINGS), ...memoryCycles(facts, end)];
+  return [...[...out.values()].slice(0, MAX_FINDINGS), ...memoryCycles(facts, end)];
 }
 
 /** The storages of some size that are there after a step, in the order in which they came. @param {RunFacts} facts

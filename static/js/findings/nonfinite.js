@@ -14,7 +14,7 @@ import { operationName } from "./operation_name.js";
 /** @typedef {{step: number, storage: string}} Spot */
 
 /** So many operations of one statement are walked back. */
-const MOST_WITHIN = 200;
+const MAX_PARENTS = 200;
 
 /** Operations that only carry numbers on, or take them as the program gives them. */
 const GIVEN =
@@ -142,7 +142,7 @@ function operationDiagnosis(facts, { step, storage }) {
  * @param {RunFacts} facts @param {Operation | undefined} op @param {number} step */
 function firstNanOperation(facts, op, step) {
   let made = op;
-  for (let k = 0; made && k < MOST_WITHIN; k++) {
+  for (let k = 0; made && k < MAX_PARENTS; k++) {
     const output = made.outputs[0];
     const bad = made.inputs.find((uid) => uid !== output && valuesOf(facts, uid, step)?.some(isNan));
     const before = facts.producer(bad);

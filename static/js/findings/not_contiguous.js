@@ -7,7 +7,7 @@ import { operationName } from "./operation_name.js";
 
 const MESSAGE =
   /view size is not compatible with input tensor's size and stride|input is not contiguous|expected contiguous|must be contiguous|contiguous tensor/i;
-const MOST_WALKED = 40;
+const MAX_WALKED = 40;
 
 /** @param {RunFacts} facts @returns {import("./finding.js").Diagnosis[]} */
 export function notContiguous(facts) {
@@ -71,7 +71,7 @@ function isContiguous(tensor) {
 function reorderedBy(facts, uid, step) {
   let at = /** @type {string | undefined} */ (uid);
   let last = null;
-  for (let k = 0; at && k < MOST_WALKED; k++) {
+  for (let k = 0; at && k < MAX_WALKED; k++) {
     if (isContiguous(facts.tensor(at, step))) return last;
     const op = facts.producer(at);
     if (!op) return last;
@@ -84,7 +84,7 @@ function reorderedBy(facts, uid, step) {
 /** The nearest tensor with a name that one was made from. @param {RunFacts} facts @param {string} uid @param {number} step */
 function namedBehind(facts, uid, step) {
   let at = /** @type {string | undefined} */ (uid);
-  for (let k = 0; at && k < MOST_WALKED; k++) {
+  for (let k = 0; at && k < MAX_WALKED; k++) {
     if (facts.nameText(at, step)) return at;
     at = facts.producer(at)?.inputs[0];
   }

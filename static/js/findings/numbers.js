@@ -6,7 +6,7 @@ import { plainDtype, reads } from "../layout/reads.js";
 
 /** @typedef {import("../entities.js").Cell} Cell */
 
-const MOST_NUMBERS = 1024;
+const MAX_NUMBERS = 1024;
 const LISTED = 6;
 
 /** The elements in logical order; null where the trace does not list them.
@@ -15,7 +15,7 @@ const LISTED = 6;
 export function cellsOf(entities, reading) {
   const row = find(entities, reading.storage, "storage")?.cells?.[plainDtype(reading.dtype)];
   if (!row) return null;
-  const cells = reads(reading, MOST_NUMBERS).map(({ cell }) => row[cell]);
+  const cells = reads(reading, MAX_NUMBERS).map(({ cell }) => row[cell]);
   return cells.length && cells.every((cell) => cell !== undefined) ? cells : null;
 }
 

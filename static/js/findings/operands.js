@@ -7,7 +7,7 @@ import { operationName } from "./operation_name.js";
 /** @typedef {{uid: string, name: Fact, shape: number[], dtype: string, made: number, isNumber: boolean}} Operand
  *   made: the step that made it, or gave it this shape; isNumber: it has no dimension */
 
-const MOST_WALKED = 12;
+const MAX_WALKED = 12;
 
 /** @param {RunFacts} facts @param {import("./scan.js").Operation} op @returns {Operand[]} */
 export function operandsOf(facts, op) {
@@ -32,7 +32,7 @@ export function operandsOf(facts, op) {
  * @param {RunFacts} facts @param {string} uid @param {number} step @param {number[]} shape */
 function namedSource(facts, uid, step, shape) {
   let at = uid;
-  for (let k = 0; k < MOST_WALKED; k++) {
+  for (let k = 0; k < MAX_WALKED; k++) {
     if (facts.nameText(at, step)) return at;
     const op = facts.producer(at);
     const from = op?.inputs[0];

@@ -12,7 +12,7 @@ import { operationName } from "./operation_name.js";
 /** @typedef {{before: number[], after: number[], meant: number[]}} Outcome   elements: before, as torch left them, with a copy */
 
 const REFUSED = /some elements of the input tensor and the written-to tensor refer to a single memory location/;
-const MOST_ELEMENTS = 1024;
+const MAX_ELEMENTS = 1024;
 const TOLERANCE = 1e-5;
 
 /** @type {Record<string, (a: number, b: number) => number>} */
@@ -64,7 +64,7 @@ function outcomeOf(facts, op) {
 
 /** @param {import("../layout/reads.js").Reading} reading */
 function cellsRead(reading) {
-  return reads(reading, MOST_ELEMENTS).map(({ cell }) => cell);
+  return reads(reading, MAX_ELEMENTS).map(({ cell }) => cell);
 }
 
 /** A handle as an operation with a larger one reads it. @param {import("../entities.js").Handle} handle @param {number[]} shape */

@@ -10,7 +10,7 @@ const PATH = String.raw`[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:-?\d+|'[^']*'|"[^"]*"
 const ASSIGNMENT = /^(.*?[^=!<>:+\-*/%@&|^])(?:\+|-|\*\*?|\/\/?|%|@|&|\||\^|<<|>>)?=(?!=)(.*)$/s;
 
 /** Of a longer statement only the beginning is read: the time of these patterns grows with the square of its length. */
-const MOST_CHARACTERS = 4000;
+const MAX_CHARACTERS = 4000;
 
 /** @type {WeakMap<object, Map<string, Mentions>>} */
 const cache = new WeakMap();
@@ -32,7 +32,7 @@ export function mentionsAt(facts, step) {
 
 /** @param {string} text of a statement @param {string} kind of it, as Python's grammar calls it @returns {Mentions} */
 export function mentionsOf(text, kind) {
-  const code = withoutStrings(text.slice(0, MOST_CHARACTERS));
+  const code = withoutStrings(text.slice(0, MAX_CHARACTERS));
   const names = new Set(withoutStrings(code, true).match(/[A-Za-z_]\w*/g) ?? []);
   return { names, gradReads: gradReads(code, kind), targets: writeTargets(code) };
 }

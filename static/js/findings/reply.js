@@ -13,10 +13,10 @@ import { findingLocale } from "./words.js";
  *   line: of the cause; lines: of the chain, in order, each once; hints: which fixes there may be
  */
 
-const MOST_FINDINGS = 100;
+const MAX_FINDINGS = 100;
 
 /** Characters of a reply, for a name may be as long as a trace. */
-const MOST_CHARACTERS = 500_000;
+const MAX_CHARACTERS = 500_000;
 
 /** How a run ended. @param {import("../trace.js").Trace} trace @param {string} language */
 export function summaryReply(trace, language) {
@@ -28,8 +28,8 @@ export function summaryReply(trace, language) {
 export function findingsReply(trace, language) {
   const { say } = findingLocale(language);
   const replies = [];
-  let room = MOST_CHARACTERS;
-  for (const finding of explainTrace(trace).slice(0, MOST_FINDINGS)) {
+  let room = MAX_CHARACTERS;
+  for (const finding of explainTrace(trace).slice(0, MAX_FINDINGS)) {
     const reply = findingReply(finding, say);
     room -= JSON.stringify(reply).length;
     if (room < 0) break;

@@ -21,7 +21,7 @@ import { Scan } from "./scan.js";
  *   the trace does not say */
 
 /** Characters of a statement that are looked at: expressions over a text may take as many steps as its square. */
-const MOST_CODE = 4000;
+const MAX_CODE = 4000;
 
 const COMPOUND = /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|TryStar|ClassDef|Match)$/;
 
@@ -105,7 +105,7 @@ export class RunFacts {
   /** The statement of a step as it is written, but for the end of a very long one; of a block its head; empty where there
    * is none. @param {number} step */
   code(step) {
-    return this.statementText(step).slice(0, MOST_CODE);
+    return this.statementText(step).slice(0, MAX_CODE);
   }
 
   /** @param {number} step */

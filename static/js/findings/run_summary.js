@@ -9,7 +9,7 @@ import { cellsOf, numbersText } from "./numbers.js";
 /** @typedef {import("../trace.js").Trace} Trace */
 /** @typedef {import("../state.js").Entities} Entities */
 
-const MOST_GRADIENTS = 2;
+const MAX_GRADIENTS = 2;
 const LOSS = /loss|err|cost/i;
 
 /** @param {Trace} trace @param {Say} say @returns {string} names stand in backticks */
@@ -38,7 +38,7 @@ function lastValues(trace) {
     const losses = tensors.flatMap(({ name, tensor }) =>
       LOSS.test(name) && tensor.shape?.length === 0 ? namedNumbers(name, entities, uidOf(names, name)) : [],
     );
-    return [...gradients.slice(0, MOST_GRADIENTS), ...losses.slice(0, 1)];
+    return [...gradients.slice(0, MAX_GRADIENTS), ...losses.slice(0, 1)];
   }
   return [];
 }

@@ -15,10 +15,10 @@ import { isGradcheck } from "./write_facts.js";
 /** @typedef {import("./scan.js").Occurrence<"written">} Write */
 /** @typedef {{uid: string, tag: Tag, used: number}} Reader   used: the step at which its name is next used */
 
-const MOST_ELEMENTS = 4096;
+const MAX_ELEMENTS = 4096;
 /** Names cost a walk over all that lives: so many writes are looked at closely. */
-const MOST_WRITES = 24;
-const MOST_FINDINGS = 6;
+const MAX_WRITES = 24;
+const MAX_FINDINGS = 6;
 const COMPARISON = /\b(?:equal|allclose|isclose|array_equal)\(|[=!]=|\w\s+-\s+\w/;
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
@@ -34,7 +34,7 @@ export function sharedMemory(facts) {
     const key = `${write.storage} ${stmt}`;
     if (seen.has(key) || !mayBeSeen(facts, write)) continue;
     seen.add(key);
-    if (looked++ >= MOST_WRITES || out.size >= MOST_FINDINGS) break;
+    if (looked++ >= MAX_WRITES || out.size >= MAX_FINDINGS) break;
     const reader = visit ? gradReader(facts, write, uses) : readerOf(facts, write, frame ?? "", uses);
     const line = `${facts.steps[write.step].line} ${reader?.tag.text}`;
     if (reader && !out.has(line)) out.set(line, diagnosisOf(facts, write, reader));
@@ -129,7 +129,7 @@ function readerOf(facts, write, frame, uses) {
     const { tags } = facts.opened.names(write.step);
     if (isTarget(tags.get(uid) ?? [], targets)) continue;
     const handle = facts.handle(uid, write.step);
-    const cells = region && handle ? reads(handle, MOST_ELEMENTS) : [];
+    const cells = region && handle ? reads(handle, MAX_ELEMENTS) : [];
     if (region && cells.length && !cells.some(({ cell }) => region.has(cell))) continue;
     const names = (tags.get(uid) ?? []).filter(({ text, kind }) => kind !== "grad" && !targets.has(rootOf(text)));
     const reader = usedLater(facts, uid, names, write.step, uses);
@@ -229,7 +229,7 @@ function nameUses(facts) {
 /** @param {Write} write @returns {Set<number> | null} null where the trace does not say which elements */
 function regionCells({ region, storage }) {
   if (!region) return null;
-  const cells = reads({ ...region, storage }, MOST_ELEMENTS).map(({ cell }) => cell);
+  const cells = reads({ ...region, storage }, MAX_ELEMENTS).map(({ cell }) => cell);
   return cells.length ? new Set(cells) : null;
 }
 

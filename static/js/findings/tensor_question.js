@@ -25,7 +25,7 @@ import { gradientFact, heldFact } from "./gradient_values.js";
  *   finding: why there is no `.grad`; value: of the gradient
  */
 
-const MOST_CHANGES = 12;
+const MAX_CHANGES = 12;
 
 /** The tensor that a selection of the picture is about; null where it is about none.
  * @param {import("../state.js").OpenTrace} opened @param {string | null} key like `handle:t3`, `node:n2`, `name:x` @param {number} step */
@@ -129,7 +129,7 @@ function passedAnswer(facts, uid, step, x) {
 function storedAnswer(facts, uid, step, x) {
   const changes = gradientHistory(facts, uid, step);
   const value = valueAt(facts, uid, step);
-  const shown = changes.slice(-MOST_CHANGES);
+  const shown = changes.slice(-MAX_CHANGES);
   const rows = new GradientRows(facts);
   const parts = /** @type {Phrase[]} */ ([]);
   if (changes.length > shown.length) addEarlier(rows, shown[0], x);

@@ -13,7 +13,7 @@ import { tensorHistory } from "./tensor_history.js";
 /** @typedef {import("./object_history.js").Replacement} Replacement */
 
 const CONTAINERS = new Set(["list", "tuple", "dict"]);
-const MOST_FOLLOWED = 200;
+const MAX_VISITED_TENSORS = 200;
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function unregistered(facts) {
@@ -64,7 +64,7 @@ function trainable(entities, root) {
   /** @type {string[]} */
   const out = [];
   for (const uid of seen) {
-    if (seen.size > MOST_FOLLOWED) break;
+    if (seen.size > MAX_VISITED_TENSORS) break;
     const tensor = find(entities, uid, "tensor");
     if (tensor?.type === "Parameter" && tensor.requires_grad) out.push(uid);
     const object = find(entities, uid, "object");

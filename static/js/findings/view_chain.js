@@ -4,7 +4,7 @@
 /** @typedef {import("./scan.js").Operation} Operation */
 /** @typedef {{uid: string, op: Operation}} ViewStep   a view and the operation that made it of `op.inputs[0]` */
 
-const MOST_VIEWS = 64;
+const MAX_VIEWS = 64;
 
 /**
  * The views from a handle back to the tensor that is none, the handle's own first.
@@ -16,7 +16,7 @@ export function viewChain(facts, uid, step) {
   const views = [];
   let base = uid;
   const storage = facts.handle(uid, step)?.storage;
-  while (views.length < MOST_VIEWS) {
+  while (views.length < MAX_VIEWS) {
     const op = facts.producer(base);
     const from = op?.inputs[0];
     if (!op || !from || op.step > step || !storage || facts.handle(from, op.step)?.storage !== storage) break;

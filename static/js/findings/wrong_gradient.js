@@ -13,7 +13,7 @@ import { isGradcheck } from "./write_facts.js";
 /** @typedef {import("./scan.js").Occurrence<"saved_changed_silently">} Change */
 /** @typedef {import("../trace_index.js").SavedSlot} SavedSlot */
 
-const MOST_FINDINGS = 8;
+const MAX_FINDINGS = 8;
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function wrongGradient(facts) {
@@ -30,7 +30,7 @@ export function wrongGradient(facts) {
     seen.add(key);
     const diagnosis = diagnosisOf(facts, change, slot, visit);
     if (diagnosis) out.push(diagnosis);
-    if (out.length >= MOST_FINDINGS) break;
+    if (out.length >= MAX_FINDINGS) break;
   }
   return out;
 }

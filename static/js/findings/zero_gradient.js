@@ -21,7 +21,7 @@ const MEANINGS = [
   ["masked", "note", /^(Where|MaskedFill|Dropout|NativeDropout|MaskedSelect|MaskedScatter)/],
   ["times_zero", "note", /^(Mul|Mm|Addmm|Bmm|Mv|Dot)Backward/],
 ];
-const MOST_FINDINGS = 4;
+const MAX_FINDINGS = 4;
 
 /** By meaning, what may be done. @type {Record<string, string>} */
 const FIXES = { relu: "leaky_relu", step: "straight_through" };
@@ -43,7 +43,7 @@ export function zeroGradient(facts) {
     if (known) known.uids.push(uid);
     else out.set(key, { uids: [uid], killer, step, variant, severity });
   }
-  return [...out.values()].slice(0, MOST_FINDINGS).map(({ uids, killer, step, variant, severity }) => {
+  return [...out.values()].slice(0, MAX_FINDINGS).map(({ uids, killer, step, variant, severity }) => {
     const xs = uids.map((uid) => facts.name(uid, step));
     const made = facts.birth(killer.node);
     const op = facts.operation(killer.node);

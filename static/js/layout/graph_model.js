@@ -32,7 +32,7 @@ import { touchHistory } from "./touched.js";
 const SHAPING = /^(T|Transpose|Permute|View|Unsqueeze|Squeeze|Expand|ToCopy|Reshape\w*|UnsafeView|Alias)Backward\d*$/;
 
 /** Nodes that bring one leaf into shape. What a stranger wrote may even lead in a circle. */
-const MOST_VIAS = 12;
+const MAX_VIAS = 12;
 
 /** What the nodes of a run are called, for the memory pane and sentences too; leaves go by their tensor's name.
  * @param {GraphModel} model @returns {Map<string, string>} by uid */
@@ -181,7 +181,7 @@ class GraphShape {
   dock(uid) {
     /** @type {string[]} */
     const vias = [];
-    for (let at = uid; vias.length <= MOST_VIAS; ) {
+    for (let at = uid; vias.length <= MAX_VIAS; ) {
       if (this.leaf(at)) return { vias, leaf: at };
       const facts = this.index.nodes.get(at);
       const inputs = this.inputs(at);

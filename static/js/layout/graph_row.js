@@ -34,7 +34,7 @@ import { textWidth } from "./metrics.js";
  *   whether an edge reaches its rail. hidden: leaves that have no place; moreSlots: saved slots that have none; moreGrads: how many gradients have none. past: backward is over and let go of what the node saved
  */
 
-const LEAST_BOX = 44;
+const MIN_BOX = 44;
 
 /**
  * @param {GraphStep} step @param {Block} block @param {Column} column
@@ -50,7 +50,7 @@ export function graphRow(step, block, column, at, stands) {
   const x = column.left + 8;
   const h = full ? NODE : SLIM;
   const lead = turnRoom(step, uid) > 15 ? 14 : 11;
-  const w = Math.min(column.right - x, Math.max(LEAST_BOX, Math.ceil(textWidth(label, font)) + lead + 9));
+  const w = Math.min(column.right - x, Math.max(MIN_BOX, Math.ceil(textWidth(label, font)) + lead + 9));
   const cy = at.y + h / 2;
   /** @type {Row} */
   const row = {

@@ -24,7 +24,7 @@ const RAIL = 12;
 /** The least room that a gradient and the name of where it goes take. */
 const CHIP_ROOM = 160;
 /** A node shows so many lines of gradients; the rest is counted. */
-const MOST_CHIP_LINES = 8;
+const MAX_CHIP_LINES = 8;
 /** The part of the width that rails may take: less of a narrow pane. */
 const railsShare = (/** @type {number} */ w) => (w < 340 ? 0.17 : 0.3);
 
@@ -50,7 +50,7 @@ export function railX(column, lane) {
  * @param {Column} column */
 export function chipLines(block, column) {
   const beside = Math.max(1, Math.floor((column.right - column.left - 18) / CHIP_ROOM));
-  return { beside, lines: Math.min(MOST_CHIP_LINES, Math.ceil(block.inputs.length / beside)) };
+  return { beside, lines: Math.min(MAX_CHIP_LINES, Math.ceil(block.inputs.length / beside)) };
 }
 
 /** The room above a node and its leaves. @param {Block} block @param {Column} column @param {boolean} chips whether

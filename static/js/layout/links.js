@@ -15,7 +15,7 @@ import { ALARMS } from "../trace_index.js";
  */
 
 /** More links of what is new than these hide more than they tell. */
-const MOST_NEW = 6;
+const MAX_NEW = 6;
 
 /**
  * @param {StepFacts} facts @param {StagePlan} plan @param {string | null} selected its uid
@@ -161,7 +161,7 @@ function newLinks(facts, memory, graph) {
           memoryName: storageName(collector, saved.storage),
         });
   }
-  return collector.links.size > MOST_NEW ? [] : [...collector.links.values()];
+  return collector.links.size > MAX_NEW ? [] : [...collector.links.values()];
 }
 
 /** A storage by the name of one of its handles. @param {LinkCollector} collector @param {string} storage */

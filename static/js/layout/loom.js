@@ -49,7 +49,7 @@ const EASY = 32;
 const NEAR = 4;
 const FEW = 0.2;
 /** A column's cells may be as wide as this, however little room there is. */
-const LEAST_WIDTH = 100;
+const MIN_WIDTH = 100;
 
 /**
  * @param {import("../state.js").OpenTrace} opened
@@ -92,7 +92,7 @@ function boundedColumns(run, lives, margins, { code, room, stacked }) {
   /** @type {{cell: number, columns: import("./loom_columns.js").Columns, cost: number} | null} */
   let best = null;
   for (const [cell, many] of stacked ? STACKED : ROOMY) {
-    const widest = Math.max(memory * 0.4, LEAST_WIDTH);
+    const widest = Math.max(memory * 0.4, MIN_WIDTH);
     const homes = homesOf(named, run.storageNames, margins, { cell, most: many, widest, slim: true });
     const columns = windowColumns(homes, touches, code + 14, Math.max(memory, ...homes.map(homeWidth)));
     const cost = columns.missingRoom() + (1 - shareThatFits(homes, touches, memory, NEAR)) * (cell > EASY ? FEW : 0);

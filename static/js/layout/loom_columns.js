@@ -1,6 +1,6 @@
 /** The loom's columns: places across for the cells of storages, each with a rail for each of its counters. */
 
-import { MOST_PINS, PIN_PITCH, RAIL, RAIL_PITCH, SLIM_LEAST, SLIM_RAIL } from "./loom_sizes.js";
+import { MAX_PINS, PIN_PITCH, RAIL, RAIL_PITCH, MIN_SLIM_BAND, SLIM_RAIL } from "./loom_sizes.js";
 import { textWidth } from "./metrics.js";
 import { Packer } from "./packing.js";
 import { itemsize } from "./reads.js";
@@ -117,7 +117,7 @@ function mostPinsByRail(run) {
     const key = `${pin.storage}|${pin.counter ?? ""}`;
     const lane = slots.get(key) ?? new Packer();
     slots.set(key, lane);
-    if (lane.height < MOST_PINS) lane.allocate(pin.birth, pin.death, 1);
+    if (lane.height < MAX_PINS) lane.allocate(pin.birth, pin.death, 1);
     most.set(key, lane.height);
   }
   return most;
@@ -200,7 +200,7 @@ function columnShape(life, { cell, most, widest = Infinity, slim = false }) {
   if (n <= most && n * cell <= widest)
     return { w: Math.max(n * cell, 26), cell: n === 1 ? Math.max(cell, 26) : cell, least, heat: false };
   const usual = Math.min(most < 24 ? 7 : 10, Math.max(0.3, Math.min(most < 24 ? 200 : 300, widest) / n), widest / n);
-  const each = slim ? Math.max(usual, SLIM_LEAST / n) : usual;
+  const each = slim ? Math.max(usual, MIN_SLIM_BAND / n) : usual;
   return { w: n * each, cell: each, least, heat: true };
 }
 

@@ -1,6 +1,6 @@
 /** The loom's pins: from a node's slot to the rail whose version it expects, and down until backward lets go. */
 
-import { MOST_PINS, PIN_PITCH } from "./loom_sizes.js";
+import { MAX_PINS, PIN_PITCH } from "./loom_sizes.js";
 import { Packer } from "./packing.js";
 
 /** @typedef {import("./loom_columns.js").Column} Column */
@@ -21,7 +21,7 @@ export function layoutPins(plan) {
     const key = `${pin.storage}|${pin.counter ?? ""}`;
     const lane = lanes.get(key) ?? new Packer();
     lanes.set(key, lane);
-    const by = Math.min(lane.allocate(pin.birth, pin.death, 1), MOST_PINS - 1) * PIN_PITCH;
+    const by = Math.min(lane.allocate(pin.birth, pin.death, 1), MAX_PINS - 1) * PIN_PITCH;
     plan.pinLines.push(pinLine(plan, pin, columns, y, by));
   }
 }

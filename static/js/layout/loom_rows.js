@@ -8,10 +8,10 @@ import {
   FOLD,
   FOOT,
   LINE,
-  MOST_HANDLES,
-  MOST_LINES,
-  MOST_NODES,
-  MOST_OPEN,
+  MAX_HANDLES,
+  MAX_LINES,
+  MAX_NODES,
+  MAX_OPEN,
   NODE,
   PAD,
   SLOT,
@@ -96,7 +96,7 @@ function shownReaders({ columns, story }, row, r) {
     if (!columns.at(uid, r)) continue;
     const n = (counts.get(uid) ?? 0) + 1;
     counts.set(uid, n);
-    if (n <= MOST_HANDLES) shown.push(reader);
+    if (n <= MAX_HANDLES) shown.push(reader);
     else hidden.push(reader.title || reader.uid);
   }
   return { shown, hidden };
@@ -168,7 +168,7 @@ function nodesWithShelf(plan, row, r, made, shelfOf, { dots }) {
     const node = /** @type {import("./run_story.js").GraphNode} */ (nodes.get(uid));
     return !(node.variable && leafDot(plan, node, r, dots));
   });
-  const inline = list.length > MOST_OPEN;
+  const inline = list.length > MAX_OPEN;
   let shelf = 0;
   return nodeLines(list, made).map((group) => {
     for (const { entity } of made) if (entity.grad_fn === group[0]) shelf = Math.max(shelf, shelfOf(entity.storage));
@@ -208,10 +208,10 @@ function placeNodes(plan, r, lines, made, y, { handles, dots }) {
 /** The nodes of each line: those that made a handle which is shown stand alone. @param {string[]} list @param {Reader[]} made
  * @returns {string[][]} */
 function nodeLines(list, made) {
-  if (list.length <= MOST_NODES) return list.map((uid) => [uid]);
+  if (list.length <= MAX_NODES) return list.map((uid) => [uid]);
   const alone = new Set(made.map(({ entity }) => entity.grad_fn));
   const rest = list.filter((uid) => !alone.has(uid)).length;
-  const each = Math.ceil(rest / Math.max(4, MOST_NODES - (list.length - rest)));
+  const each = Math.ceil(rest / Math.max(4, MAX_NODES - (list.length - rest)));
   /** @type {string[][]} */
   const lines = [];
   let open = false;
@@ -298,7 +298,7 @@ function handleBox(reader, column, y) {
     const row = read.index.slice(0, -1).join(",");
     let line = rows.get(row);
     if (!line) {
-      if (rows.size === MOST_LINES) {
+      if (rows.size === MAX_LINES) {
         more++;
         continue;
       }
@@ -308,7 +308,7 @@ function handleBox(reader, column, y) {
     line.cells.push({ index: read.index.join(","), cell: read.cell, ...elementBox(column, dtype, read.cell) });
   }
   const lines = [...rows.values()];
-  if (more) lines[lines.length - 1].more = Math.ceil(numel(entity.shape) / (entity.shape?.at(-1) ?? 1)) - MOST_LINES;
+  if (more) lines[lines.length - 1].more = Math.ceil(numel(entity.shape) / (entity.shape?.at(-1) ?? 1)) - MAX_LINES;
   const span = lines.length ? null : extent(entity);
   const ends =
     span && column.cell

@@ -10,12 +10,12 @@ export const THIN = 20;
 export const THIN_STACKED = 32;
 
 /** Nodes of one row with lines for their slots, lines for nodes at all, and handles on one storage. */
-export const MOST_OPEN = 8;
-export const MOST_NODES = 16;
-export const MOST_HANDLES = 6;
+export const MAX_OPEN = 8;
+export const MAX_NODES = 16;
+export const MAX_HANDLES = 6;
 
 /** Shelves of one row; what needs more is hidden. */
-export const MOST_SHELVES = 6;
+export const MAX_SHELVES = 6;
 
 /** A picture somewhat wider than its room is drawn smaller, but not smaller than this. */
 export const SMALLEST_SCALE = 0.8;
@@ -50,7 +50,7 @@ export const RAIL_PITCH = 30;
 
 export const PIN_PITCH = 8;
 
-export const MOST_LINES = 8;
+export const MAX_LINES = 8;
 
 /** Widths of a cell, and the most elements of a storage that is drawn cell by cell; more are a strip of colours. */
 export const ROOMY = [
@@ -73,14 +73,14 @@ export const STACKED = [
 ];
 
 /** Pins beside each other on one rail; more stand on the last. */
-export const MOST_PINS = 4;
+export const MAX_PINS = 4;
 
 /** Width of the column of what never had a name. */
 export const UNNAMED_WIDTH = 62;
 export const UNNAMED_STACKED_WIDTH = 38;
 
 /** Cells of a column are no narrower where names have to be cut. */
-export const SLIM_LEAST = 40;
+export const MIN_SLIM_BAND = 40;
 
 /** Of the room the graph takes no more, where not everything fits. */
 export const GRAPH_SHARE = 0.31;

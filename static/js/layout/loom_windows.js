@@ -6,7 +6,7 @@
 import { inputsFirst } from "./run_story.js";
 import { Columns } from "./loom_columns.js";
 import { homeColumns, homeWidth } from "./loom_homes.js";
-import { MOST_SHELVES } from "./loom_sizes.js";
+import { MAX_SHELVES } from "./loom_sizes.js";
 
 /** @typedef {import("./loom_homes.js").Home} Home */
 /** @typedef {import("./run_story.js").RunStory} RunStory */
@@ -89,7 +89,7 @@ export function windowColumns(homes, touches, left, room) {
     for (const uid of new Set([...open, ...needs])) {
       const claim = claims.get(uid);
       if (!claim || windows.place(claim, r)) continue;
-      if (windows.shelf - columns.shelves[r] + 1 < MOST_SHELVES) {
+      if (windows.shelf - columns.shelves[r] + 1 < MAX_SHELVES) {
         windows.shelf += 1;
         windows.place(claim, r);
       } else columns.hidden.set(r, [...(columns.hidden.get(r) ?? []), uid]);

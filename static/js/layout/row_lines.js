@@ -4,7 +4,7 @@ import { isHandle } from "../entities.js";
 import { SMALL_COUNTER } from "./memory_columns.js";
 import { textWidth } from "./metrics.js";
 import { flowNames } from "./pane_names.js";
-import { MOST_LINES, rowReading } from "./row_reading.js";
+import { MAX_LINES, rowReading } from "./row_reading.js";
 import { bandOf, rowStrip } from "./row_strip.js";
 
 /** @typedef {import("./memory_items.js").RowItem} RowItem */
@@ -147,7 +147,7 @@ class Arrangement {
     const shown = open ? flown.names : flowNames(names, room - COUNT, full).names.filter((name) => name.line === 0);
     const nameLines = shown.length ? shown[shown.length - 1].line : 0;
     const first = !layout.lines.length;
-    const most = this.level === "full" ? MOST_LINES : 1;
+    const most = this.level === "full" ? MAX_LINES : 1;
     const band = bandOf(layout.strip, handle.dtype);
     const reading = low ? NOTHING : rowReading(handle, band, { alone: this.alone, most });
     const grad = this.gradPlace(uid, handle, first);

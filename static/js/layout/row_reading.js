@@ -14,7 +14,7 @@ import { extent, numel, readLines, reads } from "./reads.js";
  */
 
 /** Lines of beads that a handle gets before those of one cell are stacked. */
-export const MOST_LINES = 4;
+export const MAX_LINES = 4;
 
 /** Cells under which beads with an index have room. */
 const BEAD_ROOM = 19;

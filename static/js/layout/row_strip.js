@@ -18,7 +18,7 @@ const COMPLEX = { most: 78, least: 52, tight: 46 };
 const HEAT_HEIGHT = 64;
 
 /** Cells of a closed row beyond which it shows the means of equal stretches. */
-export const MOST_SLIM = 96;
+export const MAX_SLIM = 96;
 
 /** Height of a summary: with its numbers and a window onto its cells, and as colours alone. */
 export const SUMMARY = { full: 58, slim: 15, heat: 16, cells: 22, cellH: 18, numbers: 52 };

@@ -34,7 +34,7 @@ import { RowState } from "./loom_row_state.js";
  */
 
 /** Lines of a statement that are shown. */
-const MOST_CODE = 4;
+const MAX_CODE = 4;
 const COMPOUND = /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|ClassDef|Match)$/;
 
 /** @param {import("../state.js").OpenTrace} opened @returns {RunStory} */
@@ -178,7 +178,7 @@ function newRow(trace, source, first, last) {
 function codeOf(trace, source, step) {
   const statement = trace.program.statements?.[step.stmt ?? -1];
   const whole = statement && !COMPOUND.test(statement.kind) ? statement : null;
-  const to = whole ? Math.min(whole.end_line, whole.line + MOST_CODE - 1) : step.line;
+  const to = whole ? Math.min(whole.end_line, whole.line + MAX_CODE - 1) : step.line;
   const lines = source.slice((whole ?? step).line - 1, to);
   const indent = lines.length ? (lines[0].match(/^ */)?.[0].length ?? 0) : 0;
   const code = lines.map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length)).trimEnd());

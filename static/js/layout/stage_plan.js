@@ -27,9 +27,9 @@ export const HEADING = 24;
 /** Scales at which everything is drawn if everything fits: the largest is taken. */
 const SCALES = [1.3, 1.2, 1.1, 1, 0.9];
 /** The least width of the memory, in units, at which it is drawn larger: below it gradients go under their values. */
-const LEAST_MEMORY = 540;
+const MIN_MEMORY = 540;
 /** The least of the width that either pane is left with. */
-const LEAST_SHARE = 0.2;
+const MIN_SHARE = 0.2;
 
 /** @param {OpenTrace} opened @returns {StageModel} */
 export function stageModel(opened) {
@@ -74,7 +74,7 @@ function paneWidths(model, w, share, side) {
   if (side) return { memory: side === "memory" ? w : 0, graph: side === "graph" ? w : 0 };
   const wish = graphWidth(model.graph, w);
   if (!wish) return { memory: w, graph: 0 };
-  const memory = Math.round(share === null ? w - wish : w * Math.max(LEAST_SHARE, Math.min(1 - LEAST_SHARE, share)));
+  const memory = Math.round(share === null ? w - wish : w * Math.max(MIN_SHARE, Math.min(1 - MIN_SHARE, share)));
   return { memory, graph: w - memory };
 }
 
@@ -98,7 +98,7 @@ function fittingScale(model, size, share, side, foot) {
       SCALES.find((k) => {
         const widths = paneWidths(model, size.w / k, share, side);
         const { memory, graph } = roomsOf(widths, size.h / k - HEADING, foot / k);
-        if (k > 1 && memory.w < LEAST_MEMORY) return false;
+        if (k > 1 && memory.w < MIN_MEMORY) return false;
         if (graph.w && graphStill(model.graph, graph.w) > graph.h) return false;
         return memoryStill(model.memory, memory.w) <= memory.h;
       }) ?? 1;

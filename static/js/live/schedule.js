@@ -6,7 +6,7 @@ export const DEBOUNCE_MS = 40;
 export const REST_MS = 1300;
 /** The part of a run's time that costs the next one no delay, in milliseconds; a slow program is run less often. */
 const FREE_MS = 120;
-const MOST_DELAY_MS = 1500;
+const MAX_DELAY_MS = 1500;
 
 /**
  * @typedef {import("../page_state.js").Problem} Problem   a sentence's key and facts
@@ -101,7 +101,7 @@ function switched(state, on, now) {
 function edited(state, text, now) {
   const { state: next, effects } = dropped({ ...state, ...text });
   if (!next.isOn || next.isCurrent) return { state: next, effects };
-  const delay = Math.max(DEBOUNCE_MS, Math.min(MOST_DELAY_MS, next.took - FREE_MS));
+  const delay = Math.max(DEBOUNCE_MS, Math.min(MAX_DELAY_MS, next.took - FREE_MS));
   next.due = next.isUnfinished ? null : now + delay;
   next.restsAt = now + Math.max(REST_MS, delay);
   return { state: next, effects };

@@ -1,6 +1,6 @@
 /** The strip of a row: the cells of a storage with their values, what a step wrote over, and its frame. */
 
-import { bandCell, MOST_SLIM } from "../layout/row_strip.js";
+import { bandCell, MAX_SLIM } from "../layout/row_strip.js";
 import { cls, h } from "../svg.js";
 import { largestMagnitude, signTint } from "./tint.js";
 import { cellMark, haloMark, shortDtype } from "./row_cell.js";
@@ -18,7 +18,7 @@ import { rowSummaryMarks } from "./row_summary.js";
 const unwritten = new WeakMap();
 
 /** Of one storage's cells so many descriptions are kept. */
-const MOST_KEPT = 4;
+const MAX_KEPT = 4;
 
 /** @param {StepFacts} facts @param {string} uid @param {RowStrip} strip @param {StripPlace} at @returns {VNode} */
 export function stripMark(facts, uid, strip, at) {
@@ -29,7 +29,7 @@ export function stripMark(facts, uid, strip, at) {
   const kept = unwritten.get(cells) ?? new Map();
   const place = stripPlace(uid, strip, at);
   const mark = kept.get(place) ?? newStripMark(facts, uid, strip, at);
-  if (!kept.has(place) && kept.size === MOST_KEPT) kept.clear();
+  if (!kept.has(place) && kept.size === MAX_KEPT) kept.clear();
   unwritten.set(cells, kept.set(place, mark));
   return mark;
 }
@@ -137,7 +137,7 @@ const LEVELS = 8;
 /** The cells of a closed row as colours, few elements however many they are: of very many, the means of equal stretches.
  * @param {CellBand} band @param {Cell[]} values @param {StripPlace} at @returns {VNode[]} */
 function colourMarks(band, values, at) {
-  const shown = values.length > MOST_SLIM ? stretchMeans(values) : values;
+  const shown = values.length > MAX_SLIM ? stretchMeans(values) : values;
   const most = largestMagnitude(shown);
   const w = (band.cw * values.length) / shown.length;
   const [top, tall] = [at.y + band.y, band.ch];
@@ -159,8 +159,8 @@ function colourMarks(band, values, at) {
 
 /** @param {Cell[]} values @returns {number[]} */
 function stretchMeans(values) {
-  return Array.from({ length: MOST_SLIM }, (_, k) => {
-    const [from, to] = [k, k + 1].map((at) => Math.floor((at * values.length) / MOST_SLIM));
+  return Array.from({ length: MAX_SLIM }, (_, k) => {
+    const [from, to] = [k, k + 1].map((at) => Math.floor((at * values.length) / MAX_SLIM));
     const numbers = values.slice(from, to).filter((value) => typeof value === "number" || typeof value === "boolean");
     return numbers.length
       ? numbers.reduce((/** @type {number} */ sum, value) => sum + Number(value), 0) / numbers.length

@@ -14,7 +14,7 @@ import { requestTrace } from "../trace_source.js";
 /** @typedef {"same" | "other" | "stops"} Mark   the same numbers at the end, others, or the program does not get there */
 /** @typedef {{mark: Mark, words: string, title: string, sentences: string[]}} Preview   words: what the mark means */
 
-const MOST_SENTENCES = 5;
+const MAX_SENTENCES = 5;
 /** Differences that are of numbers, not of how they are kept. */
 const NUMBERS = new Set(["values", "grad", "exists", "shape", "dtype", "type"]);
 
@@ -59,8 +59,8 @@ export function sentencesOf({ left, right, rows, differences, output }, compare,
     ...output.filter((row) => row.left && row.right).map((row) => outputText(row, compare)),
   ];
   if (!all.length) return [say("live_same")];
-  if (all.length <= MOST_SENTENCES) return all;
-  return [...all.slice(0, MOST_SENTENCES), say("live_more", { count: all.length - MOST_SENTENCES })];
+  if (all.length <= MAX_SENTENCES) return all;
+  return [...all.slice(0, MAX_SENTENCES), say("live_more", { count: all.length - MAX_SENTENCES })];
 }
 
 /** Whether a name is there on one side alone. @param {{property: string}} difference */
