@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from tests import drawn_scenarios
 from tests.conftest import ROOT
 from tests.page_driver import STALE, at_step, leave, page_trace, paste, run
 
 AXE = ROOT / "node_modules/axe-core/axe.min.js"
-SCENARIOS = sorted(path.stem for path in (ROOT / "scenarios").glob("*.py"))
 REFUSED = "import torch\nimport socket\nimport subprocess\n"
 
 CONTRAST = """() => {
@@ -113,7 +113,7 @@ def test_axe_finds_nothing_in_a_comparison(themed: Any, site: str, width: int) -
     assert axe(themed) == []
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", drawn_scenarios.NAMES)
 def test_what_is_written_in_the_picture_can_be_read(themed: Any, site: str, name: str) -> None:
     themed.goto(f"{site}/?s={name}")
     themed.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")
@@ -126,7 +126,7 @@ def test_what_is_written_in_the_picture_can_be_read(themed: Any, site: str, name
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", drawn_scenarios.NAMES)
 def test_a_sentence_is_said_at_every_step(page: Any, site: str, name: str, lang: str) -> None:
     page.goto(f"{site}/?s={name}&lang={lang}")
     page.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")

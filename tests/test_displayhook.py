@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from server.worker.displayhook import MAX_CHARACTERS, MAX_VALUES, display_text, expressions_with_output
+from tests import drawn_scenarios
 from tests.recorder_changes import show_everything
 from tests.tracing import ROOT, trace
 
@@ -23,10 +24,8 @@ UNWRITTEN = ("layers_with_buffers",)
 """Programs in which torch saves memory that it did not write: no two runs show the same."""
 
 PROGRAMS = [
-    path
-    for folder in ("tests/programs", "scenarios")
-    for path in sorted((ROOT / folder).glob("*.py"))
-    if path.stem not in UNWRITTEN
+    *(path for path in sorted((ROOT / "tests/programs").glob("*.py")) if path.stem not in UNWRITTEN),
+    *drawn_scenarios.PATHS,
 ]
 
 VALUES = """\

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests import expected_picture, picture_facts, picture_graph, picture_places, stage_reader
+from tests import drawn_scenarios, expected_picture, picture_facts, picture_graph, picture_places, stage_reader
 from tests.conftest import ROOT
 from tests.page_driver import paste, run
 from tests.picture_facts import Picture
 
 SEEDS = ROOT.parent / "shared/seeds/snippets.json"
-FILES = [*sorted((ROOT / "scenarios").glob("*.py")), *sorted((ROOT / "tests/golden").glob("*.py"))]
+FILES = [*drawn_scenarios.PATHS, *sorted((ROOT / "tests/golden").glob("*.py"))]
 NETS = sorted((ROOT / "benchmarks/nets").glob("*.py"))
 SIZES = {"1440x900": (1440, 900), "1280x720": (1280, 720), "1024x768": (1024, 768), "390x844": (390, 844)}
 DARK_STEPS = 7

@@ -1,4 +1,4 @@
-"""Every scenario's telling step beside its stored picture: what changes in the drawing shows in a diff.
+"""A telling step of some scenarios beside its stored picture: what changes in the drawing shows in a diff.
 
 `python -m tests.test_pictures` writes them anew; `/-/gallery` shows them.
 """
@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import torch
 
+from tests import drawn_scenarios
 from tests.tracing import ROOT, trace
 
 FOLDER = Path(__file__).parent / "pictures"
-SCENARIOS = sorted(path.stem for path in (ROOT / "scenarios").glob("*.py"))
-PICTURES = {name: ("step", name, {}) for name in SCENARIOS} | {
+PICTURES = {name: ("step", name, {}) for name in drawn_scenarios.NAMES} | {
     "clone.dark": ("step", "clone", {"theme": "dark"}),
     "silent.zh": ("step", "silent", {"language": "zh"}),
     "clone.loom": ("loom", "clone", {}),

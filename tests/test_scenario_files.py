@@ -1,55 +1,109 @@
-"""The scenarios that ship are complete, and a broken file is reported with its name and its key."""
+"""The scenarios that ship are complete and end as they say, and a broken file is reported with its name and its key."""
 
 import ast
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from server.language.paste import normalise
 from server.language.policy import check
-from server.language.scenarios import LANGUAGES, TEXT_KEYS, Scenario, ScenarioError, load_scenarios
-from tests.tracing import trace
+from server.language.scenarios import LANGUAGES, TEXT_KEYS, THREADS, Claim, Scenario, ScenarioError, load_scenarios
+from server.templating import MESSAGES
+from tests.explaining import findings_of_traces
+from tests.tracing import Replay
+from tests.workers import Workers
 
 FOLDER = Path(__file__).parent.parent / "scenarios"
 GALLERY = load_scenarios(FOLDER)
+EACH = pytest.mark.parametrize("scenario", GALLERY, ids=lambda scenario: scenario.name)
+NODE_NAME = re.compile(r"\b[A-Z]\w*Backward\d*\b")
+PART_OF_NAME = re.compile(r"(?<![\w.·])([a-z_]\w*)(?:\[|\.[a-z_])")
+"""A name of which an element or an attribute is spoken of, as `x` in `x.grad` and `x[0]`."""
+
 WHOLE = (
-    'order = 3\nthread = "t"\nprints = ""\n[en]\ntitle = "T"\nquestion = "Q?"\nlook_at = "L"\n'
+    'order = 3\nthread = "views"\nprints = ""\nsource = ""\nfindings = []\nsymptoms = ["view"]\n'
+    '[en]\ntitle = "T"\nquestion = "Q?"\nlook_at = "L"\n'
     '[zh]\ntitle = "题"\nquestion = "问"\nlook_at = "看"\n'
 )
+CLAIM = '[claim]\nholds = "ok"\nbelief.en = "B."\nbelief.zh = "信"\n'
 
 
-def test_the_first_shelf_is_in_order_and_begins_with_clone() -> None:
-    assert [scenario.order for scenario in GALLERY] == list(range(1, len(GALLERY) + 1))
+def test_the_gallery_has_every_program_and_begins_with_clone() -> None:
     assert GALLERY[0].name == "clone"
     assert {scenario.name for scenario in GALLERY} == {path.stem for path in FOLDER.glob("*.py")}
 
 
-def test_threads_stand_together() -> None:
-    threads = [scenario.thread for scenario in GALLERY]
-    assert threads == sorted(threads, key=threads.index)
+def test_threads_stand_together_and_have_titles() -> None:
+    threads = [THREADS.index(scenario.thread) for scenario in GALLERY]
+    assert threads == sorted(threads)
+    for language in LANGUAGES:
+        assert {f"thread_{thread}" for thread in THREADS} <= MESSAGES[language].keys()
 
 
-@pytest.mark.parametrize("scenario", GALLERY, ids=lambda scenario: scenario.name)
+@EACH
 def test_a_scenario_is_short_accepted_and_told_in_each_language(scenario: Scenario) -> None:
     assert normalise(scenario.source).notices == []
     assert check(scenario.source)[1] == []
     statements = [node for node in ast.walk(ast.parse(scenario.source)) if isinstance(node, ast.stmt)]
-    assert 5 <= len(statements) <= 12
+    assert 4 <= len(statements) <= 24
     assert [set(scenario.text[language]) for language in LANGUAGES] == [set(TEXT_KEYS)] * 2
     for key in TEXT_KEYS:
-        assert scenario.text["en"][key].isascii() or "·" in scenario.text["en"][key]
+        assert scenario.text["en"][key].isascii() or re.search("[·×²–—…]", scenario.text["en"][key])
         assert any("\u4e00" <= character <= "\u9fff" for character in scenario.text["zh"][key])
     assert len(scenario.text["en"]["title"]) < 60
 
 
-@pytest.mark.parametrize("scenario", GALLERY, ids=lambda scenario: scenario.name)
-def test_a_scenario_ends_as_its_words_say(scenario: Scenario) -> None:
-    recorded = trace(scenario.source)
+@EACH
+def test_a_scenario_ends_as_its_words_say(scenario: Scenario, workers: Workers) -> None:
+    recorded = workers.trace(scenario.source)
     outcome = recorded["outcome"]
     assert outcome.get("error", {}).get("line") == scenario.raises_at
     assert outcome["status"] == ("raised" if scenario.raises_at else "finished")
     printed = "".join(entry["text"] for step in recorded["steps"] for entry in step["log"] if entry["kind"] == "out")
     assert printed.endswith(scenario.prints)
+    if scenario.telling is not None:
+        assert scenario.telling in {step["line"] for step in recorded["steps"]}
+    if scenario.claim is not None:
+        assert module_names(recorded).get(scenario.claim.holds) in (True, False)
+
+
+@EACH
+def test_what_to_look_at_is_there(scenario: Scenario, workers: Workers) -> None:
+    """The nodes that it names are in the graph, and the names of which it names a part are in the program."""
+    recorded = workers.trace(scenario.source)
+    values = [entity for step in recorded["steps"] for entity in step["set"].values()]
+    nodes = {entity["name"].rpartition(".")[2] for entity in values if entity.get("kind") == "node"}
+    words = set(re.findall(r"\w+", scenario.source))
+    for language in LANGUAGES:
+        text = scenario.text[language]["look_at"]
+        assert set(NODE_NAME.findall(text)) <= nodes | words
+        assert set(PART_OF_NAME.findall(text)) <= words
+        assert words & set(re.findall(r"[A-Za-z_]\w*", text)), "it names nothing of the program"
+
+
+@pytest.fixture(scope="module")
+def found(workers: Workers) -> dict[str, set[str]]:
+    """The kinds of findings of every scenario."""
+    found = findings_of_traces([workers.trace(scenario.source) for scenario in GALLERY])
+    return {
+        scenario.name: {finding["kind"] for finding in findings}
+        for scenario, findings in zip(GALLERY, found, strict=True)
+    }
+
+
+@EACH
+def test_its_findings_are_those_it_says(scenario: Scenario, found: dict[str, set[str]]) -> None:
+    assert set(scenario.findings) == found[scenario.name]
+
+
+def module_names(recorded: dict[str, Any]) -> dict[str, Any]:
+    """What the names of the module are bound to at the end."""
+    state = Replay(recorded).state
+    (module,) = (entity for entity in state.values() if entity["kind"] == "frame" and entity["caller"] is None)
+    names: dict[str, Any] = module["vars"]
+    return names
 
 
 def write_scenario(folder: Path, text: str = WHOLE, name: str = "a") -> Path:
@@ -72,6 +126,11 @@ def test_no_folder_is_an_empty_shelf(tmp_path: Path) -> None:
     assert load_scenarios(tmp_path / "absent") == []
 
 
+def test_a_claim_is_read(tmp_path: Path) -> None:
+    (scenario,) = load_scenarios(write_scenario(tmp_path, WHOLE + CLAIM))
+    assert scenario.claim == Claim({"en": "B.", "zh": "信"}, "ok")
+
+
 @pytest.mark.parametrize(
     "before, after, says",
     [
@@ -80,21 +139,33 @@ def test_no_folder_is_an_empty_shelf(tmp_path: Path) -> None:
         ("order = 3", "order = true", "a.toml: order: "),
         ("order = 3", "order = 0", "a.toml: order: "),
         ("order = 3", "order = ", "a.toml: "),
-        ('thread = "t"', 'thread = ""', "a.toml: thread: "),
-        ('thread = "t"', 'thread = "t"\nmore = 1', "a.toml: more: "),
+        ('thread = "views"', 'thread = ""', "a.toml: thread: "),
+        ('thread = "views"', 'thread = "view"', "a.toml: thread: expected one of copying, "),
+        ('thread = "views"', 'thread = "views"\nmore = 1', "a.toml: more: "),
         ('prints = ""\n', "", "a.toml: prints: "),
         ('prints = ""', "prints = 1", "a.toml: prints: "),
         ('prints = ""', 'prints = ""\nraises_at = "end"', "a.toml: raises_at: "),
+        ('prints = ""', 'prints = ""\ntelling = 0', "a.toml: telling: "),
+        ('source = ""\n', "", "a.toml: source: "),
+        ('source = ""', 'source = "pytorch#1"', "a.toml: source: "),
+        ("findings = []", "findings = [1]", "a.toml: findings: "),
+        ('symptoms = ["view"]', 'symptoms = "view"', "a.toml: symptoms: "),
+        ('symptoms = ["view"]', 'symptoms = ["view", " "]', "a.toml: symptoms: "),
         ("[zh]", "[de]", "a.toml: de: "),
         ('look_at = "看"', "", "a.toml: zh.look_at: "),
         ('question = "Q?"', "question = 1", "a.toml: en.question: "),
         ('title = "T"', 'title = "T"\ntitel = "T"', "a.toml: en.titel: "),
+        ('holds = "ok"', 'holds = "x.ok"', "a.toml: claim.holds: "),
+        ('holds = "ok"', 'holds = "ok"\nverdict = true', "a.toml: claim.verdict: "),
+        ('belief.zh = "信"', "", "a.toml: claim.belief.zh: "),
+        ('belief.en = "B."\nbelief.zh = "信"', 'belief = "B."', "a.toml: claim.belief: "),
     ],
 )
 def test_an_error_names_the_file_and_the_key(tmp_path: Path, before: str, after: str, says: str) -> None:
-    assert before in WHOLE
+    whole = WHOLE + CLAIM
+    assert before in whole
     with pytest.raises(ScenarioError) as error:
-        load_scenarios(write_scenario(tmp_path, WHOLE.replace(before, after, 1)))
+        load_scenarios(write_scenario(tmp_path, whole.replace(before, after, 1)))
     assert str(error.value).startswith(says)
 
 
@@ -107,10 +178,11 @@ def test_a_program_needs_its_text_and_a_text_its_program(tmp_path: Path) -> None
         load_scenarios(tmp_path)
 
 
-def test_two_scenarios_can_not_have_one_place(tmp_path: Path) -> None:
-    write_scenario(tmp_path)
-    with pytest.raises(ScenarioError, match=r"^b\.toml: order: 3 is taken by a\.toml"):
-        load_scenarios(write_scenario(tmp_path, WHOLE, "b"))
+def test_threads_have_their_order_and_one_place_goes_by_name(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        write_scenario(tmp_path, WHOLE, name)
+    write_scenario(tmp_path, WHOLE.replace('"views"', '"copying"').replace("3", "9"), "c")
+    assert [scenario.name for scenario in load_scenarios(tmp_path)] == ["c", "a", "b"]
 
 
 def test_a_program_is_utf_8(tmp_path: Path) -> None:

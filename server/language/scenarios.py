@@ -1,12 +1,27 @@
 """The scenarios of the gallery: programs, each with a title, a question and what to look at, in every language."""
 
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 LANGUAGES = ("en", "zh")
 TEXT_KEYS = ("title", "question", "look_at")
+
+THREADS = (
+    "copying",
+    "sharing",
+    "views",
+    "inplace",
+    "leaves",
+    "cutting",
+    "references",
+    "modules",
+    "hooks",
+    "numerics",
+)
+"""What the gallery is divided into, in its order; their titles are `thread_NAME` in `static/locales`."""
 
 
 class ScenarioError(Exception):
@@ -14,10 +29,22 @@ class ScenarioError(Exception):
 
 
 @dataclass(frozen=True)
+class Claim:
+    """A belief that a program tests. belief: a sentence by language. holds: the variable of the program that ends as
+    True where the belief is right, and as False where it is wrong."""
+
+    belief: dict[str, str]
+    holds: str
+
+
+@dataclass(frozen=True)
 class Scenario:
-    """text: `title`, `question` and `look_at` by language. thread: the group in the gallery.
+    """text: `title`, `question` and `look_at` by language. thread: one of THREADS. order: its place in there.
 
     prints: the end of what the program prints. raises_at: the line at which it raises; None where it finishes.
+    origin: the address of the public thread or article that it comes from, or "". findings: the kinds that are found in
+    its run. symptoms: the first lines of error messages, and the words, by which a reader looks for it. telling: the line
+    whose step is its still; None: the step that the renderer chooses.
     """
 
     name: str
@@ -27,39 +54,32 @@ class Scenario:
     prints: str
     raises_at: int | None
     text: dict[str, dict[str, str]]
+    origin: str
+    findings: tuple[str, ...]
+    symptoms: tuple[str, ...]
+    telling: int | None
+    claim: Claim | None
 
 
 def load_scenarios(folder: Path) -> list[Scenario]:
-    """All scenarios of a folder, each a `name.py` and a `name.toml`, in their order. Raises ScenarioError."""
+    """All scenarios of a folder, each a `name.py` and a `name.toml`: by thread, by order in it, by name.
+
+    Raises ScenarioError.
+    """
     programs = {path.stem for path in folder.glob("*.py")}
     for name in sorted(programs ^ {path.stem for path in folder.glob("*.toml")}):
         present, absent = (f"{name}.py", f"{name}.toml") if name in programs else (f"{name}.toml", f"{name}.py")
         raise ScenarioError(f"{present}: there is no {absent} beside it")
-    loaded = sorted(
-        (load_scenario(folder / f"{name}.py") for name in programs),
-        key=lambda scenario: (scenario.order, scenario.name),
-    )
-    taken: dict[int, str] = {}
-    for scenario in loaded:
-        if scenario.order in taken:
-            raise ScenarioError(
-                f"{scenario.name}.toml: order: {scenario.order} is taken by {taken[scenario.order]}.toml"
-            )
-        taken[scenario.order] = scenario.name
-    return loaded
+    loaded = (load_scenario(folder / f"{name}.py") for name in programs)
+    return sorted(loaded, key=lambda scenario: (THREADS.index(scenario.thread), scenario.order, scenario.name))
 
 
 def load_scenario(path: Path) -> Scenario:
     """One scenario. path: of the program. Raises ScenarioError."""
     card = path.with_suffix(".toml")
     fields = read_card(card)
-    reject_unknown_keys(card, fields, {"order", "thread", "prints", "raises_at", *LANGUAGES})
-    order = read_integer(card, fields, "order")
-    thread = read_text(card, fields, "thread")
-    prints = fields.get("prints")
-    if not isinstance(prints, str):
-        raise ScenarioError(f"{card.name}: prints: expected the end of what the program prints, not {prints!r}")
-    raises_at = read_integer(card, fields, "raises_at") if "raises_at" in fields else None
+    reject_unknown_keys(card, fields, {field.name for field in FIELDS} | set(LANGUAGES))
+    values = {field.attribute: field.read(card, fields, field.name) for field in FIELDS}
     text = {}
     for language in LANGUAGES:
         table = fields.get(language)
@@ -68,7 +88,7 @@ def load_scenario(path: Path) -> Scenario:
         reject_unknown_keys(card, table, set(TEXT_KEYS), f"{language}.")
         text[language] = {word: read_text(card, table, word, f"{language}.") for word in TEXT_KEYS}
     try:
-        return Scenario(path.stem, order, thread, path.read_text("utf-8"), prints, raises_at, text)
+        return Scenario(name=path.stem, source=path.read_text("utf-8"), text=text, **values)
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path.name}: {error}") from error
 
@@ -92,8 +112,81 @@ def read_integer(card: Path, table: dict[str, Any], key: str) -> int:
     return value
 
 
+def read_line(card: Path, table: dict[str, Any], key: str) -> int | None:
+    """A line of the program, or None where the key is absent."""
+    return read_integer(card, table, key) if key in table else None
+
+
 def read_text(card: Path, table: dict[str, Any], key: str, prefix: str = "") -> str:
     value = table.get(key)
     if not isinstance(value, str) or not value.strip():
         raise ScenarioError(f"{card.name}: {prefix}{key}: expected a text, not {value!r}")
     return value.strip()
+
+
+def read_thread(card: Path, table: dict[str, Any], key: str) -> str:
+    thread = read_text(card, table, key)
+    if thread not in THREADS:
+        raise ScenarioError(f"{card.name}: {key}: expected one of {', '.join(THREADS)}, not {thread!r}")
+    return thread
+
+
+def read_output(card: Path, table: dict[str, Any], key: str) -> str:
+    value = table.get(key)
+    if not isinstance(value, str):
+        raise ScenarioError(f"{card.name}: {key}: expected the end of what the program prints, not {value!r}")
+    return value
+
+
+def read_address(card: Path, table: dict[str, Any], key: str) -> str:
+    value = table.get(key)
+    if not isinstance(value, str) or (value and not value.startswith("https://")):
+        raise ScenarioError(f'{card.name}: {key}: expected an address that begins with https://, or "", not {value!r}')
+    return value
+
+
+def read_texts(card: Path, table: dict[str, Any], key: str) -> tuple[str, ...]:
+    value = table.get(key)
+    if not isinstance(value, list) or not all(isinstance(text, str) and text.strip() for text in value):
+        raise ScenarioError(f"{card.name}: {key}: expected a list of texts, not {value!r}")
+    return tuple(value)
+
+
+def read_claim(card: Path, table: dict[str, Any], key: str) -> Claim | None:
+    """What `[claim]` says, or None where there is none."""
+    if key not in table:
+        return None
+    claim = table[key]
+    if not isinstance(claim, dict):
+        raise ScenarioError(f"{card.name}: {key}: expected a table with holds and belief, not {claim!r}")
+    reject_unknown_keys(card, claim, {"belief", "holds"}, f"{key}.")
+    belief = claim.get("belief")
+    if not isinstance(belief, dict):
+        raise ScenarioError(f"{card.name}: {key}.belief: expected a sentence in each language, not {belief!r}")
+    reject_unknown_keys(card, belief, set(LANGUAGES), f"{key}.belief.")
+    sentences = {language: read_text(card, belief, language, f"{key}.belief.") for language in LANGUAGES}
+    holds = read_text(card, claim, "holds", f"{key}.")
+    if not holds.isidentifier():
+        raise ScenarioError(f"{card.name}: {key}.holds: expected the name of a variable, not {holds!r}")
+    return Claim(sentences, holds)
+
+
+class Field(NamedTuple):
+    """A key of a scenario's file. attribute: what it is called in Scenario. read: raises ScenarioError."""
+
+    name: str
+    attribute: str
+    read: Callable[[Path, dict[str, Any], str], Any]
+
+
+FIELDS = (
+    Field("order", "order", read_integer),
+    Field("thread", "thread", read_thread),
+    Field("prints", "prints", read_output),
+    Field("raises_at", "raises_at", read_line),
+    Field("source", "origin", read_address),
+    Field("findings", "findings", read_texts),
+    Field("symptoms", "symptoms", read_texts),
+    Field("telling", "telling", read_line),
+    Field("claim", "claim", read_claim),
+)
