@@ -15,7 +15,7 @@ import urllib.request
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Protocol, Self
 
 ROOT = Path(__file__).parent.parent
 MIB = 1 << 20
@@ -43,21 +43,37 @@ class ResourceUsage:
         return self.descriptors - 2 * self.helpers
 
 
+class ServerProcess(Protocol):
+    """What is used of a `subprocess.Popen`."""
+
+    pid: int
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def send_signal(self, number: int, /) -> None: ...
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
 class MeasuredServer:
     """A server on a free port of this machine, as a context; on leaving it every process of it is ended.
 
-    settings: as in `server/settings.py`, in lower case. before: Python that it executes before it starts.
+    settings: as in `server/settings.py`, in lower case. A class derived from this one may `launch` it in another way.
     Its workers have a memory limit that no other server's have: by it they are found, whoever their parent is. It stands
     in their command line, or as `w` and the bytes in their name, where a test has them forked from a prepared process.
     """
 
-    def __init__(self, port: int = 0, before: str = "pass", **settings: Any) -> None:
+    def __init__(self, port: int = 0, **settings: Any) -> None:
         self.port = port or free_port()
-        self._before, self._settings = before, settings
+        self._settings = settings
         self._memory = (1 << 30) + secrets.randbelow(1 << 24)
         self._folder = tempfile.TemporaryDirectory(prefix="gradbox-")
         self._log = Path(self._folder.name) / "log"
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: ServerProcess | None = None
 
     def __enter__(self) -> Self:
         try:
@@ -76,17 +92,21 @@ class MeasuredServer:
         """Begin; does not wait for it."""
         settings = {"gpu": 0, "memory": self._memory, "data": self._folder.name, **self._settings}
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GRADBOX_")}
-        code = f"import sys; from server.__main__ import main; {self._before}; sys.exit(main())"
+        environment |= {f"GRADBOX_{name.upper()}": str(value) for name, value in settings.items()}
         with self._log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", code, "serve", "--port", str(self.port)],
-                cwd=ROOT,
-                env={**environment, **{f"GRADBOX_{name.upper()}": str(value) for name, value in settings.items()}},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=log,
-                start_new_session=True,  # so that Ctrl-C in a terminal reaches only this process
-            )
+            self.process = self.launch(["serve", "--port", str(self.port)], environment, log)
+
+    def launch(self, arguments: list[str], environment: dict[str, str], log: IO[bytes]) -> "ServerProcess":
+        """Start `python -m server` in a session of its own, so that Ctrl-C in a terminal reaches only this process."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "server", *arguments],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            start_new_session=True,
+        )
 
     def wait_until_idle(self, patience: float = 90.0) -> None:
         """Wait until it is ready, nothing runs or waits, and only the spare workers live."""

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests import prepared_zygotes
+from tests import forked_server, prepared_zygotes
 from tests.running_server import running_server
 from tests.workers import Workers
 
@@ -88,9 +88,10 @@ LONGEST = [
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where several processes run tests, one process forks the zygotes of all of them."""
+    """Where several processes run tests, one process forks the zygotes of all of them, and one their servers."""
     if getattr(config.option, "numprocesses", None):
         os.environ[prepared_zygotes.HOST] = prepared_zygotes.host()
+        os.environ[forked_server.HOST] = forked_server.host()
 
 
 @pytest.fixture(scope="session", autouse=True)

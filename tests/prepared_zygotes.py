@@ -1,7 +1,7 @@
 """Zygotes that are forked from one prepared process: a test's pool is then ready in a moment, where a boot takes seconds.
 
 Such a zygote has the memory of one that has booted, and a session, options and children of its own. The tests of the
-boot itself do without, and so does every server that is started as a command, but for those of tests.running_server.
+boot itself do without, and so does every server that is started as a command, but for those of tests.forked_server.
 """
 
 import atexit
@@ -12,7 +12,6 @@ import select
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -96,19 +95,6 @@ def unused() -> Iterator[None]:
         yield
     finally:
         zygote.boot = before
-
-
-def measured_server() -> dict[str, str]:
-    """Arguments of a `benchmarks.measured_server.MeasuredServer` whose pool forks its zygote, as a child of the host."""
-    os.environ[HOST] = host()
-    return {"before": "from tests import prepared_zygotes; prepared_zygotes.use()"}
-
-
-def command() -> list[str]:
-    """In place of `python -m server`: the same command, whose pool forks its zygote. To be run with `environment`."""
-    use_them = "from tests import prepared_zygotes; prepared_zygotes.use()"
-    code = f"import sys; {use_them}; from server.__main__ import main; sys.exit(main())"
-    return [sys.executable, "-c", code]
 
 
 def environment(**variables: str) -> dict[str, str]:

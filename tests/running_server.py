@@ -1,7 +1,6 @@
 """A server of a test's own, with its own settings, on a free loopback port."""
 
 import socket
-import subprocess
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -9,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests import prepared_zygotes
-
-ROOT = Path(__file__).parent.parent
+from tests.forked_server import ForkedServer
 
 
 @contextmanager
@@ -28,7 +26,7 @@ def running_server(folder: Path, prefix: str | None = None, **settings: str) -> 
     variables = {f"GRADBOX_{name}": value for name, value in settings.items()}
     public = {} if prefix is None else {"GRADBOX_PUBLIC_URL": address + prefix}
     environment = prepared_zygotes.environment(GRADBOX_DATA=str(folder), **public, **variables)
-    server = subprocess.Popen([*prepared_zygotes.command(), "serve", "--port", str(port)], cwd=ROOT, env=environment)
+    server = ForkedServer(["serve", "--port", str(port)], environment)
     try:
         for _ in range(600):
             try:

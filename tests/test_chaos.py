@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from benchmarks.measured_server import MeasuredServer
-from tests import prepared_zygotes
 from tests.chaos import crowds, hostile, kills, termination
 from tests.chaos.server_state import log_errors
-from tests.chaos.settings import FREE
+from tests.chaos.settings import FREE, shorten_absence
+from tests.forked_server import ForkedMeasuredServer
 
 pytestmark = pytest.mark.slow
 
@@ -16,9 +16,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def server() -> Iterator[MeasuredServer]:
     """One whose listeners may be away for a second, not fifteen, and whose workers need not boot."""
-    arguments = prepared_zygotes.measured_server()
-    arguments["before"] += "; import server.pool.executions as executions; executions.GRACE = 1.0"
-    with MeasuredServer(**arguments, **FREE) as server:
+    with ForkedMeasuredServer((shorten_absence,), **FREE) as server:
         yield server
 
 

@@ -7,16 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import prepared_zygotes
+from tests.forked_server import run_command
 
 ROOT = Path(__file__).parent.parent
-
-
-def command(*words: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
-    program, environment = prepared_zygotes.command(), prepared_zygotes.environment()
-    return subprocess.run(
-        [*program, *words], cwd=ROOT, env=environment, input=text, capture_output=True, text=True, timeout=300
-    )
 
 
 @pytest.mark.slow
@@ -34,7 +27,7 @@ def test_any_number_of_files_in_order(tmp_path: Path) -> None:
         files[-1].write_text(f"x = {k}\n")
     files[3].write_text("import socket\n")
     files[5].write_text("1 / 0\n")
-    done = command("trace", *map(str, files))
+    done = run_command("trace", *map(str, files))
     traces = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0 and done.stderr == ""
     assert traces[0]["runtime"]["limits"]["wall"] == 60.0
@@ -45,13 +38,13 @@ def test_any_number_of_files_in_order(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_named_and_the_others_are_traced(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
-    done = command("trace", str(tmp_path / "none.py"), str(tmp_path / "a.py"))
+    done = run_command("trace", str(tmp_path / "none.py"), str(tmp_path / "a.py"))
     assert done.returncode == 1
     assert "none.py" in done.stderr and len(done.stdout.splitlines()) == 1
 
 
 def test_the_standard_input_for_reading() -> None:
-    done = command(
+    done = run_command(
         "trace",
         "--pretty",
         "-",
@@ -69,11 +62,11 @@ def test_a_short_queue_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("GRADBOX_QUEUE", "1")
     monkeypatch.setenv("GRADBOX_WORKERS", "1")
     (tmp_path / "a.py").write_text("x = 1\n")
-    done = command("trace", *[str(tmp_path / "a.py")] * 5)
+    done = run_command("trace", *[str(tmp_path / "a.py")] * 5)
     assert (done.returncode, len(done.stdout.splitlines()), done.stderr) == (0, 5, "")
 
 
 def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADBOX_WALL", "soon")
-    done = command("schema")
+    done = run_command("schema")
     assert done.returncode == 2 and "GRADBOX_WALL" in done.stderr and "Traceback" not in done.stderr

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from server.pool.recorded_trace import RecordedTrace
 from server.settings import Settings
 from tests import prepared_zygotes
 from tests.databases import DatabaseFactory
+from tests.forked_server import run_command
 from tests.test_store import MADE, content
 from tests.tracing import trace
 
@@ -25,15 +27,8 @@ pytest_plugins = ["tests.databases"]
 ROOT = Path(__file__).parent.parent
 
 
-BOOTING = [sys.executable, "-m", "server"]
-
-
-def run_doctor(command: list[str] | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    """command: what stands before the word; None has the workers forked from a process that is prepared already."""
-    return subprocess.run(
-        [*(command or prepared_zygotes.command()), "doctor"],
-        cwd=ROOT, env=prepared_zygotes.environment(**environment), capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+def run_doctor(**environment: str) -> subprocess.CompletedProcess[str]:
+    return run_command("doctor", environment=prepared_zygotes.environment(**environment), timeout=120)
 
 
 def test_the_page_says_what_a_visitor_gets() -> None:
@@ -111,7 +106,10 @@ def test_pictures_that_are_not_drawn_are_told(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.slow
 def test_workers_that_do_not_start_are_named() -> None:
-    page = run_doctor(BOOTING, GRADBOX_BOOT="0.01")
+    page = subprocess.run(
+        [sys.executable, "-m", "server", "doctor"],
+        cwd=ROOT, env={**os.environ, "GRADBOX_BOOT": "0.01"}, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
     assert page.returncode == 1 and "the workers do not start" in page.stdout
 
 

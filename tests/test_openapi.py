@@ -3,7 +3,6 @@
 import json
 import re
 import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,10 +21,10 @@ from server.wire.api import ProblemReply
 from server.wire.findings import ExplainedTrace
 from server.wire.trace import Trace
 from tests import prepared_zygotes
+from tests.forked_server import ForkedServer
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parent.parent
 PATIENCE = 20.0
 JSON = {"Content-Type": "application/json"}
 RUNS = "/api/runs"
@@ -70,11 +69,10 @@ class Site:
             self.port = free.getsockname()[1]
         self.log = log
         self.host, self.address = f"127.0.0.1:{self.port}", f"http://127.0.0.1:{self.port}"
-        command = [*prepared_zygotes.command(), "serve", "--port", str(self.port)]
         own = {"GRADBOX_DATA": str(log.parent), "GRADBOX_PUBLIC_URL": self.address}
         with log.open("wb") as file:
             environment = prepared_zygotes.environment(**FREE, **SHORT, **own)
-            self.server = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=file)
+            self.server = ForkedServer(["serve", "--port", str(self.port)], environment, stderr=file)
         for _ in range(600):
             try:
                 if self.ask("GET", "/readyz").status == 200:

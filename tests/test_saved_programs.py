@@ -11,16 +11,15 @@ import pytest
 from sqlalchemy import update
 from starlette.testclient import TestClient
 
-from benchmarks.measured_server import MeasuredServer
 from server.app import create_app
 from server.settings import Settings
 from server.store.tables import saved_programs
 from server.wire.saved_programs import Rerun, SavedProgramReply
 from server.wire.trace import Trace
-from tests import prepared_zygotes
 from tests.chaos.saving import kill_while_saving
 from tests.chaos.settings import SAVING
 from tests.databases import DatabaseConfig, DatabaseFactory
+from tests.forked_server import ForkedMeasuredServer
 from tests.plain_python import run_plain
 
 pytestmark = pytest.mark.slow
@@ -302,5 +301,5 @@ def test_a_killed_server_has_every_save_that_it_answered(
 ) -> None:
     database = new_database(kind)
     monkeypatch.setenv("DATABASE_URL", database.url)
-    with MeasuredServer(**{**SAVING, "data": database.folder}, **prepared_zygotes.measured_server()) as site:
+    with ForkedMeasuredServer(**{**SAVING, "data": database.folder}) as site:
         kill_while_saving(site, saves=100, at_once=50, kills=1)

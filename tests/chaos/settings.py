@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from server.pool import executions
+
 MANY = "1000000/minute"
 FREE: dict[str, Any] = {
     "request_limit": MANY,
@@ -15,3 +17,8 @@ FREE: dict[str, Any] = {
 """Settings under which no client is sent away for asking often, and no result is kept."""
 
 SAVING = {**FREE, "cache": 64_000_000, "save_limit": MANY, "save_address_limit": MANY, "save_space": 10**12}
+
+
+def shorten_absence() -> None:
+    """In a server: listeners may be away for a second, not fifteen."""
+    executions.GRACE = 1.0
