@@ -7,6 +7,7 @@ is tested by commands proper.
 import atexit
 import json
 import os
+import resource
 import secrets
 import signal
 import socket
@@ -70,6 +71,7 @@ class ForkedServer:
             "arguments": arguments,
             "environment": environment,
             "folder": str(ROOT),
+            "descriptors": resource.getrlimit(resource.RLIMIT_NOFILE),
         }
         self.returncode: int | None = None
         self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

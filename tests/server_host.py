@@ -10,6 +10,7 @@ import gc
 import importlib
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -25,12 +26,13 @@ CHECK_INTERVAL_MS = 500
 
 
 class Request(TypedDict):
-    """before: `module:function`s that are called first. arguments: of `python -m server`."""
+    """before: `module:function`s that are called first. arguments: of `python -m server`. descriptors: limits of their number."""
 
     before: list[str]
     arguments: list[str]
     environment: dict[str, str]
     folder: str
+    descriptors: tuple[int, int]
 
 
 def main() -> int | None:
@@ -92,6 +94,7 @@ def run_command(request: Request, streams: list[int]) -> int:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
+    resource.setrlimit(resource.RLIMIT_NOFILE, tuple(request["descriptors"]))
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["folder"])

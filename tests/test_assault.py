@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests import prepared_zygotes
 from tests.assault import connections, processor
 from tests.assault.measurement import Measured, Play, measure
+from tests.forked_server import ForkedMeasuredServer
 
 pytestmark = pytest.mark.slow
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 )
 def test_it_leaves_nothing(play: Play) -> None:
     """How long the visitor waits is for `make assault` to say, on a machine that does nothing else."""
-    measured: Measured = measure(play, 2, {**prepared_zygotes.measured_server()})
+    measured: Measured = measure(play, 2, {}, launch=ForkedMeasuredServer)
     assert measured.afterwards == "" and not measured.errors
     assert measured.stop is not None and sum(measured.counts.values()) > 1, measured.counts
     assert measured.waits["pages"]["count"] > 1

@@ -125,11 +125,17 @@ class Visitor:
         self.waits = json.loads(self._process.communicate(timeout=60)[0])
 
 
-def measure(play: Play, seconds: float, settings: dict[str, Any], pictures: bool = False) -> Measured:
-    """Play an assault for so long, on a server with these settings, all others as they come."""
+def measure(
+    play: Play,
+    seconds: float,
+    settings: dict[str, Any],
+    pictures: bool = False,
+    launch: type[MeasuredServer] = MeasuredServer,
+) -> Measured:
+    """Play an assault for so long, on a server with these settings, all others as they come. launch: makes the server."""
     measured = Measured()
     limit_descriptors(USUAL_DESCRIPTORS)
-    with MeasuredServer(**settings) as server:
+    with launch(**settings) as server:
         limit_descriptors(DESCRIPTORS)
         saved = warm_up(server)
         before = state(server)
