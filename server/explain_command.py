@@ -37,7 +37,7 @@ def add_arguments(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
     explain.add_argument(
         "--check-gradients",
         action="store_true",
-        help="compare the gradients of the last backward with finite differences",
+        help="compare the gradients of the last backward or torch.autograd.grad with finite differences",
     )
     explain.add_argument("--language", choices=("en", "zh"), default="en")
 

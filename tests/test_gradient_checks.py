@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from server.wire.trace import OutcomeLine
-from tests.tracing import record
+from tests.tracing import record, trace
 
 HEAD = "import torch\nfrom torch import nn\n"
 
@@ -91,6 +91,51 @@ TRUTH: dict[str, tuple[str, dict[str, tuple[str, Elements]]]] = {
         "with torch.no_grad():\n    a.weight.fill_(3.)\nb(a(torch.tensor([2.]))).sum().backward()\n",
         {"a.weight": ("agrees", [(12, 12)])},
     ),
+    "autograd.grad": (LEAF + "torch.autograd.grad((x * x).sum(), x)\n", {"x": ("agrees", [(2, 2), (4, 4)])}),
+    "autograd.grad of several inputs, weighted": (
+        LEAF + "w = torch.tensor([3., 4.], requires_grad=True)\n"
+        "gx, gw = torch.autograd.grad([x * w, x], (x, w), grad_outputs=[torch.tensor([1., 10.]), torch.ones(2)])\n",
+        {"x": ("agrees", [(4, 4), (41, 41)]), "w": ("agrees", [(1, 1), (20, 20)])},
+    ),
+    "autograd.grad of a result": (  # x² changes alone: + x counts for nothing
+        LEAF + "h = x * x\nh.mul_(2)\ny = (h * h + x).sum()\ng, = torch.autograd.grad(y, h)\n",
+        {"h": ("agrees", [(4, 4), (16, 16)])},
+    ),
+    "autograd.grad of what a custom function made": (
+        WRONG_BACKWARD.split("x = torch.tensor")[0]
+        + LEAF
+        + "h = Square.apply(x)\ntorch.autograd.grad(h.exp().sum(), [h, x])\n",
+        {
+            "h": ("agrees", [(2.718281828, 2.718281828), (54.59815, 54.59815)]),
+            "x": ("differs", [(2.718281828, 5.436563657), (109.1963, 218.3926)]),
+        },
+    ),
+    "autograd.grad that does not find an input": (
+        LEAF + "w = torch.tensor([3., 4.], requires_grad=True)\n"
+        "torch.autograd.grad((x.detach() * w).sum(), (x, w), allow_unused=True)\n",
+        {"x": ("cut", [(None, 3), (None, 4)]), "w": ("agrees", [(1, 1), (2, 2)])},
+    ),
+    "a penalty on a gradient": (  # (3x²)²
+        LEAF + "g, = torch.autograd.grad((x ** 3).sum(), x, create_graph=True)\n(g ** 2).sum().backward()\n",
+        {"x": ("agrees", [(36, 36), (288, 288)])},
+    ),
+    "the gradient of a gradient": (
+        LEAF + "g, = torch.autograd.grad((x ** 3).sum(), x, create_graph=True)\ntorch.autograd.grad(g.sum(), x)\n",
+        {"x": ("agrees", [(6, 6), (12, 12)])},
+    ),
+    "steps by autograd.grad": (  # x becomes x - 0.1 * 2
+        LEAF + "for i in range(2):\n    g, = torch.autograd.grad((x * x if i else x * 2).sum(), x)\n"
+        "    with torch.no_grad():\n        x -= 0.1 * g\n",
+        {"x": ("agrees", [(1.6, 1.6), (3.6, 3.6)])},
+    ),
+    "backward into one of two leaves": (
+        LEAF + "w = torch.tensor([3., 4.], requires_grad=True)\n(x * w).sum().backward(inputs=[x])\n",
+        {"x": ("agrees", [(3, 3), (4, 4)])},
+    ),
+    "backward into a result": (
+        LEAF + "h = x * x\n(h * 3).sum().backward(inputs=[h])\n",
+        {"h": ("agrees", [(3, 3), (3, 3)])},
+    ),
     "a clamp of what goes backwards": (
         "class Clip(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x * 4\n"
         "    @staticmethod\n    def backward(ctx, g):\n        return (g * 4).clamp(max=1.)\n"
@@ -152,6 +197,7 @@ def test_a_healthy_net_agrees(program: str) -> None:
 PROBLEMS = {
     "no_backward": "x = torch.ones(2)\n",
     "raised": LEAF + "y = x.exp()\ny.add_(1)\ny.sum().backward()\n",
+    "not_one_loss": LEAF + "torch.autograd.grad(x * 2, x, torch.eye(2), is_grads_batched=True)\n",
     "not_repeatable": "import time\n" + LEAF + "(x * time.time()).sum().backward()\n",
     "not_real": "z = torch.ones(2, dtype=torch.complex64, requires_grad=True)\n(z * z).sum().backward(torch.tensor(1j))\n",
     "not_in_double": LEAF + "assert x.dtype == torch.float32\nx.sum().backward()\n",
@@ -182,6 +228,17 @@ def test_a_write_that_torch_does_not_see_is_noticed() -> None:
 def test_data_that_were_exchanged_are_not_followed() -> None:
     source = LEAF + "y = x * x\nx.data = torch.zeros(2)\n(y + x).sum().backward()\n"
     assert leaf_problem(source) == ("not_followed", None)
+
+
+def test_a_view_cannot_be_changed_alone() -> None:
+    source = LEAF + "h = (x * 2).view(2, 1)\ntorch.autograd.grad(h.sum(), h)\n"
+    assert leaf_problem(source) == ("view", None)
+
+
+def test_a_transform_of_func_has_no_one_loss() -> None:
+    source = LEAF + "torch.func.grad(lambda x: (x * x).sum())(x)\n"
+    assert check(source)["problem"] == "not_one_loss"
+    assert check(source + "(x * 3).sum().backward()\n")["leaves"][0]["verdict"] == "agrees"
 
 
 def test_a_gradient_of_a_backward_within_is_not_called_cut_off() -> None:
@@ -226,13 +283,35 @@ def test_seeds_and_generators_give_the_numbers_of_the_run() -> None:
     assert check(source, seed=0)["loss"] != check(source, seed=7)["loss"]
 
 
-def test_a_call_of_backward_can_be_chosen() -> None:
-    source = LEAF + "(x * 5).sum().backward()\n(x * x).sum().backward()\n"
+def test_a_call_can_be_chosen() -> None:
+    source = LEAF + "torch.autograd.grad((x * 5).sum(), x)\n(x * x).sum().backward()\n"
     first, second = check(source, backward=0), check(source, backward=1)
     assert [row["torch"] for row in first["leaves"][0]["rows"]] == [5, 5]
     assert [row["torch"] for row in second["leaves"][0]["rows"]] == [2, 4]
     assert (first["line"], second["line"]) == (4, 5)
     assert check(source, backward=2)["problem"] == "no_backward"
+
+
+def test_calls_are_counted_as_the_trace_has_them() -> None:
+    """The page asks for a call by its place among those of the trace."""
+    source = (
+        LEAF + "from torch.utils.checkpoint import checkpoint\n"
+        "torch.autograd.grad((x * 5).sum(), x)\n"
+        "torch.func.grad(lambda x: (x * x).sum())(x)\n"
+        "checkpoint(lambda x: x * x, x, use_reentrant=True).sum().backward()\n"
+        "torch.autograd.functional.jacobian(lambda x: x * x, x, vectorize=True)\n"
+        "(x * x).sum().backward()\n"
+    )
+    steps = trace(HEAD + source)["steps"]
+    lines = [
+        step["line"]
+        for step in steps
+        for fields in step["set"].values()
+        if fields.get("kind") == "backward" and fields.get("parent") is None
+    ]
+    assert sorted(set(lines)) == [5, 6, 7, 8, 9]
+    for number, line in enumerate(lines):
+        assert check(source, backward=number)["line"] == (line if line in (5, 7, 9) else None)
 
 
 def test_of_a_large_leaf_a_sample_is_varied_and_counted() -> None:

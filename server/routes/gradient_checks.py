@@ -73,7 +73,7 @@ async def gradient_checks(
 ) -> GradientCheckReply:
     """Runs the program in float64 again and again, each time with one element of a leaf changed; it counts as one run.
 
-    The gradients are those of one call of backward, before they were added to `.grad`. `check.problem` says why nothing can
+    The gradients are those of one call of `backward`, before they were added to `.grad`, or of `torch.autograd.grad`. `check.problem` says why nothing can
     be compared, the `problem` of a leaf why it can't be varied.
     """
     request = RunRequest(source=body.source, seed=body.seed, input=body.input)

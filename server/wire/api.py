@@ -93,7 +93,7 @@ class RunOrPipelineRequest(RunRequest):
 class GradientCheckRequest(RequestModel):
     """A program as it was pasted, whose gradients are to be compared with finite differences.
 
-    backward: which call of backward that is not within another, from 0; null for the last. elements: at most so many are
+    backward: which call of `backward` or `torch.autograd.grad` that is not within another, from 0; null for the last. elements: at most so many are
     varied; each takes two runs, or four.
     """
 

@@ -14,23 +14,32 @@ the slopes to both sides differ, and torch's value lies between them. unknown: t
 loss depends on it, and no gradient came. differs: torch's value is not the slope. unused: the loss does not depend on it.
 """
 
-LeafProblem = Literal["written_between", "changed_unseen", "not_followed", "nested", "not_real", "no_time"]
+LeafProblem = Literal["written_between", "changed_unseen", "not_followed", "view", "nested", "not_real", "no_time"]
 """Why a leaf can't be varied. written_between: a statement writes into it between two uses. changed_unseen: a write that
-torch does not see overwrote the change. not_followed: no operation was seen to use its memory. nested: its gradient came by a backward within
-this one. not_real: it is complex or sparse. no_time: the time was over.
+torch does not see overwrote the change. not_followed: no operation was seen to use its memory. view: a result that has the
+memory of what it was made from. nested: its gradient came by a backward within this one. not_real: it is complex or sparse.
+no_time: the time was over.
 """
 
 CheckProblem = Literal[
-    "no_backward", "raised", "not_repeatable", "not_in_double", "no_leaves", "not_real", "too_long", "no_time"
+    "no_backward",
+    "raised",
+    "not_one_loss",
+    "not_repeatable",
+    "not_in_double",
+    "no_leaves",
+    "not_real",
+    "too_long",
+    "no_time",
 ]
-"""Why nothing can be compared. no_backward: that call of backward is not reached. raised: the program raised before, or in
-it. not_repeatable: two runs with the same seed give different losses. not_in_double: the program does not run in float64.
+"""Why nothing can be compared. no_backward: that call is not reached. raised: the program raised before, or in it.
+not_one_loss: it computes several gradients at once, or within a transform of `torch.func`. not_repeatable: two runs with the same seed give different losses. not_in_double: the program does not run in float64.
 too_long: it calls more operations than are followed. no_time: two runs took the time that there is.
 """
 
 
 class GradientCheckOptions(Model):
-    """backward: which call of backward, from 0; null for the last. elements: at most so many are varied."""
+    """backward: which call of `backward` or `torch.autograd.grad`, from 0; null for the last. elements: at most so many are varied."""
 
     backward: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None = None
     elements: int = Field(default=200, ge=1, le=1000, strict=True)
@@ -55,7 +64,8 @@ class ElementCheck(Model):
 
 
 class LeafCheck(Model):
-    """A leaf. name: what the program calls it; null where nothing does. line: where its value was made.
+    """A leaf, or a tensor whose gradient the call asks for. name: what the program calls it; null where nothing does. line:
+    where its value was made.
 
     elements: that it has; rows: those that were varied. verdict: the gravest of theirs; worst: which of the rows has it.
     hooked: hooks of the leaf may have changed torch's values. problem_line: of the statement that the problem is about.
@@ -82,7 +92,7 @@ class Corner(Model):
 
 
 class GradientCheck(Model):
-    """Torch's gradients of one call of backward beside finite differences in float64.
+    """Torch's gradients of one call of `backward` or `torch.autograd.grad` beside finite differences in float64.
 
     backward: which call, from 0; line: its statement. loss: in the program's precision; double: in float64. runs: how often
     the program ran. complete: whether the time sufficed for all elements that were to be varied.

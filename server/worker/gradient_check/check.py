@@ -1,8 +1,9 @@
-"""Compares torch's gradients of one call of backward with finite differences, leaf by leaf."""
+"""Compares torch's gradients of one call of `backward` or `torch.autograd.grad` with finite differences, leaf by leaf."""
 
 import random
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
@@ -15,7 +16,7 @@ from server.worker.gradient_check.leaf_rows import Leaf, element_check, leaf_che
 from server.worker.gradient_check.moments import Moment, moment_of
 from server.worker.gradient_check.replay import BackwardCall, Listener, Program, Reached
 from server.worker.gradient_check.storage_log import StorageLog, TooLong
-from server.worker.gradient_check.variation import Variation, gradients, loss_of
+from server.worker.gradient_check.variation import Variation, asked_for, gradients, loss_of
 from server.worker.gradient_check.verdicts import json_number, judge, step_for
 
 SECONDS = 3.0
@@ -29,7 +30,10 @@ MAX_LEAVES = 200
 
 @dataclass
 class OriginalRun:
-    """The run in the program's precision. call: which backward; grads: what came to each leaf of its graph, in order."""
+    """The run in the program's precision. call: which call of the engine; grads: what came to each tensor that it asks for.
+
+    leaves: how many its graph has. has_unfit_calls: whether some have not one loss.
+    """
 
     call: int = -1
     line: int | None = None
@@ -37,7 +41,9 @@ class OriginalRun:
     grads: list[torch.Tensor | None] = field(default_factory=list)
     dtypes: list[str] = field(default_factory=list)
     named_dtypes: dict[str, str] = field(default_factory=dict)
+    leaves: int = 0
     is_real: bool = True
+    has_unfit_calls: bool = False
 
 
 @dataclass
@@ -90,27 +96,28 @@ class Check:
     def _run_own(self, own: OriginalRun) -> None:
         wanted = self._options.backward
 
-        def listener(call: BackwardCall) -> None:
-            if wanted is not None and call.number != wanted:
-                call.proceed()
-                return
+        def listener(call: BackwardCall) -> Any:
+            if not call.has_one_loss and wanted in (None, call.number):
+                own.has_unfit_calls = True
+            if not call.has_one_loss or wanted not in (None, call.number):
+                return call.proceed()
             graph = Graph(call.roots)
             loss, is_real = loss_of(call.roots, call.grad_tensors), all(not root.is_complex() for root in call.roots)
             named = named_tensors(call.frame.f_locals) if call.frame is not None else ()
             dtypes = {name: dtype_name(tensor) for tensor, name in named}
-            grads = gradients(graph, call)
+            grads, result = gradients(graph, call)
             own.call, own.line, own.loss, own.grads, own.is_real = call.number, line_of(call), loss, grads, is_real
-            own.dtypes, own.named_dtypes = [dtype_name(leaf) for leaf in graph.leaves], dtypes
+            own.dtypes, own.named_dtypes = [dtype_name(tensor) for tensor in asked_for(graph, call)], dtypes
+            own.leaves = len(graph.leaves)
             if wanted is not None:
                 raise Reached
+            return result
 
         self.error = self._program.run(listener)
         if own.call < 0:
-            raise (
-                NothingToCompare("raised", error_text(self.error))
-                if self.error is not None
-                else NothingToCompare("no_backward")
-            )
+            if self.error is not None:
+                raise NothingToCompare("raised", error_text(self.error))
+            raise NothingToCompare("not_one_loss" if own.has_unfit_calls else "no_backward")
         if not own.is_real:
             raise NothingToCompare("not_real")
 
@@ -118,13 +125,12 @@ class Check:
         run, log = DoubleRun(), StorageLog()
         mode = DoublePrecision(log.before, log.after)
 
-        def listener(call: BackwardCall) -> None:
+        def listener(call: BackwardCall) -> Any:
             if call.number != own.call:
-                call.proceed()
-                return
+                return call.proceed()
             with _disable_current_modes():
                 graph = Graph(call.roots)
-                if len(graph.leaves) != len(own.grads):
+                if len(graph.leaves) != own.leaves or len(asked_for(graph, call)) != len(own.grads):
                     raise NothingToCompare("not_in_double", "another graph")
                 run.operations, run.loss = mode.count, loss_of(call.roots, call.grad_tensors)
                 run.grad_tensors = [None if grad is None else grad.detach().clone() for grad in call.grad_tensors]
@@ -133,7 +139,7 @@ class Check:
                 run.leaves = leaves_of(tensors, call, graph, log, own)
             others = [(leaf, tensor) for leaf, tensor in zip(run.leaves, tensors, strict=True) if not leaf.in_graph]
             before = [grad_state(tensor) for _, tensor in others]
-            arrived = gradients(graph, call)
+            arrived, _ = gradients(graph, call)
             for (leaf, tensor), state in zip(others, before, strict=True):
                 if grad_state(tensor) != state:
                     leaf.moment = Moment(leaf.moment.line, problem="nested")
@@ -150,10 +156,9 @@ class Check:
     def _run_again(self, own: OriginalRun, run: DoubleRun) -> None:
         mode, losses = DoublePrecision(), []
 
-        def listener(call: BackwardCall) -> None:
+        def listener(call: BackwardCall) -> Any:
             if call.number != own.call:
-                call.proceed()
-                return
+                return call.proceed()
             losses.append((mode.count, loss_of(call.roots, run.grad_tensors)))
             raise Reached
 
@@ -196,9 +201,12 @@ class Check:
 
 
 def tensors_to_check(call: BackwardCall, graph: Graph, log: StorageLog) -> list[torch.Tensor]:
-    """The leaves of the graph, in its order, and then those that the program used and the graph lacks."""
+    """The inputs of the call; without any the leaves of the graph, in its order, and then those that the program used and
+    the graph lacks."""
+    if call.inputs is not None:
+        return call.inputs[:MAX_LEAVES]
     others = [leaf for leaf in log.living_leaves() if not any(leaf is known for known in graph.leaves)]
-    return [*graph.leaves, *(others if call.inputs is None else [])][:MAX_LEAVES]
+    return [*graph.leaves, *others][:MAX_LEAVES]
 
 
 def grad_state(tensor: torch.Tensor) -> tuple[int, int] | None:
@@ -209,17 +217,17 @@ def grad_state(tensor: torch.Tensor) -> tuple[int, int] | None:
 def leaves_of(
     tensors: list[torch.Tensor], call: BackwardCall, graph: Graph, log: StorageLog, own: OriginalRun
 ) -> list[Leaf]:
-    """The leaves as they are compared: the first of them are those of the graph."""
+    """The leaves as they are compared: the first of them are those that the call asks for."""
     names = leaf_names(tensors, call.frame)
     out = []
     for k, tensor in enumerate(tensors):
-        in_graph, name = k < len(graph.leaves), names.get(id(tensor))
+        in_graph, name, is_asked = graph.leads_to(tensor), names.get(id(tensor)), k < len(own.grads)
         moment = moment_of(log, tensor, graph.numbers if in_graph else None)
-        own_grad = own.grads[k] if in_graph else None
+        own_grad = own.grads[k] if is_asked else None
         out.append(
             Leaf(
                 name=name, shape=list(tensor.shape), strides=list(tensor.stride()), offset=int(tensor.storage_offset()),
-                dtype=own.dtypes[k] if in_graph else own.named_dtypes.get(name or "", "float32"), moment=moment,
+                dtype=own.dtypes[k] if is_asked else own.named_dtypes.get(name or "", "float32"), moment=moment,
                 values=tensor.detach().flatten() if moment.problem is None else None, in_graph=in_graph,
                 hooked=bool(tensor._backward_hooks), own=None if own_grad is None else own_grad.flatten(),
             )

@@ -1,4 +1,4 @@
-"""The graph that a backward is about to walk: its leaves, in a fixed order, and the numbers of its nodes."""
+"""The graph that the engine is about to walk: its leaves, in a fixed order, and the numbers of its nodes."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,20 +13,22 @@ class Graph:
 
     def __init__(self, roots: Iterable[torch.Tensor]) -> None:
         self.leaves: list[torch.Tensor] = []
-        self.accumulators: list[Any] = []
         self.numbers: set[int] = set()
-        seen: set[Any] = set()
+        self._nodes: set[Any] = set()
         waiting = [torch.autograd.graph.get_gradient_edge(root).node for root in roots if root.requires_grad]
         waiting.reverse()
-        while waiting and len(seen) < MAX_NODES:
+        while waiting and len(self._nodes) < MAX_NODES:
             node = waiting.pop()
-            if node in seen:
+            if node in self._nodes:
                 continue
-            seen.add(node)
+            self._nodes.add(node)
             variable = getattr(node, "variable", None)
             if variable is not None and node.name().endswith("AccumulateGrad"):
                 self.leaves.append(variable)
-                self.accumulators.append(node)
             else:
                 self.numbers.add(node._sequence_nr())
             waiting.extend(other for other, _ in reversed(node.next_functions) if other is not None)
+
+    def leads_to(self, tensor: torch.Tensor) -> bool:
+        """Whether a gradient comes to a tensor that requires one."""
+        return torch.autograd.graph.get_gradient_edge(tensor).node in self._nodes

@@ -1,4 +1,4 @@
-"""When the value of a leaf can be varied: after the last write into its memory before the loss was computed from it."""
+"""When a value can be varied: after the last write into its memory before the loss was computed from it."""
 
 from dataclasses import dataclass
 
@@ -29,13 +29,18 @@ def moment_of(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None) -> Mo
     """When a leaf can be varied.
 
     nodes: the sequence numbers of the nodes of the loss's graph; None for a leaf that this graph does not have, of which
-    every use counts.
+    every use counts. A result may stand for a leaf, where its gradient is asked for.
     """
     key = storage_key(leaf)
     accesses = log.accesses.get(key, []) if key is not None else []
     line = next((access.line for access in accesses if access.kind != "read"), None)
     if not leaf.is_floating_point() or key is None:
         return Moment(line, problem="not_real")
+    if leaf.grad_fn is not None:
+        accesses = since_made(accesses, leaf.grad_fn._sequence_nr())
+        if not accesses:
+            return Moment(line, problem="view")
+        line = accesses[0].line
     if nodes is not None and has_other_storage(log, leaf, key, nodes):
         return Moment(line, problem="not_followed")
     reads = [access for access in accesses if access.kind == "read"]
@@ -54,6 +59,19 @@ def moment_of(log: StorageLog, leaf: torch.Tensor, nodes: set[int] | None) -> Mo
     elif between:
         return Moment(line, problem="written_between", problem_line=between[0].line)
     return _before_first_read(line, writes, reads, uses[0], first)
+
+
+def since_made(accesses: list[Access], node: int) -> list[Access]:
+    """The accesses to a result's memory, from the one on by which its node filled it; none where its node did not.
+
+    Within a custom Function operations become no nodes; the Function's is the latest.
+    """
+    makers = [
+        k
+        for k, access in enumerate(accesses)
+        if access.kind != "read" and node == (access.latest if access.node is None else access.node)
+    ]
+    return accesses[makers[-1] :] if makers else []
 
 
 def has_other_storage(log: StorageLog, leaf: torch.Tensor, key: int, nodes: set[int]) -> bool:

@@ -1,8 +1,7 @@
-"""Runs a program anew, up to a call of backward, in a fresh namespace, with fresh seeds and without a word."""
+"""Runs a program anew, up to a call of the engine, in a fresh namespace, with fresh seeds and without a word."""
 
 import builtins
 import contextlib
-import functools
 import sys
 import types
 import warnings
@@ -18,26 +17,30 @@ from server.worker.streams import OutputStream, input_stream
 
 
 class Reached(BaseException):
-    """Ends a run at the call of backward that it was for."""
+    """Ends a run at the call of the engine that it was for."""
 
 
 @dataclass(frozen=True)
 class BackwardCall:
-    """A call of backward: which one, from 0, what it starts from, and the program's frame that called it.
+    """A call of `backward` or `torch.autograd.grad`: which one, from 0, what it starts from, and the program's frame.
 
-    proceed: does what the program asked for.
+    inputs: whose gradients are asked for; None for those of all leaves. accumulates: into their `.grad`; else they are
+    returned. has_one_loss: False for several gradients at once (`is_grads_batched`), within a transform of `torch.func`, and
+    from or to a `GradientEdge`. proceed: does what the program asked for, and returns what it gets.
     """
 
     number: int
     roots: list[torch.Tensor]
     grad_tensors: list[torch.Tensor | None]
     inputs: list[torch.Tensor] | None
+    accumulates: bool
+    has_one_loss: bool
     frame: FrameType | None
-    proceed: Callable[[], None]
+    proceed: Callable[[], Any]
 
 
-Listener = Callable[[BackwardCall], None]
-"""Called at each call of backward; it proceeds, or raises Reached."""
+Listener = Callable[[BackwardCall], Any]
+"""Called at each call of the engine; it proceeds and returns what the program gets, or raises Reached."""
 
 
 class Program:
@@ -93,40 +96,42 @@ def standard_streams(text: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def intercepted(listener: Listener) -> Iterator[None]:
-    """The program's calls of backward come to the listener; those within a backward do not."""
-    original = torch.autograd.backward
+    """The program's calls of the engine come to the listener; those within another do not."""
+    original = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
     state = {"calls": 0, "inside": 0}
 
-    @functools.wraps(original)
-    def backward(
-        tensors: Any, grad_tensors: Any = None, retain_graph: Any = None, create_graph: bool = False,
-        grad_variables: Any = None, inputs: Any = None,
-    ) -> None:  # fmt: skip
-        def proceed() -> None:
+    def run_backward(roots: Any, *args: Any, **kwargs: Any) -> Any:
+        def proceed() -> Any:
             state["inside"] += 1
             try:
-                original(tensors, grad_tensors, retain_graph, create_graph, grad_variables, inputs)
+                return original(roots, *args, **kwargs)
             finally:
                 state["inside"] -= 1
 
         if state["inside"]:
-            proceed()
-            return
+            return proceed()
         number = state["calls"]
         state["calls"] += 1
-        roots, wanted = listed(tensors), None if inputs is None else listed(inputs)
-        grads = listed(grad_tensors) if grad_tensors is not None else [None] * len(roots)
-        listener(BackwardCall(number, roots, grads, wanted, program_frame(), proceed))
+        arguments = dict(zip(("grads", "keep_graph", "create_graph", "inputs"), args, strict=False)) | kwargs
+        starts, grads, inputs = list(roots), list(arguments["grads"]), list(arguments.get("inputs") or ())
+        accumulates = bool(kwargs.get("accumulate_grad", args[5] if len(args) > 5 else True))
+        has_one_loss = all(map(is_plain, (*starts, *inputs, *(grad for grad in grads if grad is not None))))
+        return listener(
+            BackwardCall(number, starts, grads, inputs or None, accumulates, has_one_loss, program_frame(), proceed)
+        )
 
-    setattr(torch.autograd, "backward", backward)
+    setattr(torch.autograd, "_engine_run_backward", run_backward)
     try:
         yield
     finally:
-        setattr(torch.autograd, "backward", original)
+        setattr(torch.autograd, "_engine_run_backward", original)
 
 
-def listed(tensors: Any) -> list[Any]:
-    return [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+def is_plain(value: Any) -> bool:
+    """Whether it is a tensor, and none that stands for several or that a transform of `torch.func` wraps."""
+    if not isinstance(value, torch.Tensor) or torch._C._functorch.is_functorch_wrapped_tensor(value):
+        return False
+    return "Batched" not in repr(torch._C._dispatch_keys(value))  # the key of `is_grads_batched` has no name in Python
 
 
 def program_frame() -> FrameType | None:

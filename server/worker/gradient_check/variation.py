@@ -1,4 +1,4 @@
-"""One run of a program with one element of a leaf changed; what backward starts from and what it gives."""
+"""One run of a program with one element of a tensor changed; what backward starts from and what it gives."""
 
 from typing import Any
 
@@ -38,10 +38,9 @@ class Variation:
                 memory = flat_storage(tensors_of(args, kwargs)[moment.use_argument])
                 self.overwritten |= [memory[self._position].item()] != varied
 
-        def listener(call: BackwardCall) -> None:
+        def listener(call: BackwardCall) -> Any:
             if call.number != self._call:
-                call.proceed()
-                return
+                return call.proceed()
             losses.append(loss_of(call.roots, self._grad_tensors))
             raise Reached
 
@@ -69,22 +68,41 @@ def loss_of(roots: list[torch.Tensor], grad_tensors: list[torch.Tensor | None]) 
         return total
 
 
-def gradients(graph: Graph, call: BackwardCall) -> list[torch.Tensor | None]:
-    """Do what the program asks, and return what came to each leaf of the graph, after its hooks."""
-    grads: list[torch.Tensor | None] = [None] * len(graph.leaves)
+def gradients(graph: Graph, call: BackwardCall) -> tuple[list[torch.Tensor | None], Any]:
+    """Do what the program asks: what came to each tensor of `asked_for`, after its hooks, and what the program gets."""
+    asked = asked_for(graph, call)
+    if not call.accumulates:
+        result = call.proceed()
+        return [None if grad is None else kept(grad) for grad in result], result
+    grads: list[torch.Tensor | None] = [None] * len(asked)
 
-    def gradient_keeper(k: int) -> Any:
-        def prehook(arrived: tuple[torch.Tensor | None, ...]) -> None:
-            with _disable_current_modes(), torch.no_grad():
-                if arrived[0] is not None:
-                    grads[k] = arrived[0].detach().to_dense().double().clone()
+    def keeper(k: int) -> Any:
+        def hook(arrived: torch.Tensor | tuple[torch.Tensor | None, ...]) -> None:
+            grad = arrived if isinstance(arrived, torch.Tensor) else arrived[0]
+            if grad is not None:
+                grads[k] = kept(grad)
 
-        return prehook
+        return hook
 
-    handles = [node.register_prehook(gradient_keeper(k)) for k, node in enumerate(graph.accumulators)]
+    handles: list[Any] = []
+    for k, tensor in enumerate(asked):
+        if tensor.is_leaf:
+            handles.append(torch.autograd.graph.get_gradient_edge(tensor).node.register_prehook(keeper(k)))
+        else:
+            handles.append(tensor.register_hook(keeper(k)))  # type: ignore[no-untyped-call]
     try:
-        call.proceed()
+        return grads, call.proceed()
     finally:
         for handle in handles:
             handle.remove()
-    return grads
+
+
+def asked_for(graph: Graph, call: BackwardCall) -> list[torch.Tensor]:
+    """The tensors whose gradients a call asks for: its inputs, or else all leaves of the graph."""
+    return graph.leaves if call.inputs is None else call.inputs
+
+
+def kept(grad: torch.Tensor) -> torch.Tensor:
+    """A copy of a gradient that nothing changes."""
+    with _disable_current_modes(), torch.no_grad():
+        return grad.detach().to_dense().double().clone()

@@ -72,13 +72,13 @@ export function answer(facts, uid, step) {
 }
 
 /**
- * The last backward that the program called until a step, to check its gradients.
+ * The last backward, or `torch.autograd.grad`, that the program called until a step, to check its gradients.
  * @param {RunFacts} facts @param {number} step
  * @returns {{number: number | null} | null} number: which call, from 0; null where some may not have been recorded; null
  *   where none was called
  */
 export function backwardBefore(facts, step) {
-  const calls = facts.backwards.filter(({ api, parent, step: at }) => api === "backward" && !parent && at <= step);
+  const calls = facts.backwards.filter(({ parent, step: at }) => !parent && at <= step);
   const last = calls.at(-1);
   if (!last) return null;
   const isWhole = !facts.steps.slice(0, last.step + 1).some(({ skipped }) => skipped);
