@@ -101,7 +101,7 @@ def test_its_findings_are_those_it_says(scenario: Scenario, found: dict[str, set
 def module_names(recorded: dict[str, Any]) -> dict[str, Any]:
     """What the names of the module are bound to at the end."""
     state = Replay(recorded).state
-    (module,) = (entity for entity in state.values() if entity["kind"] == "frame" and entity["caller"] is None)
+    (module,) = (entity for entity in state.values() if entity["kind"] == "frame" and entity.get("caller") is None)
     names: dict[str, Any] = module["vars"]
     return names
 
