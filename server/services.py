@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import hashlib
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,17 +19,16 @@ from server.pictures.drawing_queue import DrawingQueue
 from server.pictures.renderer_client import Renderer
 from server.pool.cache import Cache
 from server.pool.executions import Executions, Result
-from server.pool.fair_queue import Busy
 from server.pool.local import Pool
-from server.pool.zygote import WorkersUnavailable
 from server.program_service import ProgramService
 from server.rate_limits import RateLimiter, RequestLimiter, SaveSpace
 from server.run_service import RunService
+from server.scenario_traces import ScenarioTraces
 from server.settings import Settings
 from server.store.database import Database, StoreUnavailable
 from server.store.health import StoreHealth
 from server.store.repository import Repository
-from server.thumbnails import Thumbnails
+from server.thumbnails import Thumbnails, operation_examples, scenario_examples
 from server.wire.api import Job
 
 SCENARIOS = PROJECT_FOLDER / "scenarios"
@@ -48,21 +46,12 @@ MAX_PROPOSALS = 32
 """Programs that may wait at the same time for a process to propose fixes of them."""
 
 
-@dataclass(frozen=True)
-class ScenarioTrace:
-    """A scenario's trace. body: its JSON, gzipped. version: a digest of it."""
-
-    name: str
-    body: bytes
-    version: str
-
-
 @dataclass
 class Services:
     """cookie_key: signs cookies. proxies: whose X-Forwarded-For is believed. started: seconds since 1970.
 
     proposals: whose turn it is to have fixes proposed, in fair turns like drawings.
-    scenario_traces: by the scenario's name; filled some seconds after the start.
+    stills: the pictures of the gallery's cards, made as the operations' thumbnails are.
     matrix_bodies: responses made of the matrix, by what they are: one for each situation, language and form. matrix_making:
     held while one of them is made.
     """
@@ -84,44 +73,41 @@ class Services:
     renderer: Renderer
     programs: ProgramService
     matrix: MatrixService
+    scenario_traces: ScenarioTraces
     thumbnails: Thumbnails
+    stills: Thumbnails
     proposals: DrawingQueue
     matrix_bodies: dict[str, ConstantBody] = field(default_factory=dict)
     matrix_making: asyncio.Lock = field(default_factory=asyncio.Lock)
-    scenario_traces: dict[str, ScenarioTrace] = field(default_factory=dict)
     started: float = field(default_factory=time.time)
     _starting: list[asyncio.Task[None]] = field(default_factory=list)
 
     async def start(self) -> None:
-        """Begin to boot the workers, to trace the scenarios and to open the database; waits for none of them."""
+        """Begin to boot the workers, to trace the first scenario and to open the database; waits for none of them."""
         self.started = time.time()
         for name, why in settings_checks.warnings(self.settings):
             log.setting_warning(name, why)
         await self.pool.start()
-        self._starting = [asyncio.create_task(self._record_scenario_traces()), asyncio.create_task(self._open_store())]
+        self._starting = [asyncio.create_task(self._warm_up()), asyncio.create_task(self._open_store())]
 
     async def close(self) -> None:
         for task in self._starting:
             task.cancel()
         await asyncio.wait(self._starting)
         await self.matrix.close()
+        await self.scenario_traces.close()
         await self.thumbnails.close()
+        await self.stills.close()
         await self.renderer.close()
         await self.executions.close()
         await self.pool.close()
         await self.store_health.close()
         await self.store.database.close()
 
-    async def _record_scenario_traces(self) -> None:
-        """Run every scenario once, so that its page opens with its picture."""
-        for scenario in self.scenarios:
-            try:
-                trace = await self.pool.run(Job(source=scenario.source, limits=self.settings.limits()))
-            except (Busy, WorkersUnavailable):
-                continue
-            if trace.status in ("finished", "raised"):  # the other outcomes are not the program's own
-                version = hashlib.sha256(trace.body).hexdigest()[:16]
-                self.scenario_traces[scenario.name] = ScenarioTrace(scenario.name, trace.body, version)
+    async def _warm_up(self) -> None:
+        """Run the scenario that the page opens with, then measure the matrix."""
+        for scenario in self.scenarios[:1]:
+            await self.scenario_traces.prepare(scenario)
         await self.matrix.warm()
 
     async def _open_store(self) -> None:
@@ -159,9 +145,10 @@ def create_services(settings: Settings, prepare: str) -> Services:
         settings.live_limit, live_limit, what="live run", names=("LIVE_LIMIT", "LIVE_ADDRESS_LIMIT")
     )
     renderer = Renderer(settings.pictures)
+    scenarios = load_scenarios(SCENARIOS)
     return Services(
         settings=settings,
-        scenarios=load_scenarios(SCENARIOS),
+        scenarios=scenarios,
         cookie_key=key,
         proxies=clients.parse_networks(settings.trusted_proxies),
         run_limits=run_limits,
@@ -178,7 +165,9 @@ def create_services(settings: Settings, prepare: str) -> Services:
         authenticator=Authenticator(settings, key, metrics.sign_in_failed),
         renderer=renderer,
         matrix=MatrixService(pool, Path(settings.data)),
-        thumbnails=Thumbnails(pool, renderer, settings),
+        scenario_traces=ScenarioTraces(pool, settings),
+        thumbnails=Thumbnails(pool, renderer, settings, operation_examples()),
+        stills=Thumbnails(pool, renderer, settings, scenario_examples(scenarios)),
         programs=ProgramService(store, save_limits, SaveSpace(save_space, DAY), metrics),
         proposals=DrawingQueue(MAX_PROPOSALS),
     )

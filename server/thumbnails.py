@@ -1,16 +1,20 @@
-"""Thumbnails of the catalogue's operations: each drawn once from the trace of its example, while nobody's program runs."""
+"""Thumbnails of operations and stills of scenarios: each drawn once from the trace of its program, while nobody's runs."""
 
 import asyncio
 import functools
 import hashlib
 import logging
 import time
-from typing import get_args
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
 
+from server.language.scenarios import Scenario
 from server.operations.catalogue import TABLES, example
 from server.pictures.renderer_client import Renderer
 from server.pool.fair_queue import Busy
 from server.pool.local import Pool
+from server.pool.recorded_trace import RecordedTrace
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 from server.wire.api import Job
@@ -31,17 +35,31 @@ THEMES: tuple[Theme, ...] = get_args(Theme)
 log = logging.getLogger("gradbox.thumbnails")
 
 
+@dataclass(frozen=True)
+class Example:
+    """A program to draw. line: whose last step a still shows; None where the renderer chooses."""
+
+    kind: Literal["thumbnail", "still"]
+    source: str
+    line: int | None = None
+
+
 @functools.cache
-def examples() -> dict[str, str]:
+def operation_examples() -> dict[str, Example]:
     """The example of each operation, by its name."""
-    return {row.name: example(row) for rows in TABLES.values() for row in rows}
+    return {row.name: Example("thumbnail", example(row)) for rows in TABLES.values() for row in rows}
+
+
+def scenario_examples(scenarios: list[Scenario]) -> dict[str, Example]:
+    """The program of each scenario, by its name."""
+    return {scenario.name: Example("still", scenario.source, scenario.telling) for scenario in scenarios}
 
 
 class Thumbnails:
     """At most one is being made at a time, and each once, in every theme, for as many requests as want it."""
 
-    def __init__(self, pool: Pool, renderer: Renderer, settings: Settings) -> None:
-        self._pool, self._renderer, self._settings = pool, renderer, settings
+    def __init__(self, pool: Pool, renderer: Renderer, settings: Settings, examples: Mapping[str, Example]) -> None:
+        self._pool, self._renderer, self._settings, self._examples = pool, renderer, settings, examples
         self._made: dict[str, dict[Theme, bytes]] = {}
         self._making: dict[str, asyncio.Task[dict[Theme, bytes]]] = {}
         self._failed: dict[str, float] = {}
@@ -49,23 +67,23 @@ class Thumbnails:
 
     async def tag(self, name: str) -> str:
         """The entity tag: of torch's version, the code that draws, and the example. Raises ProblemError (404, 503)."""
-        source = self._example(name)
+        example = self._example(name)
         try:
             async with asyncio.timeout(PATIENCE):
                 await self._pool.zygote.wait_until_booted()
         except (TimeoutError, WorkersUnavailable):
             raise no_thumbnail("the workers are not ready") from None
-        parts = (self._pool.zygote.versions.get("torch", ""), self._renderer.version, source)
+        parts = (self._pool.zygote.versions.get("torch", ""), self._renderer.version, example)
         return f'W/"{hashlib.sha256(repr(parts).encode()).hexdigest()[:24]}"'
 
     async def get(self, name: str, theme: Theme, patience: float = PATIENCE) -> bytes:
         """The thumbnail as SVG. Raises ProblemError: 404 for an unknown name, 503 where it is not made in that time."""
-        source = self._example(name)
+        example = self._example(name)
         if name not in self._made:
             if time.monotonic() - self._failed.get(name, -RETRY) < RETRY:
                 raise no_thumbnail("this thumbnail could not be made", RETRY)
             if name not in self._making:
-                self._making[name] = asyncio.create_task(self._make(name, source))
+                self._making[name] = asyncio.create_task(self._make(name, example))
                 self._making[name].add_done_callback(lambda task: self._finish(name, task))
             await asyncio.wait((self._making[name],), timeout=patience)
         if name not in self._made:
@@ -77,12 +95,12 @@ class Thumbnails:
             task.cancel()
         await asyncio.gather(*self._making.values(), return_exceptions=True)
 
-    def _example(self, name: str) -> str:
-        if name not in examples():
-            raise ProblemError(404, "not_found", "there is no such operation", field="name")
-        return examples()[name]
+    def _example(self, name: str) -> Example:
+        if name not in self._examples:
+            raise ProblemError(404, "not_found", "there is no picture of that name", field="name")
+        return self._examples[name]
 
-    async def _make(self, name: str, source: str) -> dict[Theme, bytes]:
+    async def _make(self, name: str, example: Example) -> dict[Theme, bytes]:
         """Run the example and draw its trace in every theme. Raises ProblemError, WorkersUnavailable."""
         async with self._turn:
             trace = None
@@ -90,15 +108,16 @@ class Thumbnails:
                 while self._pool.queue.running:
                     await asyncio.sleep(PAUSE)
                 try:
-                    trace = await self._pool.run(Job(source=source, limits=self._settings.limits()))
+                    trace = await self._pool.run(Job(source=example.source, limits=self._settings.limits()))
                 except Busy:
                     await asyncio.sleep(PAUSE)
-            if trace.status != "finished":
+            if trace.status != "finished" and (example.kind, trace.status) != ("still", "raised"):
                 raise no_thumbnail(f"the example was {trace.status}", RETRY)
+            step = last_step_at(trace, example.line)
             drawn: dict[Theme, bytes] = {}
             for theme in THEMES:
-                draw = DrawRequest(kind="thumbnail", title=name, theme=theme)
-                drawn[theme] = await self._renderer.get(f"thumbnail {name}", draw, trace.body, lambda: None)
+                draw = DrawRequest(kind=example.kind, step=step, title=name, theme=theme)
+                drawn[theme] = await self._renderer.get(f"{example.kind} {name}", draw, trace.body, lambda: None)
             return drawn
 
     def _finish(self, name: str, task: "asyncio.Task[dict[Theme, bytes]]") -> None:
@@ -112,6 +131,13 @@ class Thumbnails:
         else:
             self._failed[name] = time.monotonic()
             log.error("the thumbnail of %s could not be made: %s", name, error)
+
+
+def last_step_at(trace: RecordedTrace, line: int | None) -> int | None:
+    """The number of the last step of a line; None where no line is asked for, or none ran there."""
+    if line is None:
+        return None
+    return max((step.i for step in trace.decoded().steps if step.line == line), default=None)
 
 
 def no_thumbnail(message: str, seconds: float = 2.0) -> ProblemError:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 WATCHED = ("server", "templates", "scenarios", "static/dist", "static/locales")
 """What a server reads once, when it starts; the page's own files reach it through static/dist."""
 
-SUFFIXES = (".py", ".html", ".json", ".js", ".css", ".svg")
+SUFFIXES = (".py", ".toml", ".html", ".json", ".js", ".css", ".svg")
 SECONDS_TO_END = 10
 
 
@@ -35,8 +35,9 @@ def ended(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def main() -> None:
-    server_command = (sys.executable, "-m", "server", "serve", "--port", sys.argv[1] if len(sys.argv) > 1 else "8000")
+def serve(port: str) -> None:
+    """Serve until Ctrl-C."""
+    server_command = (sys.executable, "-m", "server", "serve", "--port", port)
     folders = [ROOT / name for name in WATCHED if (ROOT / name).is_dir()]
     page = started("node", "static/build.mjs", "--watch", stdout=subprocess.PIPE)
     assert page.stdout is not None
@@ -56,4 +57,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(sys.argv[1] if len(sys.argv) > 1 else "8000")

@@ -11,6 +11,7 @@ from server.language.paste import normalise
 from server.language.policy import check
 from server.language.scenarios import LANGUAGES, TEXT_KEYS, THREADS, Claim, Scenario, ScenarioError, load_scenarios
 from server.templating import MESSAGES
+from tests import new_scenario
 from tests.explaining import findings_of_traces
 from tests.tracing import Replay
 from tests.workers import Workers
@@ -110,6 +111,17 @@ def write_scenario(folder: Path, text: str = WHOLE, name: str = "a") -> Path:
     (folder / f"{name}.py").write_text("x = 1\n")
     (folder / f"{name}.toml").write_text(text)
     return folder
+
+
+def test_a_new_scenario_waits_for_its_chinese_texts_alone(tmp_path: Path) -> None:
+    program, card = new_scenario.write_scenario(tmp_path, "view_of_a_view")
+    with pytest.raises(ScenarioError, match=r"view_of_a_view\.toml: zh\.title: expected a text"):
+        load_scenarios(tmp_path)
+    card.write_text(card.read_text().replace('= ""\n', '= "文"\n').replace('source = "文"', 'source = ""'))
+    assert [scenario.source for scenario in load_scenarios(tmp_path)] == [program.read_text()]
+    assert new_scenario.write_scenario(tmp_path, "view_of_a_view") == [], "what is there stays"
+    with pytest.raises(ValueError, match="no name of a scenario"):
+        new_scenario.write_scenario(tmp_path, "../x")
 
 
 def test_a_folder_is_read_in_its_order(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Thumbnails of operations: drawn from the trace of the example, once, one at a time, and never in a visitor's way."""
+"""Thumbnails of operations, stills of scenarios: drawn from the trace of the example, once, one at a time, and never in a visitor's way."""
 
 import asyncio
 import re
@@ -11,11 +11,13 @@ import httpx2 as httpx
 import pytest
 
 from server.app import create_app
+from server.language.scenarios import load_scenarios
 from server.pool.fair_queue import Client
 from server.services import Services
 from server.settings import Settings
-from server.thumbnails import PAUSE
+from server.thumbnails import PAUSE, Example, Thumbnails, scenario_examples
 from server.wire.problems import ProblemError
+from tests.conftest import ROOT
 from tests.test_exports import needs_page
 
 pytestmark = needs_page
@@ -89,4 +91,21 @@ def test_requests_join_one_is_made_at_a_time_and_a_visitors_program_goes_first(
             assert made[0] is made[2] is made[4] and made[1] is made[3] and made[0] != made[1]
             assert (len(runs), most) == (2, 1)
 
+    asyncio.run(ask())
+
+
+def test_a_still_shows_the_step_of_the_line_that_tells(tmp_path: Path) -> None:
+    async def ask() -> None:
+        async with serving(tmp_path) as (client, services):
+            await services.stills.get("silent", "light", PATIENT)
+            response = await client.get("/gallery/silent.svg")
+            assert response.headers["content-type"] == "image/svg+xml; charset=utf-8"
+            assert values(response.text) == ["16", "4", "20"], "x as .data changed it, and y"
+            still = Example("still", examples["silent"].source, 3)
+            early = Thumbnails(services.pool, services.renderer, services.settings, {"silent": still})
+            assert values((await early.get("silent", "light", PATIENT)).decode()) == ["2", "4"]
+            await early.close()
+            assert (await client.get("/gallery/no_such.svg")).status_code == 404
+
+    examples = scenario_examples(load_scenarios(ROOT / "scenarios"))
     asyncio.run(ask())

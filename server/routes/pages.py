@@ -32,7 +32,7 @@ async def workbench(request: Request, services: ServicesDep, s: str | None = Non
     if s is not None and scenario is None:
         raise ProblemError(404, "not_found", f"there is no scenario '{s[:80]}'", field="s")
     scenario = scenario or next(iter(services.scenarios), None)
-    trace = services.scenario_traces.get(scenario.name) if scenario else None
+    trace = await services.scenario_traces.get(scenario) if scenario else None
     trace_url = f"{request.scope['root_path']}/gallery/{trace.name}.trace.json?v={trace.version}" if trace else None
     text = scenario.text[request_language(request)] if scenario else {}
     values: dict[str, Any] = {
@@ -65,8 +65,9 @@ async def scenario_list(services: ServicesDep) -> JSONResponse:
 
 @router.get("/gallery/{name}.trace.json")
 async def scenario_trace(request: Request, name: str, services: ServicesDep, v: str | None = None) -> Response:
-    """The trace of a scenario, as this server recorded it when it started. v: its version, for caches."""
-    trace = services.scenario_traces.get(name)
+    """The trace of a scenario, as this server recorded it first. v: its version, for caches."""
+    scenario = next((member for member in services.scenarios if member.name == name), None)
+    trace = await services.scenario_traces.get(scenario) if scenario else None
     if trace is None:
         raise ProblemError(404, "not_found", "there is no trace of that scenario", field="name")
     response = trace_response(request, trace.body)

@@ -7,7 +7,7 @@ from pydantic import Field
 from server.wire.base import Model
 
 ComparisonKind = Literal["comparison", "comparison_picture", "comparison_file"]
-Kind = Literal["stage", "loom", "card", "thumbnail", "file", "findings", "summary", "reading"] | ComparisonKind
+Kind = Literal["stage", "loom", "card", "thumbnail", "still", "file", "findings", "summary", "reading"] | ComparisonKind
 Theme = Literal["light", "dark"]
 
 

@@ -1,6 +1,6 @@
 /** What the server makes of a stored trace: pictures, the card that a link is shown by, the offline file, its findings, what a terminal prints. */
 
-import { cardOf, loomOf, pictureOf, thumbnailOf } from "./picture.js";
+import { cardOf, loomOf, pictureOf, stillOf, thumbnailOf } from "./picture.js";
 import { standalone } from "./standalone.js";
 import { openingStep } from "./captions.js";
 import { exportComparison, isComparison } from "./compare/exports.js";
@@ -8,7 +8,7 @@ import { readingOf } from "./reading.js";
 import { findingsReply, summaryReply } from "./findings/reply.js";
 
 /**
- * @typedef {{kind: "stage" | "loom" | "card" | "thumbnail" | "file" | "findings" | "summary" | "reading" | import("./compare/exports.js").ComparisonKind, step: number | null, title: string, note: string, address: string, theme: "light" | "dark", language: string,
+ * @typedef {{kind: "stage" | "loom" | "card" | "thumbnail" | "still" | "file" | "findings" | "summary" | "reading" | import("./compare/exports.js").ComparisonKind, step: number | null, title: string, note: string, address: string, theme: "light" | "dark", language: string,
  *   tallest: number, body: string, style: string, script: string, nonce: string}} ExportRequest
  *   note, address: of the offline file, empty where there is none. step: null is the one that a reader would be shown first; body, style, script, nonce: the offline file's
  */
@@ -25,6 +25,7 @@ export function render(text, request) {
   if (kind === "summary") return { made: JSON.stringify(summaryReply(trace, request.language)) };
   if (kind === "reading") return { made: JSON.stringify(readingOf(trace, request.language)) };
   if (kind === "thumbnail") return { made: thumbnailOf(trace, title, request) };
+  if (kind === "still") return { made: stillOf(trace, step, title, request) };
   if (kind === "card") return { made: cardOf(trace, step, title, request) };
   return {
     made: standalone({

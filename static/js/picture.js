@@ -6,7 +6,7 @@ import { listing } from "./marks/listing.js";
 import { loomPicture } from "./marks/loom.js";
 import { CARD_ROOM, preview } from "./marks/preview.js";
 import { stepPicture } from "./marks/still.js";
-import { thumbnailPicture } from "./marks/thumbnail.js";
+import { rowsPicture, thumbnailPicture } from "./marks/thumbnail.js";
 import { svgDocument, serialize } from "./marks/svg_document.js";
 import { messages } from "./messages.js";
 import { pictureStyles } from "./picture_styles.js";
@@ -57,6 +57,14 @@ export function cardOf(trace, step, title, options = {}) {
 export function thumbnailOf(trace, title, options = {}) {
   const styles = stylesheets({ theme: "light", language: "en", ...options });
   return serialize("stage-svg", thumbnailPicture(openTrace(trace)), title, "", styles);
+}
+
+/** A step's memory as a card of the gallery shows it. @param {any} trace @param {number | null} step @param {string} title
+ * @param {Partial<PictureOptions>} [options] @returns {string} */
+export function stillOf(trace, step, title, options = {}) {
+  const styles = stylesheets({ theme: "light", language: "en", ...options });
+  const { opened, i } = openTraceAt(trace, step);
+  return serialize("stage-svg", rowsPicture(opened, i), title, "", styles);
 }
 
 /** A step, with the folds as the reader has them. @param {ReadonlySet<string>} toggled those opened or closed

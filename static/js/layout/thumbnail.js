@@ -1,4 +1,5 @@
-/** A thumbnail of an operation: the last step of its statement that touched memory, and the closed rows of what it touched. */
+/** Small pictures of memory: of an operation, the closed rows of what the last step of its statement touched; of a
+ * scenario, those of one step, and the others beside them while there is room. */
 
 import { isHandle } from "../entities.js";
 import { memoryColumns } from "./memory_columns.js";
@@ -11,17 +12,21 @@ import { rowLayout } from "./row_lines.js";
 
 /** @typedef {import("./memory_items.js").RowItem} RowItem */
 /** @typedef {{item: RowItem, y: number, layout: import("./row_lines.js").RowLayout}} PlacedRow */
-/** @typedef {{i: number, columns: import("./memory_columns.js").Columns, rows: PlacedRow[], height: number, more: number}} Thumbnail
- *   i: the step. height: in units. more: rows that there is no room for */
+/** @typedef {{i: number, columns: import("./memory_columns.js").Columns, rows: PlacedRow[], width: number, height: number, more: number}} Thumbnail
+ *   i: the step. width, height: in units. more: rows that there is no room for */
 
 /** Units of a thumbnail; the palette shows it smaller. One row that is higher makes it higher. */
 export const THUMBNAIL = { width: 288, height: 60 };
+/** Units that a still has room for, and those that it has at least: few rows are shown larger. */
+const STILL = { height: 126, least: { width: 190, height: 64 } };
 const EDGE = 3;
 const NAMES = { least: 18, most: 70 };
 const CARD = { least: 30, most: 52 };
 const RAIL = 22;
 /** Between a value and its gradient: the room of the gradient's counter. */
 const ASIDE = 27;
+/** No row is lower. */
+const LOWEST_ROW = 24;
 /** Between two rows. */
 const GAP = 3;
 
@@ -29,19 +34,49 @@ const GAP = 3;
 export function thumbnail(opened) {
   const model = memoryModel(opened);
   const { i, items } = tellingStep(opened, model);
+  const least = { width: THUMBNAIL.width, height: THUMBNAIL.height };
+  return arranged(model, i, items, THUMBNAIL.height, least);
+}
+
+/** @param {import("../state.js").OpenTrace} opened @param {number} i the step @returns {Thumbnail} */
+export function stillRows(opened, i) {
+  const model = memoryModel(opened);
+  const items = rowItems(model, i);
+  const most = Math.max(1, Math.floor(STILL.height / LOWEST_ROW));
+  const wanted = [...items.filter(({ block }) => block.hot), ...items.filter(({ block }) => !block.hot)].slice(0, most);
+  return arranged(
+    model,
+    i,
+    items.filter((item) => wanted.includes(item)),
+    STILL.height,
+    STILL.least,
+  );
+}
+
+/** The last of the rows that there is room for, in the middle of the height.
+ * @param {import("./memory_pane.js").MemoryModel} model @param {number} i @param {RowItem[]} items @param {number} room
+ * @param {{width: number, height: number}} least @returns {Thumbnail} */
+function arranged(model, i, items, room, least) {
   const step = new MemoryStep(model, i, PLAIN);
   const columns = thumbnailColumns(model, step, items);
   const placed = items.map((item) => ({ item, y: 0, layout: rowLayout(step, item, columns, "slim") }));
   let first = Math.max(0, placed.length - 1);
-  while (first > 0 && heightOf(placed.slice(first - 1)) <= THUMBNAIL.height) first--;
+  while (first > 0 && heightOf(placed.slice(first - 1)) <= room) first--;
   const rows = placed.slice(first);
-  const height = Math.max(THUMBNAIL.height, heightOf(rows));
+  const width = Math.min(THUMBNAIL.width, Math.max(least.width, ...rows.map((row) => endOf(row, columns))));
+  const height = Math.max(least.height, heightOf(rows));
   let y = (height - heightOf(rows)) / 2 + EDGE;
   for (const row of rows) {
     row.y = y;
     y += row.layout.h + GAP;
   }
-  return { i, columns, rows, height, more: first };
+  return { i, columns, rows, width, height, more: first };
+}
+
+/** Where the last cell of a row, or of its gradients, ends. @param {PlacedRow} row @param {import("./memory_columns.js").Columns} columns */
+function endOf({ layout }, columns) {
+  const grads = layout.lines.flatMap(({ grad }) => (grad?.strip ? [grad.x + grad.strip.w] : []));
+  return Math.ceil(Math.max(columns.strip + layout.strip.w, ...grads) + 2 * EDGE);
 }
 
 /** @param {PlacedRow[]} rows */

@@ -1,6 +1,6 @@
-/** An operation's thumbnail: the rows of what it touched, drawn as the memory pane draws closed ones. */
+/** An operation's thumbnail and a scenario's still: rows of what was touched, drawn as the memory pane draws closed ones. */
 
-import { THUMBNAIL, thumbnail } from "../layout/thumbnail.js";
+import { stillRows, thumbnail } from "../layout/thumbnail.js";
 import { h } from "../svg.js";
 import { LABELS } from "./labels.js";
 import { rowMark } from "./memory_row.js";
@@ -8,13 +8,22 @@ import { stepFacts } from "./step_facts.js";
 
 /** @param {import("../state.js").OpenTrace} opened @returns {import("./svg_document.js").Picture} */
 export function thumbnailPicture(opened) {
-  const { i, columns, rows, height, more } = thumbnail(opened);
+  return picture(opened, thumbnail(opened));
+}
+
+/** @param {import("../state.js").OpenTrace} opened @param {number} i the step
+ * @returns {import("./svg_document.js").Picture} */
+export function rowsPicture(opened, i) {
+  return picture(opened, stillRows(opened, i));
+}
+
+/** @param {import("../state.js").OpenTrace} opened @param {import("../layout/thumbnail.js").Thumbnail} thumbnail
+ * @returns {import("./svg_document.js").Picture} */
+function picture(opened, { i, columns, rows, width, height, more }) {
   const facts = stepFacts(opened, opened.at(i), LABELS, new Map());
   const marks = rows.map(({ item, y, layout }) => rowMark(facts, place(item, y, layout), item, columns, null));
-  const note = more
-    ? h("text", { class: "meta end", x: THUMBNAIL.width - 4, y: 10, "font-size": 9 }, `+${more}`)
-    : null;
-  return { width: THUMBNAIL.width, height, nodes: [h("g", { class: "memory-pane" }, marks, note)] };
+  const note = more ? h("text", { class: "meta end", x: width - 4, y: 10, "font-size": 9 }, `+${more}`) : null;
+  return { width, height, nodes: [h("g", { class: "memory-pane" }, marks, note)] };
 }
 
 /** @param {import("../layout/memory_items.js").RowItem} item @param {number} y @param {import("../layout/row_lines.js").RowLayout} layout

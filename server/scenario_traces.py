@@ -1,0 +1,75 @@
+"""The traces of the gallery's scenarios: each is run once, when somebody first wants to see it."""
+
+import asyncio
+import hashlib
+import time
+from dataclasses import dataclass
+
+from server.language.scenarios import Scenario
+from server.pool.fair_queue import Busy
+from server.pool.local import Pool
+from server.pool.zygote import WorkersUnavailable
+from server.settings import Settings
+from server.wire.api import Job
+
+PATIENCE = 1.0
+"""Seconds that a page waits for the run of its scenario."""
+
+RETRY = 10.0
+"""Seconds before a scenario that could not be run is tried again."""
+
+
+@dataclass(frozen=True)
+class ScenarioTrace:
+    """A scenario's trace. body: its JSON, gzipped. version: a digest of it."""
+
+    name: str
+    body: bytes
+    version: str
+
+
+class ScenarioTraces:
+    """Each scenario is run at most once at a time, for as many requests as want it, and then kept."""
+
+    def __init__(self, pool: Pool, settings: Settings) -> None:
+        self._pool, self._settings = pool, settings
+        self._made: dict[str, ScenarioTrace] = {}
+        self._making: dict[str, asyncio.Task[None]] = {}
+        self._failed: dict[str, float] = {}
+
+    async def get(self, scenario: Scenario, patience: float = PATIENCE) -> ScenarioTrace | None:
+        """The scenario's trace; None where it is not there in that time, or no worker is ready."""
+        name = scenario.name
+        if name not in self._made and name not in self._making:
+            if not self._pool.zygote.ready or time.monotonic() - self._failed.get(name, -RETRY) < RETRY:
+                return None
+            self._making[name] = asyncio.create_task(self._make(scenario))
+        if name in self._making:
+            await asyncio.wait((self._making[name],), timeout=patience)
+        return self._made.get(name)
+
+    async def prepare(self, scenario: Scenario) -> None:
+        """Run a scenario as soon as there are workers, so that its page opens with its picture."""
+        try:
+            await self._pool.zygote.wait_until_booted()
+        except WorkersUnavailable:
+            return
+        await self.get(scenario)
+
+    async def close(self) -> None:
+        for task in self._making.values():
+            task.cancel()
+        await asyncio.gather(*self._making.values(), return_exceptions=True)
+
+    async def _make(self, scenario: Scenario) -> None:
+        name = scenario.name
+        try:
+            trace = await self._pool.run(Job(source=scenario.source, limits=self._settings.limits()))
+            if trace.status in ("finished", "raised"):  # the other outcomes are not the program's own
+                self._made[name] = ScenarioTrace(name, trace.body, hashlib.sha256(trace.body).hexdigest()[:16])
+            else:
+                self._failed[name] = time.monotonic()
+        except (Busy, WorkersUnavailable):
+            self._failed[name] = time.monotonic()
+        finally:
+            del self._making[name]
