@@ -532,7 +532,7 @@ export interface Cost {
   peak_bytes: number;
 }
 /**
- * Torch's gradients of one call of backward beside finite differences in float64.
+ * Torch's gradients of one call of `backward` or `torch.autograd.grad` beside finite differences in float64.
  *
  * backward: which call, from 0; line: its statement. loss: in the program's precision; double: in float64. runs: how often
  * the program ran. complete: whether the time sufficed for all elements that were to be varied.
@@ -542,6 +542,7 @@ export interface GradientCheck {
     | (
         | "no_backward"
         | "raised"
+        | "not_one_loss"
         | "not_repeatable"
         | "not_in_double"
         | "no_leaves"
@@ -568,7 +569,8 @@ export interface Corner {
   line: number | null;
 }
 /**
- * A leaf. name: what the program calls it; null where nothing does. line: where its value was made.
+ * A leaf, or a tensor whose gradient the call asks for. name: what the program calls it; null where nothing does. line:
+ * where its value was made.
  *
  * elements: that it has; rows: those that were varied. verdict: the gravest of theirs; worst: which of the rows has it.
  * hooked: hooks of the leaf may have changed torch's values. problem_line: of the statement that the problem is about.
@@ -582,7 +584,7 @@ export interface LeafCheck {
   verdict: "agrees" | "rounding" | "kink" | "unknown" | "cut" | "differs" | "unused";
   worst?: number | null;
   hooked?: boolean;
-  problem?: ("written_between" | "changed_unseen" | "not_followed" | "nested" | "not_real" | "no_time") | null;
+  problem?: ("written_between" | "changed_unseen" | "not_followed" | "view" | "nested" | "not_real" | "no_time") | null;
   problem_line?: number | null;
   rows?: ElementCheck[];
 }
