@@ -67,6 +67,7 @@ def test_the_keyboard_edits_the_program_and_one_history_takes_it_back(program: A
     keys.press("ArrowUp")
     keys.press("Delete")
     assert "Deleted line 5" in program.locator(".card-toast").inner_text()
+    assert program.locator(".cards-foot .card-tools-line").inner_text() == "line 5", "the buttons cover no card"
     ran(program)
     for _ in range(5):
         keys.press("Control+z")
@@ -216,3 +217,5 @@ def test_what_does_not_meet_is_said_before_it_runs(program: Any) -> None:
     program.locator("input[name='in.loss'][value=b]").click()
     program.locator(".form-problem", has_text="2 elements").wait_for()
     program.locator(".ghost-problem", has_text="RuntimeError").wait_for()
+    program.keyboard.press("Control+k")
+    program.wait_for_selector(".command-palette[open] input:focus")

@@ -85,6 +85,10 @@ def test_what_is_unfinished_is_quiet_and_the_picture_stays_hatched(live: Any) ->
     live.keyboard.type(" nothing")
     live.wait_for_selector("#outcome.raised", timeout=20_000)
     assert live.locator(".live-strip:visible").count() == 0, "who rests is told"
+    live.route("**/api/runs?live=1", lambda _: None)  # a run without an end
+    live.locator(".cm-content").press("Control+End")
+    live.keyboard.type(" ")
+    live.locator(".live-strip", has_text="Running").wait_for()
 
 
 def test_off_it_says_so_and_stays_off_and_a_run_by_key_goes_at_once(live: Any, site: str) -> None:

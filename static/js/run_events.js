@@ -2,6 +2,9 @@
 
 import { ROOT } from "./root.js";
 
+/** Milliseconds after which a request to stop that did not get through is sent once more. */
+const AGAIN_MS = 400;
+
 /** @typedef {{ queued: (ahead: number) => void, running: () => void, done: () => void, lost: () => void }} RunHandlers
  *   ahead: how many runs wait before this one; lost: the connection to the server is gone */
 
@@ -24,12 +27,19 @@ export function followRun(id, handlers) {
   source.addEventListener("error", () => {
     if (source.readyState === EventSource.CLOSED) handlers.lost(); // else it connects again by itself
   });
-  const end = () => fetch(address, { method: "DELETE", keepalive: true }).catch(() => handlers.lost());
+  const end = () => fetch(address, { method: "DELETE", keepalive: true });
   return {
-    stop: end,
+    stop() {
+      const lost = () => {
+        if (source.readyState === EventSource.CLOSED) return; // it is over already
+        source.close();
+        handlers.lost();
+      };
+      end().catch(() => setTimeout(() => end().catch(lost), AGAIN_MS));
+    },
     abandon() {
       source.close();
-      end();
+      end().catch(() => {}); // the server ends by itself what nobody waits for
     },
   };
 }

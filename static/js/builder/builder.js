@@ -51,9 +51,11 @@ export async function createBuilder({ host, editor, store, stage }) {
   const addButton = button("card-add", say("card_add_end"), "/", () => add(placeAtEnd(cards.program())));
   const told = element("p", "card-told");
   told.setAttribute("role", "status");
+  const toolsAt = element("div", "card-tools-at");
   bar.append(
     button("quiet card-undo", "↶", "", () => undo(), say("card_undo")),
     button("quiet card-redo", "↷", "", () => redo(), say("card_redo")),
+    toolsAt,
     keyHints(say),
   );
   host.replaceChildren(list, addButton, bar, told);
@@ -61,7 +63,7 @@ export async function createBuilder({ host, editor, store, stage }) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let runTimer;
 
-  const cards = createCardList(list, say, { choose, tool: (name, item) => doNamed(name, item) });
+  const cards = createCardList(list, toolsAt, say, { choose, tool: (name, item) => doNamed(name, item) });
 
   /** @param {Item} item */
   function choose(item) {

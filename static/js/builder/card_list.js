@@ -3,9 +3,10 @@
 import { element } from "../elements.js";
 import { messageBox } from "../message_box.js";
 import { cardFact, stepOfLine, stepsByLine } from "./card_facts.js";
-import { cardRow, showFact, toolRow } from "./card_row.js";
+import { cardRow, setLine, showFact, toolRow } from "./card_row.js";
 import { createSourcePainter } from "./card_source.js";
 import { ownText } from "./edits.js";
+import { keepRows, looksOf, placeRows } from "./kept_rows.js";
 import { itemAt, readProgram } from "./statements.js";
 
 /** @typedef {import("./statements.js").Item} Item */
@@ -17,16 +18,26 @@ import { itemAt, readProgram } from "./statements.js";
 const MANY = 300;
 
 /**
- * @param {HTMLElement} list an `ol` @param {Say} say
+ * @param {HTMLElement} list an `ol` @param {HTMLElement} foot where the buttons of the card stand that the reader is at; for fingers
+ *   they stand in the card itself @param {Say} say
  * @param {{choose: (item: Item) => void, tool: (name: string, item: Item) => void}} on choose: a card was clicked; tool: one of its buttons
  */
-export function createCardList(list, say, on) {
+export function createCardList(list, foot, say, on) {
   let program = readProgram("");
   /** @type {ReturnType<typeof createSourcePainter>} */
   let painter = createSourcePainter(program);
   /** @type {Map<Item, HTMLLIElement>} */
   let rows = new Map();
+  /** @type {Map<string, HTMLLIElement[]>} */
+  let byLooks = new Map();
+  /** @type {Map<Element, Item>} */
+  let itemsByRow = new Map();
   let current = 0;
+  const touch = matchMedia("(pointer: coarse)");
+  /** @type {HTMLElement | null} */
+  let tools = null;
+  /** @type {HTMLElement | null} */
+  let currentCard = null;
   /** @type {Map<number, number[]>} */
   let steps = new Map();
   /** @type {OpenTrace | null} */
@@ -42,11 +53,22 @@ export function createCardList(list, say, on) {
     const hadFocus = list.contains(document.activeElement) && !inserted?.made.contains(document.activeElement);
     program = readProgram(text);
     painter = createSourcePainter(program);
-    rows = new Map(program.items.map((item) => [item, cardRow(program, item, painter.paint(item), say)]));
+    const painted = new Map(program.items.map((item) => [item, painter.paint(item)]));
+    const before = [...rows.values()];
+    ({ rows, byLooks } = keepRows(
+      program.items,
+      (item) => looksOf(program, item, painted.get(item) ?? []),
+      byLooks,
+      (item) => cardRow(program, item, painted.get(item) ?? [], say),
+      setLine,
+    ));
+    itemsByRow = new Map([...rows].map(([item, row]) => [row, item]));
     const last = program.items.at(-1);
+    for (const row of list.querySelectorAll(".last")) row.classList.remove("last");
     if (last?.kind === "blank") rows.get(last)?.classList.add("last");
     list.classList.toggle("long", program.items.length > MANY);
-    list.replaceChildren(...rows.values());
+    inserted?.made.remove();
+    placeRows(list, before, [...rows.values()]);
     if (inserted) insertBelow(inserted.line, inserted.made);
     setCurrent(current, hadFocus);
   }
@@ -72,16 +94,16 @@ export function createCardList(list, say, on) {
   /** @param {number} line from 0 @param {boolean} [focus] */
   function setCurrent(line, focus = false) {
     current = line;
-    for (const card of list.querySelectorAll(".statement-card[tabindex='0']")) {
-      /** @type {HTMLElement} */ (card).tabIndex = -1;
-      card.querySelector(".card-tools")?.remove();
-    }
+    if (currentCard) currentCard.tabIndex = -1;
+    tools?.remove();
     const item = currentItem();
     const card = item && cardOf(item);
+    currentCard = card;
     if (!item || !card) return;
     current = item.first;
     card.tabIndex = 0;
-    card.append(toolRow(item, say, (name) => on.tool(name, item)));
+    tools = toolRow(item, say, (name) => on.tool(name, item));
+    (touch.matches ? card : foot).append(tools);
     if (focus) card.focus({ preventScroll: true });
     if (focus) card.scrollIntoView({ block: "nearest" });
   }
@@ -166,7 +188,7 @@ export function createCardList(list, say, on) {
 
   list.addEventListener("click", (event) => {
     const row = event.target instanceof Element ? event.target.closest("li[data-line]") : null;
-    const item = row && [...rows].find(([, made]) => made === row)?.[0];
+    const item = row && itemsByRow.get(row);
     if (
       item &&
       item.kind !== "blank" &&
@@ -199,7 +221,7 @@ export function createCardList(list, say, on) {
       current = line;
     },
     /** @param {Element} row @returns {Item | undefined} */
-    itemOfRow: (row) => [...rows].find(([, made]) => made === row)?.[0],
+    itemOfRow: (row) => itemsByRow.get(row),
     get current() {
       return current;
     },

@@ -21,16 +21,16 @@ export const TOOLS = [
 ];
 
 /**
- * @param {Program} program @param {Item} item @param {(string | HTMLElement)[]} source its painted text @param {Say} say
+ * @param {Program} program @param {Item} item @param {import("./card_source.js").Part[]} source its text @param {Say} say
  * @returns {HTMLLIElement}
  */
 export function cardRow(program, item, source, say) {
   const row = /** @type {HTMLLIElement} */ (element("li", `card-row ${item.kind}${item.broken ? " broken" : ""}`));
-  row.dataset.line = String(item.first);
   row.style.setProperty("--depth", String(item.depth));
-  const number = element("span", "card-number", String(item.first + 1));
+  const number = element("span", "card-number");
   number.setAttribute("aria-hidden", "true");
   row.append(number);
+  setLine(row, item);
   if (item.kind === "blank") return row;
   const text = ownText(program, item);
   const card = element(
@@ -41,7 +41,7 @@ export function cardRow(program, item, source, say) {
   card.tabIndex = -1;
   const line = element("div", "card-content");
   const code = element("code", "card-source");
-  code.append(...source);
+  code.append(...source.map(sourceNode));
   if (item.kind !== "note") line.append(glyph(groupOf(item.kind === "off" ? text.replace(/^#\s?/, "") : text)));
   const words = element("div", "card-words");
   words.append(code, element("span", "card-result"));
@@ -52,11 +52,30 @@ export function cardRow(program, item, source, say) {
   return row;
 }
 
+/** @param {import("./card_source.js").Part} part */
+function sourceNode(part) {
+  if (typeof part === "string") return part;
+  const made = element("span", part.style, part.text);
+  if (part.name) made.dataset.name = part.name;
+  return made;
+}
+
+/** The line's number. @param {HTMLElement} row @param {Item} item */
+export function setLine(row, { first }) {
+  if (row.dataset.line === String(first)) return;
+  row.dataset.line = String(first);
+  const number = row.querySelector(".card-number");
+  if (number) number.textContent = String(first + 1);
+}
+
 /** The buttons of the card that the reader is at. @param {Item} item @param {Say} say @param {(name: string) => void} onTool */
 export function toolRow(item, say, onTool) {
   const tools = element("div", "card-tools");
   tools.setAttribute("role", "toolbar");
   tools.setAttribute("aria-label", say("card_tools", { line: item.first + 1 }));
+  const line = element("span", "card-tools-line", say("card_tools_line", { line: item.first + 1 }));
+  line.setAttribute("aria-hidden", "true");
+  tools.append(line);
   for (const [name, d] of TOOLS) {
     const button = /** @type {HTMLButtonElement} */ (element("button", "quiet"));
     const key = name === "off" && item.kind === "off" ? "on" : name;

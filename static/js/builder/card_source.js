@@ -1,7 +1,6 @@
 /** The source on a card: its characters in their colours, with the names of the program marked. */
 
 import { highlightTree } from "@lezer/highlight";
-import { element } from "../elements.js";
 import { highlightStyle } from "../syntax.js";
 import { lineStarts } from "./line_edits.js";
 import { nameMarks } from "./names.js";
@@ -9,6 +8,8 @@ import { nameMarks } from "./names.js";
 /** @typedef {import("./statements.js").Program} Program */
 /** @typedef {import("./statements.js").Item} Item */
 /** @typedef {import("./names.js").NameMark} NameMark */
+
+/** @typedef {string | {text: string, style: string, name?: string}} Part   of the source: plain, or with its style and the name that it is */
 
 /** @param {Program} program */
 export function createSourcePainter(program) {
@@ -23,9 +24,10 @@ export function createSourcePainter(program) {
     return within(marks, starts[first], starts[last + 1]);
   }
 
-  /** The text of a card's own lines without its indentation. @param {Item} item @returns {(string | HTMLElement)[]} */
+  /** The text of a card's own lines without its indentation. @param {Item} item @returns {Part[]} */
   function paint(item) {
     const own = namesOf(item);
+    /** @type {Part[]} */
     const out = [];
     for (let line = item.first; line <= item.last; line++) {
       if (line > item.first) out.push("\n");
@@ -36,7 +38,7 @@ export function createSourcePainter(program) {
     return out;
   }
 
-  /** @param {number} from @param {number} to @param {NameMark[]} names @returns {(string | HTMLElement)[]} */
+  /** @param {number} from @param {number} to @param {NameMark[]} names @returns {Part[]} */
   function paintRange(from, to, names) {
     /** @type {{from: number, to: number, style: string, name?: string}[]} */
     const spans = names
@@ -47,13 +49,13 @@ export function createSourcePainter(program) {
       spans.push({ ...colour, from: Math.max(from, colour.from), to: Math.min(to, colour.to) });
     }
     spans.sort((a, b) => a.from - b.from);
+    /** @type {Part[]} */
     const out = [];
     let at = from;
     for (const span of spans) {
       if (span.from > at) out.push(program.source.slice(at, span.from));
-      const made = element("span", span.style, program.source.slice(span.from, span.to));
-      if (span.name) made.dataset.name = span.name;
-      out.push(made);
+      const { style, name } = span;
+      out.push({ text: program.source.slice(span.from, span.to), style, name });
       at = span.to;
     }
     if (at < to) out.push(program.source.slice(at, to));

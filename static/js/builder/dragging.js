@@ -3,6 +3,8 @@
 import { element } from "../elements.js";
 
 const LEAST = 5;
+/** Milliseconds at a place before it is asked whether a card can stand there: the program is read anew for that. */
+const ASK_AFTER = 60;
 /** Pixels beside the list from which on a card that is let go stays where it was. */
 const OUTSIDE = 48;
 
@@ -15,14 +17,23 @@ export function startDragging(list, { refusal, drop }) {
   const mark = element("div", "card-drop");
   const why = element("span", "");
   mark.append(why);
-  /** @type {{row: HTMLElement, y: number, moved: boolean, target: Element | null, isBelow: boolean} | null} */
+  /** @type {{row: HTMLElement, rows: Element[], y: number, moved: boolean, target: Element | null, isBelow: boolean} | null} */
   let drag = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let asking;
+
+  /** @param {string | null} refused */
+  function showRefusal(refused) {
+    mark.classList.toggle("refused", refused !== null);
+    why.textContent = refused ?? "";
+  }
 
   list.addEventListener("pointerdown", (event) => {
     const grip = event.target instanceof Element ? event.target.closest(".card-number") : null;
     const row = grip?.closest("li");
     if (!grip || !row || row.classList.contains("blank") || event.button !== 0) return;
-    drag = { row, y: event.clientY, moved: false, target: null, isBelow: false };
+    const rows = [...list.querySelectorAll("li[data-line]:not(.last)")];
+    drag = { row, rows, y: event.clientY, moved: false, target: null, isBelow: false };
     grip.setPointerCapture(event.pointerId);
   });
 
@@ -37,22 +48,25 @@ export function startDragging(list, { refusal, drop }) {
       mark.remove();
       return;
     }
-    const rows = [...list.querySelectorAll("li[data-line]:not(.last)")];
-    const under = rows.findLast((row) => row.getBoundingClientRect().top <= event.clientY) ?? rows[0];
+    const under = rowAt(drag.rows, event.clientY);
     const { top, bottom, height } = under.getBoundingClientRect();
+    const isBelow = event.clientY > top + height / 2;
+    if (drag.target === under && drag.isBelow === isBelow) return;
     drag.target = under;
-    drag.isBelow = event.clientY > top + height / 2;
-    const refused = under === drag.row ? null : refusal(drag.row, under, drag.isBelow);
-    mark.classList.toggle("refused", refused !== null);
-    why.textContent = refused ?? "";
-    mark.style.top = `${(drag.isBelow ? bottom : top) - box.top}px`;
-    list.append(mark);
+    drag.isBelow = isBelow;
+    const { row } = drag;
+    clearTimeout(asking);
+    showRefusal(null);
+    asking = setTimeout(() => under !== row && showRefusal(refusal(row, under, isBelow)), ASK_AFTER);
+    mark.style.top = `${(isBelow ? bottom : top) - box.top + list.scrollTop}px`;
+    if (!mark.isConnected) list.append(mark);
   });
 
   function end(/** @type {boolean} */ isDrop) {
     if (!drag) return;
     const { row, moved, target, isBelow } = drag;
     drag = null;
+    clearTimeout(asking);
     row.classList.remove("dragged");
     mark.remove();
     if (isDrop && moved && target && target !== row) drop(row, target, isBelow);
@@ -64,6 +78,18 @@ export function startDragging(list, { refusal, drop }) {
     event.stopPropagation();
     end(false);
   });
+}
+
+/** The last row that begins above a height, found by halving: a long program has thousands. @param {Element[]} rows from the top
+ * @param {number} y */
+export function rowAt(rows, y) {
+  let low = 0;
+  for (let high = rows.length - 1; low < high; ) {
+    const middle = Math.ceil((low + high) / 2);
+    if (rows[middle].getBoundingClientRect().top <= y) low = middle;
+    else high = middle - 1;
+  }
+  return rows[low];
 }
 
 /** @param {DOMRect} box @param {{clientX: number, clientY: number}} at */

@@ -51,7 +51,7 @@ export function openEditField(card, text, { label, commit, close }) {
     field.removeAttribute("aria-invalid");
   });
   field.addEventListener("keydown", (event) => {
-    event.stopPropagation();
+    if (!((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k")) event.stopPropagation();
     if (event.isComposing) return;
     if (event.key === "Escape") cancel();
     else if (event.key === "Enter" && !event.shiftKey) submit();

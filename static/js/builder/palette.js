@@ -111,8 +111,9 @@ export async function openPalette({ line, alive, label, preview, add, close, fai
       select(option);
   });
   row.addEventListener("keydown", (event) => {
-    event.stopPropagation();
-    if (event.isComposing || event.ctrlKey || event.metaKey) return;
+    const isChord = event.ctrlKey || event.metaKey;
+    if (!isChord || /^[zy]$/i.test(event.key)) event.stopPropagation(); // the page has commands for the others
+    if (event.isComposing || isChord) return;
     const isSearch = event.target instanceof Element && event.target.id === "palette-q";
     if (event.key === "Escape") close();
     else if (isSearch && event.key === "ArrowDown") walk(1);

@@ -42,8 +42,12 @@ const COMPOUND = new Set([
 ]);
 const PART_WORDS = new Set(["elif", "else", "except", "finally", "case"]);
 
-/** @param {string} source @returns {Program} */
+/** The last one that was read: what is tried is mostly what comes next. @type {Program | null} */
+let lastRead = null;
+
+/** @param {string} source @returns {Program} that nobody changes */
 export function readProgram(source) {
+  if (lastRead?.source === source) return lastRead;
   const lines = source.split("\n");
   const tree = parse(source);
   const reader = new Reader(source, lines);
@@ -51,7 +55,8 @@ export function readProgram(source) {
   const root = { head: null, of: null, indent: "", depth: 0, statements: [] };
   reader.readBody(tree.topNode, root);
   const items = withOtherLines(reader.items, lines, root);
-  return { source, lines, items, root, tree, broken: !isWhole(tree) };
+  lastRead = { source, lines, items, root, tree, broken: !isWhole(tree) };
+  return lastRead;
 }
 
 /** The text again. @param {Program} program */

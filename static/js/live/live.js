@@ -110,6 +110,7 @@ export function createLive(foot, store, say, { editor, markOlder }) {
     if (schedule.notBefore > performance.now())
       return strip.tell({ text: say("live_waits"), line: null, kind: "later" });
     const line = state.opened && !isCurrent(state) ? firstOlder(state.opened.trace, state.text).line : null;
+    if (schedule.asked && schedule.restsAt === null) return strip.running(line);
     const isUnfinished = schedule.isUnfinished || schedule.answer !== null;
     strip.typing(line, isUnfinished);
   }

@@ -37,6 +37,11 @@ export function createStrip(foot, say) {
       const text = line === null ? say("live_settings") : say("live_typing", { line });
       show("typing", text, isUnfinished ? say("live_unfinished") : "", false);
     },
+    /** The reader waits for a run. @param {number | null} line the first that differs, null where the settings do */
+    running(line) {
+      const text = line === null ? say("live_running") : say("live_running_line", { line });
+      show("typing", text, "", true);
+    },
     /** @param {Reason} reason */
     tell({ text, line, kind }) {
       show(kind, text, line === null ? "" : say("line", { line }), true);
