@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.databases import DatabaseFactory
-from tests.test_cli import command
+from tests.forked_server import run_command
 from tests.test_saved_programs import saved, visiting
 
 pytest_plugins = ["tests.databases"]
@@ -65,7 +65,7 @@ def test_the_terminal_prints_a_line_for_each_file(tmp_path: Path) -> None:
     files = [tmp_path / "wrong.py", tmp_path / "right.py"]
     files[0].write_text(PROGRAM)
     files[1].write_text("import torch\nx = torch.ones(2)\n")
-    done = command("explain", "--json", *map(str, files))
+    done = run_command("explain", "--json", *map(str, files))
     assert (done.returncode, done.stderr) == (0, "")
     wrong, right = (json.loads(line)["findings"] for line in done.stdout.splitlines())
     assert list(wrong[0]) == FIELDS and right == []
@@ -79,7 +79,7 @@ def test_the_terminal_prints_a_line_for_each_file(tmp_path: Path) -> None:
 
 def test_the_terminal_shows_the_lines_for_reading(tmp_path: Path) -> None:
     (tmp_path / "wrong.py").write_text(PROGRAM)
-    done = command("explain", str(tmp_path / "wrong.py"))
+    done = run_command("explain", str(tmp_path / "wrong.py"))
     assert (
         "error[saved_overwritten]: Line 4 overwrote numbers that backward still needs: exp had kept y." in done.stdout
     )
@@ -93,10 +93,10 @@ def test_the_terminal_compares_gradients_with_finite_differences(tmp_path: Path)
         "import torch\nx = torch.tensor([0., 1.], requires_grad=True)\nw = torch.tensor([1., 2.], requires_grad=True)\n"
         "torch.autograd.grad((torch.relu(x) * w.detach()).sum(), (x, w), allow_unused=True)\n"
     )
-    result = command("explain", "--check-gradients", "--json", str(file))
+    result = run_command("explain", "--check-gradients", "--json", str(file))
     check = json.loads(result.stdout)["gradients"]["check"]
     assert {leaf["name"]: leaf["verdict"] for leaf in check["leaves"]} == {"x": "kink", "w": "cut"}
-    text = command("explain", "--check-gradients", "--language", "zh", str(file)).stdout
+    text = run_command("explain", "--check-gradients", "--language", "zh", str(file)).stdout
     assert "w[1]：损失随它变化，斜率是 1，却没有梯度到来" in text
-    plain = command("explain", "--check-gradients", str(file)).stdout
+    plain = run_command("explain", "--check-gradients", str(file)).stdout
     assert "relu on line 4 has an input exactly where its slope jumps." in plain and "cut off" in plain

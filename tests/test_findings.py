@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_cli import command
+from tests.forked_server import run_command
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = sorted((ROOT / "tests/findings").glob("*.py"))
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not (ROOT / "static/dist/exports.js").exists(), 
 @pytest.fixture(scope="module")
 def explained() -> dict[str, list[dict[str, Any]]]:
     """The findings of every program, by its name."""
-    done = command("explain", "--json", *map(str, PROGRAMS))
+    done = run_command("explain", "--json", *map(str, PROGRAMS))
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line)["findings"] for line in done.stdout.splitlines()]
     return dict(zip((path.stem for path in PROGRAMS), lines, strict=True))

@@ -11,8 +11,8 @@ from server.app import create_app
 from server.settings import Settings
 from server.wire.api import MAX_INPUT, RunRequest
 from server.wire.saved_programs import Content
+from tests.forked_server import run_command
 from tests.page_driver import leave, paste, run
-from tests.test_cli import command
 from tests.test_saving import fresh, leave_profile, saved
 from tests.tracing import printed, trace
 
@@ -63,12 +63,12 @@ def test_the_command_line_reads_a_file_or_the_standard_input(tmp_path: Path) -> 
     program.write_text(PROGRAM)
     lines.write_text("4\n")
     for words, text in (((str(lines),), None), (("-",), "4\n")):
-        done = command("trace", "--input", *words, str(program), text=text)
+        done = run_command("trace", "--input", *words, str(program), text=text)
         assert printed(json.loads(done.stdout)) == "How many? tensor(6.)\n"
-    missing = command("trace", "--input", str(tmp_path / "none"), str(program))
+    missing = run_command("trace", "--input", str(tmp_path / "none"), str(program))
     assert missing.returncode == 2 and "No such file" in missing.stderr
     lines.write_text("x" * (MAX_INPUT + 1))
-    assert "10000 are allowed" in command("explain", "--input", str(lines), str(program)).stderr
+    assert "10000 are allowed" in run_command("explain", "--input", str(lines), str(program)).stderr
 
 
 def test_the_interface_saves_it_and_gives_it_back(tmp_path: Path) -> None:

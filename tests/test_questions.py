@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_cli import command
+from tests.forked_server import run_command
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT.parent / "shared/questions"
@@ -25,7 +25,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def explained() -> dict[str, list[dict[str, Any]]]:
     """The findings of every question, by its name."""
-    done = command("explain", "--json", *(str(FOLDER / f"{name}.py") for name in EXPECTED))
+    done = run_command("explain", "--json", *(str(FOLDER / f"{name}.py") for name in EXPECTED))
     assert done.returncode == 0, done.stderr
     return {name: json.loads(line)["findings"] for name, line in zip(EXPECTED, done.stdout.splitlines(), strict=True)}
 
