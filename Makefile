@@ -24,6 +24,7 @@ help:
 	@echo "make scenario NAME=view_of_a_view    start a scenario of the gallery from a template, and serve it"
 	@echo "make quick       the checks, and the tests that need neither minutes, a browser nor attacks (a minute and a half)"
 	@echo "make test        the same set-up, then every check and test"
+	@echo "make exhaustive  of very many like cases those that make test leaves out (some minutes)"
 	@echo "make gpu-check   the tests that need a GPU, with GPU_PYTHON=python3 in another Python than .venv's"
 	@echo "make settings    write docs/settings.md from the table of settings"
 	@echo "make agreement   hold our traces against plain CPython, at the end and after every statement"
@@ -61,7 +62,11 @@ test:
 
 quick: setup build
 	$(GROUPED) check tests-node
-	$(PYTHON) -m pytest $(PARALLEL) -m "not slow and not browser and not attack"
+	$(PYTHON) -m pytest $(PARALLEL) -m "not slow and not browser and not attack and not exhaustive"
+
+# of very many like cases those that make test leaves out: docs/decisions/0027
+exhaustive: setup build $(VENV)/.chromium
+	$(PYTHON) -m pytest $(PARALLEL) -m exhaustive
 
 # by their files, so that no other is imported
 tests-attack tests-beside: tests-%:
@@ -72,7 +77,7 @@ tests-rest-after-attacks: tests-attack
 	$(MAKE) --no-print-directory --output-sync=none tests-rest
 
 tests-rest:
-	$(PYTHON) -m pytest $(AGAIN) $(PARALLEL) -m "not attack and not beside"
+	$(PYTHON) -m pytest $(AGAIN) $(PARALLEL) -m "not attack and not beside and not exhaustive"
 
 tests-node: setup build
 	$(NPM) test

@@ -8,8 +8,10 @@ import pytest
 from tests import drawn_scenarios
 from tests.conftest import ROOT
 from tests.page_driver import STALE, at_step, leave, page_trace, paste, run
+from tests.sampling import in_turn
 
 AXE = ROOT / "node_modules/axe-core/axe.min.js"
+THEMES = ["light", "dark"]
 REFUSED = "import torch\nimport socket\nimport subprocess\n"
 
 CONTRAST = """() => {
@@ -68,7 +70,7 @@ def axe(page: Any) -> list[str]:
     return [f"{v['id']}: {n['html'][:200]} {n['failureSummary'][:300]}" for v in violations for n in v["nodes"][:4]]
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=THEMES)
 def themed(request: Any, page: Any) -> Any:
     """The page in a theme, as the system asks for it, without motion."""
     page.emulate_media(color_scheme=request.param, reduced_motion="reduce")
@@ -113,7 +115,7 @@ def test_axe_finds_nothing_in_a_comparison(themed: Any, site: str, width: int) -
     assert axe(themed) == []
 
 
-@pytest.mark.parametrize("name", drawn_scenarios.NAMES)
+@pytest.mark.parametrize(("name", "themed"), in_turn(drawn_scenarios.NAMES, THEMES), indirect=["themed"])
 def test_what_is_written_in_the_picture_can_be_read(themed: Any, site: str, name: str) -> None:
     themed.goto(f"{site}/?s={name}")
     themed.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")
@@ -125,8 +127,7 @@ def test_what_is_written_in_the_picture_can_be_read(themed: Any, site: str, name
         themed.keyboard.press("ArrowRight")
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("name", drawn_scenarios.NAMES)
+@pytest.mark.parametrize(("name", "lang"), in_turn(drawn_scenarios.NAMES, ["en", "zh"]))
 def test_a_sentence_is_said_at_every_step(page: Any, site: str, name: str, lang: str) -> None:
     page.goto(f"{site}/?s={name}&lang={lang}")
     page.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 5")

@@ -5,6 +5,7 @@ overlaps or is cut is measured in the browser, by `tests.stage_reader`.
 """
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests import drawn_scenarios, expected_picture, picture_facts, picture_grap
 from tests.conftest import ROOT
 from tests.page_driver import paste, run
 from tests.picture_facts import Picture
+from tests.sampling import in_turn
 
 SEEDS = ROOT.parent / "shared/seeds/snippets.json"
 FILES = [*drawn_scenarios.PATHS, *sorted((ROOT / "tests/golden").glob("*.py"))]
@@ -104,22 +106,20 @@ def test_every_step_shows_what_the_trace_says(open_page: Any, name: str, source:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("net", [pytest.param(path.read_text(), id=path.stem) for path in NETS])
-def test_nets_are_drawn_at_every_size(open_page: Any, net: str) -> None:
-    """At four sizes every step in the light theme, and some again in the dark one."""
-    paste(open_page, net)
+@pytest.mark.parametrize(("net", "size"), in_turn(NETS, [*SIZES]), ids=lambda value: getattr(value, "stem", value))
+def test_nets_are_drawn_at_every_size(open_page: Any, net: Path, size: str) -> None:
+    """Every step in the light theme, and some again in the dark one."""
+    width, height = SIZES[size]
+    paste(open_page, net.read_text())
     trace = run(open_page)
     steps = len(trace["steps"])
     try:
-        for width, height in SIZES.values():
-            open_page.set_viewport_size({"width": width, "height": height})
-            open_page.evaluate(SETTLED)
-            wrong = problems(trace, pictures(open_page, steps))
-            open_page.emulate_media(color_scheme="dark")
-            dark = open_page.evaluate(stage_reader.LAYOUT, [*range(0, steps, DARK_STEPS)])
-            wrong += [f"dark, step {row['step']}: {text}" for row in dark for text in row["problems"]]
-            open_page.emulate_media(color_scheme="light")
-            assert wrong == [], f"{width} × {height}"
+        open_page.set_viewport_size({"width": width, "height": height})
+        open_page.evaluate(SETTLED)
+        wrong = problems(trace, pictures(open_page, steps))
+        open_page.emulate_media(color_scheme="dark")
+        dark = open_page.evaluate(stage_reader.LAYOUT, [*range(0, steps, DARK_STEPS)])
+        assert [*wrong, *(f"dark, step {row['step']}: {text}" for row in dark for text in row["problems"])] == []
     finally:
         open_page.set_viewport_size({"width": 1440, "height": 900})
         open_page.emulate_media(color_scheme="light")

@@ -14,15 +14,20 @@ import pytest
 from tests.conftest import new_page
 from tests.page_driver import at_step, leave, paste, run
 from tests.running_server import running_server
+from tests.sampling import sampled
 from tests.test_saving import HOSTILE, fresh, leave_profile, others_profile, saved
 
 PROGRAM = "import torch\nx = torch.tensor([3., 4.], requires_grad=True)\ny = x * x\ny.sum().backward()\n"
 CHANCE = "import torch\nx = torch.randn(3)\n"
 
 
-@pytest.fixture(scope="module", params=["", "/box"])
+PREFIXES = ["", "/box"]
+with_each_prefix = pytest.mark.parametrize("public", PREFIXES, indirect=True)
+
+
+@pytest.fixture(scope="module", params=sampled(PREFIXES, lambda k: k == 1))
 def public(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that knows its own address, with a prefix and without."""
+    """A server that knows its own address, with a prefix and without. Without one most tests are `exhaustive`."""
     with running_server(tmp_path_factory.mktemp("share"), request.param) as address:
         yield address
 
@@ -76,6 +81,7 @@ def clipboard(page: Any) -> str:
     return text
 
 
+@with_each_prefix
 def test_a_permalink_has_its_step_selection_and_view(page: Any, public: str) -> None:
     address = made(page, public)
     assert address.startswith(f"{public}/s/")
@@ -324,6 +330,7 @@ def test_a_saved_one_is_run_once_more_on_a_button(page: Any, public: str) -> Non
     assert "from step 3 on" in page.locator("#rerun-told").inner_text()
 
 
+@with_each_prefix
 def test_a_frame_in_another_sites_page_shows_and_steps_and_runs_nothing(page: Any, public: str) -> None:
     address = posted(page, public)
     oembed = page.request.get(f"{public}/oembed", params={"url": f"{address}#i=1"}).json()
@@ -366,6 +373,7 @@ def test_the_file_and_the_paper_say_what_they_are_of(page: Any, public: str, tmp
     assert page.locator("#about a").get_attribute("href") == address
 
 
+@with_each_prefix
 def test_the_menu_gives_what_another_page_needs(page: Any, public: str) -> None:
     page.goto(f"{public}/")
     page.wait_for_selector("#stage [data-handle]")
@@ -445,6 +453,7 @@ def test_the_page_itself_lets_nobody_frame_it(page: Any, public: str) -> None:
         other.context.close()
 
 
+@with_each_prefix
 def test_previews_are_pictures_in_anybodys_page(page: Any, public: str) -> None:
     address = made(page, public)
     graph = page.evaluate(
@@ -475,6 +484,7 @@ def test_hostile_texts_run_nowhere(page: Any, public: str) -> None:
     assert not dialogs
 
 
+@with_each_prefix
 def test_under_a_prefix_everything_is_found(page: Any, public: str) -> None:
     lost: list[str] = []
     page.on("response", lambda answer: lost.append(answer.url) if answer.status >= 400 else None)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from server.wire.trace import Focus, dump
 from server.worker.thinning import MAX_SHARE, Schedule
 from tests.plain_python import run_plain
+from tests.sampling import every, sampled
 from tests.test_agreement import ADDRESS, PROGRAMS
 from tests.tracing import Replay, events, printed, trace
 from tests.workers import Workers
@@ -242,7 +243,9 @@ def turned(source: str, turns: int) -> str:
     return ast.unparse(ast.fix_missing_locations(ast.Module([*first, turns_], [])))
 
 
-@pytest.mark.parametrize("path", [path for path in PROGRAMS if path.stem not in ODD][::3], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sampled([path for path in PROGRAMS if path.stem not in ODD][::3], every(2)), ids=lambda path: path.stem
+)
 def test_a_program_goes_on_as_it_does_while_nobody_looks(path: Path) -> None:
     source = turned(path.read_text(), 12)
     recorded, truth = trace(source, limits={"steps": 400}), run_plain(source)

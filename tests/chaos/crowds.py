@@ -150,7 +150,7 @@ def drop_event_stream(server: MeasuredServer, patience: float = 30.0) -> str:
     return f"its program is gone after {took:.1f} s"
 
 
-def many_runs(server: MeasuredServer, count: int = 200, room: int = 24 * MIB) -> str:
+def many_runs(server: MeasuredServer, count: int = 80, room: int = 24 * MIB) -> str:
     """So many quick runs, and the server is what it was before. room: bytes by which it may have grown."""
 
     def measured() -> tuple[ResourceUsage, int, int]:

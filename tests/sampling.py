@@ -1,0 +1,28 @@
+"""Like cases by the hundred: `make test` has a fixed sample of them, `make exhaustive` all. See docs/decisions/0027."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pytest
+
+
+def sampled(cases: Sequence[Any], is_sample: Callable[[int], bool]) -> list[Any]:
+    """The cases for `pytest.mark.parametrize`; those that are left out of the sample are marked `exhaustive`.
+
+    is_sample: whether the case at a position is in the sample.
+    """
+    return [case if is_sample(k) else pytest.param(case, marks=pytest.mark.exhaustive) for k, case in enumerate(cases)]
+
+
+def every(count: int) -> Callable[[int], bool]:
+    """One of so many cases is in the sample: the first, and those so many further on."""
+    return lambda k: k % count == 0
+
+
+def in_turn(cases: Iterable[Any], variants: Sequence[Any]) -> list[Any]:
+    """Each case with each variant, for `pytest.mark.parametrize`; in the sample each has one, and all have their turn."""
+    return [
+        pytest.param(case, variant, marks=[] if n == k % len(variants) else [pytest.mark.exhaustive])
+        for k, case in enumerate(cases)
+        for n, variant in enumerate(variants)
+    ]
