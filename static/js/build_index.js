@@ -75,8 +75,10 @@ class IndexBuilder {
 
   /** @param {string} kind @param {import("./trace_index.js").Change} change */
   addChange(kind, change) {
-    if (kind === "frame") this.index.frameChanges.push(change);
-    else if (kind === "object") this.index.objectChanges.push(change);
+    if (kind === "frame") {
+      this.index.frameChanges.push(change);
+      this.index.namers.add(change.uid);
+    } else if (kind === "object") this.index.objectChanges.push(change);
     else if (kind === "backward") this.index.backwardChanges.push(change);
   }
 
@@ -92,6 +94,7 @@ class IndexBuilder {
     const isNew = !this.handles.has(uid);
     if (isNew) this.handles.set(uid, handle);
     if (isNew || storage !== undefined || counter !== undefined) this.placeHandle(uid, handle, i);
+    if (grad || fields.parts || fields.tangent || fields.wraps) index.namers.add(uid);
     if (!handle.grad_fn) return;
     const key = this.placed.get(uid) ?? "";
     const node = index.nodes.get(handle.grad_fn);

@@ -41,6 +41,8 @@ export class TraceIndex {
     this.end = Math.max(0, count - 1);
     /** @type {Map<string, Life>} */
     this.lives = new Map();
+    /** @type {Set<string>} what can name others: frames, and tensors that ever have a `.grad`, parts or the like */
+    this.namers = new Set();
     /** @type {Map<string, number[]>} by entity, the steps after its birth that set something of it */
     this.laterChanges = new Map();
     /** @type {Change[]} of frames, in order */

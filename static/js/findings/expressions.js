@@ -49,7 +49,7 @@ export function namesAt(facts, step) {
   const out = new Map();
   for (const at of [step, step - 1]) {
     if (at < 0) continue;
-    const all = [...facts.opened.names(at).tags].flatMap(([uid, tags]) => tags.map((tag) => ({ uid, tag })));
+    const all = [...facts.names(at).tags].flatMap(([uid, tags]) => tags.map((tag) => ({ uid, tag })));
     for (const own of [true, false])
       for (const { uid, tag } of all) if ((tag.frame === frame) === own && !out.has(tag.text)) out.set(tag.text, uid);
   }
@@ -61,8 +61,8 @@ export function namesAt(facts, step) {
  * @param {RunFacts} facts @param {number} step @param {Map<string, string>} out */
 function addSelf(facts, step, out) {
   const { frame } = facts.steps[step] ?? {};
-  const paths = facts.opened.names(step).paths;
-  for (const [uid, tags] of facts.opened.names(step).tags) {
+  const paths = facts.names(step).paths;
+  for (const [uid, tags] of facts.names(step).tags) {
     const path = paths.get(uid);
     if (uid[0] !== "o" || !path) continue;
     for (const tag of tags) {

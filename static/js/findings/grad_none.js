@@ -88,7 +88,7 @@ function addName(diagnosis, facts, interest) {
 
 /** A path through modules says more than the name of a loop. @param {RunFacts} facts @param {Interest} interest */
 function readerName(facts, { uid, path, step }) {
-  const item = (facts.opened.names(step).tags.get(uid) ?? []).find(({ kind }) => kind === "item");
+  const item = (facts.names(step).tags.get(uid) ?? []).find(({ kind }) => kind === "item");
   if (!/[.[]/.test(path) && item && facts.steps[step].iter?.length) return code(item.text);
   const isElement =
     item && !/[.[]/.test(path) && new RegExp(`\\bfor\\b[^:]*\\b${path}\\b[^:]*\\bin\\b`).test(facts.code(step));

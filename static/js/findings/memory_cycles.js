@@ -85,11 +85,10 @@ function assignmentOf(facts, name, before) {
 
 /** Tensors that live on without a name, kept by objects that keep each other. @param {RunFacts} facts @param {number} end @returns {Diagnosis[]} */
 function keptByObjects(facts, end) {
-  const { tags } = facts.opened.names(end);
   return attributeChanges(facts).flatMap(({ owner, name, step, after }) => {
     const life = after?.[0] === "t" ? facts.index.lives.get(after) : undefined;
     const lost = facts.index.lives.get(owner)?.death ?? end;
-    if (!after || !life || life.death < end || tags.has(after) || lost >= end) return [];
+    if (!after || !life || life.death < end || lost >= end || facts.names(end).tags.has(after)) return [];
     const circle = cycleFrom(facts, owner, lost);
     if (!circle) return [];
     const x = facts.name(after, lost);
@@ -157,12 +156,13 @@ function cycleFrom(facts, start, step) {
 /** Tensors that live on without a name and have a hook whose text mentions them: the hook keeps its tensor.
  * @param {RunFacts} facts @param {number} end @returns {Diagnosis[]} */
 function keptByHooks(facts, end) {
-  const { tags } = facts.opened.names(end);
+  if (!facts.source.some((line) => line.includes("register_hook"))) return [];
   const history = tensorHistory(facts);
   return [...facts.index.lives.values()].flatMap(({ uid, kind, birth, death }) => {
-    const hung = kind === "tensor" && death >= end && !tags.has(uid) ? history.changes(uid, "hooks").at(-1) : undefined;
-    const hook = hung?.value ? /(\w+)\.register_hook\(\s*lambda\b[^:]*:(.*)$/.exec(facts.code(hung.step)) : null;
-    if (!hung || !hook || !new RegExp(`\\b${hook[1]}\\b`).test(hook[2]) || !facts.steps[hung.step].depth) return [];
+    const hung = kind === "tensor" && death >= end ? history.changes(uid, "hooks").at(-1) : undefined;
+    if (!hung || facts.names(end).tags.has(uid)) return [];
+    const hook = hung.value ? /(\w+)\.register_hook\(\s*lambda\b[^:]*:(.*)$/.exec(facts.code(hung.step)) : null;
+    if (!hook || !new RegExp(`\\b${hook[1]}\\b`).test(hook[2]) || !facts.steps[hung.step].depth) return [];
     const x = code(hook[1]);
     const at = facts.place(hung.step);
     return [

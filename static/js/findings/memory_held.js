@@ -1,9 +1,9 @@
 /** Memory that lives longer than it has to: a large storage under a small view; cycles are in `memory_cycles.js`. */
 
-import { find } from "../entities.js";
 import { itemsize, numel } from "../layout/reads.js";
 import { code, fix, link, namesOf } from "./finding.js";
 import { memoryCycles } from "./memory_cycles.js";
+import { tensorHistory } from "./tensor_history.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
@@ -22,7 +22,7 @@ export function memoryHeld(facts) {
   for (const { storage, nbytes } of largeStorages(facts, end)) {
     const handles = facts.index.handlesOf(storage, end);
     if (!handles.some((uid) => bytesOf(facts, uid, end) * SMALL_PART <= nbytes)) continue;
-    const { tags } = facts.opened.names(end);
+    const { tags } = facts.names(end);
     const named = handles.filter((uid) => tags.has(uid));
     const read = Math.max(0, ...named.map((uid) => bytesOf(facts, uid, end)));
     if (!named.length || read * SMALL_PART > nbytes || facts.index.slotsOf(storage, end).length) continue;
@@ -37,13 +37,15 @@ export function memoryHeld(facts) {
 /** The storages of some size that are there after a step, in the order in which they came. @param {RunFacts} facts
  * @param {number} step */
 function largeStorages(facts, step) {
-  return [...facts.index.lives.values()].flatMap(({ uid, kind, birth, death }) => {
-    if (kind !== "storage" || birth > step || step > death) return [];
-    if ((facts.scan.initialFields(uid)?.nbytes ?? 0) < FEWEST_BYTES && !facts.index.laterChanges.has(uid)) return [];
-    const entity = find(facts.state(step), uid, "storage");
-    const nbytes = entity?.within ? 0 : (entity?.nbytes ?? 0);
-    return nbytes < FEWEST_BYTES ? [] : [{ storage: uid, nbytes }];
-  });
+  const history = tensorHistory(facts);
+  /** @type {{storage: string, nbytes: number}[]} */
+  const out = [];
+  for (const { uid, kind, birth, death } of facts.index.lives.values()) {
+    if (kind !== "storage" || birth > step || step > death) continue;
+    const nbytes = Number(history.value(uid, "nbytes", step));
+    if (nbytes >= FEWEST_BYTES && !history.value(uid, "within", step)) out.push({ storage: uid, nbytes });
+  }
+  return out;
 }
 
 /** @param {RunFacts} facts @param {string} uid @param {number} step */

@@ -33,7 +33,7 @@ export class Naming {
   at(uid, step) {
     if (step < 0) return null;
     const { facts } = this;
-    const tags = facts.opened.names(step).tags.get(uid) ?? [];
+    const tags = facts.names(step).tags.get(uid) ?? [];
     const { frame } = facts.steps[step] ?? {};
     const rank = (/** @type {Tag} */ { kind, frame: of, scope }) =>
       kind === "var" ? (of === frame ? 0 : scope ? 3 : 1) : 2;
@@ -45,14 +45,14 @@ export class Naming {
    * @param {string} name @returns {string | null} */
   moduleName(uid, step, name) {
     if (!this.facts.steps[step]?.depth) return null;
-    const tags = this.facts.opened.names(step).tags.get(uid) ?? [];
+    const tags = this.facts.names(step).tags.get(uid) ?? [];
     const [other] = tags.filter(({ scope, text }) => !scope && !text.startsWith("."));
     return other && other.text !== name ? other.text : null;
   }
 
   /** The path of a `.grad` to its tensor, where it is one: `x.grad`. @param {string} uid @param {number} step @returns {string | null} */
   gradient(uid, step) {
-    const tags = step < 0 ? [] : (this.facts.opened.names(step).tags.get(uid) ?? []);
+    const tags = step < 0 ? [] : (this.facts.names(step).tags.get(uid) ?? []);
     return tags.find(({ kind, text }) => kind === "grad" && !text.startsWith("."))?.text ?? null;
   }
 

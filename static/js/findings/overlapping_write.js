@@ -5,6 +5,7 @@ import { find } from "../entities.js";
 import { fix, link, namesOf } from "./finding.js";
 import { numberOf, numbersText } from "./numbers.js";
 import { operationName } from "./operation_name.js";
+import { tensorHistory } from "./tensor_history.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
@@ -29,12 +30,28 @@ export function overlappingWrites(facts) {
   const out = new Map();
   const failed = REFUSED.test(facts.error?.message ?? "") ? facts.failedOperation : null;
   if (failed) out.set(facts.place(failed.step).line, diagnosisOf(facts, failed, null));
-  for (const op of facts.scan.ops()) {
-    const outcome = op.inputs.length === 2 && op.inputs[0] === op.outputs[0] ? outcomeOf(facts, op) : null;
+  for (const op of selfWrites(facts)) {
+    const outcome = outcomeOf(facts, op);
     const { line } = facts.place(op.step);
     if (outcome && !out.has(line)) out.set(line, diagnosisOf(facts, op, outcome));
   }
   return [...out.values()];
+}
+
+/** Arithmetic in place whose two operands are tensors on one storage. @param {RunFacts} facts @returns {Generator<Operation>} */
+function* selfWrites(facts) {
+  const history = tensorHistory(facts);
+  for (let step = 0; step < facts.steps.length; step++) {
+    const { log } = facts.steps[step];
+    for (let at = 0; at < log.length; at++) {
+      const entry = log[at];
+      if (entry.kind !== "op" || entry.inputs.length !== 2 || entry.inputs[0] !== entry.outputs[0]) continue;
+      const [target, operand] = entry.inputs;
+      if (target === operand || !ARITHMETIC[operationName(entry.name)]) continue;
+      const storage = history.value(operand, "storage", step);
+      if (storage && storage === history.value(target, "storage", step)) yield { ...entry, step, at };
+    }
+  }
 }
 
 /** What became of the elements where an operand changed while it was read; null where none did, or the trace does not say.

@@ -145,8 +145,7 @@ function isTrained(facts, uid, step) {
 function parametersThatMoved(facts) {
   const history = tensorHistory(facts);
   return [...facts.index.lives.values()].flatMap(({ uid, kind, birth }) => {
-    if (kind !== "tensor" || !facts.index.laterChanges.has(uid)) return [];
-    if (history.changes(uid, "storage").length < 2) return [];
+    if (kind !== "tensor" || !history.changedLater(uid, "storage")) return [];
     return history.value(uid, "leaf", birth) && history.value(uid, "requires_grad", birth) ? [uid] : [];
   });
 }

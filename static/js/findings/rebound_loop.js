@@ -19,7 +19,7 @@ export function reboundInLoop(facts) {
       if (out.has(line) || !iter?.length || uid[0] !== "t" || before.uid[0] !== "t") return;
       const isLeaf = history.value(before.uid, "leaf", step) && history.value(before.uid, "requires_grad", step);
       if (!isLeaf || !mentionsAt(facts, step).gradReads.includes(name) || facts.scan.read.has(uid)) return;
-      const later = facts.opened.names(Math.min(step + 1, facts.steps.length - 1)).tags.get(uid) ?? [];
+      const later = facts.names(Math.min(step + 1, facts.steps.length - 1)).tags.get(uid) ?? [];
       const isStored =
         facts.scan.bindings.get(uid)?.some((binding) => `${binding.frame}/${binding.name}` !== key) ||
         later.some(({ kind }) => kind !== "var");
@@ -37,7 +37,7 @@ function isFromLoop({ steps, trace }, step) {
 /** @param {RunFacts} facts @param {import("./scan.js").Binding} before @param {number} step @param {string} name @returns {Diagnosis} */
 function diagnosisOf(facts, before, step, name) {
   const x = { code: name };
-  const path = (facts.opened.names(step).tags.get(before.uid) ?? []).find(
+  const path = (facts.names(step).tags.get(before.uid) ?? []).find(
     ({ text, kind }) => kind !== "var" && !text.startsWith("."),
   );
   const y = path ? { code: path.text } : x;

@@ -6,6 +6,7 @@ import { code } from "./finding.js";
 import { Naming } from "./naming.js";
 import { operationName } from "./operation_name.js";
 import { Scan } from "./scan.js";
+import { StepNames } from "./step_names.js";
 
 /** @typedef {import("../entities.js").Handle} Handle */
 /** @typedef {import("../entities.js").Tensor} Tensor */
@@ -40,6 +41,8 @@ export class RunFacts {
     this._naming = null;
     /** @type {EntityHistory | null} */
     this._entities = null;
+    /** @type {StepNames | null} */
+    this._names = null;
     /** @type {string[]} by statement, as `code` gives it */
     this._codes = [];
     this.error = errorOf(opened.trace, this.steps.length);
@@ -62,6 +65,12 @@ export class RunFacts {
   get entities() {
     this._entities ??= new EntityHistory(this.steps, this.index);
     return this._entities;
+  }
+
+  /** The names by which the program reaches things after a step. @param {number} step */
+  names(step) {
+    this._names ??= new StepNames(this.index, this.entities);
+    return this._names.at(step);
   }
 
   /** The entities after a step, by their uids. @param {number} step */
@@ -139,7 +148,7 @@ export class RunFacts {
 
   /** The operation that made a tensor. @param {string | null | undefined} uid @returns {Operation | undefined} */
   producer(uid) {
-    return this.scan.producers.get(uid ?? "");
+    return uid ? this.scan.producer(uid) : undefined;
   }
 
   /** Every event of a kind, in order.

@@ -100,8 +100,12 @@ export class Scan {
     return this.names.meanings;
   }
 
-  get producers() {
-    return this.makers.producers;
+  /** The operation that made a tensor. @param {string} uid @returns {Operation | undefined} */
+  producer(uid) {
+    const birth = this.index.lives.get(uid)?.birth;
+    const isMaker = (/** @type {Operation} */ op) => op.outputs.includes(uid) && !op.inputs.includes(uid);
+    const made = birth === undefined ? undefined : this.opsAt(birth).find(isMaker);
+    return made ?? this.makers.producers.get(uid); // of a tensor that torch gave the program later than it was first seen
   }
 
   get inPlace() {

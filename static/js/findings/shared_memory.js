@@ -53,7 +53,7 @@ function shallowCopies(facts, uses) {
     if (copy?.uid[0] !== "o") return [];
     for (const write of facts.events("written")) {
       if (write.step <= i || !write.by) continue;
-      const tags = facts.opened.names(write.step).tags.get(write.by) ?? [];
+      const tags = facts.names(write.step).tags.get(write.by) ?? [];
       const tag = tags.find(({ text }) => text.startsWith(`${target}.`));
       const reader = tag && tags.length > 1 ? usedLater(facts, write.by, [tag], write.step, uses) : null;
       if (!reader) continue;
@@ -126,7 +126,7 @@ function readerOf(facts, write, frame, uses) {
   const region = regionCells(write);
   for (const uid of livingBefore(facts, write.storage, write.step)) {
     if (uid === write.by) continue;
-    const { tags } = facts.opened.names(write.step);
+    const { tags } = facts.names(write.step);
     if (isTarget(tags.get(uid) ?? [], targets)) continue;
     const handle = facts.handle(uid, write.step);
     const cells = region && handle ? reads(handle, MAX_ELEMENTS) : [];
@@ -161,7 +161,7 @@ function aliasOf(facts, { by, step, storage }, frame, uses) {
   const { targets, names: mentioned } = mentionsAt(facts, step);
   const [only, ...more] = livingBefore(facts, storage, step).filter((other) => other !== by);
   const uid = facts.naming.at(by, step) || more.length ? by : (only ?? by);
-  const tags = facts.opened.names(step).tags.get(uid) ?? [];
+  const tags = facts.names(step).tags.get(uid) ?? [];
   const variables = tags.filter(({ kind }) => kind === "var");
   const stored = tags.filter(({ kind, text }) => kind === "item" && !text.includes("."));
   const written = variables.some(({ text, frame: of }) => targets.has(text) && of === frame);
@@ -175,9 +175,7 @@ function aliasOf(facts, { by, step, storage }, frame, uses) {
  * @param {number} step @param {Map<string, number[]>} uses @returns {Reader | null} */
 function comparedParameter(facts, uid, step, uses) {
   const { targets } = mentionsAt(facts, step);
-  const tags = (facts.opened.names(step).tags.get(uid) ?? []).filter(
-    ({ kind, text }) => kind === "var" && !targets.has(text),
-  );
+  const tags = (facts.names(step).tags.get(uid) ?? []).filter(({ kind, text }) => kind === "var" && !targets.has(text));
   const named = facts.scan.bindings.get(uid)?.[0]?.step ?? 0;
   for (const tag of tags) {
     const bound = facts.scan.bindings.get(uid)?.find(({ name, frame }) => name === tag.text && frame === tag.frame);
@@ -192,7 +190,7 @@ function comparedParameter(facts, uid, step, uses) {
 /** A name that the program gave to a `.grad` into which a backward adds. @param {RunFacts} facts @param {Write} write
  * @param {Map<string, number[]>} uses @returns {Reader | null} */
 function gradReader(facts, { by, step }, uses) {
-  const names = (facts.opened.names(step).tags.get(by ?? "") ?? []).filter(({ kind }) => kind !== "grad");
+  const names = (facts.names(step).tags.get(by ?? "") ?? []).filter(({ kind }) => kind !== "grad");
   return by ? usedLater(facts, by, names, step, uses) : null;
 }
 

@@ -1,6 +1,6 @@
-/** How a tensor's `grad`, `requires_grad`, `grad_fn`, hooks and storage changed over a run. */
+/** How a tensor's `grad`, `requires_grad`, `grad_fn`, hooks and storage, or a storage's size, changed over a run. */
 
-/** @typedef {"grad" | "requires_grad" | "grad_fn" | "hooks" | "storage" | "leaf"} Field */
+/** @typedef {"grad" | "requires_grad" | "grad_fn" | "hooks" | "storage" | "leaf" | "nbytes" | "within"} Field   the last two of a storage */
 /** @typedef {{step: number, value: unknown}} Change   null for a value that went away */
 
 /** @type {WeakMap<object, TensorHistory>} */
@@ -29,6 +29,11 @@ export class TensorHistory {
       if (value !== undefined) out.push({ step, value });
     }
     return out;
+  }
+
+  /** Whether a field was set again after the step that made a tensor. @param {string} uid @param {Field} field */
+  changedLater(uid, field) {
+    return (this.index.laterChanges.get(uid) ?? []).some((step) => this.steps[step].set[uid][field] !== undefined);
   }
 
   /** The value after a step; null where it has none. @param {string} uid @param {Field} field @param {number} step */

@@ -16,7 +16,7 @@ export function isOptimizerStep(facts, step) {
 
 /** The object that a path leads to at a step, by the paths of the state. @param {RunFacts} facts @param {string} path @param {number} step */
 function objectAt(facts, path, step) {
-  for (const [uid, tags] of facts.opened.names(step).tags) if (tags.some((tag) => tag.text === path)) return uid;
+  for (const [uid, tags] of facts.names(step).tags) if (tags.some((tag) => tag.text === path)) return uid;
   return null;
 }
 

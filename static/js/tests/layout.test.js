@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { roundedPath } from "../marks/path.js";
 import { fullNumber, shortNumber, wireText } from "../layout/format.js";
-import { names } from "../layout/names.js";
 import { extent, readLines, reads } from "../layout/reads.js";
 import { pack, Packer, Slots } from "../layout/packing.js";
 import { openTrace } from "../state.js";
@@ -69,7 +68,7 @@ test("memory read forwards is one line, anything else a line for each logical ro
 });
 
 test("names reach tensors through variables, containers and .grad", () => {
-  const { tags } = names(openTrace(ALL.objects()).at(2).entities);
+  const { tags } = openTrace(ALL.objects()).names(2);
   assert.deepEqual(
     (tags.get("t1") ?? []).map((t) => [t.kind, t.text, t.scope]),
     [
@@ -79,7 +78,7 @@ test("names reach tensors through variables, containers and .grad", () => {
       ["item", "xs[0]", ""],
     ],
   );
-  const later = names(openTrace(ALL.backward()).at(7).entities).tags;
+  const later = openTrace(ALL.backward()).names(7).tags;
   assert.deepEqual(
     (later.get("t5") ?? []).map((t) => t.text),
     ["a.grad"],

@@ -1,0 +1,45 @@
+/** The names by which the program reaches things at a step, from the entities alone that can name something: for those who ask
+ * at a few steps, and have no use for the whole state. */
+
+import { names } from "../layout/names.js";
+
+/** @typedef {import("../layout/names.js").Names} Names */
+/** @typedef {import("../trace_index.js").TraceIndex} TraceIndex */
+/** @typedef {import("../entities.js").Entity} Entity */
+
+const MAX_CACHED_STEPS = 8;
+
+export class StepNames {
+  /** @param {TraceIndex} index @param {import("../entity_history.js").EntityHistory} entities */
+  constructor(index, entities) {
+    this.index = index;
+    this.entities = entities;
+    /** @type {Map<number, Names>} */
+    this.recent = new Map();
+  }
+
+  /** The names after a step. @param {number} step @returns {Names} */
+  at(step) {
+    const i = Math.max(-1, Math.min(step, this.index.bytes.length - 1));
+    const known = this.recent.get(i);
+    if (known) return known;
+    const { get } = this.entities.after(i);
+    const made = names({ get, has: (uid) => this.index.alive(uid, i) }, this.sources(i));
+    this.recent.set(i, made);
+    if (this.recent.size > MAX_CACHED_STEPS)
+      this.recent.delete(/** @type {number} */ (this.recent.keys().next().value));
+    return made;
+  }
+
+  /** The frames and the tensors with a `.grad`, parts or the like, as they are after a step. @param {number} step
+   * @returns {[string, Entity][]} */
+  sources(step) {
+    /** @type {[string, Entity][]} */
+    const out = [];
+    for (const uid of this.index.namers) {
+      const entity = this.entities.entity(uid, step);
+      if (entity) out.push([uid, entity]);
+    }
+    return out;
+  }
+}
