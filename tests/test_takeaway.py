@@ -56,7 +56,7 @@ def opened(page: Any, site: str, query: str) -> dict[str, Any]:
 
 
 def cells(root: ET.Element) -> set[tuple[str, str, str]]:
-    elements = [e for e in root.iter(f"{SVG}g") if e.get("data-cell")]
+    elements = [e for e in root.iter() if e.get("data-cell")]
     return {(e.get("data-cell", ""), e.get("data-dtype", ""), e.get("data-value", "")) for e in elements}
 
 

@@ -81,6 +81,7 @@ export function addDocks(step, row, docks, column, stands) {
  * @param {GraphStep} step @param {string} uid */
 export function turnRoom(step, uid) {
   const visits = step.model.visits.get(uid);
+  if (step.compact && !step.hasTurn(uid)) return 0;
   return visits ? (visits.some(({ k }) => k > 99) ? 20 : 15) : 0;
 }
 

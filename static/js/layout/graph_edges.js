@@ -17,9 +17,9 @@ import { edgeKey } from "./rails.js";
 /** @typedef {import("./pane.js").Rect} Rect */
 /**
  * @typedef {{key: string, from: string, to: string, d: string, top: number, bottom: number, flow: "" | "flow" | "flowed",
- *   arrow: {x: number, y: number, up: boolean} | null}} EdgePlace
+ *   arrow: {x: number, y: number, up: boolean} | null, past: boolean}} EdgePlace
  *   key: `reader:k`. from: the reader; to: its input. flow: whether this step brings a gradient along it, or an earlier one
- *   did. arrow: its tip, where a gradient came through
+ *   did. arrow: its tip, where a gradient came through. past: backward is over and let go of what its graph saved
  * @typedef {(uid: string) => Rect | undefined} BoxOf   the box that stands for a node
  */
 
@@ -102,7 +102,8 @@ function bracketPath(row, { x, cy, down }) {
 /** @param {GraphStep} step @param {Component} component @param {{reader: string, k: number, to: string}} edge @param {string} d
  * @param {[number, number]} span its top and bottom @param {EdgePlace["arrow"]} arrow @returns {EdgePlace} */
 function edgePlace(step, component, { reader, k, to }, d, [top, bottom], arrow) {
+  const past = step.released.has(component);
   const carried = step.visit(reader, component)?.grad_inputs[k];
   const flow = !carried ? "" : step.turn(reader, component)?.step === step.i ? "flow" : "flowed";
-  return { key: `${reader}:${k}`, from: reader, to, d, top, bottom, flow, arrow: carried ? arrow : null };
+  return { key: `${reader}:${k}`, from: reader, to, d, top, bottom, flow, arrow: carried ? arrow : null, past };
 }

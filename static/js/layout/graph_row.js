@@ -31,7 +31,7 @@ import { textWidth } from "./metrics.js";
  *   tag: Words | null, flags: Words[], slots: SlotChip[], moreSlots: (Rect & {keys: string[]}) | null, docks: DockPlace[], hidden: (Rect & {key: string, uids: string[]}) | null, grads: GradPlace[],
  *   seed: boolean, moreGrads: number, past: boolean}} Row
  *   its rectangle is the node's box. top, bottom: with its leaves and gradients. lead: the room before its label. dot:
- *   whether an edge reaches its rail. hidden: leaves that have no place; moreSlots: saved slots that have none; moreGrads: how many gradients have none. past: backward is over and let go of what the node saved
+ *   whether an edge reaches its rail. hidden: leaves that have no place; moreSlots: saved slots that have none; moreGrads: how many gradients have none. past: backward is over and let go of what its graph saved
  */
 
 const MIN_BOX = 44;
@@ -81,7 +81,7 @@ export function graphRow(step, block, column, at, stands) {
     grads: [],
     seed: false,
     moreGrads: 0,
-    past: Boolean(node.released) && step.backwardIsOver(component),
+    past: step.isPast(block),
   };
   const line = new LineRoom(x + w + 5, column.right, cy);
   addNames(step, row, line);

@@ -28,6 +28,7 @@ export class GraphStep {
     this.touched = touched(this.step, this.entities);
     this.selected = selectedUid(options.selected);
     this.toggled = options.toggled;
+    this.compact = options.compact ?? false;
     this.now = this.step?.visit?.node ?? null;
     /** the line of the visited node: its own, or that of the node that it is docked to */
     this.nowBlock = (this.now && model.hosts.get(this.now)) ?? this.now;
@@ -58,6 +59,8 @@ export class GraphStep {
     /** @type {Map<string, number[]>} by node, how many gradients that backward brought to each of its outputs */
     this.arrivals = new Map();
     for (const component of this.components) this.readComponent(component);
+    /** @type {Set<Component>} graphs that backward has let go of */
+    this.released = new Set(this.components.filter((component) => this.isReleased(component)));
   }
 
   /** Names and flags of tensors by the node and the storage that they belong to. */
@@ -155,10 +158,21 @@ export class GraphStep {
     return { k, step, state: step < this.i ? "done" : "running" };
   }
 
-  /** Whether the backward that a graph was last in has ended. @param {Component} component */
-  backwardIsOver(component) {
+  /** Whether a node, or a leaf's, has a turn in the backward that one of the graphs is in. @param {string} uid */
+  hasTurn(uid) {
+    return this.components.some((component) => this.turn(uid, component) !== null);
+  }
+
+  /** Whether a node is of the past: backward is over and let go of what its graph saved. @param {Block} block */
+  isPast(block) {
+    return this.released.has(block.component) && this.rank(block) === 0;
+  }
+
+  /** Whether the backward that a graph was last in has ended, and some node let go of what it had saved.
+   * @param {Component} component */
+  isReleased(component) {
     const { last = Infinity } = this.model.backwards.get(this.backwards.get(component.key) ?? "") ?? {};
-    return last < this.i;
+    return last < this.i && (this.living.get(component.key) ?? []).some(({ uid }) => this.node(uid)?.released);
   }
 
   /** What the backward that a graph was last in did at a node, so far. @param {string} uid @param {Component} component

@@ -10,6 +10,9 @@ import { rowLayout, slimHeight } from "./row_lines.js";
 
 /** Untouched rows beyond which what was touched gets its open rows before they get their closed ones. */
 const CROWD = 14;
+/** Where rows are folded, the others that were left alone have this share of the height at most, and stay closed: as many
+ * at each step, so that what a step touched opens where the last one's closes, and no other row comes or goes. */
+const LEFT_ALONE = 0.66;
 
 /** Heights and levels of all rows, so that they fit into the room where that is possible.
  * @param {MemoryStep} step @param {PlacedItem[]} placed @param {Columns} columns @param {number} room */
@@ -60,14 +63,18 @@ function byPriority(a, b) {
 function foldRows(step, placed, rows, order, room, columns) {
   let used = rows.reduce((sum, row) => sum + row.slim, 0);
   const cold = rows.filter((row) => !row.hot).length;
-  const wants = cold > CROWD ? Math.min(room / 2, roomForTouched(step, rows, columns)) : 0;
+  const crowd = cold > CROWD;
+  const wants = crowd ? Math.min(room / 2, roomForTouched(step, rows, columns)) : 0;
+  const fixed = placed.reduce((sum, place) => sum + place.h, 0);
+  const touched = rows.reduce((sum, row) => sum + (row.hot ? row.slim : 0), 0);
+  const most = crowd ? Math.min(room - wants, (room + fixed) * LEFT_ALONE + touched) : room;
   const folding = used > room;
   const hidden = /** @type {Map<string, Candidate[]>} */ (new Map());
   const headings = headingsOf(placed);
   let rest = 0;
   const last = [...order].reverse();
   for (const row of [...last.filter(({ hot }) => !hot), ...last.filter(({ hot }) => hot)]) {
-    if (!folding || used + (row.hot ? 0 : wants) <= room) continue;
+    if (!folding || used <= (row.hot ? room : most)) continue;
     used -= row.slim;
     const { section } = row.item;
     if (!headings.has(section) && !rest) used += rest = 20;
@@ -138,9 +145,10 @@ function countHiddenRows(placed) {
  * @param {Columns} columns @param {number} free */
 function openRows(step, order, columns, free) {
   let left = free;
+  const folded = order.some(({ placed, hot }) => placed.hidden && !hot);
   for (const { placed, item, slim, hot } of order) {
     if (placed.hidden) continue;
-    if (hot || !item.small)
+    if (hot || item.block.broken || !(item.small || folded))
       for (const level of /** @type {const} */ (["full", "tight"])) {
         if (left <= 0) break;
         const layout = rowLayout(step, item, columns, level);

@@ -4,9 +4,9 @@
  * @typedef {{x: number, y: number, w: number, h: number}} Rect   from the pane's corner, in units: pixels at 100 %
  * @typedef {{w: number, h: number}} Room   units in sight, without the pane's heading; h is Infinity where nothing has to
  *   close, as in a picture that is saved
- * @typedef {{selected: string | null, toggled: ReadonlySet<string>}} PaneOptions
+ * @typedef {{selected: string | null, toggled: ReadonlySet<string>, compact?: boolean}} PaneOptions
  *   selected: the uid of what the reader keeps highlighted. toggled: the keys of the folds that the reader opened or
- *   closed against what the pane does by itself
+ *   closed against what the pane does by itself. compact: no room is kept for what other steps show
  * @typedef {{height: number, anchors: Map<string, Rect>, folds: Map<string, string>, focus: Rect[],
  *   still: boolean}} Pane
  *   height: of all of it; more than the room where the pane has to be scrolled. anchors: where each entity is drawn, by

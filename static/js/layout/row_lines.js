@@ -74,7 +74,7 @@ class Arrangement {
     this.alone = block.handles.length + block.others.length < 2 || item.small;
     const pinRoom = Math.min(3, block.pins.length) * 11;
     const strip = this.strip(block, this.full ? columns.fullStripW : columns.stripW - pinRoom, this.low);
-    const pinned = this.full && (item.small ? block.pins.length > 0 : block.kept);
+    const pinned = this.full && (item.small || at.options.compact ? block.pins.length > 0 : block.kept);
     this.top = pinned ? SIZE.pins : 0;
     this.y = this.top;
     /** @type {RowLayout} */

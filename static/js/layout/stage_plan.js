@@ -44,12 +44,12 @@ export function isNarrow(w) {
 
 /** @param {StageModel} model @param {number} i @param {Size} size @param {StageOptions} [options] @returns {StagePlan} */
 export function stagePlan(model, i, size, options = {}) {
-  const { scale = null, share = null, foot = 0, selected = PLAIN.selected, toggled = PLAIN.toggled } = options;
+  const { scale = null, share = null, foot = 0, selected = PLAIN.selected, toggled = PLAIN.toggled, compact } = options;
   const side = isNarrow(size.w) ? (options.side ?? sideOf(model, i)) : null;
   const k = scale ?? fittingScale(model, size, share, side, foot);
   const widths = paneWidths(model, size.w / k, share, side);
   const height = size.h / k - HEADING;
-  const pane = { selected, toggled };
+  const pane = { selected, toggled, compact };
   const rooms = roomsOf(widths, height, foot / k);
   return {
     model,

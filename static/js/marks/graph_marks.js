@@ -51,7 +51,7 @@ function edgeMark({ snap }, edge) {
     "g",
     {
       key: `edge ${edge.key} ${edge.to}`,
-      class: cls("edge", edge.flow, snap.fresh.has(edge.from) && "fresh"),
+      class: cls("edge", edge.flow, edge.past && "past", snap.fresh.has(edge.from) && "fresh"),
       "data-edge": edge.key,
       "data-from": edge.from,
       "data-to": edge.to,

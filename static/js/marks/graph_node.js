@@ -17,7 +17,7 @@ import { fitEnd } from "./graph_texts.js";
 export function rowMark(facts, row, railed) {
   return h(
     "g",
-    { key: `row ${row.uid}`, class: "graph-row moves", transform: `translate(0 ${row.y})` },
+    { key: `row ${row.uid}`, class: cls("graph-row moves", row.past && "past"), transform: `translate(0 ${row.y})` },
     row.docks.map((dock) => dockMark(facts, row, dock)),
     nodeMark(facts, row, railed),
     row.hidden && hiddenMark(facts, row, row.hidden),
@@ -37,14 +37,7 @@ function nodeMark(facts, row, railed) {
     "g",
     {
       key: "node",
-      class: cls(
-        "node",
-        turn?.state,
-        node.released && "released",
-        row.past && "past",
-        fresh && "fresh",
-        node.custom && "custom",
-      ),
+      class: cls("node", turn?.state, node.released && "released", fresh && "fresh", node.custom && "custom"),
       "data-node": uid,
       tabindex: "0",
       role: "group",

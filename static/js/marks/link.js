@@ -13,8 +13,9 @@ import { cls, h } from "../svg.js";
 /** Half the width of the channel beside the divider that links turn in. */
 const CHANNEL = 8;
 const RADIUS = 7;
-/** How far below a slot, and above a pin, a link passes. */
-const BELOW = 6;
+/** How far below a slot a link passes: clear of the node's border. */
+const BELOW_SLOT = 7;
+const ABOVE_PIN = 6;
 /** How far below a leaf that stands behind something else. */
 const BELOW_LEAF = 3;
 const FONT = 11;
@@ -23,15 +24,15 @@ const LABEL_H = 18;
 /** @param {Link} link @param {Frame} frame */
 export function linkMark(link, frame) {
   const { graph, memory } = link;
-  const below = link.slot ? BELOW : link.behind ? BELOW_LEAF : 0;
+  const below = link.slot ? BELOW_SLOT : link.behind ? BELOW_LEAF : 0;
   const from = end((below ? graph.y + graph.h + below : graph.y + graph.h / 2) + frame.graph, frame);
-  const to = end((link.pin ? memory.y - BELOW : memory.y + memory.h / 2) + frame.memory, frame);
+  const to = end((link.pin ? memory.y - ABOVE_PIN : memory.y + memory.h / 2) + frame.memory, frame);
   if (from.out && to.out) return null;
   const start = frame.divider + graph.x + (below ? 10 : -1);
   const stop = link.pin ? memory.x + memory.w / 2 : memory.x + memory.w + 1;
   const arrow = link.kind === "gradient" && !to.out;
   const leave = below && !from.out ? `M${start} ${from.y - below}V${from.y}` : `M${start} ${from.y}`;
-  const arrive = link.pin && !to.out ? `v${BELOW}` : "";
+  const arrive = link.pin && !to.out ? `v${ABOVE_PIN}` : "";
   const way = (/** @type {number} */ x) => `${leave}${linkPath(start, from.y, x, to.y, frame.divider)}${arrive}`;
   return h(
     "g",

@@ -50,7 +50,7 @@ function headingMarks(facts, pane) {
   if (!main) return out;
   const here = facts.snap.step?.frame === main;
   const x = columns.names + textWidth(labels.names, 12) + 12;
-  const w = textWidth(labels.module, 9.5) + 10;
+  const w = textWidth(labels.module, 9.5) + 14;
   const fits = x + w < columns.card - 6;
   const box = h("rect", { key: "box", class: "frame-box", x, y: 4, width: w, height: 16, rx: 4 });
   const name = h("text", { key: "name", class: "frame-name", x: x + 5, y: 15.5, "font-size": 9.5 }, labels.module);

@@ -19,24 +19,27 @@ export function cellMark(uid, band, i, value, at) {
   const plain = fullNumber(value);
   const said = `${uid}[${i}] = ${plain} · ${dtypeText(band.dtype)}`;
   const strike = !numbers && value !== null && typeof value === "object" && "$f" in value;
+  const classes = cls("cell", at.now && "written", !numbers && "heat");
+  const colour = { class: cls("cell-box", tint && `wash ${tint.sign}`), ...box, "fill-opacity": tint?.opacity };
+  const title = h("title", { key: "title" }, at.was === undefined ? said : `${said} (← ${fullNumber(at.was)})`);
+  const facts = {
+    key: `${band.dtype} ${i}`,
+    "data-cell": `${uid}:${i}`,
+    "data-dtype": band.dtype,
+    "data-value": wireText(value),
+  };
+  if (!numbers && !strike && !at.outline)
+    return h("rect", { ...facts, ...colour, class: `${classes} ${colour.class}` }, title); // a matrix has many of them
   return h(
     "g",
     {
-      key: `${band.dtype} ${i}`,
-      class: cls("cell", at.now && "written", !numbers && "heat"),
-      "data-cell": `${uid}:${i}`,
-      "data-dtype": band.dtype,
-      "data-value": wireText(value),
+      ...facts,
+      class: classes,
       tabindex: numbers && at.full ? "-1" : null,
       role: numbers ? "img" : null,
       "aria-label": numbers ? `${uid}[${i}] ${plain}` : null,
     },
-    h("rect", {
-      key: "box",
-      class: cls("cell-box", tint && `wash ${tint.sign}`),
-      ...box,
-      "fill-opacity": tint?.opacity,
-    }),
+    h("rect", { key: "box", ...colour }),
     at.outline &&
       h("rect", {
         key: "written",
@@ -50,7 +53,7 @@ export function cellMark(uid, band, i, value, at) {
     strike &&
       h("path", { key: "nonfinite", class: "nonfinite", d: `M${at.x + 2} ${at.y + 2}l${at.w - 4} ${at.h - 4}` }),
     numbers && numberMarks(value, at),
-    h("title", { key: "title" }, at.was === undefined ? said : `${said} (← ${fullNumber(at.was)})`),
+    title,
   );
 }
 

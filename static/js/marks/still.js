@@ -8,6 +8,7 @@ import { drawOverlay } from "./overlay.js";
 import { stageMarks } from "./stage_marks.js";
 
 /** @typedef {import("./svg_document.js").Picture} Picture */
+/** @typedef {import("../svg.js").VNode} VNode */
 /** @typedef {import("../layout/stage_plan.js").StagePlan} StagePlan */
 /**
  * @typedef {{w?: number, h?: number, scale?: number | null, toggled?: ReadonlySet<string>,
@@ -18,6 +19,8 @@ import { stageMarks } from "./stage_marks.js";
 
 /** The usual room: as wide as on a desktop, and as high as shows a net. */
 const ROOM = { w: 1080, h: 1000 };
+/** Narrower ones, the first in which the picture says as much is taken. */
+const NARROWER = [640, 720, 800, 900];
 const EDGE = 24;
 
 /**
@@ -27,8 +30,12 @@ const EDGE = 24;
  */
 export function stepPicture(opened, i, labels, options = {}) {
   const { w = ROOM.w, h: high = ROOM.h, scale = 1, toggled = new Set(), peeks } = options;
-  const plan = stillPlan(stageModel(opened), i, { w, h: high }, { scale, toggled });
-  const { facts, memory, graph } = stageMarks(plan, labels, peeks);
+  const model = stageModel(opened);
+  const draw = (/** @type {number} */ width) => {
+    const plan = stillPlan(model, i, { w: width, h: high }, { scale, toggled });
+    return { plan, ...stageMarks(plan, labels, peeks) };
+  };
+  const { plan, facts, memory, graph } = drawCompactly(draw, w);
   const scrolled = scrolledTo(plan);
   const left = pictureExtent([...(memory?.heading ?? []), ...(memory?.body ?? [])]);
   const right = pictureExtent([...(graph?.heading ?? []), ...(graph?.body ?? [])]);
@@ -56,13 +63,43 @@ export function stepPicture(opened, i, labels, options = {}) {
   };
 }
 
+/** @typedef {{plan: StagePlan} & ReturnType<typeof stageMarks>} Drawn */
+
+/** As narrow as nothing is lost by it, not even height. @param {(w: number) => Drawn} draw @param {number} w @returns {Drawn} */
+function drawCompactly(draw, w) {
+  const wide = draw(w);
+  const said = texts(wide);
+  const height = heightOf(wide.plan);
+  for (const narrower of NARROWER) {
+    if (narrower >= w) break;
+    const drawn = draw(narrower);
+    if (heightOf(drawn.plan) <= height && texts(drawn) === said) return drawn;
+  }
+  return wide;
+}
+
+/** @param {StagePlan} plan */
+function heightOf({ memory, graph }) {
+  return Math.max(memory?.height ?? 0, graph?.height ?? 0);
+}
+
+/** All that stands in a picture. @param {Drawn} drawn */
+function texts({ memory, graph }) {
+  const out = /** @type {string[]} */ ([]);
+  const read = (/** @type {VNode} */ { text, children }) => {
+    if (text) out.push(text);
+    children.forEach(read);
+  };
+  for (const pane of [memory, graph]) for (const mark of [...(pane?.heading ?? []), ...(pane?.body ?? [])]) read(mark);
+  return out.join("\n");
+}
+
 /** Everything open, one below the other, where that is no higher than the room: a picture needs no places for what comes
  * later. @param {import("../layout/stage_plan.js").StageModel} model @param {number} i
  * @param {import("../layout/stage_plan.js").Size} room @param {import("../layout/stage_plan.js").StageOptions} options */
 function stillPlan(model, i, room, options) {
-  const open = stagePlan(model, i, { w: room.w, h: Infinity }, options);
-  const height = HEADING + Math.max(open.memory?.height ?? 0, open.graph?.height ?? 0);
-  return height <= room.h ? open : stagePlan(model, i, room, options);
+  const open = stagePlan(model, i, { w: room.w, h: Infinity }, { ...options, compact: true });
+  return HEADING + heightOf(open) <= room.h ? open : stagePlan(model, i, room, { ...options, compact: true });
 }
 
 /** How far each pane is scrolled so that what the step touched is in the picture. @param {StagePlan} plan */

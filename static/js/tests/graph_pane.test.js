@@ -416,6 +416,21 @@ test("what waits for gradients, has them, or failed says so by its turn", () => 
   assert.deepEqual(states[2], ["n1 node accumulate waiting", "n2 node waiting", "n3 node failed", "n4 node done"]);
 });
 
+test("a graph recedes once backward is over and has let go of it, not before", () => {
+  const { recorded } = /** @type {any} */ (goldens.find(({ name }) => name.startsWith("a_module_learns")));
+  const opened = openTrace(recorded);
+  const seen = new Set();
+  for (let i = 0; i < opened.count; i++) {
+    const { body } = draw(opened, i, ROOMS[0]);
+    const drawn = body.filter(({ attrs }) => /\b(graph-row|edge)\b/.test(attrs.class ?? ""));
+    const past = drawn.filter(({ attrs }) => /\bpast\b/.test(attrs.class)).length;
+    const running = Boolean(opened.trace.steps[i].visit);
+    if (running) assert.equal(past, 0, `step ${i}`);
+    if (past) seen.add(past === drawn.length ? "all" : "some");
+  }
+  assert.deepEqual([...seen], ["all"]);
+});
+
 test("leaves that no node reads wait in a line below, and come out of it when touched or opened", () => {
   const leaf = (/** @type {string} */ of) => node("torch::autograd::AccumulateGrad", [], { variable: of });
   const made = { s1: storage([1]), c1: counter(), t1: tensor(), t2: tensor() };

@@ -12,6 +12,7 @@ import { LABELS } from "../marks/labels.js";
 import { memoryMarks } from "../marks/memory_marks.js";
 import { stepFacts } from "../marks/step_facts.js";
 import { openTrace } from "../state.js";
+import { counter, frame, node, ref, storage, tensor, trace } from "./entities.js";
 import { ALL } from "./traces.js";
 
 /** @typedef {import("../svg.js").VNode} VNode */
@@ -38,9 +39,9 @@ function open(document) {
 function marks(opened, pane, i) {
   const { heading, body } = memoryMarks(stepFacts(opened, opened.at(i), LABELS), pane, WHOLE);
   const all = /** @type {VNode[]} */ ([]);
-  const walk = (/** @type {VNode} */ node) => {
-    all.push(node);
-    node.children.forEach(walk);
+  const walk = (/** @type {VNode} */ mark) => {
+    all.push(mark);
+    mark.children.forEach(walk);
   };
   [...heading, ...body].forEach(walk);
   return all;
@@ -233,4 +234,47 @@ test("a selected thing has an open row", () => {
   const pane = memoryPane(model, last, { w: 640, h: 500 }, { selected: storage, toggled: new Set() });
   const row = pane.placed.find(({ item }) => item.key === storage);
   assert.ok(row && !row.hidden && row.layout?.level !== "slim");
+});
+
+test("where rows are folded, one row comes and one goes while each is written in its turn", () => {
+  const all = [...Array(40).keys()].map((k) => k + 1);
+  const set = /** @type {Record<string, any>} */ ({
+    f1: frame(Object.fromEntries(all.map((k) => [`v${k}`, ref(`t${k}`)]))),
+  });
+  for (const k of all) {
+    set[`s${k}`] = storage([k, 0]);
+    set[`c${k}`] = counter();
+    set[`t${k}`] = tensor({ shape: [2], storage: `s${k}`, counter: `c${k}` });
+  }
+  const writes = all.map((k) => ({ set: { [`s${k}`]: storage([k, 1]), [`c${k}`]: counter(1) } }));
+  const { opened, model } = open(trace("", [{ set }, ...writes]));
+  const shownAt = (/** @type {number} */ i) => {
+    const { placed } = memoryPane(model, i, { w: 640, h: 600 });
+    return placed.flatMap(({ item, hidden, layout }) =>
+      item.kind === "row" && !hidden ? [{ key: item.key, level: layout?.level }] : [],
+    );
+  };
+  for (let i = 2; i < opened.count; i++) {
+    const [before, now] = [shownAt(i - 1), shownAt(i)];
+    const left = before.filter(({ key }) => !now.some((row) => row.key === key));
+    assert.ok(now.length < all.length && left.length <= 1, `step ${i}: ${left.map(({ key }) => key)}`);
+    const open = now.flatMap(({ key, level }) => (level === "slim" ? [] : [key]));
+    assert.deepEqual(open, [`s${i}`], `step ${i}`);
+  }
+});
+
+test("a compact row keeps no room for pins that come later", () => {
+  const self = { storage: "s1", dtype: "float32", offset: 0, shape: [2], stride: [1], counter: "c1", expected: 0 };
+  const given = { s1: storage([1, 2]), c1: counter(), t1: tensor({ shape: [2], storage: "s1", counter: "c1" }) };
+  const { opened, model } = open(
+    trace("", [
+      { set: { f1: frame({ x: ref("t1") }), ...given } },
+      { set: { n1: node("SinBackward0", [], { saved: { self: { ...self, state: "ok" } } }) } },
+    ]),
+  );
+  const high = (/** @type {number} */ i, /** @type {boolean} */ compact) =>
+    memoryPane(model, i, { w: 640, h: Infinity }, { selected: null, toggled: new Set(), compact }).height;
+  assert.equal(opened.count, 2);
+  assert.ok(high(0, true) < high(0, false));
+  assert.equal(high(1, true), high(1, false));
 });
