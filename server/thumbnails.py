@@ -1,6 +1,7 @@
-"""Thumbnails of operations and stills of scenarios: each drawn once from the trace of its program, while nobody's runs."""
+"""Thumbnails of operations and stills of scenarios: each drawn once from a trace, after visitors' programs."""
 
 import asyncio
+import contextlib
 import functools
 import hashlib
 import logging
@@ -23,6 +24,9 @@ from server.wire.problems import ProblemError
 
 PATIENCE = 1.5
 """Seconds that a request waits for a thumbnail."""
+
+IDLE_WAIT = 3.0
+"""Seconds for which one that is asked for waits until no program runs; then it takes its turn in the queue."""
 
 PAUSE = 0.05
 """Seconds between two looks at whether the workers are free."""
@@ -104,9 +108,11 @@ class Thumbnails:
         """Run the example and draw its trace in every theme. Raises ProblemError, WorkersUnavailable."""
         async with self._turn:
             trace = None
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(IDLE_WAIT):
+                    while self._pool.queue.running:
+                        await asyncio.sleep(PAUSE)
             while trace is None:
-                while self._pool.queue.running:
-                    await asyncio.sleep(PAUSE)
                 try:
                     trace = await self._pool.run(Job(source=example.source, limits=self._settings.limits()))
                 except Busy:

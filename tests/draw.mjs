@@ -3,6 +3,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { bare } from "../static/js/tests/bare.js";
 
-const draw = { step: await bare("pictureOf"), loom: await bare("loomOf") };
+const draw = { step: await bare("pictureOf"), loom: await bare("loomOf"), thumbnail: await bare("thumbnailOf") };
 const jobs = JSON.parse(readFileSync(0, "utf8"));
 writeFileSync(1, JSON.stringify(jobs.map(([kind, ...job]) => draw[kind](...job))));

@@ -2,10 +2,7 @@
 
 import { ROOT } from "../root.js";
 import { element } from "../elements.js";
-import { currentTheme } from "../theme.js";
-
-/** Milliseconds before a thumbnail that was not there is asked for once more. */
-const AGAIN = 3000;
+import { showThumbnails } from "../thumbnails.js";
 
 /** @typedef {import("./alive.js").AliveName} AliveName */
 /** @typedef {{statement: string, imports: string[]}} Draft   what would be added */
@@ -87,7 +84,6 @@ export async function openPalette({ line, alive, label, preview, add, close, fai
     if (form) show(form);
     else if (document.activeElement?.id === "palette-q") select(options()[0]);
   });
-  row.addEventListener("error", ({ target }) => target instanceof HTMLImageElement && hideThumbnail(target), true);
   row.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
@@ -135,25 +131,4 @@ export async function openPalette({ line, alive, label, preview, add, close, fai
       select(options()[0]);
     },
   };
-}
-
-/** Begins to load the entries' thumbnails, as they come into sight. @param {HTMLElement} row */
-function showThumbnails(row) {
-  for (const image of /** @type {NodeListOf<HTMLImageElement>} */ (
-    row.querySelectorAll("img[data-thumbnail]:not([src])")
-  ))
-    image.src = `${image.dataset.thumbnail}?theme=${currentTheme()}`;
-}
-
-/** Hides one that is not made yet, and asks for it once more. @param {HTMLImageElement} image */
-function hideThumbnail(image) {
-  image.classList.add("missing");
-  if ("again" in image.dataset) return;
-  image.dataset.again = "";
-  const { src } = image;
-  setTimeout(() => {
-    if (!image.isConnected) return;
-    image.addEventListener("load", () => image.classList.remove("missing"), { once: true });
-    image.src = src;
-  }, AGAIN);
 }

@@ -50,6 +50,7 @@ export function operationEntries(operations, insert) {
       .split("\n")[0],
     names: [name, name.replaceAll("_", " "), group],
     note: sentence,
+    thumbnail: `${ROOT}/operations/${encodeURIComponent(name)}.svg`,
     run: () => insert(name),
   }));
 }

@@ -7,6 +7,7 @@
  * @property {string[]} [names] what else it is found by, like its English label
  * @property {string} [note] one sentence
  * @property {string} [keys] as they are shown
+ * @property {string} [thumbnail] its address, without the theme
  * @property {() => unknown} run
  */
 /** @typedef {{name: string, entries: Entry[]}} Group */

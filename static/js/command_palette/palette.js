@@ -1,6 +1,7 @@
 /** The command palette: a dialog with a field to search in and the list of what is found, walked by keys. */
 
 import { element } from "../elements.js";
+import { showThumbnails } from "../thumbnails.js";
 import { search } from "./match.js";
 
 /** @typedef {import("./match.js").Group} Group */
@@ -79,6 +80,7 @@ export function createPalette(say) {
         return group;
       }),
     );
+    showThumbnails(list);
     told.textContent = listed.length ? say("palette_count", { n: listed.length }) : say("palette_none");
     select(0);
   }
@@ -160,13 +162,22 @@ export function createPalette(say) {
   };
 }
 
+/** @param {string} address */
+function thumbnailOf(address) {
+  const image = /** @type {HTMLImageElement} */ (element("img", "operation-thumbnail"));
+  Object.assign(image, { alt: "", width: 192, height: 40, loading: "lazy" });
+  image.dataset.thumbnail = address;
+  return image;
+}
+
 /** @param {Entry} entry @param {string} group */
-function optionOf({ id, label, note, keys }, group) {
+function optionOf({ id, label, note, keys, thumbnail }, group) {
   const option = element("div", "command");
   option.id = id;
   option.setAttribute("role", "option");
   option.append(element(group === "operations" ? "code" : "span", "command-label", label));
   if (keys) option.append(element("kbd", "", keys));
   if (note) option.append(element("p", "", note));
+  if (thumbnail) option.append(thumbnailOf(thumbnail));
   return option;
 }

@@ -4,7 +4,7 @@ import vm from "node:vm";
 import { build } from "esbuild";
 import { SCRIPT } from "../../bundle.mjs";
 
-/** @param {"pictureOf" | "loomOf"} [draws] @returns {Promise<(trace: any, step?: number | null, look?: any) => string>} */
+/** @param {"pictureOf" | "loomOf" | "thumbnailOf"} [draws] @returns {Promise<(trace: any, step?: number | null, look?: any) => string>} */
 export async function bare(draws = "pictureOf") {
   const { outputFiles } = await build({
     ...SCRIPT,

@@ -1,0 +1,29 @@
+/** Thumbnails of operations, as they come into sight: one that is not made yet is asked for again. */
+
+import { currentTheme } from "./theme.js";
+
+/** Milliseconds before one that was not there is asked for again; each time longer. */
+const AGAIN = 3000;
+const MOST_TIMES = 4;
+
+/** Begins to load those in an element: `img[data-thumbnail]`, by their address without the theme. @param {HTMLElement} root */
+export function showThumbnails(root) {
+  const images = /** @type {NodeListOf<HTMLImageElement>} */ (root.querySelectorAll("img[data-thumbnail]:not([src])"));
+  for (const image of images) {
+    image.addEventListener("error", () => askAgain(image));
+    image.addEventListener("load", () => image.classList.remove("missing"));
+    image.src = `${image.dataset.thumbnail}?theme=${currentTheme()}`;
+  }
+}
+
+/** @param {HTMLImageElement} image */
+function askAgain(image) {
+  image.classList.add("missing");
+  const times = Number(image.dataset.times ?? 0) + 1;
+  if (times > MOST_TIMES) return;
+  image.dataset.times = String(times);
+  const { src } = image;
+  setTimeout(() => {
+    if (image.isConnected) image.src = src;
+  }, AGAIN * times);
+}
