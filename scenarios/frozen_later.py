@@ -8,3 +8,4 @@ a.requires_grad_(False)
 loss.backward()
 print(a.grad)
 print(b.grad)
+still_filled = a.grad is not None
