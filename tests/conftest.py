@@ -152,7 +152,8 @@ def page(profile: Any) -> Iterator[Any]:
     console_errors: list[str] = []
 
     def told(message: Any) -> None:
-        thumbnail = "/operations/" in message.location["url"]  # it may not be made yet; the palette asks once more
+        # it may not be made yet, and is asked for again
+        thumbnail = message.location["url"].partition("?")[0].endswith(".svg")
         if message.type == "error" and not thumbnail:
             console_errors.append(message.text)
 

@@ -1,7 +1,6 @@
 """The pages: the workbench with a scenario, the gallery, and the partial that a run answers with."""
 
 import base64
-from itertools import groupby
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
@@ -10,6 +9,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from server import PROJECT_FOLDER
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.disconnection import Disconnected
+from server.gallery import FILTERS, neighbours, search_entries, threads
 from server.pool.executions import Subscription
 from server.services import Services
 from server.templating import render, request_language
@@ -43,6 +43,7 @@ async def workbench(request: Request, services: ServicesDep, s: str | None = Non
         "question": text.get("question"),
         "look_at": text.get("look_at"),
         "scenario": scenario,
+        "neighbours": neighbours(services.scenarios, scenario) if scenario and s else None,
     }
     return render(request, "page.html", **values)
 
@@ -50,10 +51,13 @@ async def workbench(request: Request, services: ServicesDep, s: str | None = Non
 @router.get("/gallery", response_class=HTMLResponse)
 async def gallery(request: Request, services: ServicesDep) -> Response:
     """All scenarios, by thread."""
-    threads = [
-        (thread, list(members)) for thread, members in groupby(services.scenarios, lambda scenario: scenario.thread)
-    ]
-    return render(request, "gallery.html", threads=threads)
+    values = {
+        "threads": threads(services.scenarios),
+        "filters": FILTERS,
+        "count": str(len(services.scenarios)),
+        "index": search_entries(services.scenarios),
+    }
+    return render(request, "gallery.html", **values)
 
 
 @router.get("/gallery.json")

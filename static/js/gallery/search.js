@@ -1,0 +1,126 @@
+/** Which scenarios a reader means: by an operation, by words, by a symptom, by an error message that is pasted whole. */
+
+/**
+ * @typedef {{name: string, symptoms: string[], title: string[], question: string[], look_at: string[], source: string}} Entry
+ *   a scenario's texts, in every language
+ * @typedef {{name: string, fields: Map<string, number>, symptoms: Set<string>[]}} Indexed
+ *   fields: what each of its words is worth, by the best field that has it; symptoms: the words of each
+ * @typedef {{entries: Indexed[], rarity: Map<string, number>}} Index   rarity: of a word; what all have is worth little
+ */
+
+/** What a word is worth where it stands. */
+const WEIGHTS = { symptoms: 3, title: 3, name: 2.5, question: 1.5, source: 1.2, look_at: 0.6 };
+/** A symptom counts as a whole when so much of it is asked for. */
+const WHOLE_SYMPTOM = 0.55;
+const SYMPTOM_BONUS = 2;
+/** A word that only begins as a known one does, or stands within it. */
+const BEGINS = 0.7;
+const WITHIN = 0.4;
+/** Hits that are worth less than this part of the best one are left out. */
+const LEAST = 0.34;
+const MOST = 24;
+/** This part of the words has to be known, or nothing is found. */
+const KNOWN = 0.6;
+/** So many words are a message that is pasted: words that nobody knows are overlooked then. */
+const MESSAGE = 5;
+
+const COMMON = new Set(
+  "a an and are as at be been but by can do does for from get got had has have how i if in into is it its me my no of on or so that the their then there this to was what when where which while who why with you your did will would should could after before".split(
+    " ",
+  ),
+);
+
+/** The words of a text: names with their parts, without a plural or a number at the end, and Chinese in pairs.
+ * @param {string} text @returns {string[]} */
+export function words(text) {
+  const found = [];
+  for (const [whole] of text.toLowerCase().matchAll(/\.?[a-z_][a-z0-9_]*\(?|[\u4e00-\u9fff]+/g)) {
+    const run = whole.replace(/^\.|\($/g, "");
+    if (whole !== run && COMMON.has(run)) found.push(`${run}()`); // an operation, as `.to()`
+    if (/[\u4e00-\u9fff]/.test(run)) {
+      for (let k = 0; k + 1 < run.length; k++) found.push(run.slice(k, k + 2));
+      if (run.length === 1) found.push(run);
+      continue;
+    }
+    const parts = run.split("_").filter(Boolean);
+    for (const word of parts.length > 1 ? [parts.join("_"), ...parts] : parts)
+      if (!COMMON.has(word)) found.push(stem(word));
+  }
+  return found;
+}
+
+/** @param {string} word */
+function stem(word) {
+  const bare = word.replace(/(?<=[a-z]{3})\d+$/, "");
+  return bare.length > 3 && /[^su]s$/.test(bare) ? bare.slice(0, -1) : bare;
+}
+
+/** @param {Entry[]} entries @returns {Index} */
+export function buildIndex(entries) {
+  const indexed = entries.map((entry) => {
+    const fields = new Map();
+    for (const [field, weight] of Object.entries(WEIGHTS))
+      for (const word of words([entry[/** @type {keyof Entry} */ (field)]].flat().join("\n")))
+        fields.set(word, Math.max(weight, fields.get(word) ?? 0));
+    return { name: entry.name, fields, symptoms: entry.symptoms.map((text) => new Set(words(text))) };
+  });
+  const rarity = new Map();
+  for (const { fields } of indexed) for (const word of fields.keys()) rarity.set(word, (rarity.get(word) ?? 0) + 1);
+  for (const [word, count] of rarity) rarity.set(word, Math.log(1 + indexed.length / count));
+  return { entries: indexed, rarity };
+}
+
+/** The names of the scenarios that a query means, the best first; all of them, in their order, where nothing is asked.
+ * @param {Index} index @param {string} query @returns {string[]} */
+export function search(index, query) {
+  const asked = [...new Set(words(lastError(query)))];
+  if (!asked.length) return query.trim() ? [] : index.entries.map(({ name }) => name);
+  const known = asked.flatMap((word) => meanings(index, word, asked.length));
+  if (asked.length < MESSAGE && new Set(known.map(({ of }) => of)).size < asked.length * KNOWN) return [];
+  const scored = index.entries.map((entry) => ({ name: entry.name, value: score(index, entry, known) }));
+  scored.sort((a, b) => b.value - a.value);
+  const least = (scored[0]?.value ?? 0) * LEAST;
+  return scored
+    .filter(({ value }) => value > 0 && value >= least)
+    .slice(0, MOST)
+    .map(({ name }) => name);
+}
+
+/** A traceback is about what stands behind its last `…Error:`. @param {string} query */
+function lastError(query) {
+  const at = [...query.matchAll(/\b\w+(?:Error|Exception|Warning): /g)].at(-1)?.index ?? 0;
+  return query.slice(at);
+}
+
+/** The known words that a word stands for, and what each is worth. @param {Index} index @param {string} word
+ * @param {number} count of the words that are asked for
+ * @returns {{of: string, word: string, worth: number}[]} */
+function meanings({ rarity }, word, count) {
+  const own = rarity.get(word);
+  if (own !== undefined) return [{ of: word, word, worth: own }];
+  if (count >= MESSAGE || word.length < 2) return [];
+  const found = [...rarity].filter(([other]) => other.includes(word));
+  return found.map(([other, worth]) => ({
+    of: word,
+    word: other,
+    worth: worth * (other.startsWith(word) ? BEGINS : WITHIN),
+  }));
+}
+
+/** @param {Index} index @param {Indexed} entry @param {{of: string, word: string, worth: number}[]} known */
+function score({ rarity }, { fields, symptoms }, known) {
+  /** @type {Map<string, number>} by the word that was asked for */
+  const best = new Map();
+  for (const { of, word, worth } of known) best.set(of, Math.max(best.get(of) ?? 0, worth * (fields.get(word) ?? 0)));
+  const sum = [...best.values()].reduce((total, value) => total + value, 0);
+  const asked = new Set(known.map(({ word }) => word));
+  const weigh = (/** @type {Iterable<string>} */ some) =>
+    [...some].reduce((total, word) => total + (rarity.get(word) ?? 0), 0);
+  let bonus = 0;
+  for (const symptom of symptoms) {
+    const whole = weigh(symptom);
+    const part = weigh([...symptom].filter((word) => asked.has(word)));
+    if (whole && part / whole >= WHOLE_SYMPTOM) bonus = Math.max(bonus, (part * part) / whole);
+  }
+  return sum + SYMPTOM_BONUS * bonus;
+}

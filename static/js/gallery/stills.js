@@ -1,0 +1,37 @@
+/** The stills of the gallery's cards: loaded as they come into sight, in the page's theme, once more where one is not made yet. */
+
+import { currentTheme } from "../theme.js";
+
+/** Milliseconds before a still that was not there is asked for again, and how often. */
+const AGAIN = 2500;
+const TRIES = 3;
+
+/** @param {HTMLImageElement[]} images each with its address in `data-still` */
+export function startStills(images) {
+  const seen = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries)
+        if (isIntersecting && target instanceof HTMLImageElement) {
+          seen.unobserve(target);
+          load(target, TRIES);
+        }
+    },
+    { rootMargin: "300px" },
+  );
+  for (const image of images) seen.observe(image);
+  const reload = () => {
+    for (const image of images) if (image.src) load(image, 1);
+  };
+  new MutationObserver(reload).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", reload);
+}
+
+/** @param {HTMLImageElement} image @param {number} tries */
+function load(image, tries) {
+  image.onload = () => image.classList.add("there");
+  image.onerror = () => {
+    image.classList.remove("there");
+    if (tries > 1) setTimeout(() => load(image, tries - 1), AGAIN);
+  };
+  image.src = `${image.dataset.still}?theme=${currentTheme()}`;
+}
