@@ -168,11 +168,12 @@ export class GraphStep {
     return this.released.has(block.component) && this.rank(block) === 0;
   }
 
-  /** Whether the backward that a graph was last in has ended, and some node let go of what it had saved.
+  /** Whether the backward that a graph was last in has ended without failing, and some node let go of what it had saved.
    * @param {Component} component */
   isReleased(component) {
     const { last = Infinity } = this.model.backwards.get(this.backwards.get(component.key) ?? "") ?? {};
-    return last < this.i && (this.living.get(component.key) ?? []).some(({ uid }) => this.node(uid)?.released);
+    if (last >= this.i || this.model.opened.trace.steps[last]?.visit?.failed) return false;
+    return (this.living.get(component.key) ?? []).some(({ uid }) => this.node(uid)?.released);
   }
 
   /** What the backward that a graph was last in did at a node, so far. @param {string} uid @param {Component} component

@@ -431,6 +431,15 @@ test("a graph recedes once backward is over and has let go of it, not before", (
   assert.deepEqual([...seen], ["all"]);
 });
 
+test("a graph in which backward failed does not recede", () => {
+  const { recorded } = /** @type {any} */ (goldens.find(({ name }) => name.startsWith("backward_twice")));
+  const opened = openTrace(recorded);
+  const last = opened.count - 1;
+  const { body } = draw(opened, last, ROOMS[0]);
+  assert.equal(having(body, "data-node").filter(({ attrs }) => /\bfailed\b/.test(attrs.class)).length, 1);
+  assert.ok(!body.some(({ attrs }) => /\bpast\b/.test(attrs.class ?? "")));
+});
+
 test("leaves that no node reads wait in a line below, and come out of it when touched or opened", () => {
   const leaf = (/** @type {string} */ of) => node("torch::autograd::AccumulateGrad", [], { variable: of });
   const made = { s1: storage([1]), c1: counter(), t1: tensor(), t2: tensor() };
