@@ -15,6 +15,7 @@ import { leadsToNames, names, refOf } from "./names.js";
  */
 
 const ROOT = /^[^.[]+/;
+const PARTS = /[^.[]+|\[[^\]]*\]?/g;
 
 /** The name with which a path begins. @param {string} path */
 export function rootOf(path) {
@@ -166,12 +167,16 @@ class Builder {
   addAll(entities) {
     const { tags, paths } = names(entities, this.sources);
     const through = optimizerPaths(this.homes.optimizers, paths);
-    for (const [uid, list] of tags) {
-      if (!"tao".includes(uid[0])) continue;
-      const worn = namesOnRow(list, through);
-      const tag = worn.list.find((name) => this.isMain(name, entities)) ?? worn.list[0];
-      if (tag) this.assignHome(uid, tag, entities);
-      for (const name of worn.list) this.widenSection(name, uid);
+    const found = [...tags].flatMap(([uid, list]) => {
+      const worn = "tao".includes(uid[0]) ? namesOnRow(list, through).list : [];
+      const tag = worn.find((name) => this.isMain(name, entities)) ?? worn[0];
+      return tag ? [{ uid, worn, tag }] : [];
+    });
+    const known = found.filter(({ uid }) => this.homes.of.has(uid));
+    const fresh = found.filter(({ uid }) => !this.homes.of.has(uid));
+    for (const { uid, worn, tag } of [...known, ...depthFirst(fresh)]) {
+      this.assignHome(uid, tag, entities);
+      for (const name of worn) this.widenSection(name, uid);
     }
   }
 
@@ -235,6 +240,32 @@ class Builder {
     const scope = tag.scope ? textWidth(tag.scope, 8) + 5 : 0;
     this.homes.widest = Math.max(this.homes.widest, textWidth(text, 12) + scope + 18);
   }
+}
+
+/** @typedef {{uid: string, worn: Tag[], tag: Tag}} Found   a thing with its names, and that by which it is at home */
+
+/** What is inside of a thing right after it, and in its order: `net.0.weight` before `net.1`, as the program made them.
+ * @param {Found[]} found what is nearer to a variable first @returns {Found[]} */
+function depthFirst(found) {
+  /** @typedef {{here: Found[], inner: Map<string, Branch>}} Branch */
+  const grow = () => /** @type {Branch} */ ({ here: [], inner: new Map() });
+  const root = grow();
+  for (const one of found) {
+    let at = root;
+    for (const part of one.tag.text.match(PARTS) ?? []) {
+      const next = at.inner.get(part) ?? grow();
+      at.inner.set(part, next);
+      at = next;
+    }
+    at.here.push(one);
+  }
+  const out = [];
+  const left = [root];
+  for (let at = left.pop(); at; at = left.pop()) {
+    out.push(...at.here);
+    left.push(...[...at.inner.values()].reverse());
+  }
+  return out;
 }
 
 /** @param {Entities} entities @param {string} uid of a frame */
