@@ -217,5 +217,9 @@ def test_what_does_not_meet_is_said_before_it_runs(program: Any) -> None:
     program.locator("input[name='in.loss'][value=b]").click()
     program.locator(".form-problem", has_text="2 elements").wait_for()
     program.locator(".ghost-problem", has_text="RuntimeError").wait_for()
+    card(program, 7).locator(".card-going", has_text="would not be reached").wait_for()
     program.keyboard.press("Control+k")
     program.wait_for_selector(".command-palette[open] input:focus")
+    program.keyboard.press("Escape")
+    program.locator("[data-cancel]").click()
+    assert program.locator(".card-going").count() == 0

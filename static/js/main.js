@@ -67,7 +67,7 @@ function isOpeningProgram() {
 }
 
 const program = createProgramPane(element, store, say, {
-  show: (opened, step, text) => picture.preview.show(opened, step, text),
+  show: (opened, step, text, more) => picture.preview.show(opened, step, text, more),
   clear: () => picture.preview.clear(),
 });
 const picture = createPicturePane(element, store, say, {

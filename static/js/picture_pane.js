@@ -183,14 +183,16 @@ export function createPicturePane(
 
   /** A step of another run in the place of the own one. */
   const preview = {
-    /** @param {import("./state.js").OpenTrace} opened @param {number} i @param {string} text what the foot says of it */
-    show(opened, i, text) {
+    /** @param {import("./state.js").OpenTrace} opened @param {number} i @param {string} text what the foot says of it
+     * @param {string[]} more sentences besides the step's own */
+    show(opened, i, text, more) {
       if (current().view !== "stage") return;
       timeline.pause();
       element("stage").classList.add("previewed");
       stage.show(opened, i);
       element("where").textContent = text;
-      element("sentences").replaceChildren(...captionItems(sentences(opened, i, say)));
+      const going = more.map((sentence) => ({ text: sentence, tone: "going" }));
+      element("sentences").replaceChildren(...captionItems([...sentences(opened, i, say), ...going]));
     },
     clear() {
       const { opened, step } = current();

@@ -4,6 +4,7 @@ import { element } from "../elements.js";
 import { isCurrent } from "../page_selectors.js";
 import { differs } from "../store.js";
 import { aliveNames } from "./alive.js";
+import { button } from "./button.js";
 import { availableCommands, deedOf, keyHints, WALKS } from "./card_keys.js";
 import { createCardList } from "./card_list.js";
 import { stepOfLine } from "./card_facts.js";
@@ -11,6 +12,7 @@ import { startDragging } from "./dragging.js";
 import { openEditField } from "./edit_field.js";
 import * as edits from "./edits.js";
 import { createGhost } from "./ghost.js";
+import { endedAt, linesGoing } from "./going.js";
 import { applyEdits, changesOf } from "./line_edits.js";
 import { openPalette } from "./palette.js";
 import { placeAbove, placeAtEnd, placeBelow } from "./places.js";
@@ -158,9 +160,21 @@ export async function createBuilder({ host, editor, store, stage }) {
   }
 
   const hasLive = document.getElementById("workbench")?.dataset.live !== "off";
-  const ghost = createGhost(stage, hasLive, (problem) => {
-    const line = list.querySelector(".ghost-problem");
-    if (line) line.textContent = problem ? say(problem.key, { message: problem.message }) : "";
+  /** the edits that are previewed @type {import("./line_edits.js").LineEdit[]} */
+  let previewed = [];
+  const ghost = createGhost(stage, hasLive, {
+    tell(problem) {
+      const line = list.querySelector(".ghost-problem");
+      if (line) line.textContent = problem ? say(problem.key, { message: problem.message }) : "";
+      if (!problem) cards.setGoing(new Map());
+    },
+    going(opened, step) {
+      const state = store.state();
+      cards.setGoing(linesGoing(isCurrent(state) ? state.opened : null, opened, previewed));
+      const { memory, nodes } = endedAt(opened, step);
+      const freed = memory.map(({ name, size }) => say("ghost_freed", { name, size }));
+      return nodes.length ? [...freed, say("ghost_nodes", { nodes: nodes.join(", ") })] : freed;
+    },
   });
 
   /** Opens the palette at a place. @param {Place} place @param {string} [operation] whose form is opened at once */
@@ -204,6 +218,7 @@ export async function createBuilder({ host, editor, store, stage }) {
   function preview(place, draft) {
     const outcome = draft && edits.added(cards.program(), place, draft.statement, draft.imports);
     if (!draft || !outcome || "refused" in outcome) return ghost.clear();
+    previewed = outcome.edits;
     const source = applyEdits(cards.program().lines, outcome.edits).join("\n");
     const line = outcome.line + 1;
     const statement = draft.statement.split("\n")[0];
@@ -330,15 +345,4 @@ export async function createBuilder({ host, editor, store, stage }) {
     const line = isCurrent(state) && state.opened?.count ? state.opened.trace.steps[state.step].line - 1 : null;
     return cards.cards().find(({ first, last }) => line !== null && first <= line && line <= last) ?? null;
   }
-}
-
-/** @param {string} className @param {string} text @param {string} key @param {() => void} onClick @param {string} [label] */
-function button(className, text, key, onClick, label) {
-  const made = /** @type {HTMLButtonElement} */ (element("button", className, text));
-  made.type = "button";
-  if (key) made.append(" ", element("kbd", "", key));
-  if (label) made.setAttribute("aria-label", label);
-  if (label) made.title = label;
-  made.addEventListener("click", onClick);
-  return made;
 }

@@ -186,6 +186,22 @@ export function createCardList(list, foot, say, on) {
     }
   }
 
+  /** Strikes the cards that a preview would not reach. @param {Map<number, import("./going.js").Going>} lines by line, from 0 */
+  function setGoing(lines) {
+    for (const old of list.querySelectorAll(".card-going")) {
+      old.closest(".statement-card")?.classList.remove("would-go", "would-raise");
+      old.remove();
+    }
+    for (const item of lines.size ? cards() : []) {
+      const own = Array.from({ length: item.last - item.first + 1 }, (_, k) => lines.get(item.first + k));
+      const going = own.includes("raises") ? "raises" : own.find((found) => found);
+      const card = going && cardOf(item);
+      if (!card) continue;
+      card.classList.add(going === "raises" ? "would-raise" : "would-go");
+      card.querySelector(".card-words")?.append(element("span", "card-going", say(`ghost_${going}`)));
+    }
+  }
+
   list.addEventListener("click", (event) => {
     const row = event.target instanceof Element ? event.target.closest("li[data-line]") : null;
     const item = row && itemsByRow.get(row);
@@ -202,6 +218,7 @@ export function createCardList(list, foot, say, on) {
     setCurrent,
     showRun,
     setMessages,
+    setGoing,
     insertBelow,
     removeInserted,
     cardOf,

@@ -4,14 +4,17 @@ import { openTrace } from "../state.js";
 import { requestTrace, TraceError } from "../trace_source.js";
 
 /** @typedef {import("../state.js").OpenTrace} OpenTrace */
-/** @typedef {{show: (opened: OpenTrace, step: number, text: string) => void, clear: () => void}} PreviewStage   what draws a step of another run */
+/** @typedef {{show: (opened: OpenTrace, step: number, text: string, more: string[]) => void, clear: () => void}} PreviewStage
+ *   what draws a step of another run; text: what the foot says of it; more: sentences besides the step's own */
+/** @typedef {{source: string}} Draft   a program with its settings */
 
 /** Milliseconds after the reader's last move at which it is run. */
 const RUN_AFTER = 180;
 
 /** @param {PreviewStage} stage @param {boolean} live the host has runs while typing: a preview counts as one
- * @param {(problem: {key: string, message: string} | null) => void} tell */
-export function createGhost(stage, live, tell) {
+ * @param {{tell: (problem: {key: string, message: string} | null) => void, going: (opened: OpenTrace, step: number) => string[]}} on
+ *   tell: why it would not run to its end; going: a preview is about to be shown: what it would take away */
+export function createGhost(stage, live, { tell, going }) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   let request = new AbortController();
@@ -22,7 +25,7 @@ export function createGhost(stage, live, tell) {
     request.abort();
   }
 
-  /** @param {{source: string}} program with its settings @param {number} line from 1 @param {string} text of the foot */
+  /** @param {Draft} program @param {number} line from 1 @param {string} text of the foot */
   async function run(program, line, text) {
     request = new AbortController();
     const { signal } = request;
@@ -39,7 +42,7 @@ export function createGhost(stage, live, tell) {
         tell({ key: "form_preview_refused", message: error?.refusals?.[0]?.message ?? error?.message ?? "" });
       else if (error) tell({ key: "form_preview_failed", message: `${error.type}: ${error.message}`.split("\n")[0] });
       else tell(null);
-      if (steps.length) stage.show(opened, steps[0].i, text);
+      if (steps.length) stage.show(opened, steps[0].i, text, going(opened, steps[0].i));
       else stage.clear();
     } catch (error) {
       if (!signal.aborted && error instanceof TraceError) stage.clear();
@@ -48,7 +51,7 @@ export function createGhost(stage, live, tell) {
   }
 
   return {
-    /** @param {{source: string}} program @param {number} line @param {string} text */
+    /** @param {Draft} program @param {number} line @param {string} text */
     show(program, line, text) {
       if (program.source === shown) return;
       cancel();

@@ -1,0 +1,55 @@
+/** What a card that is not in the program yet would take away: memory and nodes at its step, and cards below that would not be reached. */
+
+import { bytesText } from "../layout/format.js";
+import { shortNodeName } from "../layout/node_labels.js";
+
+/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {"raises" | "missed"} Going   the program would stop there; it would not be reached */
+
+/**
+ * What a step ends that had a name before, or that is of the graph.
+ * @param {OpenTrace} opened @param {number} i @returns {{memory: {name: string, size: string}[], nodes: string[]}} nodes: as the graph calls them
+ */
+export function endedAt(opened, i) {
+  const gone = new Set(i > 0 ? opened.trace.steps[i].gone : []);
+  if (!gone.size) return { memory: [], nodes: [] };
+  const before = opened.state(i - 1);
+  const { tags } = opened.names(i - 1);
+  const memory = [];
+  const nodes = [];
+  for (const [uid, entity] of before) {
+    if (entity.kind === "node" && gone.has(uid) && !entity.variable) nodes.push(shortNodeName(entity.name ?? ""));
+    if (entity.kind !== "tensor" || !entity.storage || !gone.has(entity.storage)) continue;
+    const name = tags.get(uid)?.[0]?.text;
+    const storage = before.get(entity.storage);
+    if (name && storage?.kind === "storage") memory.push({ name, size: bytesText(storage.nbytes ?? 0) });
+  }
+  return { memory, nodes };
+}
+
+/**
+ * The lines that a program with edits would not reach, and the one that would raise, where its run of now does.
+ * @param {OpenTrace | null} base the program's run @param {OpenTrace} preview the run with the edits
+ * @param {import("./line_edits.js").LineEdit[]} edits that only add lines
+ * @returns {Map<number, Going>} by line of the program, from 0
+ */
+export function linesGoing(base, preview, edits) {
+  /** @type {Map<number, Going>} */
+  const out = new Map();
+  const { outcome } = preview.trace;
+  if (!base || outcome.status === "finished") return out;
+  const reached = new Set(preview.trace.steps.map(({ line }) => line));
+  for (const line of new Set(base.trace.steps.map((step) => step.line - 1))) {
+    const moved = line + 1 + edits.filter(({ to }) => to <= line).reduce((sum, edit) => sum + added(edit), 0);
+    if (outcome.error?.line === moved) out.set(line, "raises");
+    else if (!reached.has(moved)) out.set(line, "missed");
+  }
+  const { error } = base.trace.outcome;
+  if (error?.line && out.get(error.line - 1) === "raises") out.delete(error.line - 1); // it does now
+  return out;
+}
+
+/** How many lines more it makes. @param {import("./line_edits.js").LineEdit} edit */
+function added({ from, to, lines }) {
+  return lines.length - (to - from);
+}
