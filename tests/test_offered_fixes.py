@@ -91,16 +91,16 @@ def test_what_is_offered_runs_to_its_end_without_the_finding(
         assert len([finding for finding in run.left if finding.kind == run.finding.kind]) < len(same), run.fix.source
 
 
-def gradients(source: str) -> Gradients:
-    """Of every variable that a program leaves: the gradients of tensors and of modules' parameters, by name.
-
-    In a fork: forks of a process in which autograd's engine has threads can't run a backward.
-    """
-    found: Gradients = pickle.loads(forked(lambda write: write(pickle.dumps(gradients_here(source)))))
+def gradients(sources: list[str]) -> list[Gradients]:
+    """Those of each of these programs. In a fork: forks of a process in which autograd's engine has threads can't run a backward."""
+    found: list[Gradients] = pickle.loads(
+        forked(lambda write: write(pickle.dumps([gradients_here(source) for source in sources])))
+    )
     return found
 
 
 def gradients_here(source: str) -> Gradients:
+    """Of every variable that a program leaves: the gradients of tensors and of modules' parameters, by name."""
     variables: dict[str, Any] = {}
     warnings.simplefilter("ignore")
     torch.manual_seed(0)
@@ -132,11 +132,11 @@ def test_programs_are_corrected_by_hand() -> None:
 def test_a_fix_gives_the_gradients_of_the_corrected_program(
     name: str, tried: tuple[dict[str, list[Finding]], list[Trial]]
 ) -> None:
-    right = [
-        gradients(path.read_text()) for path in sorted(CORRECTED.glob("*.py")) if path.name.partition(".")[0] == name
-    ]
+    right = [path.read_text() for path in sorted(CORRECTED.glob("*.py")) if path.name.partition(".")[0] == name]
     finding = tried[0][f"findings/{name}"][0]
     offered = [run for run in tried[1] if run.is_offered and run.finding is finding]
     assert offered, finding.text
-    for run in offered:
-        assert any(agree(gradients(run.fix.source), version) for version in right), run.fix.source
+    found = gradients([*right, *(run.fix.source for run in offered)])
+    versions, fixed = found[: len(right)], found[len(right) :]
+    for run, gradient in zip(offered, fixed, strict=True):
+        assert any(agree(gradient, version) for version in versions), run.fix.source
