@@ -36,7 +36,7 @@ WITHOUT_FIX: dict[str, set[str]] = {
     "saved_overwritten": {"saved_overwritten_max_norm_in_forward"},
     "shape_mismatch": {"shape_cat", "shape_loss", "shape_mismatch_broadcasting_loss",
                        "shape_mismatch_cross_entropy_probs_shape", "shape_setitem", "shape_view"},
-    "shared_memory": {"function", "mutated_batch_in_dataset", "reshape"},
+    "shared_memory": {"function", "mutated_batch_in_dataset"},
     "zero_gradient": {"ce_single_logit", "clamp", "clamp_dead", "clamped_action", "sigmoid", "softmax_sum",
                       "zero_init_two_layers"},
 }  # fmt: skip

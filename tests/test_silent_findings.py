@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.explaining import findings_of_traces
-from tests.tracing import trace
+from tests.tracing import ROOT, trace
 
 FOLDER = Path(__file__).parent / "silent"
 PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.py"))
@@ -40,3 +40,26 @@ def test_the_finding_its_line_and_its_names(name: str, explained: dict[str, dict
 def test_a_second_step_says_what_the_first_hid(explained: dict[str, dict[str, list[dict[str, Any]]]]) -> None:
     (finding,) = (one for one in explained["en"]["data_clamp"] if one["kind"] == "wrong_gradient")
     assert "`a.grad` is [1, 2, −3]" in finding["what"] and "[3, 2, −6]" in finding["what"]
+
+
+@pytest.mark.parametrize(
+    "scenario, line, what",
+    [
+        ("chunk_and_cat", 8, "changed `x` too: `right` is a view of `x`'s memory since line 4."),
+        ("version_counter", 9, "changed `x` too: `flat` is a view of `x`'s memory since line 5."),
+        ("slice_follows", 9, "changed `first` too: it is a view of `x`'s memory since line 4."),
+        ("to_same_or_copy", 8, "changed `same` too: `x` and `same` are two names of one tensor, since line 4."),
+        ("clone", 7, "changed `a` too: `c` and `a` are the same memory, since line 5."),
+        ("deepcopy", 10, "changed `box[0]` too: what was stored there is the tensor that was written, no copy."),
+    ],
+)
+def test_shared_memory_says_who_is_whose_view_and_since_when(scenario: str, line: int, what: str) -> None:
+    findings = findings_of_traces([trace((ROOT / "scenarios" / f"{scenario}.py").read_text())])[0]
+    (said,) = (one["what"] for one in findings if one["kind"] == "shared_memory" and one["line"] == line)
+    assert said.endswith(what)
+
+
+def test_views_of_one_memory_are_not_called_views_of_each_other() -> None:
+    source = "import torch\nrow = (x := torch.zeros(2, 3))[0]\nflat = x.view(6)\ndel x\nflat[1] = 4.0\nprint(row)\n"
+    (finding,) = findings_of_traces([trace(source)])[0]
+    assert finding["what"].endswith("changed `row` too: `flat` and `row` are views of one memory since line 3.")

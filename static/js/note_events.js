@@ -1,6 +1,8 @@
 /** Notes on a step's events, each by its row of the registry. */
 
 import { find, findHandle } from "./entities.js";
+import { mentionsAt } from "./findings/program_text.js";
+import { RunFacts } from "./findings/run_facts.js";
 import { plainDtype, reads } from "./layout/reads.js";
 import { firstFew, firstLine, isProgramName } from "./note_texts.js";
 import { EVENTS } from "./registry.js";
@@ -59,7 +61,9 @@ function writtenNote(note, event, { opened, index, entities, written, nameOf }) 
     .map(nameOf)
     .filter(isProgramName);
   const isNamed = isProgramName(writer);
-  const storage = isNamed ? event.storage : (readers.shift() ?? event.storage); // by its first reader, where nobody wrote it by name
+  const { targets } = mentionsAt(new RunFacts(opened), index);
+  readers.sort((a, b) => Number(targets.has(b)) - Number(targets.has(a))); // `c[0] = 1` writes c, whoever else reads there
+  const storage = isNamed ? event.storage : (readers.shift() ?? event.storage); // by a reader, where nobody wrote it by name
   const args = { tensor: writer, storage, n: event.changed ?? "?", others: firstFew(readers) };
   const key = isNamed ? note.key : `${note.key}_memory`;
   return { ...note, key: readers.length ? `${key}_shared` : key, args };

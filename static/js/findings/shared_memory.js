@@ -234,12 +234,13 @@ function regionCells({ region, storage }) {
 /** @param {RunFacts} facts @param {Write} write @param {Reader} reader @returns {Diagnosis} */
 function diagnosisOf(facts, write, { uid, tag, used }) {
   const { by, step } = write;
+  const writer = writerOf(facts, write, uid, tag);
   const y = code(tag.text);
-  const x = writerName(facts, write, uid);
-  const shared = sharedSince(facts, uid, by ?? null, step, tag);
+  const x = writerName(facts, write, writer, uid);
+  const shared = sharedSince(facts, uid, writer, step, tag);
   const at = facts.place(shared);
   return {
-    variant: variantOf(facts, write, uid, tag),
+    variant: variantOf(facts, write, writer, uid, tag),
     severity: "note",
     cause: facts.place(step),
     chain: [
@@ -253,34 +254,48 @@ function diagnosisOf(facts, write, { uid, tag, used }) {
   };
 }
 
-/** What was written, by its own name, that of its base, or that of the statement's target.
- * @param {RunFacts} facts @param {Write} write @param {string} uid of the reader */
-function writerName(facts, { by, step, storage }, uid) {
+/** The handle through which a statement writes: what was written if it has a name, else the one of the statement's target,
+ * for `x[0] = 1` writes through a view without a name, else another of the memory that has a name.
+ * @param {RunFacts} facts @param {Write} write @param {string} reader @param {Tag} tag of the reader @returns {string | null} */
+function writerOf(facts, { by, step, storage }, reader, tag) {
+  if (!by || by === reader || facts.naming.at(by, step)) return by ?? null;
+  const { targets } = mentionsAt(facts, step);
+  const { tags } = facts.opened.names(step);
+  const living = livingBefore(facts, storage, step);
+  const target = living.find((uid) => isTarget(tags.get(uid) ?? [], targets));
+  if (target && (target !== reader || !targets.has(tag.text))) return target;
+  const others = [facts.tensor(by, step)?.base, ...living];
+  return others.find((uid) => uid && uid !== reader && facts.naming.at(uid, step)) ?? by;
+}
+
+/** The name of what was written, or the statement's target. @param {RunFacts} facts @param {Write} write
+ * @param {string | null} writer @param {string} reader */
+function writerName(facts, { step, storage }, writer, reader) {
   const [target] = mentionsAt(facts, step).targets;
-  const others = [by, facts.tensor(by, step)?.base, ...livingBefore(facts, storage, step)];
-  for (const other of others)
-    if (other && other !== uid && facts.naming.at(other, step)) return facts.name(other, step);
+  for (const uid of [writer, ...livingBefore(facts, storage, step)])
+    if (uid && uid !== reader && facts.naming.at(uid, step)) return facts.name(uid, step);
   return target ? code(target) : facts.codeFact(step);
 }
 
-/** The step since which both read the same memory. @param {RunFacts} facts @param {string} uid @param {string | null} by
+/** The step since which both read the same memory. @param {RunFacts} facts @param {string} uid @param {string | null} writer
  * @param {number} step @param {Tag} tag */
-function sharedSince(facts, uid, by, step, tag) {
-  if (uid === by || !by) {
+function sharedSince(facts, uid, writer, step, tag) {
+  if (uid === writer || !writer) {
     const bound = facts.scan.meanings.get(`${tag.frame}/${tag.text}`)?.findLast((meaning) => meaning.step <= step);
     const other = facts.scan.bindings.get(uid)?.findLast((binding) => binding.step < step);
-    return Math.max(bound?.step ?? facts.birth(uid), by ? (other?.step ?? 0) : 0);
+    return Math.max(bound?.step ?? facts.birth(uid), writer ? (other?.step ?? 0) : 0);
   }
   const since = (/** @type {string} */ handle) =>
     tensorHistory(facts)
       .changes(handle, "storage")
       .findLast((change) => change.step < step)?.step ?? facts.birth(handle);
-  const later = Math.max(since(uid), since(by));
+  const later = Math.max(since(uid), since(writer));
   return later < step ? later : since(uid);
 }
 
-/** @param {RunFacts} facts @param {Write} write @param {string} uid @param {Tag} tag */
-function variantOf(facts, { by, step, storage }, uid, tag) {
+/** @param {RunFacts} facts @param {Write} write @param {string | null} by the handle that was written through
+ * @param {string} uid @param {Tag} tag */
+function variantOf(facts, { step, storage }, by, uid, tag) {
   if (facts.steps[step].visit) return "grad";
   if (uid[0] === "a" || livingBefore(facts, storage, step).some((handle) => handle[0] === "a" && handle !== uid))
     return "numpy";
@@ -292,8 +307,10 @@ function variantOf(facts, { by, step, storage }, uid, tag) {
     return tag.kind === "item" ? "stored" : "same_tensor";
   const [reader, writer] = [facts.tensor(uid, step), facts.tensor(by, step)];
   if (reader?.stride?.includes(0)) return "expanded";
-  const bases = new Set([reader?.base, writer?.base]);
+  if (reader?.base && reader.base === by) return "view";
+  if (writer?.base === uid) return "base";
+  if (reader?.base && reader.base === writer?.base) return "views";
   const isBase = livingBefore(facts, storage, step).some((handle) => facts.tensor(handle, step)?.base === uid);
-  if (reader?.base || isBase || bases.has(uid) || (by && bases.has(by))) return "view";
+  if (reader?.base || isBase) return "views";
   return tag.kind === "item" ? "container" : "detached";
 }

@@ -37,6 +37,8 @@ export const OFFERS = {
   "parameter_detached.plain_container": ["named_parameters"],
   "parameter_detached.plain_tensor": ["named_parameters"],
   "shared_memory.view": ["data_ptr"],
+  "shared_memory.base": ["data_ptr"],
+  "shared_memory.views": ["data_ptr"],
   "shared_memory.same_tensor": ["data_ptr"],
   "shared_memory.detached": ["data_ptr"],
   "shared_memory.stored": ["data_ptr"],
