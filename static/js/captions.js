@@ -3,6 +3,7 @@
 import { LOOM_LABELS } from "./marks/loom_labels.js";
 import { LABELS } from "./marks/labels.js";
 import { notes } from "./notes.js";
+import { hidesFuture } from "./predict/future.js";
 import { EVENTS } from "./registry.js";
 
 const MAX_SENTENCES = 6;
@@ -33,7 +34,7 @@ export function stepHeading(trace, i, say) {
   const iteration = step.iter?.length ? ` [${step.iter.join(", ")}]` : "";
   const line = trace.program.source.split("\n")[step.line - 1]?.trim() ?? "";
   return {
-    at: `${say("step_of", { i: i + 1, n: trace.steps.length })} · ${say("line", { line: step.line })}${iteration}`,
+    at: `${say("step_of", { i: i + 1, n: hidesFuture(trace) ? "?" : trace.steps.length })} · ${say("line", { line: step.line })}${iteration}`,
     line,
   };
 }

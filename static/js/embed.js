@@ -3,13 +3,14 @@
 import { captionItems } from "./caption_list.js";
 import { loadFindings } from "./findings_bundle.js";
 import { loadLocale } from "./page_locale.js";
+import { loadPredict } from "./predict_bundle.js";
 import { loadTrace, problemOf, TraceError } from "./trace_source.js";
 import { startViewer } from "./viewer.js";
 
 const { trace_url: url, step, title } = JSON.parse(document.getElementById("first")?.textContent ?? "{}");
 const { say } = await loadLocale(document.documentElement.lang);
 try {
-  startViewer({ trace: await loadTrace(url), step, title }, say, loadFindings);
+  startViewer({ trace: await loadTrace(url), step, title }, say, loadFindings, loadPredict);
 } catch (error) {
   if (!(error instanceof TraceError)) throw error;
   const { key, args } = problemOf(error.status, error.problem);

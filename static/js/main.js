@@ -19,6 +19,8 @@ import { loadLocale } from "./page_locale.js";
 import * as select from "./page_selectors.js";
 import { initial, reduce } from "./page_state.js";
 import { preparePalette } from "./palette_loader.js";
+import { startPredict } from "./predict_loader.js";
+import { loadPredict } from "./predict_bundle.js";
 import { startPaneBorder } from "./pane_border.js";
 import { createPicturePane } from "./picture_pane.js";
 import { onFirstInteraction } from "./presence.js";
@@ -47,7 +49,9 @@ function readPage() {
   const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"));
   const devices = [...(device?.options ?? [])].map(option);
   const isLive = readLive(element("workbench").dataset.live ?? "off");
-  return { source, traceUrl, trace: null, saved, devices, draft: readDraft(), isLive };
+  const predicts = url.asksToPredict(location.search);
+  if (predicts || url.readPosition(location.hash).predict) element("first").remove(); // it has what an author says of the run
+  return { source, traceUrl, trace: null, saved, devices, draft: readDraft(), isLive, predicts };
 }
 
 const page = readPage();
@@ -137,7 +141,7 @@ function showStepFacts(state, before) {
   const { opened, step } = state;
   if (!differs(state, before, "opened", "step", "text")) return;
   const gap = select.skippedGap(state);
-  element("unseen").hidden = !gap;
+  element("unseen").hidden = !gap || state.predict !== null;
   if (gap) showSkippedIterations(gap);
   if (!differs(state, before, "opened", "step")) return;
   element("modes").replaceChildren();
@@ -177,7 +181,7 @@ function render(state, before) {
   program.render(state, before);
   if (differs(state, before, "opened", "waiting")) showPanes(state);
   picture.render(state, before);
-  siblings.render(state);
+  siblings.render(state.predict ? { ...state, opened: null } : state);
   showStepFacts(state, before);
   keepDraft(state, before);
   startRequested(state, before);
@@ -210,6 +214,11 @@ function aboutProgram() {
 startLive({ toggle: document.querySelector("#live"), foot: element("live-foot") }, store, say, {
   editor: program.editor,
   markOlder: picture.stage.markOlder,
+});
+startPredict(element, store, say, {
+  load: loadPredict,
+  loadFindings,
+  failed: () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
 });
 startTheme(element("theme"));
 startLegend(element("legend"));
@@ -293,7 +302,8 @@ startSharing(
       url: new URL(page.saved.url, location.href).href,
       title: page.saved.title,
       step: state.step,
-      fragment: url.stepFragment(state.step) + url.viewFragment(state.view),
+      fragment:
+        url.stepFragment(state.step) + url.viewFragment(state.view) + url.predictFragment(state.predict !== null),
     };
   },
   {

@@ -4,10 +4,18 @@ import { startComparisonViewer } from "./compare/viewer.js";
 import * as findings from "./findings/surface.js";
 import { findingLocale } from "./findings/words.js";
 import { locale } from "./locale.js";
+import * as predict from "./predict/predict.js";
+import { predictLocale } from "./predict/words.js";
 import { startViewer } from "./viewer.js";
 
 const { lang } = document.documentElement;
 const content = JSON.parse(document.getElementById("first")?.textContent ?? "{}");
 const { say } = locale(lang);
 if ("left" in content) startComparisonViewer(content, say);
-else startViewer(content, say, async () => ({ ...findings, sentences: async () => findingLocale(lang).say }));
+else
+  startViewer(
+    content,
+    say,
+    async () => ({ ...findings, sentences: async () => findingLocale(lang).say }),
+    async () => ({ ...predict, sentences: async () => predictLocale(lang).say }),
+  );

@@ -18,7 +18,12 @@ export async function fragmentOf(state) {
     : (await url.programFragment(programText(state), step)) +
       settingsFragment(state.settings) +
       url.focusFragment(shownFocus(state));
-  return program + url.selectionFragment(step === null ? null : state.selection) + url.viewFragment(state.view);
+  return (
+    program +
+    url.selectionFragment(step === null ? null : state.selection) +
+    url.viewFragment(state.view) +
+    url.predictFragment(state.predict !== null)
+  );
 }
 
 /**
@@ -41,15 +46,16 @@ export function createAddress(current, onLink) {
     setTimeout(async () => {
       if (write !== writes) return;
       const fragment = await fragmentOf(current());
-      if (write !== writes || fragment === location.hash) return; // a write would end a way back that has begun
-      history.replaceState(null, "", location.pathname + location.search + fragment);
+      const query = current().predict ? location.search : url.withoutPredict(location.search);
+      if (write !== writes || (fragment === location.hash && query === location.search)) return; // a write would end a way back that has begun
+      history.replaceState(null, "", location.pathname + query + fragment);
     }, WRITE_AFTER_MS);
   }
 
   return {
     /** @param {PageState} state @param {PageState | null} before */
     render(state, before) {
-      if (differs(state, before, "text", "settings", "opened", "step", "selection", "view", "requestedStep"))
+      if (differs(state, before, "text", "settings", "opened", "step", "selection", "view", "requestedStep", "predict"))
         scheduleWrite();
     },
   };

@@ -104,6 +104,8 @@ function pictureCommands({ element, state, picture: { shortcuts, canAsk } }) {
     { id: "further", keys: ["-"], available: isStage, run: shortcuts["-"] },
     { id: "fit", keys: ["0"], available: isStage, run: shortcuts[0] },
     { id: "finding", keys: ["e"], available: () => !element("findings").hidden, run: shortcuts.e },
+    click("predict_on", () => element("predict-button"), { keys: ["q"], available: () => !state().predict }),
+    click("predict_off", () => element("predict-button"), { keys: ["q"], available: () => state().predict !== null }),
     { id: "why", keys: ["w"], available: () => hasSteps() && canAsk(), run: shortcuts.w },
     ...downloads,
   ];

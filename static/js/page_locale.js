@@ -21,6 +21,12 @@ const LIVE = {
   zh: () => import("../locales/live.zh.json", { with: { type: "json" } }),
 };
 
+/** @type {Record<string, Load>} */
+const PREDICT = {
+  en: () => import("../locales/predict.en.json", { with: { type: "json" } }),
+  zh: () => import("../locales/predict.zh.json", { with: { type: "json" } }),
+};
+
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} English where the language is not known */
 export const loadLocale = (language) => loadSentences(SENTENCES, language);
 
@@ -29,6 +35,9 @@ export const loadFindingLocale = (language) => loadSentences(FINDINGS, language)
 
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of what the stage's foot says while typing */
 export const loadLiveLocale = (language) => loadSentences(LIVE, language);
+
+/** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of predict mode */
+export const loadPredictLocale = (language) => loadSentences(PREDICT, language);
 
 /** @param {Record<string, Load>} sentences by language @param {string} language */
 async function loadSentences(sentences, language) {

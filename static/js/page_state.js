@@ -7,6 +7,7 @@ import { fixedText, fixOfText, repairedText } from "./repair.js";
 import { wasMadeWith, normalizeSettings, sameSettings } from "./settings.js";
 import { pinStep } from "./saved_slots.js";
 import * as skipped from "./skipped_iterations.js";
+import * as mode from "./predict/mode.js";
 import { openTrace } from "./state.js";
 import { writeBefore } from "./cell_writers.js";
 
@@ -22,9 +23,9 @@ import { writeBefore } from "./cell_writers.js";
  *   settings: {seed: number, device: string, focus: Focus | null, input: string}}} SavedProgram
  *
  * @typedef {{source: string, traceUrl: string | null, trace: Trace | null, saved: SavedProgram | null, devices: string[],
- *   draft: string | null, isLive?: boolean}} Page
+ *   draft: string | null, isLive?: boolean, predicts?: boolean}} Page
  *   What the server sent with the page: its program. draft: what the reader wrote before in this tab. traceUrl: where the program's trace is, null where the server has
- *   none; trace: null until it was fetched; isLive: programs run while they are edited, until the reader says otherwise.
+ *   none; trace: null until it was fetched; isLive: programs run while they are edited, until the reader says otherwise; predicts: it opens in predict mode.
  *
  * @typedef {{id: number, reason: "run" | "repair" | "sibling" | "card" | "iteration" | "elements" | "lookup" | "page", text: string, source: string,
  *   settings: Settings, focus: Focus | null, at: number}} Request
@@ -51,36 +52,10 @@ import { writeBefore } from "./cell_writers.js";
  * @property {{storage: string, at: number} | null} revealed elements of a big storage that the picture is to show
  * @property {Problem | null} problem
  * @property {boolean} isLive programs run while they are edited
+ * @property {import("./predict/mode.js").Predict | null} predict null where nothing is hidden; else `opened` ends with what its reader has seen
  * @property {number | null} cardLine of the card that was changed last: where the answer to that text is opened
  *
- * @typedef {{type: "pageOpened", address: Address}
- *   | {type: "liveSwitched", on: boolean}
- *   | {type: "liveAnswered", source: string, settings: Settings, trace: Trace}
- *   | {type: "linkOpened", address: Address}
- *   | {type: "programEdited", text: string}
- *   | {type: "settingsChanged", settings: Settings}
- *   | {type: "runRequested"}
- *   | {type: "repairRequested", repair: import("./trace.js").Repair, shape?: string}
- *   | {type: "fixApplied", edits: import("./fixes.js").LineEdit[]}
- *   | {type: "siblingChosen", edits: import("./fixes.js").LineEdit[], line: number}
- *   | {type: "cardChanged", line: number}
- *   | {type: "iterationRequested", index: number}
- *   | {type: "elementsRequested", storage: string, at: number}
- *   | {type: "runQueued", id: number, ahead: number}
- *   | {type: "runStarted", id: number}
- *   | {type: "traceArrived", id: number, trace: Trace}
- *   | {type: "traceMissing", id: number}
- *   | {type: "runFailed", id: number, problem: Problem}
- *   | {type: "runCancelled", id: number}
- *   | {type: "stepChosen", step: number}
- *   | {type: "lineChosen", line: number}
- *   | {type: "cellChosen", storage: string, index: number, dtype: string}
- *   | {type: "pinChosen", node: string, slot: string}
- *   | {type: "selectionChanged", key: string | null}
- *   | {type: "questionAsked", uid: string}
- *   | {type: "questionClosed"}
- *   | {type: "viewChosen", view: View}
- *   | {type: "problemFound", problem: Problem}} Action
+ * @typedef {import("./page_actions.js").Action} Action
  */
 
 /** @param {Page} page @param {View} view @returns {PageState} nothing is shown yet: `pageOpened` comes next */
@@ -104,6 +79,7 @@ export function initial(page, view) {
     revealed: null,
     problem: null,
     isLive: page.isLive ?? false,
+    predict: null,
     cardLine: null,
   };
 }
@@ -146,11 +122,11 @@ const TRANSITIONS = {
       : requestRun(state, "card", { source: state.text, at: line }),
   iterationRequested(state, { index }) {
     const gap = skippedGap(state);
-    if (!gap) return state;
+    if (!gap || state.predict) return state;
     return requestRun(state, "iteration", { source: programText(state), focus: skipped.iterationFocus(gap, index) });
   },
   elementsRequested(state, { storage, at }) {
-    if (!isCurrent(state)) return state;
+    if (!isCurrent(state) || state.predict) return state;
     const focus = skipped.cellWindowFocus(storage, at, state.step);
     return requestRun(state, "elements", { source: programText(state), focus, at });
   },
@@ -172,8 +148,14 @@ const TRANSITIONS = {
     return state.opened ? goTo(state, pinStep(state.opened.index, node, slot, state.step)) : state;
   },
   selectionChanged: (state, { key }) => (key === state.selection ? state : { ...state, selection: key }),
-  questionAsked: (state, { uid }) => (state.opened?.count ? { ...state, question: { uid, step: state.step } } : state),
+  questionAsked: (state, { uid }) =>
+    state.opened?.count && !mode.hidesSteps(state.predict) ? { ...state, question: { uid, step: state.step } } : state,
   questionClosed: (state) => (state.question ? { ...state, question: null } : state),
+  predictSwitched: (state, { on }) => mode.switchPredict(state, on, null),
+  questionsMade: (state, { whole, questions, kept }) => mode.takeQuestions(state, whole, questions, kept),
+  predictionMade: (state, { given }) => mode.takeAnswer(state, given),
+  predictContinued: (state) => mode.toNextQuestion(state),
+  predictRestarted: (state) => mode.startAgain(state),
   viewChosen: (state, { view }) => (view === state.view ? state : { ...state, view }),
   problemFound: (state, { problem }) => ({ ...state, problem }),
 };
@@ -186,6 +168,7 @@ function unixLines(text) {
 /** Another step of the trace; -1, for "none", changes nothing. @param {PageState} state @param {number} step @returns {PageState} */
 function goTo(state, step) {
   if (!state.opened?.count || step === -1) return state;
+  if (state.predict && step >= state.opened.count) return mode.showNext(state);
   const clamped = Math.max(0, Math.min(step, state.opened.count - 1));
   return clamped === state.step ? state : { ...state, step: clamped };
 }
@@ -221,7 +204,7 @@ function linkedFocusOf(state, source) {
 function showTrace(state, trace, step) {
   const opened = openTrace(trace);
   const last = Math.max(0, opened.count - 1);
-  return {
+  const shown = {
     ...withoutRequest(state),
     opened,
     step: Math.max(0, Math.min(step ?? openingStep(trace), last)),
@@ -232,6 +215,7 @@ function showTrace(state, trace, step) {
     cardLine: null,
     problem: trace.focus?.repeatable === false ? { key: "not_repeatable" } : state.problem,
   };
+  return mode.hideFuture(shown, opened, step);
 }
 
 /** The trace that was asked for. @param {PageState} state @param {Request} request @param {Trace} trace @returns {PageState} */
@@ -254,6 +238,7 @@ function showAnswer(state, request, trace) {
 /** Where the answer to a request is opened; null: the opening step. @param {PageState} state @param {Request} request
  * @param {Trace} trace @param {number | null} iteration the first step of the iteration that was asked for, or -1 */
 function stepToShow(state, { reason, at }, trace, iteration) {
+  if (state.predict) return state.requestedStep;
   if (reason === "elements") return state.step;
   if (reason === "sibling" || reason === "card") return firstStepAt(trace, at);
   return iteration === null || iteration < 0 ? state.requestedStep : iteration;
@@ -262,6 +247,7 @@ function stepToShow(state, { reason, at }, trace, iteration) {
 /** The page's own program, unless its address holds another. @param {PageState} state @param {Address} address @returns {PageState} */
 function openPageAt(state, address) {
   const { page } = state;
+  if (page.predicts || address.predict) state = mode.switchPredict(state, true, null);
   const focus = skipped.requestedFocus(page.saved?.settings.focus);
   const opened = {
     ...withPosition(state, address),
@@ -298,6 +284,7 @@ function showPageTrace(state, step) {
 /** The address was changed by its reader, or by going back. @param {PageState} state @param {Address} address @returns {PageState} */
 function followLink(state, address) {
   const { page } = state;
+  if (address.predict) state = mode.switchPredict(state, true, address.step);
   const next = withPosition(state, address);
   if (address.broken) return { ...next, problem: { key: "broken_link" } };
   if (address.source !== null) {

@@ -7,6 +7,7 @@ import { createCurves } from "./curves.js";
 import { createFindingsCard } from "./findings_card.js";
 import { createLoomLoader } from "./loom_loader.js";
 import { onFirstInteraction } from "./presence.js";
+import { hidesFuture } from "./predict/future.js";
 import { createPrinted } from "./printed.js";
 import { createQuestionCard } from "./question_card.js";
 import { ownKeys } from "./relatives.js";
@@ -152,10 +153,12 @@ export function createPicturePane(
     }
     if (differs(state, before, "opened")) {
       const steps = opened?.trace.steps ?? [];
-      printed.open(steps);
+      const hidesMore = opened !== null && hidesFuture(opened.trace);
+      const goesOn = state.predict !== null && state.predict.whole === before?.predict?.whole;
+      printed.open(steps, hidesMore);
       curves.open(opened?.trace ?? null);
-      timeline.open(steps);
-      findings.open(opened);
+      timeline.open(steps, { hidesMore, goesOn });
+      findings.open(hidesMore ? null : opened); // what a whole run means is not known before its end
       element("views").hidden = !opened?.count;
       if (opened && !opened.count) timeline.show(0);
       if (!opened?.count) element("sentences").replaceChildren();
@@ -176,7 +179,8 @@ export function createPicturePane(
       element("workbench").dataset.step = String(step);
     }
     if (differs(state, before, "selection")) stage.select(state.selection);
-    if (differs(state, before, "opened", "step", "selection")) question.offer(opened, state.selection, step);
+    if (differs(state, before, "opened", "step", "selection"))
+      question.offer(opened && hidesFuture(opened.trace) ? null : opened, state.selection, step);
     if (differs(state, before, "question")) question.show(opened, state.question);
     if (state.revealed && differs(state, before, "revealed")) stage.peek(state.revealed.storage, state.revealed.at);
   }
@@ -186,7 +190,7 @@ export function createPicturePane(
     /** @param {import("./state.js").OpenTrace} opened @param {number} i @param {string} text what the foot says of it
      * @param {string[]} more sentences besides the step's own */
     show(opened, i, text, more) {
-      if (current().view !== "stage") return;
+      if (current().view !== "stage" || current().predict) return;
       timeline.pause();
       element("stage").classList.add("previewed");
       stage.show(opened, i);

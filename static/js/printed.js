@@ -148,8 +148,8 @@ export function createPrinted({ pane, text }, say, go) {
 
   return {
     show,
-    /** The output of another run. @param {import("./trace.js").Step[]} steps */
-    open(steps) {
+    /** The output of another run. @param {import("./trace.js").Step[]} steps @param {boolean} [hidesMore] what is still to come is not shown */
+    open(steps, hidesMore = false) {
       printed = outputPieces(steps);
       complete = printed.reduce((sum, piece) => sum + piece.text.length, 0) <= SHOWN_CHARACTERS;
       shownKey = "";
@@ -157,7 +157,9 @@ export function createPrinted({ pane, text }, say, go) {
       spans = [];
       text.replaceChildren();
       pane.classList.toggle("none", !printed.length);
-      if (nothing) nothing.textContent = say(steps.length ? "prints_nothing" : "nothing_printed");
+      pane.classList.toggle("hides-more", hidesMore);
+      const key = hidesMore ? "printed_hidden" : steps.length ? "prints_nothing" : "nothing_printed";
+      if (nothing) nothing.textContent = say(key);
     },
   };
 }

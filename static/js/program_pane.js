@@ -9,6 +9,7 @@ import { messages, generalNotices } from "./messages.js";
 import { outputMessages, showOutputSummary } from "./output_diff.js";
 import { compareOutputs } from "./outputs.js";
 import { isCurrent, isPageProgram, isRunning, isUpToDate } from "./page_selectors.js";
+import { hidesFuture } from "./predict/future.js";
 import { causeOfError } from "./saved_slots.js";
 import { createSettingsFields } from "./settings.js";
 import { lineTone } from "./stepping.js";
@@ -128,7 +129,8 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
     const line = element("outcome");
     line.replaceChildren();
     element("notices").textContent = opened ? generalNotices(opened.trace, say) : "";
-    if (!opened) return;
+    line.className = "outcome";
+    if (!opened || hidesFuture(opened.trace)) return;
     const { status, error } = opened.trace.outcome;
     line.className = `outcome ${status}`;
     if (status !== "raised" || !error) {
@@ -176,7 +178,7 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
     if (differs(state, before, "settings")) fields.show(state.settings);
     if (differs(state, before, "text", "settings")) inputBox.render(state);
     if (differs(state, before, "opened")) {
-      rows = opened ? compareOutputs(opened.trace) : [];
+      rows = opened && !hidesFuture(opened.trace) ? compareOutputs(opened.trace) : [];
       showOutputSummary(element("outputs"), rows, say, { current: () => current().step, go });
       showOutcome(opened);
       if (editorHadKeys && opened && !opened.count && document.activeElement === document.body) editor.focus();

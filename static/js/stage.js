@@ -257,7 +257,7 @@ export function createStage(host, document, { labels = {}, cell, elements, scale
 
   return {
     show(opened, i) {
-      const sameRun = shown?.opened === opened;
+      const sameRun = shown?.opened.trace.program === opened.trace.program; // of a run that hides its future, more is shown
       if (!sameRun) {
         peeks.clear();
         toggled = new Set();

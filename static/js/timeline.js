@@ -74,6 +74,8 @@ export function createTimeline(
   let speed = SPEEDS.includes(Number(readPreference(SPEED_KEY))) ? Number(readPreference(SPEED_KEY)) : 1;
   /** @type {Step[]} */
   let all = [];
+  /** Steps follow that are not shown: going past the last one asks for them. */
+  let hidesMore = false;
   /** @type {Set<number>} the steps that have a mark */
   let marked = new Set();
   /** @type {number[]} call depth of each step */
@@ -84,7 +86,7 @@ export function createTimeline(
 
   /** @param {number} i */
   function goTo(i) {
-    go(Math.max(0, Math.min(i, count - 1)));
+    go(Math.max(0, Math.min(i, hidesMore ? count : count - 1)));
   }
 
   /** The next step in that direction that has a mark or a breakpoint. @param {1 | -1} direction */
@@ -103,7 +105,7 @@ export function createTimeline(
   function toggle() {
     if (timer) return pause();
     if (!count) return;
-    if (at >= count - 1) goTo(0);
+    if (at >= count - 1 && !hidesMore) goTo(0);
     startTicking();
     play.dataset.playing = "true";
     play.setAttribute("aria-pressed", "true");
@@ -113,8 +115,9 @@ export function createTimeline(
     clearInterval(timer);
     timer = window.setInterval(
       () => {
-        if (at < count - 1) goTo(at + 1);
-        if (at >= count - 1 || stopsAt(at)) pause();
+        const before = at;
+        if (at < count - 1 || hidesMore) goTo(at + 1);
+        if (at === before || (at >= count - 1 && !hidesMore) || stopsAt(at)) pause();
       },
       (reducedMotion ? STEP_MS_REDUCED : STEP_MS) / speed,
     );
@@ -171,7 +174,7 @@ export function createTimeline(
   function target(key, shift) {
     /** @type {Record<string, () => number>} */
     const moves = {
-      ArrowRight: () => (shift ? stepOver(depths, at, 1) : at + 1),
+      ArrowRight: () => (shift && at < count - 1 ? stepOver(depths, at, 1) : at + 1),
       ArrowLeft: () => (shift ? stepOver(depths, at, -1) : at - 1),
       Home: () => 0,
       End: () => count - 1,
@@ -189,9 +192,12 @@ export function createTimeline(
       chain.hidden = !chainMarks.length;
       chain.replaceChildren(...chainElements(chainMarks, count, marks.clientWidth));
     },
-    /** @param {Step[]} steps */
-    open(steps) {
-      pause();
+    /** @param {Step[]} steps @param {{hidesMore?: boolean, goesOn?: boolean}} [how] hidesMore: steps follow that are not shown;
+     * goesOn: the same run as before, with more steps */
+    open(steps, how = {}) {
+      if (!how.goesOn) pause();
+      hidesMore = how.hidesMore ?? false;
+      root.classList.toggle("hides-more", hidesMore);
       all = steps;
       count = steps.length;
       slider.max = String(Math.max(count - 1, 0));
@@ -223,7 +229,7 @@ export function createTimeline(
     /** Whether a key leads to another step. @param {string} key @param {boolean} [shift] */
     canMove(key, shift = false) {
       const step = target(key, shift);
-      return step !== undefined && step !== at && step >= 0 && step < count;
+      return step !== undefined && step !== at && step >= 0 && (step < count || hidesMore);
     },
     toggle,
     isPlaying: () => timer !== 0,

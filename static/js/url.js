@@ -3,8 +3,9 @@
 /**
  * @typedef {"stage" | "loom"} View
  * @typedef {import("./trace.js").Focus} Focus
- * @typedef {{step: number | null, selection: string | null, view: View | null}} Position
- *   view: null where the address doesn't choose one; a step without a view is one of the stage
+ * @typedef {{step: number | null, selection: string | null, view: View | null, predict?: boolean}} Position
+ *   view: null where the address doesn't choose one; a step without a view is one of the stage; predict: what comes after the step is
+ *   hidden
  * @typedef {Position & {source: string | null, seed: string | null, device: string | null, input: string | null, focus: Focus | null,
  *   broken: boolean}} Address
  *   source: null where the address holds no program; broken: it holds one that can't be read
@@ -12,6 +13,8 @@
 
 /** Characters of a fragment that forums, chats and mail still carry whole. */
 export const MAX_FRAGMENT = 8000;
+/** In a link's fragment, and in an address's query, where the server sees it. */
+const PREDICT = "predict";
 /** Bytes of a program that an address may unpack to. */
 const MAX_UNPACKED_BYTES = 1 << 20;
 
@@ -44,6 +47,7 @@ export function readPosition(fragment) {
     step: readIndex(fields.get("i")),
     selection: fields.get("at"),
     view: view === "stage" || view === "loom" ? view : null,
+    predict: fields.get(PREDICT) === "1",
   };
 }
 
@@ -81,6 +85,24 @@ export function selectionFragment(selection) {
 /** @param {View} view */
 export function viewFragment(view) {
   return view === "stage" ? "" : `&v=${view}`;
+}
+
+/** @param {boolean} predicts */
+export function predictFragment(predicts) {
+  return predicts ? `&${PREDICT}=1` : "";
+}
+
+/** Whether an address asks for predict mode in its query. @param {string} query as `location.search` gives it */
+export function asksToPredict(query) {
+  return new URLSearchParams(query).get(PREDICT) === "1";
+}
+
+/** A query that asks for it no more. @param {string} query */
+export function withoutPredict(query) {
+  if (!asksToPredict(query)) return query;
+  const fields = new URLSearchParams(query);
+  fields.delete(PREDICT);
+  return fields.size ? `?${fields}` : "";
 }
 
 /** @param {object | null} focus */

@@ -9,6 +9,7 @@ import { startKeys } from "./keys.js";
 import { glossText, messages } from "./messages.js";
 import { initial, reduce } from "./page_state.js";
 import { createPicturePane } from "./picture_pane.js";
+import { startPredict } from "./predict_loader.js";
 import { lineTone } from "./stepping.js";
 import { createStore, differs } from "./store.js";
 import { startTheme } from "./theme.js";
@@ -33,15 +34,29 @@ function addressOf(fragment, step) {
  *   step: null for the opening one
  * @param {import("./locale.js").Locale["say"]} say
  * @param {import("./findings_card.js").LoadFindings} loadFindings
+ * @param {import("./predict_loader.js").LoadPredict} loadPredict
  */
-export function startViewer({ trace, step: firstStep, title, note = "", address = "" }, say, loadFindings) {
+export function startViewer(
+  { trace, step: firstStep, title, note = "", address = "" },
+  say,
+  loadFindings,
+  loadPredict,
+) {
   const about = { title, note, address };
   /** In a frame, the link to the permalink. */
   const permalink = /** @type {HTMLAnchorElement | null} */ (document.querySelector("a[data-away]"));
   const store = createStore(
     reduce,
     initial(
-      { source: trace.program.source, traceUrl: null, trace, saved: null, devices: [], draft: null },
+      {
+        source: trace.program.source,
+        traceUrl: null,
+        trace,
+        saved: null,
+        devices: [],
+        draft: null,
+        predicts: url.asksToPredict(location.search),
+      },
       preferredView(),
     ),
   );
@@ -85,14 +100,19 @@ export function startViewer({ trace, step: firstStep, title, note = "", address 
     if (differs(state, before, "opened", "step") && opened?.count) showGloss(opened.trace, step);
     if (permalink)
       permalink.hash =
-        url.stepFragment(opened?.count ? step : null) + url.selectionFragment(selection) + url.viewFragment(view);
+        url.stepFragment(opened?.count ? step : null) +
+        url.selectionFragment(selection) +
+        url.viewFragment(view) +
+        url.predictFragment(state.predict !== null);
   }
 
+  startPredict(element, store, say, { load: loadPredict, loadFindings, failed() {} });
   startTheme(element("theme"));
   element("title").textContent = title;
   element("about").replaceChildren(...aboutLines(about));
   startCodeFold(element("listing"), element("fold"), code.scrollToStep);
-  startKeys({ focused: () => false }, picture.shortcuts, { run() {}, key: picture.timeline.key });
+  const shortcuts = { ...picture.shortcuts, q: () => element("predict-button").click() };
+  startKeys({ focused: () => false }, shortcuts, { run() {}, key: picture.timeline.key });
   render(store.state(), null);
   store.subscribe(render);
   dispatch({ type: "pageOpened", address: addressOf(location.hash, firstStep) });

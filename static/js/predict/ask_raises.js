@@ -1,0 +1,52 @@
+/** Will the statement raise? Asked of those that do, and of those that look as if they might. */
+
+import { find } from "../entities.js";
+import { yesOrNo } from "./question.js";
+
+/** @typedef {import("./units.js").Unit} Unit */
+
+const RAISES = 90;
+const LOOKS_LIKE_IT = 62;
+
+/** @param {Unit} unit @returns {Partial<import("./question.js").Question>[]} */
+export function askRaises(unit) {
+  if (!unit.raised && !looksRisky(unit)) return [];
+  const weight = unit.raised ? RAISES : LOOKS_LIKE_IT;
+  return [
+    {
+      kind: "raises",
+      what: "",
+      uid: null,
+      weight,
+      reason: unit.raised ? null : "predict_why_went_on",
+      ...yesOrNo(unit.raised),
+    },
+  ];
+}
+
+/** @param {Unit} unit */
+function looksRisky(unit) {
+  return unit.isBackward ? mayFailBackward(unit) : writesDoubtfully(unit);
+}
+
+/** Something that a node kept was overwritten or let go. @param {Unit} unit */
+function mayFailBackward({ before }) {
+  return [...before.values()].some(
+    (entity) =>
+      entity.kind === "node" &&
+      (entity.released ||
+        Object.values(entity.saved ?? {}).some(({ state }) => state === "stale" || state === "changed")),
+  );
+}
+
+/** A write in place on a tensor that requires grad, that backward has use for, or that shows a cell more than once.
+ * @param {Unit} unit */
+function writesDoubtfully({ opened, at, step, before }) {
+  return opened.trace.steps[step].log.some((entry) => {
+    if (entry.kind !== "event" || entry.event !== "written") return false;
+    const writer = find(before, entry.by, "tensor");
+    if (!writer) return false;
+    const repeats = (writer.shape ?? []).some((size, d) => size > 1 && writer.stride?.[d] === 0);
+    return writer.requires_grad || repeats || opened.index.slotsOf(entry.storage, at).length > 0;
+  });
+}

@@ -1,0 +1,74 @@
+/** Is a new tensor a leaf, and does it share memory with the one that it comes from? */
+
+import { find } from "../entities.js";
+import { yesOrNo } from "./question.js";
+import { elementsOf, memoryOf } from "./readings.js";
+
+/** @typedef {import("./units.js").Unit} Unit */
+/** @typedef {import("../entities.js").Handle} Handle */
+/** @typedef {Partial<import("./question.js").Question>} Asked */
+
+const SHARES = 74;
+/** A leaf that comes from a tensor with a gradient, or a tensor that was meant to be one. */
+const SURPRISING_LEAF = 64;
+const PLAIN_LEAF = 44;
+
+/** What the statement bound to a plain name and made. @param {Unit} unit */
+function made({ opened, step, named, isBackward, raised }) {
+  const { fresh } = opened.at(step);
+  return isBackward || raised ? [] : named.filter(({ name, uid }) => fresh.has(uid) && /^\w+$/.test(name));
+}
+
+/** Asked where the numbers alone do not tell. @param {Unit} unit @returns {Asked[]} */
+export function askShares(unit) {
+  const { before, after, named, mentioned } = unit;
+  return made(unit).flatMap((one) =>
+    named.flatMap((other) => {
+      if (other.uid === one.uid || !before.has(other.uid) || !mentioned.names.has(other.name)) return [];
+      const shares = sharesMemory(after, one.handle, other.handle);
+      if (shares === null) return [];
+      return [
+        {
+          kind: "shares",
+          what: one.name,
+          other: other.name,
+          uid: one.uid,
+          weight: SHARES,
+          reason: null,
+          ...yesOrNo(shares),
+        },
+      ];
+    }),
+  );
+}
+
+/** Whether two handles read a cell in common; null where their numbers tell that they have nothing to do with each other,
+ * or the trace does not list them. @param {import("../state.js").Entities} entities @param {Handle} one @param {Handle} other */
+function sharesMemory(entities, one, other) {
+  const [mine, theirs] = [elementsOf(entities, one), elementsOf(entities, other)];
+  if (!mine?.length || !theirs?.length) return null;
+  const known = new Set(theirs.map(({ value }) => JSON.stringify(value)));
+  if (known.size < 2 && theirs.length > 1 && mine.length !== theirs.length) return null;
+  if (!mine.every(({ value }) => known.has(JSON.stringify(value)))) return null;
+  if (memoryOf(entities, one) !== memoryOf(entities, other)) return false;
+  if (one.storage !== other.storage) return true; // an array and the tensor on it
+  const cells = new Set(theirs.map(({ cell }) => cell));
+  return mine.some(({ cell }) => cells.has(cell)) ? true : null;
+}
+
+/** @param {Unit} unit @returns {Asked[]} */
+export function askLeaf(unit) {
+  const { before, code, namedBefore, mentioned } = unit;
+  const comesFromGrad = namedBefore.some(
+    ({ name, uid }) => mentioned.names.has(name.split(/[.[]/)[0]) && find(before, uid, "tensor")?.requires_grad,
+  );
+  const asksForGrad = /requires_grad\s*=\s*True|requires_grad_\(|Parameter\(/.test(code);
+  return made(unit).flatMap(({ name, uid, handle }) => {
+    if (handle.kind !== "tensor" || typeof handle.leaf !== "boolean" || !(comesFromGrad || asksForGrad)) return [];
+    if (handle.leaf && !comesFromGrad) return []; // made as a leaf, and nothing else
+    const surprising = handle.leaf || asksForGrad || /\.(to|cuda|cpu|float|double|half)\(/.test(code);
+    const weight = surprising ? SURPRISING_LEAF : PLAIN_LEAF;
+    const reason = handle.leaf ? "predict_why_leaf" : "predict_why_no_leaf";
+    return [{ kind: "leaf", what: name, uid, weight, reason, ...yesOrNo(handle.leaf) }];
+  });
+}

@@ -1,0 +1,280 @@
+/** The card of predict mode: what is asked, the choices, the answer beside what happened, and the score at the end. */
+
+import { codeNodes, element } from "../elements.js";
+import { dueQuestion, hidesSteps, scoreOf } from "./mode.js";
+
+/** @typedef {import("./mode.js").Predict} Predict */
+/** @typedef {import("./question.js").Question} Question */
+/** @typedef {import("../locale.js").Locale["say"]} Say */
+/** @typedef {"making" | "intro" | "ask" | "told" | "walk" | "summary"} Phase */
+
+const MOST_CODE = 72;
+
+/** What the card shows. @param {Predict} predict @returns {Phase} */
+export function phaseOf(predict) {
+  if (!predict.questions) return "making";
+  if (!predict.hasBegun && hidesSteps(predict)) return "intro";
+  if (predict.isTold) return "told";
+  if (dueQuestion(predict)) return "ask";
+  return hidesSteps(predict) ? "walk" : "summary";
+}
+
+/**
+ * @param {HTMLElement} host
+ * @param {Say} say
+ * @param {{answer: (given: import("./mode.js").Given) => void, goOn: () => void, again: () => void, leave: () => void, go: (step: number) => void}} how
+ *   goOn: to the next question, or to the end; again: from the first step; leave: show everything
+ */
+export function createCard(host, say, { answer, goOn, again, leave, go }) {
+  const status = element("p", "predict-status");
+  status.setAttribute("role", "status");
+  const article = element("article", "finding open predict-card");
+  host.replaceChildren(article, status);
+
+  /** @param {string} text */
+  function tell(text) {
+    status.textContent = text.replaceAll("`", "");
+  }
+
+  /** @param {string} kicker @param {string} sentence @param {string} [code] of the line that it is about
+   * @returns {HTMLElement[]} */
+  function headOf(kicker, sentence, code = "") {
+    const head = element("div", "predict-head");
+    const mark = element("span", "predict-mark", "?");
+    mark.setAttribute("aria-hidden", "true");
+    const away = button("✕", "predict-leave quiet", leave);
+    away.title = away.ariaLabel = say("predict_leave");
+    head.append(mark, element("span", "finding-kicker", kicker), away);
+    const title = element("h3", "predict-title");
+    title.id = "predict-title";
+    if (code) title.append(element("code", "predict-code", code), " ");
+    title.append(...codeNodes(sentence));
+    return [head, title];
+  }
+
+  /** @param {Predict} predict @param {HTMLElement[]} buttons */
+  function foot(predict, ...buttons) {
+    const line = element("p", "predict-foot");
+    line.append(...buttons);
+    const score = scoreOf(predict.answers);
+    if (score.asked) line.append(element("span", "predict-score", say("predict_score", score)));
+    return line;
+  }
+
+  /** The button that Enter presses. @param {string} label @param {() => void} run */
+  function mainButton(label, run) {
+    const made = button(label, "primary", run);
+    made.append(" ", element("kbd", "", "⏎"));
+    return made;
+  }
+
+  /** @param {Predict} predict @param {Question} question */
+  function ask(predict, question) {
+    const n = (predict.questions ?? []).indexOf(question) + 1;
+    const { line } = question;
+    const kicker = say("predict_question", { n, of: predict.questions?.length ?? 0 });
+    const text = say(`predict_ask_${question.kind}`, { what: question.what, other: question.other ?? "", line });
+    const code = codeOf(line, predict);
+    const form = /** @type {HTMLFormElement} */ (element("form", "predict-form"));
+    const isTyped = question.number !== null;
+    const show = mainButton(say("predict_show"), () => {});
+    show.type = "submit";
+    form.append(
+      isTyped ? field() : choices(question),
+      foot(
+        predict,
+        show,
+        button(say("predict_skip"), "quiet", () => answer(null)),
+      ),
+    );
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const data = new FormData(form).get("prediction");
+      if (data === null || data === "") return focusFirst();
+      answer(isTyped ? { typed: String(data) } : { choice: Number(data) });
+    });
+    article.replaceChildren(...headOf(say("predict_line", { kicker, line }), text, code), form);
+    const options = isTyped ? "" : question.choices.map((choice, k) => `${k + 1}: ${choiceText(choice)}`).join("; ");
+    tell(`${say("predict_line", { kicker, line })} ${code} ${text} ${options}`);
+  }
+
+  /** @param {Question} question */
+  function choices({ choices }) {
+    const set = element("fieldset", "predict-choices");
+    set.setAttribute("aria-labelledby", "predict-title");
+    choices.forEach((choice, k) => {
+      const label = element("label", "predict-choice");
+      const radio = document.createElement("input");
+      Object.assign(radio, { type: "radio", name: "prediction", value: String(k) });
+      const key = element("kbd", "", String(k + 1));
+      key.setAttribute("aria-hidden", "true");
+      label.append(radio, key, element("span", "", choiceText(choice)));
+      set.append(label);
+    });
+    return set;
+  }
+
+  function field() {
+    const label = element("label", "predict-field", `${say("predict_number")} `);
+    const input = document.createElement("input");
+    Object.assign(input, {
+      type: "text",
+      name: "prediction",
+      inputMode: "decimal",
+      autocomplete: "off",
+      maxLength: 20,
+    });
+    label.append(input);
+    return label;
+  }
+
+  /** @param {{text: string, key?: string}} choice */
+  const choiceText = ({ text, key }) => (key ? say(key) : text);
+
+  /** The answer beside what happened. @param {Predict} predict @param {Question} question */
+  function told(predict, question) {
+    const given = predict.answers[predict.answers.length - 1];
+    const right = question.choices[question.right];
+    const verdict = given.isSkipped ? "skipped" : given.isRight ? "right" : "wrong";
+    const sentence = answerSentence(question, choiceText(right), say);
+    const head = headOf(say(`predict_${verdict}`), sentence);
+    const marks = element("p", `predict-answers ${verdict}`);
+    if (verdict === "wrong")
+      marks.append(element("span", "predict-given", `${say("predict_you")} ${choiceText(given)} ✗`));
+    marks.append(element("span", "predict-right", `${choiceText(right)} ✓`));
+    const why = element("p", "finding-why predict-why");
+    const isLast = !(predict.questions ?? []).some(
+      ({ at }) => at >= predict.reached && !predict.answers.some((a) => a.at === at),
+    );
+    const next = mainButton(say(isLast ? "predict_to_end" : "predict_next"), goOn);
+    article.replaceChildren(...head, marks, why, foot(predict, next));
+    tell(`${say(`predict_${verdict}`)} ${sentence}`);
+  }
+
+  /** @param {Predict} predict @param {number} best @param {boolean} wasDone */
+  function intro(predict, best, wasDone) {
+    const n = predict.questions?.length ?? 0;
+    const text = n ? say("predict_intro", { n }) : say("predict_none");
+    const before = wasDone ? [element("p", "finding-why", say("predict_before", { right: best, n }))] : [];
+    const next = mainButton(say(n ? "predict_first" : "predict_to_end"), goOn);
+    article.replaceChildren(...headOf(say("predict_title"), text), ...before, foot(predict, next));
+    tell(text);
+  }
+
+  /** @param {Predict} predict */
+  function walk(predict) {
+    const { questions, answers, reached } = predict;
+    const next = (questions ?? []).find(({ at }) => at > reached && !answers.some((given) => given.at === at));
+    const main = mainButton(say(next ? "predict_next" : "predict_to_end"), goOn);
+    article.replaceChildren(
+      ...headOf(say("predict_title"), say(next ? "predict_walk" : "predict_walk_end")),
+      foot(predict, main),
+    );
+  }
+
+  /** @param {Predict} predict */
+  function summary(predict) {
+    const score = scoreOf(predict.answers);
+    const missed = predict.answers.filter(({ isRight }) => !isRight);
+    const text = score.asked
+      ? say(missed.length ? "predict_end" : "predict_all_right", score)
+      : say("predict_end_none");
+    const list = element("ul", "predict-missed");
+    for (const given of missed) {
+      const question = predict.questions?.find(({ at }) => at === given.at);
+      if (!question) continue;
+      const link = button("", "finding-link", () => go(question.step));
+      const right = choiceText(question.choices[question.right]);
+      const key = given.isSkipped ? "predict_missed_skipped" : "predict_missed";
+      link.append(element("span", "finding-line", String(question.line)), " ");
+      const words = element("span", "");
+      words.append(...codeNodes(say(key, { answer: answerSentence(question, right, say), given: choiceText(given) })));
+      link.append(words);
+      const item = element("li", "");
+      item.append(link);
+      list.append(item);
+    }
+    const line = element("p", "predict-foot");
+    line.append(button(say("predict_again"), "primary", again), button(say("predict_leave"), "quiet", leave));
+    article.replaceChildren(...headOf(say("predict_done"), text), ...(missed.length ? [list] : []), line);
+    tell(text);
+  }
+
+  /** The first choice, the field, or the button. */
+  function focusFirst() {
+    const first =
+      article.querySelector("form input") ?? article.querySelector(".primary") ?? article.querySelector("button");
+    if (first instanceof HTMLElement) first.focus();
+  }
+
+  return {
+    /** @param {Predict} predict @param {{best: number, wasDone: boolean}} before what was reached in this program before */
+    show(predict, { best, wasDone }) {
+      const phase = phaseOf(predict);
+      const hadFocus = article.contains(document.activeElement);
+      article.dataset.phase = phase;
+      if (phase === "making") article.replaceChildren(...headOf(say("predict_title"), say("predict_making")));
+      else if (phase === "intro") intro(predict, best, wasDone);
+      else if (phase === "walk") walk(predict);
+      else if (phase === "summary") summary(predict);
+      else {
+        const answered = predict.answers[predict.answers.length - 1];
+        const question =
+          phase === "ask" ? dueQuestion(predict) : predict.questions?.find(({ at }) => at === answered.at);
+        if (question) (phase === "ask" ? ask : told)(predict, question);
+      }
+      if (hadFocus) focusFirst();
+    },
+    /** @param {string} text */
+    showReason(text) {
+      const why = article.querySelector(".predict-why");
+      why?.replaceChildren(...codeNodes(text));
+      if (why && text) tell(`${status.textContent} ${text}`);
+    },
+    focusFirst,
+    /** A key that no field has taken. @param {string} key @returns {boolean} whether it was one of the card's */
+    key(key) {
+      const { phase } = article.dataset;
+      const form = article.querySelector("form");
+      if (key === "Enter") {
+        if (form) form.requestSubmit();
+        else if (phase !== "making") /** @type {HTMLElement | null} */ (article.querySelector(".primary"))?.click();
+        return true;
+      }
+      const input = /** @type {HTMLInputElement | null} */ (form?.querySelector("input[type=text]") ?? null);
+      if (input && /^[-\d.]$/.test(key)) {
+        input.focus();
+        input.value += key;
+        return true;
+      }
+      const radio = /** @type {HTMLInputElement | null} */ (
+        form?.querySelector(`input[value="${Number(key) - 1}"]`) ?? null
+      );
+      if (!/^[1-9]$/.test(key) || !radio) return false;
+      radio.checked = true;
+      radio.focus();
+      return true;
+    },
+  };
+}
+
+/** @param {string} text @param {string} className @param {() => void} run */
+function button(text, className, run) {
+  const made = /** @type {HTMLButtonElement} */ (element("button", className, text));
+  made.type = "button";
+  made.addEventListener("click", run);
+  return made;
+}
+
+/** A line of the program. @param {number} line @param {Predict} predict */
+function codeOf(line, predict) {
+  const text = (predict.whole?.trace.program.source.split("\n")[line - 1] ?? "").trim();
+  return text.length > MOST_CODE ? `${text.slice(0, MOST_CODE)}…` : text;
+}
+
+/** What the question says, answered. @param {Question} question @param {string} right @param {Say} say */
+function answerSentence({ kind, what, other, line, right: k }, right, say) {
+  const isYesNo = kind === "raises" || kind === "shares" || kind === "leaf";
+  const key = isYesNo ? `predict_is_${kind}_${k ? "yes" : "no"}` : `predict_is_${kind}`;
+  return say(key, { what, other: other ?? "", line, right });
+}

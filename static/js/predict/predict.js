@@ -1,0 +1,84 @@
+/** Predict mode while it lasts: makes the questions of a run, shows the card, takes keys, and keeps the score in the browser. */
+
+import { differs } from "../store.js";
+import { createCard, phaseOf } from "./card.js";
+import { scoreOf } from "./mode.js";
+import { readProgress, writeProgress } from "./progress.js";
+import { questionsOf } from "./questions.js";
+import { reasonOf } from "./reason.js";
+
+/** @typedef {import("../page_state.js").PageState} PageState */
+/** @typedef {import("../locale.js").Locale["say"]} Say */
+
+/**
+ * @param {HTMLElement} host of the card
+ * @param {{state: () => PageState, dispatch: (action: import("../page_state.js").Action) => void,
+ *   subscribe: (listener: (state: PageState, before: PageState) => void) => void}} store
+ * @param {{page: Say, own: Say}} say the page's sentences, and those of predict mode
+ * @param {import("../findings_card.js").LoadFindings} loadFindings
+ */
+export function startPredicting(host, store, say, loadFindings) {
+  const { dispatch, state: current } = store;
+  const card = createCard(host, say.own, {
+    answer: (given) => dispatch({ type: "predictionMade", given }),
+    goOn: () => dispatch({ type: "predictContinued" }),
+    again: () => dispatch({ type: "predictRestarted" }),
+    leave: () => dispatch({ type: "predictSwitched", on: false }),
+    go: (step) => dispatch({ type: "stepChosen", step }),
+  });
+  let best = 0;
+  let wasDone = false;
+
+  /** Read the run for what is worth a question; the page goes on meanwhile. @param {import("../state.js").OpenTrace} whole */
+  async function makeQuestions(whole) {
+    await new Promise((resolve) => setTimeout(resolve, 0)); // the picture comes first
+    if (current().predict?.whole !== whole) return;
+    const questions = questionsOf(whole);
+    const kept = readProgress(whole.trace.program.source);
+    best = kept?.best ?? 0;
+    wasDone = kept?.isDone ?? false;
+    dispatch({ type: "questionsMade", whole, questions, kept: kept && !kept.isDone ? kept : null });
+  }
+
+  /** @param {PageState} state */
+  function keep({ predict }) {
+    if (!predict?.whole || !predict.questions || !predict.hasBegun) return;
+    const { answers, reached, questions } = predict;
+    const isDone = phaseOf(predict) === "summary";
+    if (isDone) best = Math.max(best, scoreOf(answers).right);
+    writeProgress(predict.whole.trace.program.source, { answers, reached, of: questions.length, isDone, best });
+  }
+
+  async function showReason() {
+    const { predict } = current();
+    const given = predict?.answers[predict.answers.length - 1];
+    const question = predict?.questions?.find(({ at }) => at === given?.at);
+    if (!predict?.whole || !question) return;
+    const text = await reasonOf(question, predict.whole, say, loadFindings);
+    if (current().predict?.answers === predict.answers && current().predict?.isTold) card.showReason(text);
+  }
+
+  /** @param {PageState} state @param {PageState | null} before null: the first time */
+  function render(state, before) {
+    const { predict } = state;
+    const was = before?.predict ?? null;
+    if (!predict || predict === was) return;
+    if (predict.whole && !predict.questions && predict.whole !== was?.whole) void makeQuestions(predict.whole);
+    card.show(predict, { best, wasDone });
+    if (predict.isTold && !was?.isTold) void showReason();
+    if (predict.nudges > (was?.nudges ?? 0)) card.focusFirst();
+    if (was && differs(predict, was, "answers", "reached", "hasBegun", "isTold")) keep(state);
+  }
+
+  document.addEventListener("keydown", (event) => {
+    const target = event.target instanceof HTMLElement ? event.target : null;
+    if (!current().predict || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (target?.closest("dialog, textarea, select, [contenteditable=true], input:not([type=radio], [type=range])"))
+      return;
+    if (event.key === "Enter" && target?.closest("button, a, summary, input, #stage, #loom, #slider")) return;
+    if (card.key(event.key)) event.preventDefault();
+  });
+
+  store.subscribe(render);
+  render(current(), null);
+}

@@ -1,0 +1,53 @@
+/** Why an answer is right, in one sentence: the page's own on that step, or one on what the question is about. */
+
+import { sentences } from "../captions.js";
+
+/** @typedef {import("./question.js").Question} Question */
+/** @typedef {import("../locale.js").Locale["say"]} Say */
+
+/** The notes that tell of what is asked. @type {Partial<Record<Question["kind"], RegExp>>} */
+const TELLING = {
+  value: /^(written|shares|grad_stepped)/,
+  grad: /^grad_/,
+  shares: /^(shares|new|copies)/,
+  raises: /^(raised|caught)/,
+  bytes: /^freed/,
+};
+
+/**
+ * @param {Question} question @param {import("../state.js").OpenTrace} whole
+ * @param {{page: Say, own: Say}} say the page's sentences, and those of predict mode
+ * @param {import("../findings_card.js").LoadFindings} loadFindings
+ * @returns {Promise<string>} names stand in backticks
+ */
+export async function reasonOf(question, whole, say, loadFindings) {
+  const { reason, what, other, line } = question;
+  if (reason === "predict_why_grad") {
+    const told = await whyNone(question, whole, loadFindings);
+    if (told) return told;
+  } else if (reason) return say.own(reason, { what, other, line });
+  return stepSentence(question, whole, say.page);
+}
+
+/** What the page says of a step of the statement, of that with the question's subject first. @param {Question} question
+ * @param {import("../state.js").OpenTrace} whole @param {Say} say */
+function stepSentence({ kind, at, step, what }, whole, say) {
+  const all = [];
+  for (let i = at + 1; i <= step; i++) all.push(...sentences(whole, i, say));
+  const telling = all.filter(({ key }) => TELLING[kind]?.test(key ?? ""));
+  const name = what.split("[")[0];
+  const own = telling.find(({ text }) => text.includes(name)) ?? telling[0];
+  return (own ?? sentences(whole, step, say)[0])?.text ?? "";
+}
+
+/** Why there is no gradient, as the page answers it. @param {Question} question @param {import("../state.js").OpenTrace} whole
+ * @param {import("../findings_card.js").LoadFindings} loadFindings */
+async function whyNone({ uid, step }, whole, loadFindings) {
+  try {
+    const surface = await loadFindings();
+    const say = await surface.sentences();
+    return surface.answerText(surface.answer(new surface.RunFacts(whole), uid ?? "", step), say).what;
+  } catch {
+    return ""; // offline, or the server has a newer page
+  }
+}

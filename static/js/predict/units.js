@@ -1,0 +1,85 @@
+/** The parts of a run that can be asked about: one statement each, with the visits of its backward. */
+
+import { RunFacts } from "../findings/run_facts.js";
+import { mentionsOf } from "../findings/program_text.js";
+import { isHandle } from "../entities.js";
+
+/** @typedef {import("../state.js").OpenTrace} OpenTrace */
+/** @typedef {import("../state.js").Entities} Entities */
+/** @typedef {import("../entities.js").Handle} Handle */
+/**
+ * @typedef {{name: string, uid: string, handle: Handle}} Named   a tensor or array as the statement's function calls it
+ * @typedef {{opened: OpenTrace, at: number, step: number, line: number, stmt: number, code: string, isBackward: boolean,
+ *   raised: boolean, before: Entities, after: Entities, named: Named[], namedBefore: Named[],
+ *   mentioned: import("../findings/program_text.js").Mentions}} Unit
+ *   at, step: the last step before it, and its own last; before, after: the states there; named, namedBefore: what the
+ *   statement's function can name after it and before it
+ */
+
+/** Of longer runs only the beginning is asked about. */
+const MOST_STEPS = 600;
+/** A function with more names than this is a page of text, no question. */
+const MOST_NAMES = 60;
+
+/** @param {OpenTrace} opened @returns {Generator<Unit>} in the order of the run; steps within a call are units of their own */
+export function* unitsOf(opened) {
+  const { steps, program } = opened.trace;
+  const facts = new RunFacts(opened);
+  for (let at = 0; at + 1 < Math.min(steps.length, MOST_STEPS); at++) {
+    const step = unitEnd(steps, at + 1);
+    if (step === null) continue;
+    const { line, stmt, kind, frame } = steps[step];
+    const code = facts.code(step);
+    const before = opened.state(at);
+    const after = opened.state(step);
+    yield {
+      opened,
+      at,
+      step,
+      line,
+      stmt: stmt ?? -line,
+      code,
+      isBackward: step > at + 1,
+      raised: kind === "raise",
+      before,
+      after,
+      named: namedIn(opened, after, frame, step),
+      namedBefore: namedIn(opened, before, frame, at),
+      mentioned: mentionsOf(code, program.statements?.[stmt ?? -1]?.kind ?? ""),
+    };
+    at = step - 1;
+  }
+}
+
+/** The last step of the statement that begins at a step; null where it is asked about step by step, or not at all.
+ * @param {import("../trace.js").Step[]} steps @param {number} first */
+function unitEnd(steps, first) {
+  const { kind, stmt, depth } = steps[first];
+  if (steps[first].skipped) return null;
+  if (kind === "statement" || kind === "raise") return first;
+  if (kind !== "visit" && kind !== "call") return null;
+  const end = steps.findIndex(
+    (step, i) => i > first && step.stmt === stmt && step.depth === depth && ["statement", "raise"].includes(step.kind),
+  );
+  if (end < 0) return null;
+  const between = steps.slice(first, end);
+  const isWhole = between.some(({ visit }) => visit) && between.every((step) => !step.skipped);
+  return isWhole ? end : null;
+}
+
+/** @param {OpenTrace} opened @param {Entities} entities @param {string | null | undefined} frame @param {number} step @returns {Named[]} */
+function namedIn(opened, entities, frame, step) {
+  /** @type {Named[]} */
+  const out = [];
+  const { tags, paths } = opened.names(step);
+  for (const [uid, list] of tags) {
+    const handle = entities.get(uid);
+    if (!isHandle(handle) || list[0]?.kind === "grad") continue;
+    const own = list.find((tag) => tag.kind === "var" && tag.frame === frame);
+    const path = paths.get(uid) ?? "";
+    const name = own?.name ?? (list.some((tag) => tag.kind === "item") && !path.includes("['") ? path : "");
+    if (name && name.length <= 40) out.push({ name, uid, handle });
+    if (out.length > MOST_NAMES) return [];
+  }
+  return out;
+}

@@ -1,0 +1,131 @@
+// A second reading of a trace, from its JSON alone, that says whether a question's right answer is right.
+
+import assert from "node:assert/strict";
+
+const SIZES = {
+  bool: 1,
+  uint8: 1,
+  int8: 1,
+  int16: 2,
+  float16: 2,
+  bfloat16: 2,
+  int32: 4,
+  float32: 4,
+  int64: 8,
+  float64: 8,
+  complex64: 8,
+};
+
+/** What there is after a step. @param {any} trace @param {number} last @returns {Map<string, any>} */
+function replay(trace, last) {
+  const things = new Map();
+  for (const step of trace.steps.slice(0, last + 1)) {
+    for (const [uid, fields] of Object.entries(/** @type {Record<string, any>} */ (step.set))) {
+      const thing = structuredClone(things.get(uid) ?? { vars: {} });
+      for (const [name, value] of Object.entries(fields)) {
+        if (name === "vars") Object.assign(thing.vars, value);
+        else if (name === "unset") for (const gone of value) delete thing.vars[gone];
+        else if (name === "cells_at")
+          for (const [dtype, cells] of Object.entries(value))
+            for (const [at, cell] of Object.entries(cells)) thing.cells[dtype][at] = cell;
+        else if (name !== "splice") thing[name] = value === null ? undefined : value;
+      }
+      things.set(uid, thing);
+    }
+    for (const uid of step.gone) things.delete(uid);
+  }
+  return things;
+}
+
+/** @param {any} thing @param {number[]} index the place of an element in its storage, in bytes */
+function byteOf(thing, index) {
+  const size = SIZES[/** @type {keyof typeof SIZES} */ (thing.dtype.replace("torch.", ""))] ?? 1;
+  if (thing.kind === "array") return index.reduce((sum, i, d) => sum + i * thing.steps[d], thing.at ?? 0);
+  return size * index.reduce((sum, i, d) => sum + i * thing.stride[d], thing.offset ?? 0);
+}
+
+/** Every index of a shape, in order. @param {number[]} shape @returns {number[][]} */
+function indices(shape) {
+  return shape.reduce(
+    (all, n) => all.flatMap((index) => Array.from({ length: n }, (_, i) => [...index, i])),
+    [/** @type {number[]} */ ([])],
+  );
+}
+
+/** @param {Map<string, any>} things @param {any} thing @param {number[]} index */
+function elementAt(things, thing, index) {
+  const dtype = thing.dtype.replace("torch.", "");
+  const row = things.get(thing.storage).cells[dtype];
+  return row[byteOf(thing, index) / (SIZES[/** @type {keyof typeof SIZES} */ (dtype)] ?? 1)];
+}
+
+/** Where the elements of a thing lie, counted from the memory that a storage lies within.
+ * @param {Map<string, any>} things @param {any} thing @returns {Set<string>} */
+function bytesOf(things, thing) {
+  const storage = things.get(thing.storage);
+  const [root, base] = storage.within ? [storage.within.storage, storage.within.at] : [thing.storage, 0];
+  return new Set(indices(thing.shape).map((index) => `${root}+${base + byteOf(thing, index)}`));
+}
+
+/** Whether a text says a cell. @param {string} text @param {any} cell */
+function says(text, cell) {
+  if (typeof cell === "boolean") return text === (cell ? "True" : "False");
+  if (typeof cell !== "number") return text === (cell.$f ?? cell.$i ?? "").replace("-", "−");
+  const number = Number(text.replace("−", "-"));
+  return Math.abs(number - cell) <= 2e-3 * Math.abs(cell) + 1e-12 || (text === "−0" && Object.is(cell, -0));
+}
+
+/** @param {Map<string, any>} things @param {any} thing @param {string} text @param {number[] | null | undefined} index */
+function saysElements(things, thing, text, index) {
+  if (index) return says(text, elementAt(things, thing, index));
+  const texts = text.replace(/^\[|\]$/g, "").split(", ");
+  const all = indices(thing.shape).map((one) => elementAt(things, thing, one));
+  return texts.length === all.length && texts.every((one, k) => says(one, all[k]));
+}
+
+/** What a plain name means to the statement of a step. @param {Map<string, any>} things @param {any} step @param {string} name */
+function meant(things, step, name) {
+  for (let uid = step.frame; uid; uid = things.get(uid)?.caller)
+    if (things.get(uid)?.vars[name] !== undefined) return things.get(uid).vars[name].ref;
+  return undefined;
+}
+
+/** @type {Record<string, (things: Map<string, any>, question: any, text: string, trace: any) => boolean>} */
+const IS_RIGHT = {
+  value: (things, { uid, index }, text) => saysElements(things, things.get(uid), text, index),
+  grad(things, { uid, index }, text) {
+    const { grad } = things.get(uid);
+    return grad ? saysElements(things, things.get(grad), text, index) : text === "None";
+  },
+  version: (things, { uid }, text) => text === `v${things.get(things.get(uid).counter).value}`,
+  raises: (_, { step }, text, trace) => (text === "yes") === (trace.steps[step].kind === "raise"),
+  shares(things, { uid, other, step }, text, trace) {
+    const mine = bytesOf(things, things.get(uid));
+    const theirs = bytesOf(things, things.get(meant(things, trace.steps[step], other)));
+    return (text === "yes") === [...mine].some((byte) => theirs.has(byte));
+  },
+  leaf: (things, { uid }, text) => (text === "yes") === !things.get(uid).grad_fn,
+  bytes(things, _, text) {
+    const all = [...things.values()].filter(({ kind, within }) => kind === "storage" && !within);
+    const sum = all.reduce((bytes, { nbytes }) => bytes + nbytes, 0);
+    const [number, unit] = text.split(" ");
+    return Math.abs(Number(number) * { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }[unit] - sum) <= 0.06 * sum;
+  },
+};
+
+/** Holds one question against the trace: the right answer is right, and no other choice is. @param {any} trace
+ * @param {import("../predict/question.js").Question} question */
+export function assertTrue(trace, question) {
+  const { at, step, kind, what, uid, choices, right, number } = question;
+  const told = `${kind} ${what} at step ${step}: ${JSON.stringify(choices)} ${right}`;
+  assert.ok(at < step && step < trace.steps.length, told);
+  const things = replay(trace, step);
+  const name = what.replace(/\[[\d, ]*\]$/, "").replace(/\.grad$/, "");
+  if (uid && /^\w+$/.test(name)) assert.equal(meant(things, trace.steps[step], name), uid, told);
+  choices.forEach(({ text }, k) => {
+    assert.equal(IS_RIGHT[kind](things, question, text, trace), k === right, `${told}: ${text}`);
+  });
+  assert.equal(new Set(choices.map(({ text }) => text)).size, choices.length, told);
+  if (number === null) assert.ok(choices.length >= 2 && choices.length <= 4, told);
+  else assert.ok(says(choices[0].text, number), told);
+}
