@@ -50,7 +50,6 @@ function readPage() {
   const devices = [...(device?.options ?? [])].map(option);
   const isLive = readLive(element("workbench").dataset.live ?? "off");
   const predicts = url.asksToPredict(location.search);
-  if (predicts || url.readPosition(location.hash).predict) element("first").remove(); // it has what an author says of the run
   return { source, traceUrl, trace: null, saved, devices, draft: readDraft(), isLive, predicts };
 }
 

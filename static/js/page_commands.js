@@ -105,7 +105,7 @@ function pictureCommands({ element, state, picture: { shortcuts, canAsk } }) {
     { id: "fit", keys: ["0"], available: isStage, run: shortcuts[0] },
     { id: "finding", keys: ["e"], available: () => !element("findings").hidden, run: shortcuts.e },
     click("predict_on", () => element("predict-button"), { keys: ["q"], available: () => !state().predict }),
-    click("predict_off", () => element("predict-button"), { keys: ["q"], available: () => state().predict !== null }),
+    click("predict_off", () => element("predict-button"), { keys: ["q"], available: () => Boolean(state().predict) }),
     { id: "why", keys: ["w"], available: () => hasSteps() && canAsk(), run: shortcuts.w },
     ...downloads,
   ];

@@ -157,7 +157,7 @@ export function createPicturePane(
       const goesOn = state.predict !== null && state.predict.whole === before?.predict?.whole;
       printed.open(steps, hidesMore);
       curves.open(opened?.trace ?? null);
-      timeline.open(steps, { hidesMore, goesOn });
+      timeline.open(steps, { hidesMore, goesPast: state.predict !== null, goesOn });
       findings.open(hidesMore ? null : opened); // what a whole run means is not known before its end
       element("views").hidden = !opened?.count;
       if (opened && !opened.count) timeline.show(0);

@@ -60,6 +60,7 @@ export function startPredict(element, store, say, { load, loadFindings, failed }
   }
 
   function takeAnswers() {
+    document.getElementById("first")?.remove(); // the file's own trace, or what an author says of the run
     for (const told of document.querySelectorAll("[data-answer]")) {
       const place = document.createComment("");
       told.replaceWith(place);

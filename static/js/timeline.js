@@ -74,8 +74,8 @@ export function createTimeline(
   let speed = SPEEDS.includes(Number(readPreference(SPEED_KEY))) ? Number(readPreference(SPEED_KEY)) : 1;
   /** @type {Step[]} */
   let all = [];
-  /** Steps follow that are not shown: going past the last one asks for them. */
-  let hidesMore = false;
+  /** Going past the last step asks for those that are not shown. */
+  let goesPast = false;
   /** @type {Set<number>} the steps that have a mark */
   let marked = new Set();
   /** @type {number[]} call depth of each step */
@@ -86,7 +86,7 @@ export function createTimeline(
 
   /** @param {number} i */
   function goTo(i) {
-    go(Math.max(0, Math.min(i, hidesMore ? count : count - 1)));
+    go(Math.max(0, Math.min(i, goesPast ? count : count - 1)));
   }
 
   /** The next step in that direction that has a mark or a breakpoint. @param {1 | -1} direction */
@@ -105,7 +105,7 @@ export function createTimeline(
   function toggle() {
     if (timer) return pause();
     if (!count) return;
-    if (at >= count - 1 && !hidesMore) goTo(0);
+    if (at >= count - 1 && !goesPast) goTo(0);
     startTicking();
     play.dataset.playing = "true";
     play.setAttribute("aria-pressed", "true");
@@ -116,8 +116,8 @@ export function createTimeline(
     timer = window.setInterval(
       () => {
         const before = at;
-        if (at < count - 1 || hidesMore) goTo(at + 1);
-        if (at === before || (at >= count - 1 && !hidesMore) || stopsAt(at)) pause();
+        if (at < count - 1 || goesPast) goTo(at + 1);
+        if (at === before || (at >= count - 1 && !goesPast) || stopsAt(at)) pause();
       },
       (reducedMotion ? STEP_MS_REDUCED : STEP_MS) / speed,
     );
@@ -192,12 +192,12 @@ export function createTimeline(
       chain.hidden = !chainMarks.length;
       chain.replaceChildren(...chainElements(chainMarks, count, marks.clientWidth));
     },
-    /** @param {Step[]} steps @param {{hidesMore?: boolean, goesOn?: boolean}} [how] hidesMore: steps follow that are not shown;
-     * goesOn: the same run as before, with more steps */
+    /** @param {Step[]} steps @param {{hidesMore?: boolean, goesPast?: boolean, goesOn?: boolean}} [how] hidesMore: steps follow that are not shown;
+     * goesPast: whoever steps past the last one asks for more; goesOn: the same run as before, with more steps */
     open(steps, how = {}) {
       if (!how.goesOn) pause();
-      hidesMore = how.hidesMore ?? false;
-      root.classList.toggle("hides-more", hidesMore);
+      goesPast = how.goesPast ?? false;
+      root.classList.toggle("hides-more", how.hidesMore ?? false);
       all = steps;
       count = steps.length;
       slider.max = String(Math.max(count - 1, 0));
@@ -229,7 +229,7 @@ export function createTimeline(
     /** Whether a key leads to another step. @param {string} key @param {boolean} [shift] */
     canMove(key, shift = false) {
       const step = target(key, shift);
-      return step !== undefined && step !== at && step >= 0 && (step < count || hidesMore);
+      return step !== undefined && step !== at && step >= 0 && (step < count || goesPast);
     },
     toggle,
     isPlaying: () => timer !== 0,

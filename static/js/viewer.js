@@ -25,7 +25,8 @@ const element = (id) => /** @type {T} */ (document.getElementById(id));
 function addressOf(fragment, step) {
   const position = url.readPosition(fragment);
   const nothing = { source: null, seed: null, device: null, input: null, focus: null, broken: false };
-  return { ...nothing, ...position, step: position.step ?? step };
+  const isAsked = position.predict || url.asksToPredict(location.search); // then the content's own step is of the future
+  return { ...nothing, ...position, step: position.step ?? (isAsked ? null : step) };
 }
 
 /**

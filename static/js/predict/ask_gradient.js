@@ -61,8 +61,10 @@ function askFirst({ before }, one, after) {
   );
   const weight = isWrong ? WRONG : after.every(isShort) ? FIRST : LONG;
   if (after.length === 1 && isShort(after[0])) {
-    const answer = typed(numberOf(after[0]), numbersText(after, (one.handle.shape ?? []).length === 0));
-    return [{ kind: "grad", what: `${one.name}.grad`, uid: one.uid, index: null, weight, reason: null, ...answer }];
+    const index = (one.handle.shape ?? []).map(() => 0);
+    const answer = typed(numberOf(after[0]), numbersText(after, true));
+    const what = elementName(`${one.name}.grad`, index);
+    return [{ kind: "grad", what, uid: one.uid, index, weight, reason: null, ...answer }];
   }
   const beliefs = [after.map(() => 1), own, combined(after, after, (a) => 2 * a)];
   return asked(one, after, beliefs, ["None"], weight);

@@ -41,7 +41,8 @@ function mayFailBackward({ before }) {
 
 /** A write in place on a tensor that requires grad, that backward has use for, or that shows a cell more than once.
  * @param {Unit} unit */
-function writesDoubtfully({ opened, at, step, before }) {
+function writesDoubtfully({ opened, at, step, before, namedBefore, mentioned }) {
+  if (!namedBefore.some(({ name }) => mentioned.targets.has(name.split(/[.[]/)[0]))) return false; // an optimizer's own business
   return opened.trace.steps[step].log.some((entry) => {
     if (entry.kind !== "event" || entry.event !== "written") return false;
     const writer = find(before, entry.by, "tensor");

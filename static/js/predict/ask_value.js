@@ -1,6 +1,6 @@
 /** What value has this element afterwards? Of a name that the statement does not write, of a copy, of a transposed view. */
 
-import { find } from "../entities.js";
+import { find, sameValue } from "../entities.js";
 import { numberOf } from "../findings/numbers.js";
 import { plainDtype } from "../layout/reads.js";
 import { choose, typed } from "./question.js";
@@ -23,13 +23,15 @@ export function askValue(unit) {
 
 /** The elements of a name that hold other values than before. @param {Unit} unit @param {Named} one */
 function changedElements({ before, after }, { uid, handle }) {
+  const storage = handle.storage ?? "";
   const old = find(before, uid, handle.kind);
-  const was = old ? elementsOf(before, old) : null;
-  const is = elementsOf(after, handle);
-  if (!was || !is || was.length !== is.length) return [];
+  if (!old || (old.storage === storage && before.get(storage) === after.get(storage))) return [];
+  const was = elementsOf(before, old);
+  const is = was && elementsOf(after, handle);
+  if (!is || was.length !== is.length) return [];
   return is
     .map((now, k) => ({ ...now, was: was[k].value }))
-    .filter(({ value, was }) => cellText(value) !== cellText(was));
+    .filter(({ value, was: past }) => !sameValue(value, past) && cellText(value) !== cellText(past));
 }
 
 /** Names of handles through which the statement writes. @param {Unit} unit */

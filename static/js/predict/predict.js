@@ -4,11 +4,14 @@ import { differs } from "../store.js";
 import { createCard, phaseOf } from "./card.js";
 import { scoreOf } from "./mode.js";
 import { readProgress, writeProgress } from "./progress.js";
-import { questionsOf } from "./questions.js";
+import { questionsByUnit } from "./questions.js";
 import { reasonOf } from "./reason.js";
 
 /** @typedef {import("../page_state.js").PageState} PageState */
 /** @typedef {import("../locale.js").Locale["say"]} Say */
+
+/** So long the page waits for its questions at a time. */
+const SLICE_MS = 12;
 
 /**
  * @param {HTMLElement} host of the card
@@ -31,9 +34,16 @@ export function startPredicting(host, store, say, loadFindings) {
 
   /** Read the run for what is worth a question; the page goes on meanwhile. @param {import("../state.js").OpenTrace} whole */
   async function makeQuestions(whole) {
-    await new Promise((resolve) => setTimeout(resolve, 0)); // the picture comes first
-    if (current().predict?.whole !== whole) return;
-    const questions = questionsOf(whole);
+    /** @type {import("./question.js").Question[]} */
+    const questions = [];
+    let until = 0; // the picture comes first
+    for (const question of questionsByUnit(whole)) {
+      if (question) questions.push(question);
+      if (performance.now() < until) continue;
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      until = performance.now() + SLICE_MS;
+      if (current().predict?.whole !== whole) return;
+    }
     const kept = readProgress(whole.trace.program.source);
     best = kept?.best ?? 0;
     wasDone = kept?.isDone ?? false;
@@ -46,6 +56,7 @@ export function startPredicting(host, store, say, loadFindings) {
     const { answers, reached, questions } = predict;
     const isDone = phaseOf(predict) === "summary";
     if (isDone) best = Math.max(best, scoreOf(answers).right);
+    wasDone ||= isDone;
     writeProgress(predict.whole.trace.program.source, { answers, reached, of: questions.length, isDone, best });
   }
 

@@ -20,27 +20,37 @@ const MOST_OF_STATEMENT = 2;
 
 /** @param {import("../state.js").OpenTrace} opened @returns {Question[]} in the order of the run, one at most for a statement each time that it runs */
 export function questionsOf(opened) {
-  /** @type {Question[]} */
-  const out = [];
+  return [...questionsByUnit(opened)].flatMap((question) => question ?? []);
+}
+
+/** The questions, statement by statement: whoever draws a page meanwhile can stop in between.
+ * @param {import("../state.js").OpenTrace} opened @returns {Generator<Question | null>} null for a statement that is not worth one */
+export function* questionsByUnit(opened) {
   /** @type {Map<string, number>} how often a kind was asked, and a statement */
   const counts = new Map();
   const count = (/** @type {string} */ key) => counts.get(key) ?? 0;
   for (const unit of unitsOf(opened)) {
-    if (out.length >= MOST_QUESTIONS) break;
-    if (count(`stmt ${unit.stmt}`) >= MOST_OF_STATEMENT) continue;
-    const { at, step, line, stmt } = unit;
-    const weighed = ASK.flatMap((ask) => ask(unit)).map((question) => {
-      const full = /** @type {Question} */ ({ at, step, line, stmt, ...question });
-      return { full, worth: full.weight - REPEATED * count(full.kind) };
-    });
-    const best = weighed
-      .filter(({ full, worth }) => worth >= LEAST_WEIGHT && !count(keyOf(full)))
-      .reduce((a, b) => (a && a.worth >= b.worth ? a : b), /** @type {typeof weighed[0] | null} */ (null));
+    if (count("all") >= MOST_QUESTIONS) break;
+    const isAsked = count(`stmt ${unit.stmt}`) < MOST_OF_STATEMENT;
+    const best = isAsked ? bestQuestion(unit, count) : null;
+    yield best;
     if (!best) continue;
-    out.push(best.full);
-    for (const key of [best.full.kind, keyOf(best.full), `stmt ${stmt}`]) counts.set(key, count(key) + 1);
+    for (const key of ["all", best.kind, keyOf(best), `stmt ${unit.stmt}`]) counts.set(key, count(key) + 1);
   }
-  return out;
+}
+
+/** @param {import("./units.js").Unit} unit @param {(key: string) => number} count how often something was asked @returns {Question | null} */
+function bestQuestion(unit, count) {
+  const { at, step, line, stmt } = unit;
+  /** @type {{question: Question, worth: number} | null} */
+  let best = null;
+  for (const asked of ASK.flatMap((ask) => ask(unit))) {
+    const question = /** @type {Question} */ ({ at, step, line, stmt, ...asked });
+    const worth = question.weight - REPEATED * count(question.kind);
+    if (worth < LEAST_WEIGHT || count(keyOf(question)) || (best && best.worth >= worth)) continue;
+    best = { question, worth };
+  }
+  return best?.question ?? null;
 }
 
 /** The same question of the same statement; a gradient may be added to, so that is asked again. @param {Question} question */

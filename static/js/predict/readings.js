@@ -3,7 +3,7 @@
 import { find, sameValue } from "../entities.js";
 import { cellsOf, numberOf, numbersText } from "../findings/numbers.js";
 import { shortNumber } from "../layout/format.js";
-import { reads } from "../layout/reads.js";
+import { numel, reads } from "../layout/reads.js";
 
 /** @typedef {import("../entities.js").Cell} Cell */
 /** @typedef {import("../entities.js").Handle} Handle */
@@ -12,6 +12,8 @@ import { reads } from "../layout/reads.js";
 /** More elements than this are asked about by their first one. */
 const MOST_LISTED = 6;
 const DIGITS = 8;
+/** Of larger tensors nobody knows an element. */
+const MOST_ELEMENTS = 256;
 
 /** @param {Cell | undefined} cell */
 export const cellText = (cell) => shortNumber(cell, DIGITS);
@@ -22,7 +24,7 @@ export const elementName = (name, index) => (index.length ? `${name}[${index.joi
 /** The elements of a handle in logical order, each with its cell and index; null where the trace does not list them.
  * @param {Entities} entities @param {Handle} handle @returns {{index: number[], cell: number, value: Cell}[] | null} */
 export function elementsOf(entities, handle) {
-  const cells = cellsOf(entities, handle);
+  const cells = numel(handle.shape) <= MOST_ELEMENTS ? cellsOf(entities, handle) : null;
   if (!cells) return null;
   return reads(handle, cells.length).map(({ index, cell }, k) => ({ index, cell, value: cells[k] }));
 }

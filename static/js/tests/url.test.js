@@ -15,7 +15,8 @@ test("a program comes back from its fragment, with step, focus and settings", as
     settingsFragment({ seed: 7, device: "cuda", input: "3\n名 &=" }) +
     url.focusFragment(focus) +
     url.selectionFragment("slot:n1:result[0]") +
-    url.viewFragment("loom");
+    url.viewFragment("loom") +
+    url.predictFragment(true);
   assert.deepEqual(await url.readAddress(fragment), {
     source,
     step: 4,
@@ -25,8 +26,17 @@ test("a program comes back from its fragment, with step, focus and settings", as
     focus,
     selection: "slot:n1:result[0]",
     view: "loom",
+    predict: true,
     broken: false,
   });
+});
+
+test("an address asks to predict in its fragment or its query, and can be told not to", () => {
+  assert.deepEqual([url.readPosition("#i=2&predict=1").predict, url.readPosition("#i=2").predict], [true, false]);
+  assert.deepEqual([url.asksToPredict("?s=clone&predict=1"), url.asksToPredict("?s=clone")], [true, false]);
+  assert.equal(url.withoutPredict("?s=clone&predict=1"), "?s=clone");
+  assert.equal(url.withoutPredict("?predict=1"), "");
+  assert.equal(url.withoutPredict("?q=a b"), "?q=a b", "what is not asked for is not written anew");
 });
 
 test("a damaged program is broken, other nonsense is passed over", async () => {
