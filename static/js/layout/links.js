@@ -8,12 +8,14 @@ import { ALARMS } from "../trace_index.js";
 /** @typedef {import("../marks/step_facts.js").StepFacts} StepFacts */
 /**
  * @typedef {{key: string, kind: "gradient" | "broken" | "selected" | "new", graph: Rect, memory: Rect, graphName: string,
- *   memoryName: string, sum: boolean, slot: boolean, behind: boolean, pin: boolean}} Link
+ *   memoryName: string, sum: boolean, slot: boolean, behind: boolean, above: number}} Link
  *   gradient: one that arrives at a leaf; broken: a saved value that isn't what backward needs; new: what this step made
- *   or saved. sum: the gradient is added to another. slot, pin: whether it begins at a saved slot, and ends at its pin.
- *   behind: whether something else stands in its line before it. The names are for an end that is out of sight
+ *   or saved. sum: the gradient is added to another. slot: whether it begins at a saved slot. above: how far
+ *   above its end in the memory it passes, 0 where it comes from the right. behind: whether something else stands in its line before it. The names are for an end that is out of sight
  */
 
+/** How far above a pin a link passes. */
+const ABOVE_PIN = 6;
 /** More links of what is new than these hide more than they tell. */
 const MAX_NEW = 6;
 
@@ -50,6 +52,7 @@ class LinkCollector {
     const to = memoryAnchors.find((anchor) => this.memory.has(anchor));
     const graph = this.graph.get(from ?? "");
     const memory = this.memory.get(to ?? "");
+    const lane = this.memory.get(`above ${to}`);
     const key = `${from} ${to}`;
     if (graph && memory && !this.links.has(key))
       this.links.set(key, {
@@ -62,7 +65,7 @@ class LinkCollector {
         sum,
         slot: from?.includes(":") ?? false,
         behind: this.isBehind(graph),
-        pin: to?.startsWith("pin ") ?? false,
+        above: to?.startsWith("pin ") ? ABOVE_PIN : lane && memory ? memory.y - lane.y : 0,
       });
   }
 

@@ -8,6 +8,9 @@ import { SIZE } from "./row_lines.js";
 /** @typedef {import("./memory_columns.js").Columns} Columns */
 /** @typedef {import("./row_lines.js").RowLayout} RowLayout */
 
+/** How far below a row's top, and above a later line, links pass on their way to it. */
+const LANE = 2;
+
 /** @param {PlacedItem[]} placed @param {Columns} columns
  * @returns {{anchors: Map<string, Rect>, folds: Map<string, string>}} */
 export function memoryAnchors(placed, columns) {
@@ -52,8 +55,11 @@ function rowAnchors(anchors, { item, y, pins }, layout, columns) {
   for (const group of layout.groups)
     if (group.counter) anchors.set(group.counter, { x: columns.rail, y: top + group.y, w: columns.railW, h: group.h });
   const cardH = slim || layout.low ? 16 : SIZE.card;
+  if (block.storage) anchors.set(`above ${block.storage}`, { ...strip, y: y + LANE, h: strip.y - y - LANE });
   for (const line of layout.lines) {
     anchors.set(line.uid, { x: columns.card, y: top + line.y, w: columns.cardW, h: cardH });
+    const lane = line.first ? y + LANE : top + line.y - LANE;
+    anchors.set(`above ${line.uid}`, { x: columns.card, y: lane, w: columns.cardW, h: top + line.y - lane });
     if (line.grad) gradAnchors(anchors, line, top + line.y, columns);
   }
   for (const line of layout.quiet)

@@ -14,6 +14,9 @@ const CROWD = 14;
  * at each step, so that what a step touched opens where the last one's closes, and no other row comes or goes. */
 const LEFT_ALONE = 0.66;
 
+/** So many of the rows that the step touched stay where there is no room for them: the pane is scrolled to them. */
+const ALWAYS = 3;
+
 /** Heights and levels of all rows, so that they fit into the room where that is possible.
  * @param {MemoryStep} step @param {PlacedItem[]} placed @param {Columns} columns @param {number} room */
 export function fitLevels(step, placed, columns, room) {
@@ -73,7 +76,9 @@ function foldRows(step, placed, rows, order, room, columns) {
   const headings = headingsOf(placed);
   let rest = 0;
   const last = [...order].reverse();
+  const first = new Set(order.filter(({ hot }) => hot).slice(0, ALWAYS));
   for (const row of [...last.filter(({ hot }) => !hot), ...last.filter(({ hot }) => hot)]) {
+    if (first.has(row)) continue;
     if (!folding || used <= (row.hot ? room : most)) continue;
     used -= row.slim;
     const { section } = row.item;

@@ -10,7 +10,7 @@
  * @typedef {{height: number, anchors: Map<string, Rect>, folds: Map<string, string>, focus: Rect[],
  *   still: boolean}} Pane
  *   height: of all of it; more than the room where the pane has to be scrolled. anchors: where each entity is drawn, by
- *   uid, and parts of them: `n5:self` a saved slot's chip, `pin n5:self` its pin, `grad t3` the place of t3's gradient,
+ *   uid, and parts of them: `above t3` the way to it between two lines, `n5:self` a saved slot's chip, `pin n5:self` its pin, `grad t3` the place of t3's gradient,
  *   `dock n2` a leaf docked to the node that reads it. folds: by uid, the key of the closed fold that it is in. focus:
  *   what the step touched and is drawn, what matters most first. still: whether everything is open at a place of its own
  *   for the whole run

@@ -15,7 +15,6 @@ const CHANNEL = 8;
 const RADIUS = 7;
 /** How far below a slot a link passes: clear of the node's border. */
 const BELOW_SLOT = 7;
-const ABOVE_PIN = 6;
 /** How far below a leaf that stands behind something else. */
 const BELOW_LEAF = 3;
 const FONT = 11;
@@ -26,13 +25,13 @@ export function linkMark(link, frame) {
   const { graph, memory } = link;
   const below = link.slot ? BELOW_SLOT : link.behind ? BELOW_LEAF : 0;
   const from = end((below ? graph.y + graph.h + below : graph.y + graph.h / 2) + frame.graph, frame);
-  const to = end((link.pin ? memory.y - ABOVE_PIN : memory.y + memory.h / 2) + frame.memory, frame);
+  const to = end((link.above ? memory.y - link.above : memory.y + memory.h / 2) + frame.memory, frame);
   if (from.out && to.out) return null;
   const start = frame.divider + graph.x + (below ? 10 : -1);
-  const stop = link.pin ? memory.x + memory.w / 2 : memory.x + memory.w + 1;
+  const stop = link.above ? memory.x + memory.w / 2 : memory.x + memory.w + 1;
   const arrow = link.kind === "gradient" && !to.out;
   const leave = below && !from.out ? `M${start} ${from.y - below}V${from.y}` : `M${start} ${from.y}`;
-  const arrive = link.pin && !to.out ? `v${ABOVE_PIN}` : "";
+  const arrive = link.above && !to.out ? `v${link.above}` : "";
   const way = (/** @type {number} */ x) => `${leave}${linkPath(start, from.y, x, to.y, frame.divider)}${arrive}`;
   return h(
     "g",

@@ -278,3 +278,12 @@ test("a compact row keeps no room for pins that come later", () => {
   assert.ok(high(0, true) < high(0, false));
   assert.equal(high(1, true), high(1, false));
 });
+
+test("what a step touched has a row in the lowest of panes, too", () => {
+  const { opened, model } = open(ALL.crowd());
+  const last = opened.count - 1;
+  const pane = memoryPane(model, last, { w: 640, h: 40 });
+  const row = pane.placed.find(({ item }) => item.key === "s50");
+  assert.ok(row && !row.hidden && row.layout);
+  assert.ok(pane.focus.some(({ y }) => y === row.y));
+});
