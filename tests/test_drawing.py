@@ -39,7 +39,10 @@ def sources() -> list[Any]:
         ),
     )
     seeds = (
-        [pytest.param(seed["id"], seed["program"], id=seed["id"]) for seed in json.loads(SEEDS.read_text())]
+        [
+            pytest.param(seed["id"], seed["program"], id=seed["id"], marks=[pytest.mark.exhaustive] if k % 2 else [])
+            for k, seed in enumerate(json.loads(SEEDS.read_text()))
+        ]
         if SEEDS.exists()
         else [missing]
     )
