@@ -1,4 +1,4 @@
-"""The commands: `python -m server serve`, `trace`, `explain`, `scenarios`, `doctor`, `settings` and `schema`."""
+"""The commands: `python -m server serve`, `trace`, `explain`, `settled`, `scenarios`, `doctor`, `settings` and `schema`."""
 
 import argparse
 import asyncio
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from server import PROJECT_FOLDER, __version__, explain_command, saved_programs, settings_docs
+from server import PROJECT_FOLDER, __version__, explain_command, saved_programs, settings_docs, settled_command
 from server.app import create_app
 from server.clients import parse_networks
 from server.connections import RESERVED_DESCRIPTORS, Connections, raise_descriptor_limit
@@ -60,6 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
     trace.add_argument("--pretty", action="store_true", help="print how each run ended, why, and what each step did")
     trace.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0], help="of --pretty")
     explain_command.add_arguments(commands)
+    settled_command.add_arguments(commands)
     saved_programs.add_arguments(commands)
     commands.add_parser("doctor", help="check this host and the settings")
     commands.add_parser("settings", help="print the documentation of all settings, in Markdown")
@@ -98,6 +99,8 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
         return 0
     if args.command == "scenarios":
         return asyncio.run(saved_programs.run(args, settings))
+    if args.command == "settled":
+        return asyncio.run(settled_command.run(args, settings))
     if args.command == "doctor":
         return report(settings)
     if args.command == "settings":

@@ -26,6 +26,7 @@ from server.routes import (
     pages,
     saved_programs,
     session,
+    settled,
     status,
     thumbnails,
 )
@@ -81,6 +82,7 @@ def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> Fast
             embeds,
             saved_programs,
             pages,
+            settled,
             matrix,
             fixes,
             gradient_checks,

@@ -48,6 +48,10 @@ class ScenarioTraces:
             await asyncio.wait((self._making[name],), timeout=patience)
         return self._made.get(name)
 
+    def made(self, scenario: Scenario) -> ScenarioTrace | None:
+        """The scenario's trace if there is one already."""
+        return self._made.get(scenario.name)
+
     async def prepare(self, scenario: Scenario) -> None:
         """Run a scenario as soon as there are workers, so that its page opens with its picture."""
         try:

@@ -10,6 +10,7 @@ from starlette.types import Scope
 
 from server import PROJECT_FOLDER, clients, log, settings_checks
 from server.authenticator import Authenticator
+from server.claims import Claims
 from server.clients import Network
 from server.constant_response import ConstantBody
 from server.language.scenarios import Scenario, load_scenarios
@@ -74,6 +75,7 @@ class Services:
     programs: ProgramService
     matrix: MatrixService
     scenario_traces: ScenarioTraces
+    claims: Claims
     thumbnails: Thumbnails
     stills: Thumbnails
     proposals: DrawingQueue
@@ -146,6 +148,7 @@ def create_services(settings: Settings, prepare: str) -> Services:
     )
     renderer = Renderer(settings.pictures)
     scenarios = load_scenarios(SCENARIOS)
+    scenario_traces = ScenarioTraces(pool, settings)
     return Services(
         settings=settings,
         scenarios=scenarios,
@@ -165,7 +168,8 @@ def create_services(settings: Settings, prepare: str) -> Services:
         authenticator=Authenticator(settings, key, metrics.sign_in_failed),
         renderer=renderer,
         matrix=MatrixService(pool, Path(settings.data)),
-        scenario_traces=ScenarioTraces(pool, settings),
+        scenario_traces=scenario_traces,
+        claims=Claims(scenario_traces),
         thumbnails=Thumbnails(pool, renderer, settings, operation_examples()),
         stills=Thumbnails(pool, renderer, settings, scenario_examples(scenarios)),
         programs=ProgramService(store, save_limits, SaveSpace(save_space, DAY), metrics),
