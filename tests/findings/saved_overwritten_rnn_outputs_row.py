@@ -1,4 +1,4 @@
-# saved_overwritten: h
+# saved_overwritten: h beside
 import torch
 torch.manual_seed(0)
 W = torch.randn(3, 3, requires_grad=True)

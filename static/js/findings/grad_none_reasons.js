@@ -1,6 +1,7 @@
 /** The reasons for which a tensor has no `.grad` at a step, each with the step it goes back to and the way from there. */
 
 import { code, link } from "./finding.js";
+import { checkpointStep } from "./checkpoint_call.js";
 import { cutFixes } from "./cut_fixes.js";
 import { dataflow } from "./dataflow.js";
 import { replacedBy } from "./replaced_tensor.js";
@@ -265,14 +266,16 @@ function cutOnTheWay(facts, x, way, [made, starts], loss) {
   if (!edge) return null;
   const y = facts.name(lastAlias(facts, edge, way), edge.step);
   const reason = edge.cut?.reason ?? (edge.op?.grad_mode === false ? "no_grad" : "detach");
-  const warns = /checkpoint/.test(facts.code(edge.step)) ? "checkpoint" : reason;
-  const cut = link(facts.place(edge.step), "cut", { x, y, code: facts.codeFact(edge.step) }, [edge.from, edge.to]);
-  const said = { y, loss, code: facts.codeFact(edge.step) };
+  const checkpoint = reason === "no_grad" ? checkpointStep(facts, edge.step) : null;
+  const warns = checkpoint === null ? reason : "checkpoint";
+  const step = checkpoint ?? edge.step;
+  const cut = link(facts.place(step), "cut", { x, y, code: facts.codeFact(step) }, [edge.from, edge.to]);
+  const said = { y, loss, code: facts.codeFact(step) };
   const fixes = [...(warns === "checkpoint" ? ["not_reentrant"] : []), "keep_history", ...cutFixes(reason)];
   return {
     variant: `cut_${warns}`,
     severity: "warning",
-    cause: edge.step,
+    cause: step,
     chain: [made, cut, starts],
     facts: said,
     fixes,

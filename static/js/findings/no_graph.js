@@ -1,5 +1,6 @@
 /** Backward was asked of a tensor that no graph leads back from: what cut it, or that nothing ever required grad. */
 
+import { checkpointStep } from "./checkpoint_call.js";
 import { cutFixes } from "./cut_fixes.js";
 import { mentionedTensors, receiver } from "./expressions.js";
 import { code, fix, link, nameOf, namesOf } from "./finding.js";
@@ -60,12 +61,13 @@ function numberCut(facts, tensors) {
   return null;
 }
 
-/** @param {RunFacts} facts @param {string} root @param {import("./graph_walk.js").Cut} cut @param {number} step @returns {Diagnosis} */
-function cutDiagnosis(facts, root, cut, step) {
+/** @param {RunFacts} facts @param {string} root @param {import("./graph_walk.js").Cut} found @param {number} step @returns {Diagnosis} */
+function cutDiagnosis(facts, root, found, step) {
+  const cut = cutAt(facts, found);
   const y = facts.name(root, step);
   const walk = cut.reason === "create_graph" ? facts.backwardAt(cut.step) : undefined;
   const x = facts.name(walk?.roots[0] ?? cut.tensor, cut.step);
-  const reason = reasonAt(facts, cut);
+  const { reason } = cut;
   const end = walk ? walk.end + 1 : cut.step;
   const result =
     boundAt(facts, cut.step) ??
@@ -93,10 +95,13 @@ function cutDiagnosis(facts, root, cut, step) {
   };
 }
 
-/** Why a history ends, by what the statement says where the trace has less. @param {RunFacts} facts @param {import("./graph_walk.js").Cut} cut */
-function reasonAt(facts, { reason, step }) {
-  if (reason === "detach" && /\.data\b/.test(facts.code(step))) return "data";
-  return reason === "no_grad" && /\bcheckpoint(?:_sequential)?\(/.test(facts.code(step)) ? "checkpoint" : reason;
+/** Where and why a history ends, by what the statement says where the trace has less. @param {RunFacts} facts
+ * @param {import("./graph_walk.js").Cut} cut */
+function cutAt(facts, cut) {
+  const { reason, step } = cut;
+  if (reason === "detach" && /\.data\b/.test(facts.code(step))) return { ...cut, reason: "data" };
+  const checkpoint = reason === "no_grad" ? checkpointStep(facts, step) : null;
+  return checkpoint === null ? cut : { ...cut, reason: "checkpoint", step: checkpoint };
 }
 
 /** The step that made the root, where it lies between. @param {RunFacts} facts @param {string} root @param {import("./graph_walk.js").Cut} cut @param {number} step */

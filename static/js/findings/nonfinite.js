@@ -179,7 +179,7 @@ function originOf(facts, uid, step) {
 /** A gradient that one node turned into what is not finite. @param {RunFacts} facts @param {number} step @returns {Diagnosis | null} */
 function visitDiagnosis(facts, step) {
   const { visit } = facts.steps[step];
-  const node = visit ? facts.node(visit.node, step - 1) : undefined;
+  const node = visit ? (facts.node(visit.node, step - 1) ?? facts.node(visit.node, step)) : undefined;
   if (!visit || !node) return null;
   const made = facts.birth(visit.node);
   const op = facts.operation(visit.node);

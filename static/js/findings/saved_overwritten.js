@@ -1,10 +1,14 @@
 /** Backward stopped because numbers that it had kept were overwritten: which, where they were kept, and by which line. */
 
+import { plainDtype, reads } from "../layout/reads.js";
 import { code, fix, link, nameOf, namesOf, phrase } from "./finding.js";
 import { operationName } from "./operation_name.js";
 import { isInPlace } from "./refused_write.js";
 import { isOwnResult, savedHandle } from "./saved_values.js";
 import { writerAt } from "./write_facts.js";
+
+/** So many elements of a kept tensor are compared with those that were written. */
+const MOST_ELEMENTS = 4096;
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
@@ -25,6 +29,7 @@ export function savedOverwritten(facts) {
   const y = facts.name(by ?? saved, step);
   const wrote = writerAt(facts, step, op);
   const writer = wrote === "program" && isBuffer(facts, saved, slot.birth) ? "buffer" : wrote;
+  const beside = isBeside(facts, slot, step);
   const alias = by !== null && by !== saved && JSON.stringify(x) !== JSON.stringify(y);
   const all = {
     x,
@@ -48,7 +53,7 @@ export function savedOverwritten(facts) {
   chain.push(link(facts.place(failed.step), "checked", all, [slot.node], slot.key));
   return [
     {
-      variant: writer === "program" ? (alias ? "alias" : undefined) : writer,
+      variant: writer === "program" ? variantOf(alias, beside) : writer,
       cause: facts.place(step),
       chain,
       names: namesOf(x, y),
@@ -57,6 +62,35 @@ export function savedOverwritten(facts) {
       explainsError: true,
     },
   ];
+}
+
+/** @param {boolean} alias @param {boolean} beside */
+function variantOf(alias, beside) {
+  if (beside) return "beside";
+  return alias ? "alias" : undefined;
+}
+
+/** Whether all that a step wrote in the memory of a saved tensor lies beside the elements that were saved: the counter moved
+ * and those numbers did not. @param {RunFacts} facts @param {import("../trace_index.js").SavedSlot} slot @param {number} step */
+function isBeside(facts, slot, step) {
+  const saved = facts.node(slot.node, slot.birth)?.saved?.[slot.slot];
+  const regions = facts.writesOf(slot.storage).flatMap((event) => (event.step === step ? [event.region] : []));
+  if (!saved?.shape?.every(Boolean) || !saved.stride || !regions.length) return false;
+  return regions.every((region) => {
+    if (!region || plainDtype(region.dtype) !== plainDtype(saved.dtype)) return false;
+    const [first, last] = extent(saved);
+    const [low, high] = extent(region);
+    if (high < first || last < low) return true;
+    const kept = new Set(reads(saved, MOST_ELEMENTS).map(({ cell }) => cell));
+    const written = reads({ ...region, storage: slot.storage }, MOST_ELEMENTS);
+    return kept.size > 0 && written.length > 0 && written.every(({ cell }) => !kept.has(cell));
+  });
+}
+
+/** The first and the last cell that is read. @param {import("../layout/reads.js").Reading} reading @returns {[number, number]} */
+function extent({ offset, shape, stride }) {
+  const first = offset ?? 0;
+  return [first, (shape ?? []).reduce((last, size, k) => last + (size - 1) * (stride?.[k] ?? 0), first)];
 }
 
 /** The in-place operation of a step on memory that the step itself allocated: there is no event of that.

@@ -1,0 +1,26 @@
+/** The statement whose re-entrant checkpoint ran the code of a step unrecorded. */
+
+import { find } from "../entities.js";
+import { gradOffAt } from "./grad_mode.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+
+const CALL = /\bcheckpoint(?:_sequential)?\(/;
+const RECORDED = /\buse_reentrant\s*=\s*False\b/;
+
+/** Where a statement under `no_grad` lies within functions that a checkpoint called, the step that ends the checkpoint's
+ * statement; the same step where the statement itself is one; null where none is. @param {RunFacts} facts @param {number} step */
+export function checkpointStep(facts, step) {
+  const isCall = (/** @type {number} */ at) => CALL.test(facts.code(at)) && !RECORDED.test(facts.code(at));
+  if (isCall(step)) return step;
+  if (gradOffAt(facts, step)) return null;
+  const entities = facts.state(step);
+  let uid = find(entities, facts.steps[step].frame ?? "", "frame")?.caller;
+  while (uid) {
+    const frame = uid;
+    const ends = facts.steps.findIndex((at, k) => k > step && at.frame === frame && at.kind !== "visit");
+    if (ends > 0 && isCall(ends)) return ends;
+    uid = find(entities, frame, "frame")?.caller;
+  }
+  return null;
+}
