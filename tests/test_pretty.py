@@ -49,6 +49,14 @@ def test_steps_say_what_they_did_by_the_names_of_the_program() -> None:
     assert not [line for line in lines if "Prints torch.Size" in line], "what was printed stands there"
 
 
+def test_a_shape_that_is_changed_in_place_is_said() -> None:
+    source = "import torch\nx = torch.ones(2, 3)\nx.t_()\ny = x.detach()\ny.resize_(2)\n"
+    lines = lines_of(source)
+    assert "     |   x has the shape (3, 2) now, with the strides (1, 3)." in lines
+    assert "     |   y has the shape (2,) now, with the strides (1,)." in lines
+    assert "     |   x 的形状现在是 (3, 2)，步长是 (1, 3)。" in lines_of(source, "zh")
+
+
 def test_a_program_that_ends_well_says_so() -> None:
     lines = lines_of("import torch\nx = torch.ones(2, 2)\n")
     assert lines[1:3] == ["The program ran to its end.", ""]

@@ -1,8 +1,9 @@
 /** Notes on what a statement bound to names, turned on or off, and put into containers. */
 
 import { find, isHandle } from "./entities.js";
+import { shapeText } from "./findings/operands.js";
 import { refOf } from "./layout/names.js";
-import { firstFew, plainText, shortName } from "./note_texts.js";
+import { firstFew, isProgramName, plainText, shortName } from "./note_texts.js";
 
 /** @typedef {import("./notes.js").Note} Note */
 /** @typedef {import("./notes.js").Context} Context */
@@ -69,7 +70,7 @@ function handleNotes({ opened, index, entities, before, fresh, nameOf }, name, u
   return [{ key: entity.grad_fn ? "new_node" : "new", args: { name, storage, node } }];
 }
 
-/** What a statement turned on or off: a tensor's requires_grad, its gradient, a mode. @param {Context} context @returns {Note[]} */
+/** What a statement turned on or off: a tensor's requires_grad, its gradient, a mode; and the shapes that it changed. @param {Context} context @returns {Note[]} */
 export function modeNotes({ step, entities, before, nameOf }) {
   /** @type {Note[]} */
   const out = [];
@@ -83,10 +84,23 @@ export function modeNotes({ step, entities, before, nameOf }) {
       if (old.requires_grad !== now.requires_grad)
         out.push({ key: now.requires_grad ? "requires_grad" : "requires_no_grad", args: { tensor: nameOf(uid) } });
       if (old.grad && !now.grad) cleared.push(nameOf(uid));
+      if (isReshaped(old, now) && isProgramName(nameOf(uid)))
+        out.push({
+          key: "reshaped",
+          args: { tensor: nameOf(uid), shape: shapeText(now.shape ?? []), stride: shapeText(now.stride ?? []) },
+        });
     }
   }
   if (cleared.length) out.push({ key: "grad_cleared", args: { tensors: firstFew(cleared) } });
   return out;
+}
+
+/** Whether a handle reads its memory in another shape or with other strides than before: `t_()`, `resize_`, `.data =`.
+ * @param {import("./trace.js").Tensor} old @param {import("./trace.js").Tensor} now */
+function isReshaped(old, now) {
+  return (
+    Boolean(old.stride && now.stride) && (`${old.shape}` !== `${now.shape}` || `${old.stride}` !== `${now.stride}`)
+  );
 }
 
 /** Containers that were there before and hold something else now. @param {Context} context @returns {Note[]} */
