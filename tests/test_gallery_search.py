@@ -67,6 +67,21 @@ QUERIES: dict[str, set[str]] = {
     "loss.grad is None": {"retain_grad", "grad_none_before"},
     "optimizer does not update my weight": {"optimizer_old"},
     "require_grad": {"require_grad_typo"},
+    "ValueError: optimizer got an empty parameter list": {"python_list"},
+    "RuntimeError: Output 0 of BackwardHookFunctionBackward is a view and is being modified inplace. This view was created "
+    "inside a custom Function": {"backward_hook_inplace"},
+    "UserWarning: None of the inputs have requires_grad=True. Gradients will be None": {"checkpoint_input"},
+    "RuntimeError: Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.": {
+        "numpy_refused"
+    },
+    "loss2.backward() fails after optimizer.step()": {"step_between"},
+    "state_dict backup changes during training": {"state_dict_backup"},
+    "frozen layer still changes with requires_grad = False": {"frozen_moves"},
+    "decoder.weight.data = encoder.weight.data": {"tied_data"},
+    "forward hook sees the output as its input": {"module_hook_inplace"},
+    "torch.where gradient is nan": {"where_nan"},
+    "custom Function writes its input in place mark_dirty": {"mark_dirty"},
+    "hidden state detach second batch raises": {"hidden_carried"},
     # operations, beginnings of words, Chinese
     "expand": {"expand_write"},
     "deepcopy": {"deepcopy"},
