@@ -1,6 +1,6 @@
 import torch
 
-big = torch.zeros(16)
+big = torch.arange(16.0)
 head = big[:2]
 copied = big[2:4].clone()
 

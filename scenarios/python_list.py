@@ -15,7 +15,7 @@ class Model(nn.Module):
 
 
 model = Model()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.25)
 print([name for name, _ in model.named_parameters()])
 
 model(torch.ones(2)).backward()
