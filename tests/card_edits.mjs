@@ -1,6 +1,7 @@
 /** Reads `{programs: [source], edits: n, seed}` from stdin, and writes what the builder makes of them: the texts of the
  * cards put together, and programs after random edits, each with what was done. */
 import { readFileSync } from "node:fs";
+import { EditorState } from "@codemirror/state";
 import { applyEdits, changesOf } from "../static/js/builder/line_edits.js";
 import { added, duplicated, moved, movedDown, movedUp, removed, rewritten, toggled, ownText } from "../static/js/builder/edits.js";
 import { placeAtEnd, placeBelow } from "../static/js/builder/places.js";
@@ -28,12 +29,15 @@ const DEEDS = {
   rewritten: (program, item) => rewritten(program, item, ownText(program, item)),
 };
 
-/** @param {string[]} lines @param {import("../static/js/builder/line_edits.js").LineEdit[]} done */
-function asText(lines, done) {
-  let text = lines.join("\n");
-  for (const { from, to, insert } of changesOf(lines, done).reverse()) text = text.slice(0, from) + insert + text.slice(to);
-  return text;
+/** The text after the editor has taken the changes, and after one undo. @param {string[]} lines
+ * @param {import("../static/js/builder/line_edits.js").LineEdit[]} done */
+function inEditor(lines, done) {
+  const { changes, state, startState } = EditorState.create({ doc: lines.join("\n") }).update({ changes: changesOf(lines, done) });
+  return { text: state.doc.toString(), undone: changes.invert(startState.doc).apply(state.doc).toString() };
 }
+
+/** @param {string[]} lines @param {import("../static/js/builder/line_edits.js").LineEdit[]} done */
+const asText = (lines, done) => inEditor(lines, done).text;
 
 const after = [];
 const names = Object.keys(DEEDS);
@@ -51,9 +55,10 @@ while (programs.length && after.length < edits) {
       refused++;
       continue;
     }
-    const text = asText(program.lines, outcome.edits);
+    const { text, undone: taken } = inEditor(program.lines, outcome.edits);
+    const isTakenBack = taken === source;
     const undone = name === "toggled" && item.kind !== "off" ? back(text, outcome.line) : null;
-    after.push({ name, before: source, line: item.first, text, same: text === applyEdits(program.lines, outcome.edits).join("\n"), undone });
+    after.push({ name, before: source, line: item.first, text, same: text === applyEdits(program.lines, outcome.edits).join("\n"), isTakenBack, undone });
     source = text;
   }
 }

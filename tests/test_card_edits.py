@@ -97,8 +97,9 @@ def test_what_is_done_with_cards_stays_python(asked: dict[str, Any]) -> None:
     assert asked["edited"]["refused"] < EDITS / 2, "most of what a reader does is possible"
 
 
-def test_the_text_and_the_lines_change_alike(asked: dict[str, Any]) -> None:
+def test_the_editor_has_the_text_of_the_cards_and_takes_it_back(asked: dict[str, Any]) -> None:
     assert all(edit["same"] for edit in asked["edited"]["after"])
+    assert all(edit["isTakenBack"] for edit in asked["edited"]["after"])
 
 
 def test_rewriting_a_card_with_its_own_text_changes_nothing(asked: dict[str, Any]) -> None:

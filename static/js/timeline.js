@@ -189,8 +189,9 @@ export function createTimeline(
     /** Mark the steps of a finding's chain: cause and effect, and those between them for which there is room.
      * @param {import("./findings_card.js").ChainMark[]} chainMarks */
     markChain(chainMarks) {
+      if (chain.hidden && !chainMarks.length) return; // to ask for the width costs a layout
       chain.hidden = !chainMarks.length;
-      chain.replaceChildren(...chainElements(chainMarks, count, marks.clientWidth));
+      chain.replaceChildren(...(chainMarks.length ? chainElements(chainMarks, count, marks.clientWidth) : []));
     },
     /** @param {Step[]} steps @param {{hidesMore?: boolean, goesPast?: boolean, goesOn?: boolean}} [how] hidesMore: steps follow that are not shown;
      * goesPast: whoever steps past the last one asks for more; goesOn: the same run as before, with more steps */

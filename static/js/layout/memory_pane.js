@@ -6,7 +6,7 @@ import { memoryAnchors, memoryFocus } from "./memory_anchors.js";
 import { memoryColumns } from "./memory_columns.js";
 import { HEIGHT, placeItems } from "./memory_placed.js";
 import { MemoryStep } from "./memory_step.js";
-import { findStill, stillPlaces } from "./memory_still.js";
+import { findStill, stillPlaces, stillWithin } from "./memory_still.js";
 import { namelessPlaces } from "./nameless_places.js";
 import { PLAIN } from "./pane.js";
 import { flowPins } from "./row_pins.js";
@@ -26,7 +26,16 @@ import { touchHistory } from "./touched.js";
 export function memoryModel(opened, nodeNames = new Map()) {
   const kept = new Set([...opened.index.pins.values()].map((pin) => pin.storage));
   const base = { opened, homes: homes(opened), history: touchHistory(opened) };
-  return { ...base, nodeNames, kept, nameless: namelessPlaces(base), stills: new Map(), causes: new Map() };
+  return {
+    ...base,
+    nodeNames,
+    kept,
+    nameless: namelessPlaces(base),
+    stills: new Map(),
+    leastHeights: new Map(),
+    plainSteps: new Map(),
+    causes: new Map(),
+  };
 }
 
 /** @param {MemoryModel} model @param {number} i @param {import("./pane.js").Room} room
@@ -34,8 +43,7 @@ export function memoryModel(opened, nodeNames = new Map()) {
 export function memoryPane(model, i, room, options = PLAIN) {
   const step = new MemoryStep(model, i, options);
   const columns = memoryColumns(model.homes, room.w);
-  const still = Number.isFinite(room.h) ? findStill(model, room.w) : null;
-  const places = still && still.h <= room.h ? still : null;
+  const places = Number.isFinite(room.h) ? stillWithin(model, room.w, room.h) : null;
   let placed = placeItems(step, columns, places ? Infinity : room.h);
   let height = places ? stillPlaces(places, placed, i) : null;
   if (places && height === null) placed = placeItems(step, columns, room.h);
@@ -53,6 +61,11 @@ export function memoryPane(model, i, room, options = PLAIN) {
  * @param {MemoryModel} model @param {number} w */
 export function memoryStill(model, w) {
   return findStill(model, w)?.h ?? Infinity;
+}
+
+/** Whether every row of the run has room at a place of its own. @param {MemoryModel} model @param {number} w @param {number} h */
+export function fitsStill(model, w, h) {
+  return stillWithin(model, w, h) !== null;
 }
 
 /** One below the other. @param {PlacedItem[]} placed @returns {number} the height of all */

@@ -22,9 +22,8 @@ const FOLDED = 92;
 export const HEIGHT = { heading: 22, line: 18, fold: 20, rule: 7, top: 4 };
 
 /** What is drawn at a step, each with its height. @param {MemoryStep} step @param {Columns} columns @param {number} room
- * @returns {PlacedItem[]} */
-export function placeItems(step, columns, room) {
-  const items = memoryItems(step);
+ * @param {import("./memory_items.js").MemoryItem[]} [items] those of the step @returns {PlacedItem[]} */
+export function placeItems(step, columns, room, items = memoryItems(step)) {
   const placed = items.map((item) => {
     const out = /** @type {PlacedItem} */ ({
       item,

@@ -9,12 +9,13 @@ import { touched } from "./touched.js";
 /**
  * @typedef {{opened: import("../state.js").OpenTrace, homes: import("./homes.js").Homes,
  *   history: import("./touched.js").TouchHistory, kept: Set<string>,
- *   stills: Map<number, import("./memory_still.js").Still | null>,
+ *   stills: Map<number, import("./memory_still.js").Still | null>, leastHeights: Map<number, number>,
+ *   plainSteps: Map<number, {step: MemoryStep, items: import("./memory_items.js").MemoryItem[]}>,
  *   causes: Map<string, import("./row_pins.js").Cause | null>, nameless: Map<string, import("./nameless_places.js").Stay[]>,
  *   nodeNames: ReadonlyMap<string, string>}} MemoryModel
  *   what is known of a run before any step is drawn. kept: the storages that a node saves at some step; stills: by width,
  *   the places at which nothing has to move; causes: by `node:slot`, what broke it; nameless: where storages without a
- *   name stand while steps touch them; nodeNames: of nodes that need more than their operation's name
+ *   name stand while steps touch them; leastHeights: by width; plainSteps: those that a search has looked at; nodeNames: of nodes that need more than their operation's name
  * @typedef {{node: string, slot: string, saved: import("../entities.js").Slot, broken: boolean}} Pin
  */
 

@@ -1,6 +1,7 @@
 /** Places at which nothing in the memory pane ever moves: one for every row of the run, where there is height for that. */
 
 import { addToList } from "../multimap.js";
+import { memoryItems } from "./memory_items.js";
 import { memoryColumns } from "./memory_columns.js";
 import { MemoryStep } from "./memory_step.js";
 import { HEIGHT, placeItems } from "./memory_placed.js";
@@ -30,6 +31,38 @@ export function findStill(model, w) {
   return still;
 }
 
+/** The places, where they are no higher than that. Mostly a step or two say that they are: they are looked at first.
+ * @param {MemoryModel} model @param {number} w @param {number} h @returns {Still | null} */
+export function stillWithin(model, w, h) {
+  if (!model.stills.has(w) && leastHeight(model, w) > h) return null;
+  const still = findStill(model, w);
+  return still && still.h <= h ? still : null;
+}
+
+/** A height that all steps together need at least: the most that one of a few needs. @param {MemoryModel} model @param {number} w */
+function leastHeight(model, w) {
+  const known = model.leastHeights.get(w);
+  if (known !== undefined) return known;
+  const steps = stepsLookedAt(model.opened.count);
+  const few = [1, 0.75, 0.5].map((part) => steps[Math.ceil(steps.length * part) - 1]);
+  const totals = [...new Set(few)]
+    .filter((i) => i !== undefined)
+    .map((i) => {
+      const search = new Search(model, w);
+      search.look(i);
+      return search.total;
+    });
+  const least = 2 * HEIGHT.top + Math.max(0, ...totals);
+  model.leastHeights.set(w, least);
+  return least;
+}
+
+/** @param {number} count @returns {number[]} */
+function stepsLookedAt(count) {
+  const stride = Math.max(1, Math.ceil((count - LOOKED_AT) / LOOKED_AT));
+  return Array.from({ length: count }, (_, i) => i).filter((i) => i < LOOKED_AT || (i - LOOKED_AT) % stride === 0);
+}
+
 /** Walks over all steps with everything open, and keeps how high each place gets. */
 class Search {
   /** @param {MemoryModel} model @param {number} w */
@@ -46,10 +79,8 @@ class Search {
 
   /** @returns {Still | null} */
   run() {
-    const { count } = this.model.opened;
-    const stride = Math.max(1, Math.ceil((count - LOOKED_AT) / LOOKED_AT));
-    for (let i = 0; i < count; i += i < LOOKED_AT ? 1 : stride) {
-      this.add(placeItems(new MemoryStep(this.model, i, PLAIN), this.columns, Infinity), i);
+    for (const i of stepsLookedAt(this.model.opened.count)) {
+      this.look(i);
       if (this.total > HIGHEST) return null;
     }
     const y = /** @type {Map<string, number>} */ (new Map());
@@ -59,6 +90,18 @@ class Search {
       at += this.heights.get(place) ?? 0;
     }
     return { h: at + HEIGHT.top, slots: this.slots, y, heights: this.heights, foot: this.foot };
+  }
+
+  /** @param {number} i */
+  look(i) {
+    const { plainSteps } = this.model;
+    let plain = plainSteps.get(i);
+    if (!plain) {
+      const step = new MemoryStep(this.model, i, PLAIN);
+      plain = { step, items: memoryItems(step) };
+      plainSteps.set(i, plain);
+    }
+    this.add(placeItems(plain.step, this.columns, Infinity, plain.items), i);
   }
 
   /** @param {PlacedItem[]} placed @param {number} i */

@@ -2,7 +2,7 @@
 
 import { graphModelOf } from "./graph_model.js";
 import { graphPane, graphStill, graphWidth, nodeLabels } from "./graph_pane.js";
-import { memoryModel, memoryPane, memoryStill } from "./memory_pane.js";
+import { fitsStill, memoryModel, memoryPane, memoryStill } from "./memory_pane.js";
 import { PLAIN } from "./pane.js";
 
 /** @typedef {import("../state.js").OpenTrace} OpenTrace */
@@ -100,9 +100,10 @@ function fittingScale(model, size, share, side, foot) {
         const { memory, graph } = roomsOf(widths, size.h / k - HEADING, foot / k);
         if (k > 1 && memory.w < MIN_MEMORY) return false;
         if (graph.w && graphStill(model.graph, graph.w) > graph.h) return false;
-        return memoryStill(model.memory, memory.w) <= memory.h;
+        return fitsStill(model.memory, memory.w, memory.h);
       }) ?? 1;
     model.scales.set(key, fitting);
+    model.memory.plainSteps.clear(); // they were for the search
   }
   return fitting;
 }
