@@ -8,6 +8,7 @@ import { createSourcePainter } from "./card_source.js";
 import { ownText } from "./edits.js";
 import { keepRows, looksOf, placeRows } from "./kept_rows.js";
 import { itemAt, readProgram } from "./statements.js";
+import { hidesFuture } from "../predict/future.js";
 
 /** @typedef {import("./statements.js").Item} Item */
 /** @typedef {import("./statements.js").Program} Program */
@@ -144,7 +145,14 @@ export function createCardList(list, foot, say, on) {
         .filter(({ role }) => role === "made")
         .map(({ name }) => name);
       const fact = opened && at.length ? cardFact(opened, at, step, made, item.kind === "head") : null;
-      showFact(row, item, ownText(program, item), fact, { isKnown: opened !== null, isNow }, say);
+      showFact(
+        row,
+        item,
+        ownText(program, item),
+        fact,
+        { isKnown: opened !== null && !hidesFuture(opened.trace), isNow },
+        say,
+      );
       markTracked(row, opened, fact?.step ?? null);
       if (isNow && !list.contains(document.activeElement)) row.scrollIntoView({ block: "nearest" });
     }

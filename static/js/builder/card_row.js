@@ -102,7 +102,7 @@ export function spokenCard(item, text, result, say) {
 /**
  * Writes on a card what the run says of it. @param {HTMLElement} row @param {Item} item @param {string} text of the card
  * @param {CardFact | null} fact null: the line was not reached @param {{isKnown: boolean, isNow: boolean}} at isKnown: there is a
- *   run of this text; isNow: the step that is shown is at this card @param {Say} say
+ *   run of this text, seen to its end; isNow: the step that is shown is at this card @param {Say} say
  */
 export function showFact(row, item, text, fact, { isKnown, isNow }, say) {
   const card = /** @type {HTMLElement | null} */ (row.querySelector(".statement-card"));
