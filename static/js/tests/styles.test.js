@@ -34,6 +34,16 @@ function startsFrom(root) {
   return new RegExp(`^(\\.${root}(?![\\w])|:where\\(\\.${root}\\) |body:has\\(\\.${root}\\))`);
 }
 
+test("a rule with :has() names what it styles: the browser would look at every element after every change", () => {
+  const onPage = files.filter(({ name }) => name !== "print.css" && !name.startsWith("matrix"));
+  const withHas = onPage.flatMap(({ selectors }) => selectors).filter((selector) => selector.includes(":has("));
+  assert.ok(withHas.length);
+  const unnamed = withHas.filter((selector) =>
+    /[\s>+~](\*|:(?!is\b)[\w:-]*)$/.test(selector.replace(/\([^()]*\)/g, "")),
+  );
+  assert.deepEqual(unnamed, []);
+});
+
 for (const { root, files: own, shared } of PAGES) {
   const pageFiles = files.filter(({ name }) => own.test(name));
   const pageSelectors = pageFiles.flatMap(({ selectors }) => selectors);
