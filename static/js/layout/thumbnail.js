@@ -27,6 +27,8 @@ const RAIL = 22;
 const ASIDE = 27;
 /** No row is lower. */
 const LOWEST_ROW = 24;
+/** Beside the widest strip, without which its cells would get narrower. */
+const SPARE = 12;
 /** Between two rows. */
 const GAP = 3;
 
@@ -58,8 +60,13 @@ export function stillRows(opened, i) {
  * @param {{width: number, height: number}} least @returns {Thumbnail} */
 function arranged(model, i, items, room, least) {
   const step = new MemoryStep(model, i, PLAIN);
-  const columns = thumbnailColumns(model, step, items);
-  const placed = items.map((item) => ({ item, y: 0, layout: rowLayout(step, item, columns, "slim") }));
+  let columns = thumbnailColumns(model, step, items);
+  let placed = placedRows(step, items, columns);
+  if (least.width < THUMBNAIL.width && columns.gradW) {
+    const widest = Math.min(columns.stripW, Math.max(...placed.map(({ layout }) => layout.strip.w)) + SPARE);
+    columns = { ...columns, stripW: widest, fullStripW: widest, grad: columns.strip + widest + ASIDE };
+    placed = placedRows(step, items, columns);
+  }
   let first = Math.max(0, placed.length - 1);
   while (first > 0 && heightOf(placed.slice(first - 1)) <= room) first--;
   const rows = placed.slice(first);
@@ -71,6 +78,12 @@ function arranged(model, i, items, room, least) {
     y += row.layout.h + GAP;
   }
   return { i, columns, rows, width, height, more: first };
+}
+
+/** @param {MemoryStep} step @param {RowItem[]} items @param {import("./memory_columns.js").Columns} columns
+ * @returns {PlacedRow[]} */
+function placedRows(step, items, columns) {
+  return items.map((item) => ({ item, y: 0, layout: rowLayout(step, item, columns, "slim") }));
 }
 
 /** Where the last cell of a row, or of its gradients, ends. @param {PlacedRow} row @param {import("./memory_columns.js").Columns} columns */
