@@ -18,7 +18,7 @@ class ClientGone(ProblemError):
         super().__init__(499, "gone", "the client has disconnected")
 
 
-async def unless_gone(work: Coroutine[Any, Any, T], disconnected: Disconnected) -> T:
+async def unless_disconnected(work: Coroutine[Any, Any, T], disconnected: Disconnected) -> T:
     """What the work returns. It is cancelled when the client goes; then this raises ClientGone."""
     working, watching = asyncio.ensure_future(work), asyncio.ensure_future(disconnected())
     try:

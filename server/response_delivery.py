@@ -45,7 +45,7 @@ class Delivery:
             if total <= MAX_WAITING:
                 return
             total -= delivery.waiting
-            delivery.give_up()
+            delivery.abort()
 
     def catch_up(self) -> None:
         """The client has taken all but a little."""
@@ -62,7 +62,7 @@ class Delivery:
         if self not in SLOW:
             self._start_deadline()
 
-    def give_up(self) -> None:
+    def abort(self) -> None:
         """Close the connection, whatever is still to be sent."""
         self.end()
         self._transport.abort()
@@ -87,7 +87,7 @@ class Delivery:
     def _check(self) -> None:
         left = self._transport.get_write_buffer_size()
         if left and (self in SLOW or self._finished or left >= self._left):
-            self.give_up()
+            self.abort()
         else:
             self._start_deadline()
 

@@ -43,7 +43,7 @@ class DrawingQueue:
         try:
             yield
         finally:
-            self._spend(owner, self._clock() - began)
+            self._charge(owner, self._clock() - began)
             self._next()
 
     def spent(self, owner: str) -> float:
@@ -87,7 +87,7 @@ class DrawingQueue:
             self._waiting.remove(first)
             first.granted.set_result(None)
 
-    def _spend(self, owner: str, seconds: float) -> None:
+    def _charge(self, owner: str, seconds: float) -> None:
         self._spent[owner] = (self.spent(owner) + seconds, self._clock())
         self._spent.move_to_end(owner)
         while len(self._spent) > MAX_OWNERS:

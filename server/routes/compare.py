@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 
 from server.comparer import ComparedRun, RunPair, compare, draw_comparison
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.disconnection import Disconnected, unless_gone
+from server.disconnection import Disconnected, unless_disconnected
 from server.http_cache import MAX_AGE
 from server.pool.fair_queue import Client
 from server.routes.api import ANSWERS
@@ -148,7 +148,7 @@ class PairExporter:
             return Response(status_code=304, headers=headers)
         hit_limit = partial(self.services.picture_limits.hit, client)
         drawing = draw_comparison(renderer, self.pair.runs(), draw, hit_limit, client.network)
-        return Response(await unless_gone(drawing, self.disconnected), media_type=media_type, headers=headers)
+        return Response(await unless_disconnected(drawing, self.disconnected), media_type=media_type, headers=headers)
 
 
 async def pair_exporter(

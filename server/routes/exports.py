@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
-from server.disconnection import Disconnected, unless_gone
+from server.disconnection import Disconnected, unless_disconnected
 from server.http_cache import cacheable, not_modified
 from server.pool.fair_queue import Client
 from server.routes.saved_programs import NOT_FOUND
@@ -75,17 +75,17 @@ class Exporter:
         draw = draw.model_copy(update={"title": program.content.title, "language": language})
         limits, client = self.services.picture_limits, self.client
         drawing = renderer.get(program.digest, draw, program.trace, lambda: limits.hit(client), client.network)
-        body = await unless_gone(drawing, self.disconnected)
+        body = await unless_disconnected(drawing, self.disconnected)
         return cacheable(Response(body, media_type=media_type, headers=headers), program, renderer.version)
 
 
-async def exporter(
+async def get_exporter(
     request: Request, services: ServicesDep, client: ClientDep, disconnected: DisconnectedDep
 ) -> Exporter:
     return Exporter(request, services, client, disconnected)
 
 
-ExporterDep = Annotated[Exporter, Depends(exporter)]
+ExporterDep = Annotated[Exporter, Depends(get_exporter)]
 
 
 async def picture_request(

@@ -69,6 +69,7 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "convert": values.convert,
     "register_parameter": modules.register_parameter,
     "module_list": modules.module_list,
+    "list_parameters": modules.list_parameters,
     "tie_parameter": modules.tie_parameter,
     "in_place": modules.in_place,
     "optimizer_later": modules.optimizer_later,

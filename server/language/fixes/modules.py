@@ -22,6 +22,16 @@ def module_list(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     yield from _wrapped(program, hint, f"nn.{kind}Dict" if is_dict else f"nn.{kind}List")
 
 
+def list_parameters(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """`list(model.parameters())` for a generator that is gone through more than once."""
+    statement = program.statement(hint.line)
+    value = getattr(statement, "value", None)
+    if isinstance(statement, ast.Assign) and isinstance(value, ast.Call):
+        work = program.edits()
+        work.replace(value, f"list({program.text(value)})")
+        yield from program.with_edits(hint, work)
+
+
 def _wrapped(program: FixProgram, hint: Hint, wrapper: str) -> Iterator[Fix]:
     statement = program.statement(hint.line)
     value = getattr(statement, "value", None)

@@ -88,20 +88,20 @@ def optimizers(program: FixProgram) -> list[str]:
 
 def retain_graph(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`retain_graph=True` for the backward that lets go of the graph."""
-    work = program.edits()
-    for call in program.calls(hint.line):
-        if method(call) in ("backward", "grad") and not any(k.arg == "retain_graph" for k in call.keywords):
-            add_keyword(program, work, call, "retain_graph=True")
-            break
-    yield from program.with_edits(hint, work)
+    yield from with_flag(program, hint, ("backward", "grad"), "retain_graph")
 
 
 def allow_unused(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`allow_unused=True`, where None is meant."""
+    yield from with_flag(program, hint, ("grad",), "allow_unused")
+
+
+def with_flag(program: FixProgram, hint: Hint, methods: tuple[str, ...], flag: str) -> Iterator[Fix]:
+    """`flag=True` for the first call of one of the methods in the hint's statement that does not say it."""
     work = program.edits()
     for call in program.calls(hint.line):
-        if method(call) == "grad" and not any(k.arg == "allow_unused" for k in call.keywords):
-            add_keyword(program, work, call, "allow_unused=True")
+        if method(call) in methods and not any(k.arg == flag for k in call.keywords):
+            add_keyword(program, work, call, f"{flag}=True")
             break
     yield from program.with_edits(hint, work)
 

@@ -4,7 +4,7 @@
 import ast
 from collections.abc import Iterator
 
-from server.language.fixes.order import add_keyword
+from server.language.fixes.order import with_flag
 from server.language.fixes.program import Fix, FixProgram, Hint, method, receiver
 
 _PROBABILITIES = ("sigmoid", "softmax")
@@ -13,12 +13,7 @@ _STEPS = ("round", "floor", "ceil", "trunc", "sign", "sgn")
 
 def create_graph(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     """`create_graph=True` for a gradient that is to be differentiated itself."""
-    work = program.edits()
-    for call in program.calls(hint.line):
-        if method(call) in ("backward", "grad") and not any(k.arg == "create_graph" for k in call.keywords):
-            add_keyword(program, work, call, "create_graph=True")
-            break
-    yield from program.with_edits(hint, work)
+    yield from with_flag(program, hint, ("backward", "grad"), "create_graph")
 
 
 def use_probability(program: FixProgram, hint: Hint) -> Iterator[Fix]:

@@ -26,7 +26,7 @@ export function reasonFor(facts, uid, step) {
   const tensor = facts.tensor(uid, step) ?? facts.tensor(uid, step - 1);
   if (!tensor) return null;
   if (history.value(uid, "leaf", step) === false && !tensor.retains_grad) return notALeaf(facts, uid, step);
-  if (!history.value(uid, "requires_grad", step)) return notRequired(facts, uid, step);
+  if (!history.value(uid, "requires_grad", step)) return gradientNotRequired(facts, uid, step);
   const lost = history.changes(uid, "grad").findLast((change) => change.step <= step && change.value === null);
   if (lost && history.value(uid, "grad", lost.step - 1)) return reset(facts, uid, lost.step);
   return notReached(facts, uid, step);
@@ -79,7 +79,7 @@ function formerMeaning(facts, uid, step) {
 }
 
 /** @param {RunFacts} facts @param {string} uid @param {number} step @returns {Reason} */
-function notRequired(facts, uid, step) {
+function gradientNotRequired(facts, uid, step) {
   const history = tensorHistory(facts);
   const birth = facts.birth(uid);
   const x = facts.name(uid, step);

@@ -6,6 +6,7 @@ import { mentionedTensors, receiver } from "./expressions.js";
 import { code, fix, link, nameOf, namesOf } from "./finding.js";
 import { gradOffAt } from "./grad_mode.js";
 import { originOf } from "./graph_walk.js";
+import { leftGraph, numberLoss } from "./number_loss.js";
 import { operationName } from "./operation_name.js";
 import { tensorHistory } from "./tensor_history.js";
 
@@ -19,7 +20,7 @@ const MESSAGE = /does not require grad and does not have a grad_fn|that (?:doesn
 export function noGraph(facts) {
   const step = facts.errorStep;
   const root = rootWithoutGraph(facts, step);
-  if (!root) return [];
+  if (!root) return numberLoss(facts);
   const { tensors, cuts } = originOf(facts, root, step);
   const cut = cuts[0] ?? numberCut(facts, tensors);
   if (cut) return [cutDiagnosis(facts, root, cut, step)];
@@ -43,19 +44,8 @@ function rootWithoutGraph(facts, step) {
 /** The cut through a Python number or an array: the tensor was made anew from values that had left the graph.
  * @param {RunFacts} facts @param {string[]} tensors @returns {import("./graph_walk.js").Cut | null} */
 function numberCut(facts, tensors) {
-  const left = facts.events("path_cut").filter(({ reason }) => ["item", "numpy", "copy"].includes(reason));
   for (const uid of tensors) {
-    const birth = facts.birth(uid);
-    const names = new Set(facts.code(birth).match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []);
-    const cut = left.findLast((event) => {
-      if (event.step === birth) return true;
-      const bound = Object.keys(facts.steps[event.step].set?.[facts.steps[event.step].frame ?? ""]?.vars ?? {});
-      const filled = /([\p{L}_][\p{L}\p{N}_]*)(?:\.(?:append|extend|insert)\(|\[[^\]]*\]\s*=)/u.exec(
-        facts.code(event.step),
-      );
-      if (filled) bound.push(filled[1]);
-      return event.step < birth && bound.some((name) => names.has(name));
-    });
+    const cut = leftGraph(facts, facts.birth(uid));
     if (cut) return { tensor: cut.tensor, result: uid, step: cut.step, op: cut.name, reason: cut.reason };
   }
   return null;

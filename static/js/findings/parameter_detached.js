@@ -1,5 +1,6 @@
 /** A parameter that the optimizer or the module does not have any more, or never had: replaced, exchanged through `.data`, unregistered. */
 
+import { exhaustedParameters } from "./exhausted_parameters.js";
 import { fix, link, namesOf } from "./finding.js";
 import { attributeChanges } from "./object_history.js";
 import { missedByOptimizer } from "./optimizer_misses.js";
@@ -15,7 +16,14 @@ import { unregistered } from "./unregistered.js";
 export function parameterDetached(facts) {
   const exchanged = replaced(facts);
   const missed = exchanged.length ? [] : missedByOptimizer(facts);
-  return [...unregistered(facts), ...exchanged, ...missed, ...reboundInLoop(facts), ...sharedThroughData(facts)];
+  return [
+    ...unregistered(facts),
+    ...exhaustedParameters(facts),
+    ...exchanged,
+    ...missed,
+    ...reboundInLoop(facts),
+    ...sharedThroughData(facts),
+  ];
 }
 
 /** Parameters that an optimizer goes on to update after the program exchanged them. @param {RunFacts} facts @returns {Diagnosis[]} */

@@ -1,6 +1,7 @@
 /** The table of findings: a row a kind, with the function that looks for it. A new kind is a file, a row and its sentences. */
 
 import { backwardTwice } from "./backward_twice.js";
+import { broadcastLoss } from "./broadcast_loss.js";
 import { customFunction } from "./custom_function.js";
 import { deepcopyNonleaf } from "./deepcopy_nonleaf.js";
 import { dtypeMismatch } from "./dtype_mismatch.js";
@@ -58,6 +59,7 @@ export const DIAGNOSES = [
   { kind: "int_requires_grad", severity: "error", diagnose: intRequiresGrad, onError: true },
   { kind: "dtype_mismatch", severity: "error", diagnose: dtypeMismatch, onError: true },
   { kind: "shape_mismatch", severity: "error", diagnose: shapeMismatch, onError: true },
+  { kind: "shape_mismatch", severity: "warning", diagnose: broadcastLoss },
   { kind: "wrong_gradient", severity: "warning", diagnose: wrongGradient },
   { kind: "grad_none", severity: "warning", diagnose: gradNone },
   { kind: "grad_accumulated", severity: "warning", diagnose: gradAccumulated },

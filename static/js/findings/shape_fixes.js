@@ -50,7 +50,7 @@ function broadcastFixes(a, b, place) {
 
 /** Fixes where no two operands were compared: by the sizes of the message. @param {RunFacts} facts @param {Place} place
  * @param {number[]} shape of what was refused @returns {FixHint[]} */
-export function generalFixes(facts, place, shape) {
+export function fixesByMessage(facts, place, shape) {
   const message = facts.error?.message ?? "";
   for (const [pattern, made, got] of SIZES_IN_MESSAGE) {
     const match = pattern.exec(message);

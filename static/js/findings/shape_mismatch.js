@@ -4,7 +4,7 @@ import { mentionedTensors } from "./expressions.js";
 import { link, namesOf } from "./finding.js";
 import { operandsOf, shapeText } from "./operands.js";
 import { operationName } from "./operation_name.js";
-import { generalFixes, pairFixes } from "./shape_fixes.js";
+import { fixesByMessage, pairFixes } from "./shape_fixes.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./operands.js").Operand} Operand */
@@ -88,8 +88,8 @@ function mismatchOf(op, operands) {
   if (!a || !b) return null;
   if (op === "linear")
     return a.shape.at(-1) === b.shape[1] ? null : pairMismatch("linear", a, b, a.shape.length - 1, 1);
-  if (/^(?:addmm|addmv|baddbmm)$/.test(op) && c) return productMismatch(b, c);
-  if (PRODUCTS.test(op)) return productMismatch(a, b);
+  if (/^(?:addmm|addmv|baddbmm)$/.test(op) && c) return matmulMismatch(b, c);
+  if (PRODUCTS.test(op)) return matmulMismatch(a, b);
   if (/^conv\d?d?|^convolution/.test(op))
     return a.shape[1] === b.shape[1] ? null : pairMismatch("channels", a, b, 1, 1);
   if (/^(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(op)) return joinMismatch(operands);
@@ -104,7 +104,7 @@ function pairMismatch(variant, a, b, dimA, dimB) {
 }
 
 /** @param {Operand} a @param {Operand} b */
-function productMismatch(a, b) {
+function matmulMismatch(a, b) {
   const dimB = Math.max(0, b.shape.length - 2);
   return a.shape.at(-1) === b.shape[dimB] ? null : pairMismatch("product", a, b, a.shape.length - 1, dimB);
 }
@@ -158,7 +158,7 @@ function generalDiagnosis(facts, op, operands) {
     chain,
     names: namesOf(x),
     facts: all,
-    fixes: generalFixes(facts, facts.place(step), shape),
+    fixes: fixesByMessage(facts, facts.place(step), shape),
     explainsError: true,
   };
 }

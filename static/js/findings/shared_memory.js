@@ -131,11 +131,20 @@ function readerOf(facts, write, frame, uses) {
     const handle = facts.handle(uid, write.step);
     const cells = region && handle ? reads(handle, MAX_ELEMENTS) : [];
     if (region && cells.length && !cells.some(({ cell }) => region.has(cell))) continue;
-    const names = (tags.get(uid) ?? []).filter(({ text, kind }) => kind !== "grad" && !targets.has(rootOf(text)));
+    const own = receiverName(facts, write.step);
+    const names = (tags.get(uid) ?? []).filter(
+      ({ text, kind }) => kind !== "grad" && !targets.has(rootOf(text)) && !(kind === "item" && rootOf(text) === own),
+    );
     const reader = usedLater(facts, uid, names, write.step, uses);
     if (reader) return reader;
   }
   return aliasOf(facts, write, frame, uses);
+}
+
+/** The object whose method a statement calls and does no more: that it changes what it holds is no surprise.
+ * @param {RunFacts} facts @param {number} step */
+function receiverName(facts, step) {
+  return /^(\w+)(?:\.\w+)+\(/.exec(facts.code(step))?.[1];
 }
 
 /** Whether one of a handle's names is what the statement writes to. @param {Tag[]} tags @param {Set<string>} targets */

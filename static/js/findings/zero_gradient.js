@@ -1,9 +1,11 @@
 /** A leaf whose whole gradient is zero, and the operation that made it so: ReLU off, saturated, a step, multiplied by zero. */
 
+import { find } from "../entities.js";
+import { plainDtype } from "../layout/reads.js";
 import { fix, link, namesOf } from "./finding.js";
 import { gradName } from "./gradient_name.js";
 import { readsOfGrad } from "./grad_readings.js";
-import { numberOf } from "./numbers.js";
+import { cellsOf, numberOf } from "./numbers.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
@@ -36,6 +38,7 @@ export function zeroGradient(facts) {
     const meaning = MEANINGS.find(([, , pattern]) => pattern.test(name));
     if (!killer || !meaning || isSpoiled(facts, killer)) continue;
     if (meaning[0] === "one_class" && !hasOneClass(facts, killer)) continue;
+    if (meaning[0] === "times_zero" && !hasZeroFactor(facts, killer)) continue;
     const variant = meaning[0] === "constant_sum" && !hasConstantGradient(facts, killer) ? "saturated" : meaning[0];
     const key = `${variant} ${facts.steps[facts.birth(killer.node)].line}`;
     const known = out.get(key);
@@ -75,6 +78,16 @@ function hasOneClass(facts, { node, step }) {
   const { shape } = facts.steps[step].visit?.grad_outputs.find(Boolean) ?? {};
   const dim = facts.node(node, step - 1)?.attrs?.dim;
   return (shape ?? []).at(typeof dim === "number" ? dim : -1) === 1;
+}
+
+/** Whether an operand that a product saved is all zeros; else its parts cancel out. @param {RunFacts} facts @param {Killer} killer */
+function hasZeroFactor(facts, { node, step }) {
+  const entities = facts.state(step - 1);
+  return Object.values(facts.node(node, step - 1)?.saved ?? {}).some((slot) => {
+    const summary = find(entities, slot.storage, "storage")?.summary?.[plainDtype(slot.dtype)];
+    const cells = cellsOf(entities, slot) ?? (summary ? [summary.min, summary.max] : []);
+    return cells.length > 0 && cells.every((cell) => numberOf(cell) === 0);
+  });
 }
 
 /** Whether more than one backward brought a leaf nothing, or the program looks at its `.grad`: one batch may turn a ReLU off.

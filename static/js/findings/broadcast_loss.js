@@ -1,0 +1,87 @@
+/** A loss between a column and a row of as many numbers: broadcasting makes a table of them, and nothing raises. */
+
+import { fix, link, nameOf, namesOf } from "./finding.js";
+import { shapeText } from "./operands.js";
+
+/** @typedef {import("./run_facts.js").RunFacts} RunFacts */
+/** @typedef {import("./finding.js").Diagnosis} Diagnosis */
+/** @typedef {import("./scan.js").Operation} Operation */
+/** @typedef {import("../entities.js").Handle} Handle */
+
+const PAIRING = new Set(["aten::sub.Tensor", "aten::broadcast_tensors"]);
+const LOSS = /^aten::(?:\w+_loss\b|pow|square|abs|mul|huber)/;
+/** A program that adds the dimension itself means the table. */
+const MEANT = /unsqueeze|view|reshape|index|select|slice|expand/;
+/** So many steps after a difference its square or the like is looked for. */
+const MAX_STEPS = 3;
+
+/** @param {RunFacts} facts @returns {Diagnosis[]} */
+export function broadcastLoss(facts) {
+  if (!facts.backwards.length) return [];
+  /** @type {Map<number, Diagnosis>} by line */
+  const out = new Map();
+  for (let step = 0; step < facts.steps.length; step++)
+    for (const entry of facts.steps[step].log) {
+      if (entry.kind !== "op" || !PAIRING.has(entry.name) || entry.inputs.length !== 2) continue;
+      if (!entry.requires_grad.some(Boolean) || out.has(facts.steps[step].line)) continue;
+      const pair = columnAndRow(facts, entry.inputs, step);
+      if (pair && becomesLoss(facts, entry.outputs, step))
+        out.set(facts.steps[step].line, diagnosisOf(facts, pair, step));
+    }
+  return [...out.values()];
+}
+
+/** The operands as a column and a row, where one is computed and the other given. @param {RunFacts} facts
+ * @param {string[]} inputs @param {number} step @returns {{column: string, row: string, size: number} | null} */
+function columnAndRow(facts, inputs, step) {
+  for (const [column, row] of [inputs, [...inputs].reverse()]) {
+    const [tall, flat] = [facts.tensor(column, step), facts.tensor(row, step)];
+    const [size, width] = tall?.shape ?? [];
+    if (tall?.shape?.length !== 2 || width !== 1 || size < 2) continue;
+    if (flat?.shape?.length !== 1 || flat.shape[0] !== size || tall.requires_grad === flat.requires_grad) continue;
+    if (!MEANT.test(facts.producer(column)?.name ?? "")) return { column, row, size };
+  }
+  return null;
+}
+
+/** Whether a difference goes on into a loss. @param {RunFacts} facts @param {string[]} outputs @param {number} step */
+function becomesLoss(facts, outputs, step) {
+  for (let i = step; i <= Math.min(step + MAX_STEPS, facts.steps.length - 1); i++)
+    if (facts.opsAt(i).some(({ name, inputs }) => LOSS.test(name) && inputs.some((uid) => outputs.includes(uid))))
+      return true;
+  return false;
+}
+
+/** @param {RunFacts} facts @param {{column: string, row: string, size: number}} pair @param {number} step @returns {Diagnosis} */
+function diagnosisOf(facts, { column, row, size }, step) {
+  const [x, y] = [facts.name(column, step), facts.name(row, step)];
+  const said = {
+    x,
+    y,
+    n: size,
+    x_shape: shapeText([size, 1]),
+    y_shape: shapeText([size]),
+    code: facts.codeFact(step),
+  };
+  const made = (
+    /** @type {string} */ uid,
+    /** @type {import("./finding.js").Fact} */ name,
+    /** @type {string} */ shape,
+  ) => {
+    const birth = facts.birth(uid);
+    return link(facts.place(birth), "made", { x: name, x_shape: shape, code: facts.codeFact(birth) }, [uid]);
+  };
+  return {
+    variant: "table",
+    severity: "warning",
+    cause: facts.place(step),
+    chain: [
+      made(row, y, said.y_shape),
+      ...(facts.birth(column) < step ? [made(column, x, said.x_shape)] : []),
+      link(facts.place(step), "counted", said, [column, row]),
+    ],
+    names: namesOf(x, y),
+    facts: said,
+    fixes: nameOf(y) ? [fix("unsqueeze_operand", facts.place(step), { name: nameOf(y) })] : [],
+  };
+}
