@@ -50,7 +50,7 @@ const CUTS = /** @type {[reason: string, en: string, zh: string, line: string, m
     "with torch.inference_mode(): b = a * 2",
     { s2: storage([2, 4, 6]), t2: tensor({ storage: "s2", counter: undefined, bits: ["inference"] }) },
   ],
-  ["item", "a Python number", "Python 数字", "b = a.sum().item()", {}],
+  ["item", "a Python number", "Python 数", "b = a.sum().item()", {}],
   [
     "dtype",
     "not a floating dtype",
