@@ -24,7 +24,7 @@ def tuple_text(shape: Shape) -> str:
     return str(tuple(shape))
 
 
-def product(shapes: Shapes, _: Texts) -> Mismatch | None:
+def check_matmul(shapes: Shapes, _: Texts) -> Mismatch | None:
     """`a @ b`: the last size of a meets the last but one of b, and what stands before broadcasts."""
     a, b = shapes["a"], shapes["b"]
     if not a or not b:
@@ -32,30 +32,30 @@ def product(shapes: Shapes, _: Texts) -> Mismatch | None:
     inner = b[0] if len(b) == 1 else b[-2]
     if a[-1] != inner:
         return Mismatch("fit_matmul", ("a", "b"), {"left": a[-1], "right": inner})
-    if len(a) > 2 and len(b) > 2 and not broadcast(a[:-2], b[:-2]):
+    if len(a) > 2 and len(b) > 2 and not broadcasts(a[:-2], b[:-2]):
         return Mismatch("fit_broadcast", ("a", "b"), {"left": tuple_text(a), "right": tuple_text(b)})
     return None
 
 
-def broadcast(a: Shape, b: Shape) -> bool:
+def broadcasts(a: Shape, b: Shape) -> bool:
     """Whether two shapes broadcast: from the right, sizes are equal or one of them is 1."""
     return all(left == right or 1 in (left, right) for left, right in zip(reversed(a), reversed(b), strict=False))
 
 
-def together(shapes: Shapes, _: Texts) -> Mismatch | None:
+def check_broadcast(shapes: Shapes, _: Texts) -> Mismatch | None:
     """`a + b`: the shapes broadcast."""
     a, b = shapes["a"], shapes["b"]
-    return None if broadcast(a, b) else Mismatch("fit_broadcast", ("a", "b"), _both(a, b))
+    return None if broadcasts(a, b) else Mismatch("fit_broadcast", ("a", "b"), _both(a, b))
 
 
-def into(shapes: Shapes, _: Texts) -> Mismatch | None:
+def check_broadcast_to(shapes: Shapes, _: Texts) -> Mismatch | None:
     """`a.copy_(b)`: b broadcasts to the shape of a."""
     a, b = shapes["a"], shapes["b"]
     fits = len(b) <= len(a) and all(right in (left, 1) for left, right in zip(reversed(a), reversed(b), strict=False))
     return None if fits else Mismatch("fit_into", ("a", "b"), _both(a, b))
 
 
-def joined(shapes: Shapes, _: Texts) -> Mismatch | None:
+def check_cat(shapes: Shapes, _: Texts) -> Mismatch | None:
     """`torch.cat([a, b])`: all sizes but the first are equal."""
     a, b = shapes["a"], shapes["b"]
     if not a or not b:
@@ -66,22 +66,22 @@ def joined(shapes: Shapes, _: Texts) -> Mismatch | None:
     return None if fits else Mismatch("fit_joined", ("a", "b"), _both(a, b))
 
 
-def stacked(shapes: Shapes, _: Texts) -> Mismatch | None:
+def check_stack(shapes: Shapes, _: Texts) -> Mismatch | None:
     """`torch.stack([a, b])`: the shapes are equal."""
     a, b = shapes["a"], shapes["b"]
     return None if list(a) == list(b) else Mismatch("fit_same", ("a", "b"), _both(a, b))
 
 
-def rows_by_vector(shapes: Shapes, _: Texts) -> Mismatch | None:
+def check_matrix_by_vector(shapes: Shapes, _: Texts) -> Mismatch | None:
     """`einsum("ij,j->i", a, b)`: a matrix, and a vector as long as its rows; 1 broadcasts."""
     a, b = shapes["a"], shapes["b"]
     for name, shape, dims in (("a", a, 2), ("b", b, 1)):
         if len(shape) != dims:
             return Mismatch("fit_dims", (name,), {"needed": dims, "has": len(shape)})
-    return None if broadcast(a[1:], b) else Mismatch("fit_matmul", ("a", "b"), {"left": a[1], "right": b[0]})
+    return None if broadcasts(a[1:], b) else Mismatch("fit_matmul", ("a", "b"), {"left": a[1], "right": b[0]})
 
 
-def rearranged(shapes: Shapes, texts: Texts) -> Mismatch | None:
+def check_element_count(shapes: Shapes, texts: Texts) -> Mismatch | None:
     """`a.view(sizes)`: as many elements; one size may be -1."""
     a, text = shapes["a"], texts.get("shape", "")
     if not re.fullmatch(r"\(?\s*-?\d+(\s*,\s*-?\d+)*\s*,?\s*\)?", text):
@@ -95,13 +95,13 @@ def rearranged(shapes: Shapes, texts: Texts) -> Mismatch | None:
     return None if fits else Mismatch("fit_elements_of", ("shape",), {"n": elements, "shape": tuple_text(sizes)})
 
 
-def flat(shapes: Shapes, _: Texts) -> Mismatch | None:
+def check_at_most_2d(shapes: Shapes, _: Texts) -> Mismatch | None:
     """`a.t()`: at most two dimensions."""
     has = len(shapes["a"])
     return Mismatch("fit_at_most", ("a",), {"needed": 2, "has": has}) if has > 2 else None
 
 
-def in_range(hole: str, extra: int = 0) -> Callable[[Shapes, Texts], Mismatch | None]:
+def check_dim(hole: str, extra: int = 0) -> Callable[[Shapes, Texts], Mismatch | None]:
     """A dimension's number is one that the tensor has; extra: one that it would have then."""
 
     def rule(shapes: Shapes, texts: Texts) -> Mismatch | None:
@@ -114,7 +114,7 @@ def in_range(hole: str, extra: int = 0) -> Callable[[Shapes, Texts], Mismatch | 
     return rule
 
 
-def element(shapes: Shapes, texts: Texts) -> Mismatch | None:
+def check_index(shapes: Shapes, texts: Texts) -> Mismatch | None:
     """`a[n]`: within the first dimension."""
     a, number = shapes["a"], _integer(texts.get("n", ""))
     if not a:
@@ -124,7 +124,7 @@ def element(shapes: Shapes, texts: Texts) -> Mismatch | None:
     return Mismatch("fit_index", ("n",), {"n": number, "size": a[0]})
 
 
-def single(hole: str) -> Callable[[Shapes, Texts], Mismatch | None]:
+def check_single(hole: str) -> Callable[[Shapes, Texts], Mismatch | None]:
     """One element, as `.item()` and `.backward()` need."""
 
     def rule(shapes: Shapes, _: Texts) -> Mismatch | None:
@@ -135,28 +135,28 @@ def single(hole: str) -> Callable[[Shapes, Texts], Mismatch | None]:
 
 
 RULES: dict[str, tuple[tuple[str, ...], Callable[[Shapes, Texts], Mismatch | None]]] = {
-    "matmul": (("a", "b"), product),
-    "einsum": (("a", "b"), rows_by_vector),
-    **dict.fromkeys(("add", "sub", "mul", "where", "isclose", "allclose", "mse", "l1"), (("a", "b"), together)),
-    "write_into": (("a", "b"), into),
-    "cat": (("a", "b"), joined),
-    "stack": (("a", "b"), stacked),
-    "view": (("a",), rearranged),
-    "reshape": (("a",), rearranged),
-    "contiguous_view": (("a",), rearranged),
-    "t": (("a",), flat),
-    "sum_dim": (("a",), in_range("dim")),
-    "argmax": (("a",), in_range("dim")),
-    "softmax": (("a",), in_range("dim")),
-    "log_softmax": (("a",), in_range("dim")),
-    "unsqueeze": (("a",), in_range("dim", 1)),
-    "index": (("a",), element),
-    "set_item": (("a",), element),
-    "item": (("a",), single("a")),
-    "backward": (("loss",), single("loss")),
-    "backward_retain": (("loss",), single("loss")),
-    "grad": (("loss",), single("loss")),
-    "grad_create": (("loss",), single("loss")),
+    "matmul": (("a", "b"), check_matmul),
+    "einsum": (("a", "b"), check_matrix_by_vector),
+    **dict.fromkeys(("add", "sub", "mul", "where", "isclose", "allclose", "mse", "l1"), (("a", "b"), check_broadcast)),
+    "write_into": (("a", "b"), check_broadcast_to),
+    "cat": (("a", "b"), check_cat),
+    "stack": (("a", "b"), check_stack),
+    "view": (("a",), check_element_count),
+    "reshape": (("a",), check_element_count),
+    "contiguous_view": (("a",), check_element_count),
+    "t": (("a",), check_at_most_2d),
+    "sum_dim": (("a",), check_dim("dim")),
+    "argmax": (("a",), check_dim("dim")),
+    "softmax": (("a",), check_dim("dim")),
+    "log_softmax": (("a",), check_dim("dim")),
+    "unsqueeze": (("a",), check_dim("dim", 1)),
+    "index": (("a",), check_index),
+    "set_item": (("a",), check_index),
+    "item": (("a",), check_single("a")),
+    "backward": (("loss",), check_single("loss")),
+    "backward_retain": (("loss",), check_single("loss")),
+    "grad": (("loss",), check_single("loss")),
+    "grad_create": (("loss",), check_single("loss")),
 }
 """What has to be so, by operation: the operands whose shapes have to be known, and the rule."""
 

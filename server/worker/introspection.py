@@ -9,7 +9,7 @@ from torch.jit._script import OrderedDictWrapper, OrderedModuleDict
 
 class_dict: Any = type.__dict__["__dict__"].__get__
 mro: Any = type.__dict__["__mro__"].__get__
-weakref_offset: Any = type.__dict__["__weakrefoffset__"].__get__
+weakref_offset_of: Any = type.__dict__["__weakrefoffset__"].__get__
 """Whether its instances take weak references: 0 where they don't."""
 
 _class_name = type.__dict__["__name__"].__get__

@@ -203,7 +203,7 @@ class Observer:
             broken = {"kind": "event", "event": name, "node": node, "slot": slot}
             by = self._handle_that_broke(transition, observation)
             slot_events.append(cast(events.Event, broken if by is None else {**broken, "by": by}))
-        elif state == "freed" and before is not None and self.graph.mark_released(node):
+        elif state == "freed" and before is not None and self.graph.is_first_release(node):
             slot_events.append({"kind": "event", "event": "graph_released", "node": node})
         return slot_events
 

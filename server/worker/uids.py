@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any, cast
 
 from server.wire.base import Ref, Value
-from server.worker.introspection import weakref_offset
+from server.worker.introspection import weakref_offset_of
 
 
 class UidAllocator:
@@ -128,7 +128,7 @@ class ObjectUids:
             uid = self._by_key[key] = self._uids.allocate("o")
             self._keys[uid], self._reference_counts[uid] = key, 0
             self._candidates[uid] = None
-            if weakref_offset(type(value)):
+            if weakref_offset_of(type(value)):
                 self._refs[uid] = weakref.ref(value)
         first = uid not in self._observed
         self._observed.add(uid)

@@ -21,8 +21,10 @@ export async function createFile(file, subject, root, body) {
   const { opened, step, toggled, about } = subject;
   if (file === "run.html")
     return offlinePage({ title: `Gradbox: ${about.title}`, body, data: { trace: opened.trace, step, ...about } });
-  const look = { theme: pageTheme(root), language: root.lang };
-  const svg = file.startsWith("loom") ? loomDocument(opened, step, look) : stageDocument(toggled, opened, step, look);
+  const options = { theme: pageTheme(root), language: root.lang };
+  const svg = file.startsWith("loom")
+    ? loomDocument(opened, step, options)
+    : stageDocument(toggled, opened, step, options);
   return file.endsWith(".png") ? toPng(svg) : new Blob([svg], { type: "image/svg+xml" });
 }
 

@@ -96,9 +96,9 @@ function after(made, step) {
   return [{ ...made, steps: [...steps, { ...steps[step], i: step + 1, set: {}, gone: [], log: [] }] }, step + 1];
 }
 
-const PINNED = "[data-pin], [data-storage-strip='s2'], [data-node='n2'], .alarm";
+const PIN_SELECTOR = "[data-pin], [data-storage-strip='s2'], [data-node='n2'], .alarm";
 
-const CUT = "[data-name], [data-handle], [data-wire], [data-storage-strip]";
+const CUT_SELECTOR = "[data-name], [data-handle], [data-wire], [data-storage-strip]";
 
 /** @type {{mark: string, name: Name, states: State[]}[]} */
 const MARKS = [
@@ -200,13 +200,13 @@ const MARKS = [
     mark: "pin",
     name: { en: "Saved tensors", zh: "保存的张量" },
     states: [
-      ["ok", "as it was saved", "与保存时相同", fine, 2, PINNED],
-      ["stale", "stale: a newer version", "过期：已有更新的版本", stale, 2, PINNED],
-      ["silent", "changed silently", "被悄悄改动", changed, 2, PINNED],
-      ["detached", "detached in place", "被原地 detach", detached, 2, PINNED],
-      ["released", "released", "已释放", released, 2, PINNED],
-      ["unknown", "not observed", "未观察到", unknown, 2, PINNED],
-      ["packed", "packed by a hook", "由钩子打包", packed, 2, PINNED],
+      ["ok", "as it was saved", "与保存时相同", fine, 2, PIN_SELECTOR],
+      ["stale", "stale: a newer version", "过期：已有更新的版本", stale, 2, PIN_SELECTOR],
+      ["silent", "changed silently", "被悄悄改动", changed, 2, PIN_SELECTOR],
+      ["detached", "detached in place", "被原地 detach", detached, 2, PIN_SELECTOR],
+      ["released", "released", "已释放", released, 2, PIN_SELECTOR],
+      ["unknown", "not observed", "未观察到", unknown, 2, PIN_SELECTOR],
+      ["packed", "packed by a hook", "由钩子打包", packed, 2, PIN_SELECTOR],
     ],
   },
   {
@@ -255,7 +255,7 @@ const MARKS = [
   {
     mark: "cut",
     name: { en: "Why no gradient comes back", zh: "梯度为什么传不回来" },
-    states: CUTS.map(([reason, en, zh, line, made]) => [reason, en, zh, cut(reason, line, made), 1, CUT]),
+    states: CUTS.map(([reason, en, zh, line, made]) => [reason, en, zh, cut(reason, line, made), 1, CUT_SELECTOR]),
   },
 ];
 

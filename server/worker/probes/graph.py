@@ -79,7 +79,7 @@ class Graph(Probe):
         facts: entities.Node = {"saved": slots}
         self._delta.update(uid, facts)
 
-    def mark_released(self, uid: str) -> bool:
+    def is_first_release(self, uid: str) -> bool:
         """A slot of this node was freed; whether it is the first of them."""
         if uid in self._released:
             return False

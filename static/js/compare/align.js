@@ -13,7 +13,7 @@ import { diffArrays } from "diff";
  */
 
 /** Statements of a replaced stretch that are tried against each other; of longer ones the order decides. */
-const MAX_TRIED = 40;
+const MAX_STRETCH = 40;
 
 /**
  * The statements of two programs in one order.
@@ -64,7 +64,7 @@ export function statementTexts({ source, statements = [] }) {
 /** Pairs of a replaced stretch: of statements that are most alike, in order. @param {[number[], number[]]} replaced
  * @param {string[][]} texts of both sides @returns {Pair[]} */
 function pairReplaced([left, right], [leftTexts, rightTexts]) {
-  if (!left.length || !right.length || left.length > MAX_TRIED || right.length > MAX_TRIED)
+  if (!left.length || !right.length || left.length > MAX_STRETCH || right.length > MAX_STRETCH)
     return [...left.map((l) => ({ left: l, right: null })), ...right.map((r) => ({ left: null, right: r }))];
   const words = [left.map((l) => wordsOf(leftTexts[l])), right.map((r) => wordsOf(rightTexts[r]))];
   /** @type {number[][]} the best sum of likenesses from a place on */

@@ -10,7 +10,7 @@ import { tensorHistory } from "./tensor_history.js";
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 /** @typedef {import("./scan.js").Operation} Operation */
-/** @typedef {{before: number[], after: number[], meant: number[]}} Outcome   elements: before, as torch left them, with a copy */
+/** @typedef {{before: number[], after: number[], expected: number[]}} Outcome   elements: before, as torch left them, with a copy */
 
 const REFUSED = /some elements of the input tensor and the written-to tensor refer to a single memory location/;
 const MAX_ELEMENTS = 1024;
@@ -70,13 +70,13 @@ function outcomeOf(facts, op) {
     return row.map(numberOf);
   });
   const [before, after] = values;
-  const meant = written.map((cell, k) => compute(before[cell], before[read[k]]));
+  const expected = written.map((cell, k) => compute(before[cell], before[read[k]]));
   const is = written.map((cell) => after[cell]);
   const isExplained = written.every(
-    (cell, k) => isClose(is[k], meant[k]) || isClose(is[k], compute(before[cell], after[read[k]])),
+    (cell, k) => isClose(is[k], expected[k]) || isClose(is[k], compute(before[cell], after[read[k]])),
   );
-  const differs = is.some((value, k) => !isClose(value, meant[k]));
-  return isExplained && differs ? { before: written.map((cell) => before[cell]), after: is, meant } : null;
+  const differs = is.some((value, k) => !isClose(value, expected[k]));
+  return isExplained && differs ? { before: written.map((cell) => before[cell]), after: is, expected } : null;
 }
 
 /** @param {import("../layout/reads.js").Reading} reading */
@@ -110,7 +110,7 @@ function diagnosisOf(facts, op, outcome) {
     op: operationName(op.name),
     code: facts.codeFact(step),
     is: numbersText(outcome?.after ?? []),
-    meant: numbersText(outcome?.meant ?? []),
+    expected: numbersText(outcome?.expected ?? []),
   };
   const made = facts.place(Math.max(0, facts.birth(uid)));
   return {

@@ -72,11 +72,11 @@ export class RowNames {
   /** The names and paths of these handles now. @param {Iterable<string>} uids @returns {Names} */
   of(uids) {
     const wanted = this.withCarriers(uids);
-    const inside = [...wanted].some((uid) => this.contained.has(uid));
-    if (inside) for (const uid of this.withCarriers(this.keys)) wanted.add(uid);
+    const isContained = [...wanted].some((uid) => this.contained.has(uid));
+    if (isContained) for (const uid of this.withCarriers(this.keys)) wanted.add(uid);
     /** @type {Map<string, Set<string>>} */
     const bound = new Map();
-    if (inside) for (const [frame, list] of this.objects) for (const name of list) setOf(bound, frame).add(name);
+    if (isContained) for (const [frame, list] of this.objects) for (const name of list) setOf(bound, frame).add(name);
     for (const uid of wanted)
       for (const [frame, list] of this.boundTo.get(uid) ?? [])
         for (const name of list) if (this.means(frame, name, uid)) setOf(bound, frame).add(name);

@@ -65,10 +65,10 @@ function end(y, { top, bottom }) {
 function linkPath(x0, y0, x1, y1, divider) {
   const rise = y1 - y0;
   if (Math.abs(rise) < 2 * RADIUS) {
-    const bend = divider + CHANNEL;
+    const curveStart = divider + CHANNEL;
     return Math.abs(rise) < 0.5
       ? `H${x1}`
-      : `H${bend}C${divider} ${y0} ${divider} ${y1} ${divider - CHANNEL} ${y1}H${x1}`;
+      : `H${curveStart}C${divider} ${y0} ${divider} ${y1} ${divider - CHANNEL} ${y1}H${x1}`;
   }
   const turn = Math.sign(rise) * RADIUS;
   const channel = Math.max(x1, Math.min(divider, x0));

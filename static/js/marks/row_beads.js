@@ -87,7 +87,7 @@ function cellMapMarks({ line, band, start, x, top, strip, y, middle }, { cells, 
   const rows = band.mode === "summary" ? 1 : band.lines;
   const each = tall / rows;
   const width = band.mode === "summary" ? strip.w : Math.min(band.n, band.columns) * band.cw;
-  const runs = band.mode === "summary" || !cells ? spanRuns(low, high, band, rows) : cellRuns(cells, band.columns);
+  const runs = band.mode === "summary" || !cells ? runsBetween(low, high, band, rows) : cellRuns(cells, band.columns);
   return [
     line.first ? null : h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x}` }),
     h("rect", { key: "map", class: "map-ground", x, y: at, width, height: tall, rx: 2 }),
@@ -107,7 +107,7 @@ function cellMapMarks({ line, band, start, x, top, strip, y, middle }, { cells, 
 
 /** From one cell to another, line by line. @param {number} low @param {number} high @param {CellBand} band
  * @param {number} rows @returns {[number, number, number][]} */
-function spanRuns(low, high, band, rows) {
+function runsBetween(low, high, band, rows) {
   const columns = rows === 1 ? band.n : band.columns;
   /** @type {[number, number, number][]} */
   const out = [];
@@ -206,7 +206,7 @@ function slimMarks({ handle, line, band, start, x, middle, top, strip }) {
   if (!span || band.lines > 1 || span[0] < 0) return [];
   const list = reads(handle);
   const cells = list.length ? [...new Set(list.map((read) => read.cell))] : null;
-  const runs = cells ? cellRuns(cells, band.n) : spanRuns(span[0], span[1], band, 1);
+  const runs = cells ? cellRuns(cells, band.n) : runsBetween(span[0], span[1], band, 1);
   return [
     h("path", { key: "wire", class: "wire", d: `M${start} ${middle}H${x + (runs[0]?.[1] ?? 0) * band.cw}` }),
     ...runs.map(([, from, to]) =>

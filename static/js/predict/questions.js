@@ -10,7 +10,7 @@ import { unitsOf } from "./units.js";
 
 /** @typedef {import("./question.js").Question} Question */
 
-const ASK = [askRaises, askValue, askGradient, askVersion, askShares, askLeaf, askBytes];
+const QUESTION_MAKERS = [askRaises, askValue, askGradient, askVersion, askShares, askLeaf, askBytes];
 const MOST_QUESTIONS = 24;
 /** What a question loses with each one of its kind that was asked before: a row of alike ones teaches nothing. */
 const REPEATED = 9;
@@ -44,7 +44,7 @@ function bestQuestion(unit, count) {
   const { at, step, line, stmt } = unit;
   /** @type {{question: Question, worth: number} | null} */
   let best = null;
-  for (const asked of ASK.flatMap((ask) => ask(unit))) {
+  for (const asked of QUESTION_MAKERS.flatMap((ask) => ask(unit))) {
     const question = /** @type {Question} */ ({ at, step, line, stmt, ...asked });
     const worth = question.weight - REPEATED * count(question.kind);
     if (worth < LEAST_WEIGHT || count(keyOf(question)) || (best && best.worth >= worth)) continue;
