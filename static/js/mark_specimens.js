@@ -184,7 +184,7 @@ const MARKS = [
     name: { en: "Version counters", zh: "版本计数器" },
     states: [
       ["one", "worn by one", "只属于一个张量", ...after(followed, 0), "[data-handle='t1'], [data-counter-badge]"],
-      ["shared", "shared: detach()", "共用：detach()", ...after(shared, 1), "[data-handle], [data-counter-badge]"],
+      ["shared", "shared: detach()", "共享：detach()", ...after(shared, 1), "[data-handle], [data-counter-badge]"],
       ["own", "one of its own: .data", "独立：.data", ...after(shared, 2), "[data-handle], [data-counter-badge]"],
       [
         "bumped",
