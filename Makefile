@@ -49,8 +49,8 @@ endif
 scenario: setup build
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PYTHON) -m tests.new_scenario $(NAME)
 
-# how many processes run tests beside each other
-WORKERS ?= 2
+# how many processes run tests beside each other: one more than two cores, for tests wait for pages, too
+WORKERS ?= 3
 PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # a test that fails is run once more; the last lines name those that needed it: docs/decisions/0026
 AGAIN := --reruns 1

@@ -26,7 +26,7 @@ const readStep = () => ({
         top: e.getBoundingClientRect().top, label: text(e, ":scope > .no-name"),
         quiet: [...e.querySelectorAll(":scope > text.meta")].map(t => titleOf(t)).find(t => /^[tas]\d/.test(t ?? "")) ?? ""})),
     cells: all("[data-cell]", e => ({key: e.dataset.cell, dtype: e.dataset.dtype, value: e.dataset.value, text: text(e, ".val"),
-        title: titleOf(e), box: box(e, ".cell-box"), written: e.classList.contains("written"),
+        title: titleOf(e), box: rect(e.matches(".cell-box") ? e : e.querySelector(".cell-box")), written: e.classList.contains("written"),
         heat: e.classList.contains("heat"), row: rowKey(e)})),
     handles: all("[data-handle]", e => ({uid: e.dataset.handle, counter: e.dataset.counter ?? null, node: e.dataset.nodeRef ?? null,
         grad: e.dataset.gradRef ?? null, on: e.dataset.on ?? null, owner: e.dataset.gradOf ?? null, shape: text(e, ".shape"),
@@ -69,7 +69,7 @@ const readStep = () => ({
     strips: all("[data-storage-strip]", e => ({uid: e.dataset.storageStrip, box: rect(e.querySelector(".strip-frame,.void") ?? e), frames: all(".strip-frame", rect, [e]), row: rowKey(e), seen: inSight(e)})),
     colours: all("[data-storage-strip]", e => {
         const frame = e.querySelector(".strip-frame"), [x, width] = ["x", "width"].map(name => Number(frame?.getAttribute(name)));
-        const at = sign => [...e.querySelectorAll(`:scope > .wash.${sign}`)].flatMap(path => [...path.getAttribute("d").matchAll(/M(-?[\d.]+)/g)].map(([, left]) => (left - x) / width));
+        const at = sign => [...e.querySelectorAll(`:scope > path.wash.${sign}`)].flatMap(path => [...path.getAttribute("d").matchAll(/M(-?[\d.]+)/g)].map(([, left]) => (left - x) / width));
         return {uid: e.dataset.storageStrip, bands: e.querySelectorAll(".strip-frame").length, pos: at("pos"), neg: at("neg")};
     }),
     folds: all("[data-fold]", e => ({key: e.dataset.fold, text: [...e.querySelectorAll("text")].map(t => t.textContent).join("|"), open: e.getAttribute("aria-expanded"),

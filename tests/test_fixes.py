@@ -84,6 +84,7 @@ CASES: dict[str, tuple[str, int, dict[str, str | int], str]] = {
         {},
         "self.w = torch.nn.Parameter(torch.randn(2))",
     ),
+    "list_parameters": ("ps = model.parameters()", 3, {}, "ps = list(model.parameters())"),
     "module_list": ("self.layers = [a, b]", 3, {}, "self.layers = torch.nn.ModuleList([a, b])"),
     "tie_parameter": ("d.weight.data = e.weight.data", 3, {}, "d.weight = e.weight"),
     "in_place": ("m.w = nn.Parameter(v)", 3, {}, "with torch.no_grad():\n    m.w.copy_(v)"),

@@ -186,6 +186,33 @@ def test_every_operation_is_tried(described: dict[str, Any]) -> None:
     assert known == {(method, path) for method, path, _ in OPERATIONS}
 
 
+def printed_examples(described: dict[str, Any], path: str) -> list[dict[str, Any]]:
+    """The bodies that the document prints for a POST: of the whole, and what its fields' own examples make together."""
+    schema = described["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    if "$ref" in schema:
+        schema = described["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    fields = {name: field["examples"][0] for name, field in schema["properties"].items() if "examples" in field}
+    exclusive = {name for choice in schema.get("oneOf", ()) for name in choice["required"]}
+    together = {name: value for name, value in fields.items() if name not in exclusive}
+    choices = [{**together, name: fields[name]} for name in sorted(exclusive)] or [together]
+    return schema.get("examples", []) + choices
+
+
+POSTS = [path for method, path, _ in OPERATIONS if method == "POST" and "{" not in path]
+
+
+@pytest.mark.parametrize("path", POSTS)
+def test_printed_examples_work_as_they_are(site: Site, described: dict[str, Any], path: str) -> None:
+    for example in printed_examples(described, path):
+        answer = site.ask("POST", path, JSON, json.dumps(example).encode())
+        assert answer.status in (200, 201), (example, answer.body[:500])
+        reply = answer.json()
+        assert reply.get("status", "finished") == reply.get("outcome", {}).get("status", "finished") == "finished", (
+            example
+        )
+        assert reply.get("fixes") != [], example
+
+
 @pytest.mark.parametrize(
     ("method", "path", "examples", "mode"),
     [(*operation, GenerationMode.POSITIVE) for operation in OPERATIONS]

@@ -2,12 +2,14 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
 
-from server.wire.base import FailFastList, Model, RequestModel
+from server.wire.base import STRICT, FailFastList, Model, RequestModel
 from server.wire.saved_programs import Language
 
 COPY = "a = torch.tensor([1., 2.], requires_grad=True)\nb = a.clone()\n"
+COPY_AND_ALIAS: JsonDict = {"left": {"source": COPY}, "right": {"source": COPY.replace("clone", "detach")}}
 
 
 class ComparedProgram(RequestModel):
@@ -28,8 +30,10 @@ class ComparedProgram(RequestModel):
 class CompareRequest(RequestModel):
     """Two programs. language: of the sentences."""
 
-    left: ComparedProgram = Field(examples=[{"source": COPY}])
-    right: ComparedProgram = Field(examples=[{"source": COPY.replace("clone", "detach")}])
+    model_config = ConfigDict(**STRICT, json_schema_extra={"examples": [COPY_AND_ALIAS]})
+
+    left: ComparedProgram = Field(examples=[COPY_AND_ALIAS["left"]])
+    right: ComparedProgram = Field(examples=[COPY_AND_ALIAS["right"]])
     language: Language = "en"
 
 

@@ -98,16 +98,19 @@ class Finding(Model):
     offers: FailFastList[Offer] = []
 
 
+LEAF_WRITE = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\nx += 1\n"
+
+
 class FixRequest(Model):
     """A program as it was pasted, and the finding that fixes are wanted for: its kind and the line of its cause."""
 
-    source: str
+    source: str = Field(examples=[LEAF_WRITE])
     device: Literal["cpu", "cuda"] = "cpu"
     seed: int = Field(default=0, ge=0, le=2**32 - 1, strict=True)
     input: Input = ""
     language: Literal["en", "zh"] = "en"
-    kind: str = Field(max_length=60)
-    line: int = Field(ge=1, le=10**6, strict=True)
+    kind: str = Field(max_length=60, examples=["leaf_inplace"])
+    line: int = Field(ge=1, le=10**6, strict=True, examples=[3])
 
 
 class Fixes(Model):
