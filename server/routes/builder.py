@@ -39,7 +39,7 @@ async def palette(
     forms = await asyncio.to_thread(proposals, alive)
     found = [
         (group, [forms[row.name] for row in rows])
-        for group, rows in by_name(
+        for group, rows in exact_name_first(
             {group: [row for row in rows if is_found(row, group, q)] for group, rows in TABLES.items()}, q
         )
         if rows
@@ -91,7 +91,7 @@ def proposals(alive: str) -> dict[str, CardForm]:
     return {name: card_form(row, group, near, {}, proposed_name(group, taken)) for name, (group, row) in ROWS.items()}
 
 
-def by_name(found: dict[str, list[OperationRow]], q: str) -> list[tuple[str, list[OperationRow]]]:
+def exact_name_first(found: dict[str, list[OperationRow]], q: str) -> list[tuple[str, list[OperationRow]]]:
     """The groups of what a search found; first the operation that is called exactly so, and its group."""
     name = q.strip().lower()
     groups = [(group, sorted(rows, key=lambda row: row.name != name)) for group, rows in found.items()]

@@ -4,7 +4,7 @@ import { currentTheme } from "./theme.js";
 
 /** Milliseconds before one that was not there is asked for again; each time longer. */
 const AGAIN = 3000;
-const MOST_TIMES = 4;
+const MAX_TIMES = 4;
 
 /** Begins to load those in an element: `img[data-thumbnail]`, by their address without the theme. @param {HTMLElement} root */
 export function showThumbnails(root) {
@@ -20,7 +20,7 @@ export function showThumbnails(root) {
 function askAgain(image) {
   image.classList.add("missing");
   const times = Number(image.dataset.times ?? 0) + 1;
-  if (times > MOST_TIMES) return;
+  if (times > MAX_TIMES) return;
   image.dataset.times = String(times);
   const { src } = image;
   setTimeout(() => {

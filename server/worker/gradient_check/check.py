@@ -16,7 +16,7 @@ from server.worker.gradient_check.leaf_rows import Leaf, element_check, leaf_che
 from server.worker.gradient_check.moments import Moment, moment_of
 from server.worker.gradient_check.replay import BackwardCall, Listener, Program, Reached
 from server.worker.gradient_check.storage_log import StorageLog, TooLong
-from server.worker.gradient_check.variation import Variation, asked_for, gradients, loss_of
+from server.worker.gradient_check.variation import Variation, gradients, loss_of, requested_tensors
 from server.worker.gradient_check.verdicts import json_number, judge, step_for
 
 SECONDS = 3.0
@@ -107,7 +107,7 @@ class Check:
             dtypes = {name: dtype_name(tensor) for tensor, name in named}
             grads, result = gradients(graph, call)
             own.call, own.line, own.loss, own.grads, own.is_real = call.number, line_of(call), loss, grads, is_real
-            own.dtypes, own.named_dtypes = [dtype_name(tensor) for tensor in asked_for(graph, call)], dtypes
+            own.dtypes, own.named_dtypes = [dtype_name(tensor) for tensor in requested_tensors(graph, call)], dtypes
             own.leaves = len(graph.leaves)
             if wanted is not None:
                 raise Reached
@@ -130,7 +130,7 @@ class Check:
                 return call.proceed()
             with _disable_current_modes():
                 graph = Graph(call.roots)
-                if len(graph.leaves) != own.leaves or len(asked_for(graph, call)) != len(own.grads):
+                if len(graph.leaves) != own.leaves or len(requested_tensors(graph, call)) != len(own.grads):
                     raise NothingToCompare("not_in_double", "another graph")
                 run.operations, run.loss = mode.count, loss_of(call.roots, call.grad_tensors)
                 run.grad_tensors = [None if grad is None else grad.detach().clone() for grad in call.grad_tensors]

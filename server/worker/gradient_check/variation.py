@@ -69,14 +69,14 @@ def loss_of(roots: list[torch.Tensor], grad_tensors: list[torch.Tensor | None]) 
 
 
 def gradients(graph: Graph, call: BackwardCall) -> tuple[list[torch.Tensor | None], Any]:
-    """Do what the program asks: what came to each tensor of `asked_for`, after its hooks, and what the program gets."""
-    asked = asked_for(graph, call)
+    """Do what the program asks: what came to each tensor of `requested_tensors`, after its hooks, and what the program gets."""
+    asked = requested_tensors(graph, call)
     if not call.accumulates:
         result = call.proceed()
         return [None if grad is None else kept(grad) for grad in result], result
     grads: list[torch.Tensor | None] = [None] * len(asked)
 
-    def keeper(k: int) -> Any:
+    def gradient_hook(k: int) -> Any:
         def hook(arrived: torch.Tensor | tuple[torch.Tensor | None, ...]) -> None:
             grad = arrived if isinstance(arrived, torch.Tensor) else arrived[0]
             if grad is not None:
@@ -87,9 +87,9 @@ def gradients(graph: Graph, call: BackwardCall) -> tuple[list[torch.Tensor | Non
     handles: list[Any] = []
     for k, tensor in enumerate(asked):
         if tensor.is_leaf:
-            handles.append(torch.autograd.graph.get_gradient_edge(tensor).node.register_prehook(keeper(k)))
+            handles.append(torch.autograd.graph.get_gradient_edge(tensor).node.register_prehook(gradient_hook(k)))
         else:
-            handles.append(tensor.register_hook(keeper(k)))  # type: ignore[no-untyped-call]
+            handles.append(tensor.register_hook(gradient_hook(k)))  # type: ignore[no-untyped-call]
     try:
         return grads, call.proceed()
     finally:
@@ -97,7 +97,7 @@ def gradients(graph: Graph, call: BackwardCall) -> tuple[list[torch.Tensor | Non
             handle.remove()
 
 
-def asked_for(graph: Graph, call: BackwardCall) -> list[torch.Tensor]:
+def requested_tensors(graph: Graph, call: BackwardCall) -> list[torch.Tensor]:
     """The tensors whose gradients a call asks for: its inputs, or else all leaves of the graph."""
     return graph.leaves if call.inputs is None else call.inputs
 

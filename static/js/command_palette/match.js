@@ -43,11 +43,11 @@ function wordScore(word, text) {
     if (inside < 0) inside = at;
   }
   if (inside >= 0) return INSIDE - Math.min(inside, 40) / 4;
-  return inOrder(word, text);
+  return scoreInOrder(word, text);
 }
 
 /** Letters that stand in this order, the first of them at the beginning of a word. @param {string} word @param {string} text */
-function inOrder(word, text) {
+function scoreInOrder(word, text) {
   let best = 0;
   for (let start = text.indexOf(word[0]); start >= 0; start = text.indexOf(word[0], start + 1)) {
     if (start > 0 && /[\p{L}\p{N}]/u.test(text[start - 1])) continue;

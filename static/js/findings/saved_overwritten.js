@@ -1,6 +1,6 @@
 /** Backward stopped because numbers that it had kept were overwritten: which, where they were kept, and by which line. */
 
-import { plainDtype, reads } from "../layout/reads.js";
+import { extent, plainDtype, reads } from "../layout/reads.js";
 import { code, fix, link, nameOf, namesOf, phrase } from "./finding.js";
 import { operationName } from "./operation_name.js";
 import { isInPlace } from "./refused_write.js";
@@ -8,7 +8,7 @@ import { isOwnResult, savedHandle } from "./saved_values.js";
 import { writerAt } from "./write_facts.js";
 
 /** So many elements of a kept tensor are compared with those that were written. */
-const MOST_ELEMENTS = 4096;
+const MAX_ELEMENTS = 4096;
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
@@ -78,19 +78,14 @@ function isBeside(facts, slot, step) {
   if (!saved?.shape?.every(Boolean) || !saved.stride || !regions.length) return false;
   return regions.every((region) => {
     if (!region || plainDtype(region.dtype) !== plainDtype(saved.dtype)) return false;
-    const [first, last] = extent(saved);
-    const [low, high] = extent(region);
-    if (high < first || last < low) return true;
-    const kept = new Set(reads(saved, MOST_ELEMENTS).map(({ cell }) => cell));
-    const written = reads({ ...region, storage: slot.storage }, MOST_ELEMENTS);
+    const held = extent({ ...saved, storage: slot.storage });
+    const touched = extent({ ...region, storage: slot.storage });
+    if (!held || !touched) return false;
+    if (touched[1] < held[0] || held[1] < touched[0]) return true;
+    const kept = new Set(reads(saved, MAX_ELEMENTS).map(({ cell }) => cell));
+    const written = reads({ ...region, storage: slot.storage }, MAX_ELEMENTS);
     return kept.size > 0 && written.length > 0 && written.every(({ cell }) => !kept.has(cell));
   });
-}
-
-/** The first and the last cell that is read. @param {import("../layout/reads.js").Reading} reading @returns {[number, number]} */
-function extent({ offset, shape, stride }) {
-  const first = offset ?? 0;
-  return [first, (shape ?? []).reduce((last, size, k) => last + (size - 1) * (stride?.[k] ?? 0), first)];
 }
 
 /** The in-place operation of a step on memory that the step itself allocated: there is no event of that.

@@ -106,8 +106,8 @@ function askTransposed({ opened, step, after, named }) {
     const row = find(after, handle.storage, "storage")?.cells?.[plainDtype(handle.dtype)];
     if (!elements || !row) continue;
     for (const [k, { index, value }] of elements.entries()) {
-      const inOrder = row[elements[0].cell + k];
-      const choices = inOrder === undefined ? null : choose(cellText(value), [cellText(inOrder)]);
+      const rowMajor = row[elements[0].cell + k];
+      const choices = rowMajor === undefined ? null : choose(cellText(value), [cellText(rowMajor)]);
       if (choices) return [asked(one, index, choices, TRANSPOSED)];
     }
   }

@@ -8,7 +8,7 @@ import { dueQuestion, hidesSteps, scoreOf } from "./mode.js";
 /** @typedef {import("../locale.js").Locale["say"]} Say */
 /** @typedef {"making" | "intro" | "ask" | "told" | "walk" | "summary"} Phase */
 
-const MOST_CODE = 72;
+const MAX_CODE = 72;
 
 /** What the card shows. @param {Predict} predict @returns {Phase} */
 export function phaseOf(predict) {
@@ -269,7 +269,7 @@ function button(text, className, run) {
 /** A line of the program. @param {number} line @param {Predict} predict */
 function codeOf(line, predict) {
   const text = (predict.whole?.trace.program.source.split("\n")[line - 1] ?? "").trim();
-  return text.length > MOST_CODE ? `${text.slice(0, MOST_CODE)}…` : text;
+  return text.length > MAX_CODE ? `${text.slice(0, MAX_CODE)}…` : text;
 }
 
 /** What the question says, answered. @param {Question} question @param {string} right @param {Say} say */

@@ -6,7 +6,7 @@ import { readPreference, writePreference } from "../preferences.js";
 /** @typedef {{answers: Answer[], reached: number, of: number, isDone: boolean, best: number}} Progress   of: how many questions; best: right answers of the best time through */
 
 const KEY = "gradbox-predict";
-const MOST_PROGRAMS = 60;
+const MAX_PROGRAMS = 60;
 
 /** A short name for a program's text. @param {string} text @returns {string} */
 export function programKey(text) {
@@ -43,6 +43,6 @@ export function writeProgress(source, progress) {
   const all = readAll();
   const key = programKey(source);
   delete all[key];
-  const entries = Object.entries(all).slice(1 - MOST_PROGRAMS);
+  const entries = Object.entries(all).slice(1 - MAX_PROGRAMS);
   writePreference(KEY, JSON.stringify(Object.fromEntries([...entries, [key, progress]])));
 }

@@ -10,7 +10,7 @@
  *   the right answer where it is typed instead; reason: the sentence of the answer where the step's own does not say it
  */
 
-const MOST_CHOICES = 4;
+const MAX_CHOICES = 4;
 
 /** @type {Choice[]} */
 const NO_YES = [
@@ -27,7 +27,7 @@ export const yesOrNo = (isYes) => ({ choices: NO_YES, right: Number(isYes), numb
  *   null where there is nothing to choose
  */
 export function choose(right, others) {
-  const texts = [...new Set([right, ...others])].slice(0, MOST_CHOICES).sort(compare);
+  const texts = [...new Set([right, ...others])].slice(0, MAX_CHOICES).sort(compare);
   if (texts.length < 2) return null;
   return { choices: texts.map((text) => ({ text })), right: texts.indexOf(right), number: null };
 }

@@ -11,12 +11,12 @@ import { unitsOf } from "./units.js";
 /** @typedef {import("./question.js").Question} Question */
 
 const QUESTION_MAKERS = [askRaises, askValue, askGradient, askVersion, askShares, askLeaf, askBytes];
-const MOST_QUESTIONS = 24;
+const MAX_QUESTIONS = 24;
 /** What a question loses with each one of its kind that was asked before: a row of alike ones teaches nothing. */
 const REPEATED = 9;
-const LEAST_WEIGHT = 40;
+const MIN_WEIGHT = 40;
 /** So often a statement of a loop is asked about. */
-const MOST_OF_STATEMENT = 2;
+const MAX_OF_STATEMENT = 2;
 
 /** @param {import("../state.js").OpenTrace} opened @returns {Question[]} in the order of the run, one at most for a statement each time that it runs */
 export function questionsOf(opened) {
@@ -30,8 +30,8 @@ export function* questionsByUnit(opened) {
   const counts = new Map();
   const count = (/** @type {string} */ key) => counts.get(key) ?? 0;
   for (const unit of unitsOf(opened)) {
-    if (count("all") >= MOST_QUESTIONS) break;
-    const isAsked = count(`stmt ${unit.stmt}`) < MOST_OF_STATEMENT;
+    if (count("all") >= MAX_QUESTIONS) break;
+    const isAsked = count(`stmt ${unit.stmt}`) < MAX_OF_STATEMENT;
     const best = isAsked ? bestQuestion(unit, count) : null;
     yield best;
     if (!best) continue;
@@ -47,7 +47,7 @@ function bestQuestion(unit, count) {
   for (const asked of QUESTION_MAKERS.flatMap((ask) => ask(unit))) {
     const question = /** @type {Question} */ ({ at, step, line, stmt, ...asked });
     const worth = question.weight - REPEATED * count(question.kind);
-    if (worth < LEAST_WEIGHT || count(keyOf(question)) || (best && best.worth >= worth)) continue;
+    if (worth < MIN_WEIGHT || count(keyOf(question)) || (best && best.worth >= worth)) continue;
     best = { question, worth };
   }
   return best?.question ?? null;

@@ -10,10 +10,10 @@ import { numel, reads } from "../layout/reads.js";
 /** @typedef {import("../state.js").Entities} Entities */
 
 /** More elements than this are asked about by their first one. */
-const MOST_LISTED = 6;
+const MAX_LISTED = 6;
 const DIGITS = 8;
 /** Of larger tensors nobody knows an element. */
-const MOST_ELEMENTS = 256;
+const MAX_ELEMENTS = 256;
 
 /** @param {Cell | undefined} cell */
 export const cellText = (cell) => shortNumber(cell, DIGITS);
@@ -24,7 +24,7 @@ export const elementName = (name, index) => (index.length ? `${name}[${index.joi
 /** The elements of a handle in logical order, each with its cell and index; null where the trace does not list them.
  * @param {Entities} entities @param {Handle} handle @returns {{index: number[], cell: number, value: Cell}[] | null} */
 export function elementsOf(entities, handle) {
-  const cells = numel(handle.shape) <= MOST_ELEMENTS ? cellsOf(entities, handle) : null;
+  const cells = numel(handle.shape) <= MAX_ELEMENTS ? cellsOf(entities, handle) : null;
   if (!cells) return null;
   return reads(handle, cells.length).map(({ index, cell }, k) => ({ index, cell, value: cells[k] }));
 }
@@ -32,7 +32,7 @@ export function elementsOf(entities, handle) {
 /** A gradient or a tensor in a word: all its elements where they are few, else its first.
  * @param {Cell[]} cells @param {number[]} shape @returns {{index: number[] | null, text: string}} */
 export function reading(cells, shape) {
-  if (cells.length <= MOST_LISTED) return { index: null, text: numbersText(cells, shape.length === 0) };
+  if (cells.length <= MAX_LISTED) return { index: null, text: numbersText(cells, shape.length === 0) };
   return { index: shape.map(() => 0), text: cellText(cells[0]) };
 }
 

@@ -17,15 +17,15 @@ import { isHandle } from "../entities.js";
  */
 
 /** Of longer runs only the beginning is asked about. */
-const MOST_STEPS = 600;
+const MAX_STEPS = 600;
 /** A function with more names than this is a page of text, no question. */
-const MOST_NAMES = 60;
+const MAX_NAMES = 60;
 
 /** @param {OpenTrace} opened @returns {Generator<Unit>} in the order of the run; steps within a call are units of their own */
 export function* unitsOf(opened) {
   const { steps, program } = opened.trace;
   const facts = new RunFacts(opened);
-  for (let at = 0; at + 1 < Math.min(steps.length, MOST_STEPS); at++) {
+  for (let at = 0; at + 1 < Math.min(steps.length, MAX_STEPS); at++) {
     const step = unitEnd(steps, at + 1);
     if (step === null) continue;
     const { line, stmt, kind, frame } = steps[step];
@@ -79,7 +79,7 @@ function namedIn(opened, entities, frame, step) {
     const path = paths.get(uid) ?? "";
     const name = own?.name ?? (list.some((tag) => tag.kind === "item") && !path.includes("['") ? path : "");
     if (name && name.length <= 40) out.push({ name, uid, handle });
-    if (out.length > MOST_NAMES) return [];
+    if (out.length > MAX_NAMES) return [];
   }
   return out;
 }
