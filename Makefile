@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev scenario test quick tests-node tests-attack tests-beside tests-rest tests-rest-after-attacks setup build check check-python check-page settings gpu-check agreement corpus load chaos assault image-check clean
+.PHONY: help run dev scenario test quick tests-node tests-attack tests-beside tests-rest tests-rest-after-attacks setup build check check-python check-page settings gpu-check agreement corpus load chaos assault deploy-check image-check clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -26,13 +26,14 @@ help:
 	@echo "make test        the same set-up, then every check and test"
 	@echo "make exhaustive  of very many like cases those that make test leaves out (some minutes)"
 	@echo "make gpu-check   the tests that need a GPU, with GPU_PYTHON=python3 in another Python than .venv's"
-	@echo "make settings    write docs/settings.md from the table of settings"
+	@echo "make settings    write docs/settings.md and deploy/gradbox.env from the table of settings"
 	@echo "make agreement   hold our traces against plain CPython, at the end and after every statement"
 	@echo "make corpus      the same for whole programs as tutorials have them (a sample of them is in make test)"
 	@echo "make load        latency and runs a second under 1, 8 and 50 users (7 minutes; SECONDS=15 for a try)"
 	@echo "make chaos       kill, flood and starve a server, and print what it bears"
 	@echo "make assault     what strangers can do to a server, and what a polite visitor then waits for (20 minutes; CASES=two_networks for one)"
 	@echo "make image-check build the image, run it, attack it from inside (ARGS=\"--engine buildah\")"
+	@echo "make deploy-check    ask systemd, Caddy, promtool, Compose and kubectl, where they are here, about the files of deploy/"
 	@echo "make clean       take away what was built (not .venv)"
 
 run: setup build
@@ -94,6 +95,7 @@ check-page: build
 
 settings: setup
 	$(PYTHON) -m server settings >docs/settings.md
+	$(PYTHON) -m server settings --env >deploy/gradbox.env
 
 agreement: setup
 	$(PYTHON) -m tests.referee.agreement --pastes tests/pastes tests/programs scenarios tests/golden
@@ -117,6 +119,10 @@ chaos: setup
 # each assault has a server with default settings; alone on the machine, for it measures waits
 assault: setup build
 	$(PYTHON) -m tests.assault $(CASES)
+
+# CHECKS="caddy prometheus" for some
+deploy-check: setup
+	$(PYTHON) -m tests.deploy $(CHECKS)
 
 # builds with docker, podman or buildah, whichever works here
 image-check: setup

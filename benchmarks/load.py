@@ -4,6 +4,8 @@
 an address of its own, keeps its connection open, and asks for the next run as soon as a trace has come. No program is run
 twice, so no run is joined and no result comes from the cache. The clients live in this process, the server in another.
 The same programs are also run without tracing, each in a fresh interpreter that imports torch: that is the comparison.
+
+With `--url https://…` it measures a server that runs somewhere: see benchmarks/load_url.py.
 """
 
 import argparse
@@ -23,6 +25,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarks.load_url import measure_url
 from benchmarks.measured_server import MIB, MeasuredServer
 
 PATIENCE = 60.0
@@ -286,6 +289,10 @@ if __name__ == "__main__":
         "--seconds", type=float, default=120.0, help="seconds of load for each number of users (default %(default)s)"
     )
     parser.add_argument("--users", type=int, nargs="+", default=[1, 8, 50], help="numbers of users (default: 1 8 50)")
+    parser.add_argument("--url", help="measure the server at this address with the first number of users")
+    parser.add_argument("--pause", type=float, default=5.0, help="with --url: seconds from a trace to the next run")
     options = parser.parse_args()
+    if options.url:
+        sys.exit(measure_url(options.url, options.users[0], options.seconds, options.pause, program, mistake))
     with suppress(KeyboardInterrupt):
         asyncio.run(main(options.seconds, options.users))

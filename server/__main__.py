@@ -62,8 +62,10 @@ def build_parser() -> argparse.ArgumentParser:
     explain_command.add_arguments(commands)
     settled_command.add_arguments(commands)
     saved_programs.add_arguments(commands)
-    commands.add_parser("doctor", help="check this host and the settings")
-    commands.add_parser("settings", help="print the documentation of all settings, in Markdown")
+    checks = commands.add_parser("doctor", help="check this host and the settings; the last line is a verdict")
+    checks.add_argument("--public", action="store_true", help="exit with 1 unless it is ready for public use")
+    table = commands.add_parser("settings", help="print the documentation of all settings, in Markdown")
+    table.add_argument("--env", action="store_true", help="as a file of environment variables, which all are comments")
     commands.add_parser("schema", help="print the JSON Schema of a trace")
     return parser
 
@@ -102,9 +104,9 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
     if args.command == "settled":
         return asyncio.run(settled_command.run(args, settings))
     if args.command == "doctor":
-        return report(settings)
+        return report(settings, args.public)
     if args.command == "settings":
-        print(settings_docs.markdown_page(), end="")
+        print(settings_docs.environment_file() if args.env else settings_docs.markdown_page(), end="")
         return 0
     if args.command == "schema":
         print(json.dumps(schema_document(), indent=2))

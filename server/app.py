@@ -10,6 +10,7 @@ from fastapi.staticfiles import StaticFiles
 
 from server import PROJECT_FOLDER, __version__, errors, log, settings_checks
 from server.authentication import AuthenticationMiddleware
+from server.http_metrics import HttpMetricsMiddleware
 from server.pool.zygote import PREPARE
 from server.request_limits import RequestLimitMiddleware
 from server.routes import (
@@ -108,4 +109,5 @@ def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> Fast
         max_body=(settings.source + MAX_INPUT) * JSON_EXPANSION + 4096,
         root=urlsplit(settings.public_url).path.rstrip("/"),
     )
+    app.add_middleware(HttpMetricsMiddleware, metrics=services.metrics)
     return app

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from server.doctor_verdict import CheckResult, judge
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.fair_queue import Busy
 from server.pool.local import Pool
@@ -27,9 +28,6 @@ from server.wire.pictures import DrawRequest
 PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad)\n"
 TIMED_RUNS = 20
 FONTS = {"Latin": "en", "Chinese": "zh"}
-
-CheckResult = tuple[str, str, str]
-"""(subject, value, problem); the problem is "" where there is none."""
 
 
 def check_fonts() -> Iterator[CheckResult]:
@@ -141,8 +139,11 @@ async def check_workers(settings: Settings) -> list[CheckResult]:
     return rows
 
 
-def report(settings: Settings) -> int:
-    """Prints the report and returns the exit status, 1 where there is a problem. Raises SettingError."""
+def report(settings: Settings, public: bool = False) -> int:
+    """Prints the report and returns the exit status: 1 where a line is marked. Raises SettingError.
+
+    public: the exit status is 1 as well where the server is not ready for strangers.
+    """
     check(settings)
     rows = [
         *check_host(settings),
@@ -157,4 +158,6 @@ def report(settings: Settings) -> int:
     print("\nlimits of a run")
     for name, limit in {"source": settings.source, **settings.limits()}.items():
         print(f"  {name:{width}}{limit:,}")
-    return int(any(problem for _, _, problem in rows))
+    verdict = judge(rows, settings)
+    print(f"\n{verdict.text}")
+    return int(any(problem for _, _, problem in rows) or (public and not verdict.public))

@@ -1,6 +1,6 @@
 """The server's metrics, for Prometheus."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from server.pool.cache import Cache
 from server.pool.executions import Result
@@ -10,6 +10,7 @@ from server.store.repository import StoreTotals
 from server.wire.api import Job
 
 DURATION_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+REQUEST_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
 class Metrics:
@@ -17,6 +18,7 @@ class Metrics:
 
     def __init__(self, pool: Pool, cache: Cache, health: StoreHealth, quota: int) -> None:
         registry = self._registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
 
         def totals() -> StoreTotals:
             return health.state.totals or StoreTotals()
@@ -32,8 +34,16 @@ class Metrics:
             "gradbox_saves_refused", "Requests to save a program that were refused.", ("why",), registry=registry
         )
         self._sign_ins_failed = Counter("gradbox_failed_sign_ins", "Sign-ins with a wrong password.", registry=registry)
+        self._requests = Histogram(
+            "gradbox_http_request_seconds",
+            "Time until the answer to a request begins; status none: its client left before.",
+            ("method", "route", "status"),
+            buckets=REQUEST_BUCKETS,
+            registry=registry,
+        )
         for name, sentence, ask in (
             ("waiting", "Programs in the queue.", lambda: pool.queue.waiting),
+            ("queue_age_seconds", "Time that the oldest program in the queue has waited.", lambda: pool.queue.age),
             ("running", "Programs that are running.", lambda: pool.queue.running),
             ("spare_children", "Idle worker processes.", lambda: pool.zygote.spares),
             ("ready", "Whether a program would be run now (1) or not (0).", lambda: int(pool.ready)),
@@ -70,6 +80,10 @@ class Metrics:
 
     def program_saved(self) -> None:
         self._saves.inc()
+
+    def request_answered(self, method: str, route: str, status: str, seconds: float) -> None:
+        """Count a request. route: its template. status: the class of the answer's, like 2xx; none where there was none."""
+        self._requests.labels(method, route, status).observe(seconds)
 
     def sign_in_failed(self) -> None:
         self._sign_ins_failed.inc()

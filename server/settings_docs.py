@@ -1,4 +1,6 @@
-"""`python -m server settings`: the documentation of all settings in Markdown, which is docs/settings.md."""
+"""`python -m server settings`: the documentation of all settings, docs/settings.md; with `--env`, deploy/gradbox.env."""
+
+import textwrap
 
 from server.settings import SECTIONS, Setting
 
@@ -20,6 +22,35 @@ def markdown_page() -> str:
     for section, rows in SECTIONS.items():
         lines = [f"| `{row.variable}` | {format_default(row)} | {row.meaning} |" for row in rows]
         parts.append("\n".join([f"## {section}\n", "| name | default | meaning |", "|---|---|---|", *lines, ""]))
+    return "\n".join(parts)
+
+
+ENVIRONMENT_INTRODUCTION = """\
+# The settings of a Gradbox server, one a line; `python -m server settings --env` prints this file.
+# A line counts once the `#` before its name is gone. A comment has a line of its own. A value that has quotes itself,
+# like 'none', goes into double quotes. Compose reads this as gradbox.env beside compose.yaml, systemd as
+# /etc/gradbox/gradbox.env.
+#
+# For visitors from elsewhere begin with these, and then ask `python -m server doctor --public`:
+#   GRADBOX_PUBLIC_URL=https://gradbox.example.org
+#   GRADBOX_HOSTS=gradbox.example.org,127.0.0.1
+#   GRADBOX_TRUSTED_PROXIES=127.0.0.1
+#   GRADBOX_SANDBOX=require
+#   GRADBOX_SECRET=what `openssl rand -hex 32` prints
+"""
+COMMENT_WIDTH = 118
+
+
+def environment_file() -> str:
+    """All settings with their defaults and meanings, as comments of a file for systemd or Compose."""
+    parts = [ENVIRONMENT_INTRODUCTION]
+    for section, rows in SECTIONS.items():
+        parts.append(f"# ---- {section} ----\n")
+        for row in rows:
+            meaning = row.meaning.replace("This name has no GRADBOX_ prefix.", "").strip()
+            value = int(row.default) if isinstance(row.default, bool) else row.default
+            parts.append(f"{textwrap.fill(meaning, COMMENT_WIDTH, initial_indent='# ', subsequent_indent='# ')}")
+            parts.append(f"#{row.variable}={value}\n")
     return "\n".join(parts)
 
 

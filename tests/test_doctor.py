@@ -46,6 +46,25 @@ def test_the_page_says_what_a_visitor_gets() -> None:
     ):
         assert subject in page
     assert "tensors" in page and "10,000" in page and len(page.splitlines()) < 60
+    assert page.splitlines()[-1].startswith("Verdict: ready for yourself, not for public use, because ")
+
+
+def test_whether_it_is_ready_for_strangers_is_the_status_if_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def no_checks(_: Settings) -> list[tuple[str, str, str]]:
+        return []
+
+    monkeypatch.setattr(doctor, "check_workers", no_checks)
+    monkeypatch.setattr(doctor, "check_fonts", lambda: iter(()))
+    for name, value in (("SANDBOX", "require"), ("PUBLIC_URL", "https://g.example"), ("HOSTS", "g.example")):
+        monkeypatch.setenv(f"GRADBOX_{name}", value)
+    monkeypatch.setenv("GRADBOX_SECRET", "x")
+    monkeypatch.setenv("GRADBOX_TRUSTED_PROXIES", "127.0.0.1")
+    assert commands.main(["doctor", "--public"]) == 0
+    assert capsys.readouterr().out.endswith("Verdict: ready for public use\n")
+    monkeypatch.setenv("GRADBOX_SANDBOX", "best")
+    assert commands.main(["doctor", "--public"]) == 1 and commands.main(["doctor"]) == 0
 
 
 @pytest.mark.slow

@@ -477,3 +477,21 @@ def test_a_turn_moves_nobody_who_waits() -> None:
             name = line.pop(first)
             scheduler.serve(name, line)
             assert scheduler.finish_tags(line) == left
+
+
+def test_the_age_of_the_queue_is_that_of_its_oldest_program() -> None:
+    now = [100.0]
+
+    async def work(bench: Bench) -> None:
+        ages = []
+        for client in "abc":
+            bench.submit(client)
+            await run_pending()
+            now[0] += 5
+            ages.append(bench.queue.age)
+        assert ages == [0.0, 5.0, 10.0], "the first one runs at once"
+        bench.inside[0].finished.set()
+        await run_pending()
+        assert bench.queue.age == 5.0
+
+    schedule(work, workers=1, clock=lambda: now[0])

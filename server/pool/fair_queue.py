@@ -99,8 +99,11 @@ class Ticket:
         self.granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._position: int | None = None
         self._started = 0.0
+        self.entered = 0.0
+        """When it was entered, by the queue's clock."""
 
     async def __aenter__(self) -> None:
+        self.entered = self._queue.clock()
         self._queue.enqueue(self)
         try:
             await self.granted
@@ -147,6 +150,11 @@ class FairQueue:
     def waiting(self) -> int:
         """How many requests wait for a worker."""
         return len(self._waiting())
+
+    @property
+    def age(self) -> float:
+        """Seconds for which the oldest of those that wait has waited; 0 where none waits."""
+        return max((self.clock() - ticket.entered for ticket in self._waiting()), default=0.0)
 
     @property
     def full(self) -> bool:
