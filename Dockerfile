@@ -49,6 +49,7 @@ COPY --from=page /page/static/dist static/dist
 COPY static/locales static/locales
 COPY templates templates
 COPY scenarios scenarios
+COPY lessons lessons
 COPY LICENSE ./
 ENV PATH=/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \

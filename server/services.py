@@ -13,6 +13,7 @@ from server.authenticator import Authenticator
 from server.claims import Claims
 from server.clients import Network
 from server.constant_response import ConstantBody
+from server.language.lessons import Lesson, load_lessons
 from server.language.scenarios import Scenario, load_scenarios
 from server.matrix.service import MatrixService
 from server.metrics import Metrics
@@ -33,6 +34,7 @@ from server.thumbnails import Thumbnails, operation_examples, scenario_examples
 from server.wire.api import Job
 
 SCENARIOS = PROJECT_FOLDER / "scenarios"
+LESSONS = PROJECT_FOLDER / "lessons"
 CLASSROOM_LIMIT, CLASSROOM_REQUESTS = "3000/minute", "20000/minute"
 """Runs, and saves, of a class behind one address; and its requests of any kind."""
 
@@ -59,6 +61,7 @@ class Services:
 
     settings: Settings
     scenarios: list[Scenario]
+    lessons: list[Lesson]
     cookie_key: bytes
     proxies: tuple[Network, ...]
     run_limits: RateLimiter
@@ -83,6 +86,10 @@ class Services:
     matrix_making: asyncio.Lock = field(default_factory=asyncio.Lock)
     started: float = field(default_factory=time.time)
     _starting: list[asyncio.Task[None]] = field(default_factory=list)
+
+    @property
+    def scenarios_by_name(self) -> dict[str, Scenario]:
+        return {scenario.name: scenario for scenario in self.scenarios}
 
     async def start(self) -> None:
         """Begin to boot the workers, to trace the first scenario and to open the database; waits for none of them."""
@@ -152,6 +159,7 @@ def create_services(settings: Settings, prepare: str) -> Services:
     return Services(
         settings=settings,
         scenarios=scenarios,
+        lessons=load_lessons(LESSONS, {scenario.name for scenario in scenarios}),
         cookie_key=key,
         proxies=clients.parse_networks(settings.trusted_proxies),
         run_limits=run_limits,

@@ -15,9 +15,9 @@ templates = Jinja2Templates(directory=PROJECT_FOLDER / "templates")
 
 
 def read_messages(language: str) -> dict[str, str]:
-    """The sentences of the pages: those that the page's scripts have too, those of matrix, builder and gallery."""
+    """The sentences of the pages: those that the page's scripts have too, those of matrix, builder, gallery and course."""
     folder = PROJECT_FOLDER / "static/locales"
-    parts = (folder / f"{name}{language}.json" for name in ("", "matrix.", "builder.", "gallery."))
+    parts = (folder / f"{name}{language}.json" for name in ("", "matrix.", "builder.", "gallery.", "course."))
     return {key: text for part in parts for key, text in json.loads(part.read_text("utf-8")).items()}
 
 

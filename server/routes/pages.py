@@ -7,9 +7,11 @@ from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from server import PROJECT_FOLDER
+from server.course import place_in_lesson
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.disconnection import Disconnected
 from server.gallery import FILTERS, neighbours, search_entries, threads
+from server.language.scenarios import Scenario
 from server.pool.executions import Subscription
 from server.services import Services
 from server.templating import render, request_language
@@ -26,15 +28,21 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/", response_class=HTMLResponse)
-async def workbench(request: Request, services: ServicesDep, s: str | None = None) -> Response:
-    """The workbench; `?s=name` opens a scenario, without it the first one."""
+async def workbench(
+    request: Request, services: ServicesDep, s: str | None = None, lesson: str | None = None
+) -> Response:
+    """The workbench; `?s=name` opens a scenario, without it the first one. lesson: the name of one that has the scenario."""
     scenario = next((member for member in services.scenarios if member.name == s), None)
     if s is not None and scenario is None:
         raise ProblemError(404, "not_found", f"there is no scenario '{s[:80]}'", field="s")
     scenario = scenario or next(iter(services.scenarios), None)
     trace = await services.scenario_traces.get(scenario) if scenario else None
     trace_url = f"{request.scope['root_path']}/gallery/{trace.name}.trace.json?v={trace.version}" if trace else None
-    text = scenario.text[request_language(request)] if scenario else {}
+    language = request_language(request)
+    text = scenario.text[language] if scenario else {}
+    place = (
+        find_place(services, request.scope["root_path"], language, lesson, scenario) if lesson and scenario else None
+    )
     values: dict[str, Any] = {
         "first": {"source": scenario.source if scenario else "", "trace_url": trace_url},
         "devices": services.pool.devices,
@@ -43,9 +51,18 @@ async def workbench(request: Request, services: ServicesDep, s: str | None = Non
         "question": text.get("question"),
         "look_at": text.get("look_at"),
         "scenario": scenario,
-        "neighbours": neighbours(services.scenarios, scenario) if scenario and s else None,
+        "neighbours": neighbours(services.scenarios, scenario) if scenario and s and not place else None,
+        "lesson": place,
     }
     return render(request, "page.html", **values)
+
+
+def find_place(services: Services, root: str, language: str, name: str, scenario: Scenario) -> dict[str, Any] | None:
+    """What the page says of the lesson of this name, where that has the scenario: an old link shows the scenario alone."""
+    for lesson in services.lessons:
+        if lesson.name == name and any(program.scenario == scenario.name for program in lesson.programs):
+            return place_in_lesson(root, services.lessons, lesson, services.scenarios_by_name, language, scenario.name)
+    return None
 
 
 @router.get("/gallery", response_class=HTMLResponse)

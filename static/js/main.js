@@ -10,6 +10,7 @@ import { tryFixes } from "./fixes.js";
 import { checkGradients } from "./gradient_check.js";
 import { loadFindings } from "./findings_bundle.js";
 import { startKeys } from "./keys.js";
+import { startLessonOf } from "./lesson_loader.js";
 import { startLegend } from "./legend.js";
 import { activeModes, bytesLabel, liveBytes } from "./memory_totals.js";
 import { createAddress, fragmentOf } from "./page_address.js";
@@ -218,7 +219,9 @@ startPredict(element, store, say, {
   load: loadPredict,
   loadFindings,
   failed: () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
+  next: () => document.querySelector(".order-strip a[rel=next]"),
 });
+void startLessonOf(document.getElementById("lesson"), store, say, { run: program.run, edit: program.editor.focus });
 startTheme(element("theme"));
 startLegend(element("legend"));
 startPaneBorder(element("border"), { least: 240, most: () => Math.max(320, innerWidth * 0.6) });

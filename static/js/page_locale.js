@@ -27,6 +27,12 @@ const PREDICT = {
   zh: () => import("../locales/predict.zh.json", { with: { type: "json" } }),
 };
 
+/** @type {Record<string, Load>} */
+const COURSE = {
+  en: () => import("../locales/course.en.json", { with: { type: "json" } }),
+  zh: () => import("../locales/course.zh.json", { with: { type: "json" } }),
+};
+
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} English where the language is not known */
 export const loadLocale = (language) => loadSentences(SENTENCES, language);
 
@@ -38,6 +44,9 @@ export const loadLiveLocale = (language) => loadSentences(LIVE, language);
 
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of predict mode */
 export const loadPredictLocale = (language) => loadSentences(PREDICT, language);
+
+/** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of the course */
+export const loadCourseLocale = (language) => loadSentences(COURSE, language);
 
 /** @param {Record<string, Load>} sentences by language @param {string} language */
 async function loadSentences(sentences, language) {

@@ -27,9 +27,10 @@ const WHOLE_RUN = "[data-take='run.html']";
  * @param {{state: () => PageState, dispatch: (action: import("./page_state.js").Action) => void,
  *   subscribe: (listener: (state: PageState, before: PageState) => void) => void}} store
  * @param {Say} say
- * @param {{load: LoadPredict, loadFindings: import("./findings_card.js").LoadFindings, failed: () => void}} how
+ * @param {{load: LoadPredict, loadFindings: import("./findings_card.js").LoadFindings, failed: () => void,
+ *   next?: () => HTMLAnchorElement | null}} how   next: the link to the program after this one, in an order
  */
-export function startPredict(element, store, say, { load, loadFindings, failed }) {
+export function startPredict(element, store, say, { load, loadFindings, failed, next = () => null }) {
   const button = element("predict-button");
   const host = document.createElement("section");
   host.id = "predict";
@@ -51,7 +52,7 @@ export function startPredict(element, store, say, { load, loadFindings, failed }
     isLoaded = true;
     try {
       const [{ startPredicting, sentences }] = [await load()];
-      startPredicting(host, store, { page: say, own: await sentences() }, loadFindings);
+      startPredicting(host, store, { page: say, own: await sentences() }, loadFindings, next);
     } catch {
       isLoaded = false; // the next one who asks tries again
       store.dispatch({ type: "predictSwitched", on: false });

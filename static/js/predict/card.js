@@ -22,10 +22,12 @@ export function phaseOf(predict) {
 /**
  * @param {HTMLElement} host
  * @param {Say} say
- * @param {{answer: (given: import("./mode.js").Given) => void, goOn: () => void, again: () => void, leave: () => void, go: (step: number) => void}} how
- *   goOn: to the next question, or to the end; again: from the first step; leave: show everything
+ * @param {{answer: (given: import("./mode.js").Given) => void, goOn: () => void, again: () => void, leave: () => void, go: (step: number) => void,
+ *   next: () => HTMLAnchorElement | null}} how
+ *   goOn: to the next question, or to the end; again: from the first step; leave: show everything; next: the link to the program
+ *   after this one
  */
-export function createCard(host, say, { answer, goOn, again, leave, go }) {
+export function createCard(host, say, { answer, goOn, again, leave, go, next }) {
   const status = element("p", "predict-status");
   status.setAttribute("role", "status");
   const article = element("article", "finding open predict-card");
@@ -195,7 +197,13 @@ export function createCard(host, say, { answer, goOn, again, leave, go }) {
       list.append(item);
     }
     const line = element("p", "predict-foot");
-    line.append(button(say("predict_again"), "primary", again), button(say("predict_leave"), "quiet", leave));
+    const way = next();
+    const on = way ? [mainButton(say("predict_on"), () => way.click())] : [];
+    line.append(
+      ...on,
+      button(say("predict_again"), way ? "quiet" : "primary", again),
+      button(say("predict_leave"), "quiet", leave),
+    );
     article.replaceChildren(...headOf(say("predict_done"), text), ...(missed.length ? [list] : []), line);
     tell(text);
   }

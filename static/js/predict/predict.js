@@ -19,8 +19,9 @@ const SLICE_MS = 12;
  *   subscribe: (listener: (state: PageState, before: PageState) => void) => void}} store
  * @param {{page: Say, own: Say}} say the page's sentences, and those of predict mode
  * @param {import("../findings_card.js").LoadFindings} loadFindings
+ * @param {() => HTMLAnchorElement | null} next the link to the program after this one, in an order
  */
-export function startPredicting(host, store, say, loadFindings) {
+export function startPredicting(host, store, say, loadFindings, next) {
   const { dispatch, state: current } = store;
   const card = createCard(host, say.own, {
     answer: (given) => dispatch({ type: "predictionMade", given }),
@@ -28,6 +29,7 @@ export function startPredicting(host, store, say, loadFindings) {
     again: () => dispatch({ type: "predictRestarted" }),
     leave: () => dispatch({ type: "predictSwitched", on: false }),
     go: (step) => dispatch({ type: "stepChosen", step }),
+    next,
   });
   let best = 0;
   let wasDone = false;

@@ -1,0 +1,85 @@
+/** The lesson that the workbench's program belongs to: its strip, what has been done of it, and its question. */
+
+import { createOrderStrip } from "../order_strip.js";
+import { isPageProgram } from "../page_selectors.js";
+import { scoreOf } from "../predict/mode.js";
+import { lessonOf, onOtherTab, readCourse, withProgram, writeCourse } from "./progress.js";
+import { startQuestion } from "./question.js";
+
+/** @typedef {import("../page_state.js").PageState} PageState */
+/** @typedef {import("../locale.js").Locale["say"]} Say */
+/**
+ * @typedef {{name: string, title: string, url: string, note: string, stop: number | null}} LessonItem
+ * @typedef {{name: string, title: string, url: string, programs: LessonItem[], at: number, next: {title: string, url: string} | null,
+ *   question: {url: string, answers: string, ask: string, hint: string}}} Place
+ *   at: the program that is shown, or how many there are where it is the question; next: the lesson after it
+ */
+
+/** The step at which a reader has seen what a program is about. @param {{line: number}[]} steps @param {number | null} stop a line; null: the end */
+export function stopStep(steps, stop) {
+  const at = stop === null ? -1 : steps.findLastIndex(({ line }) => line === stop);
+  return at < 0 ? steps.length - 1 : at;
+}
+
+/** What a reader has done of the program that the page came with; null where another one is shown, or nothing yet.
+ * @param {PageState} state @param {number | null} stop @returns {import("./progress.js").ProgramProgress | null} */
+export function doneOf(state, stop) {
+  const { predict, opened, step } = state;
+  if (!opened?.count || !isPageProgram(state)) return null;
+  const { steps } = (predict?.whole ?? opened).trace;
+  const { right } = scoreOf(predict?.answers ?? []);
+  const shown = predict?.whole ? predict.reached : step;
+  const isRead = !predict || (predict.questions !== null && !predict.isTold);
+  return { right, of: predict?.questions?.length ?? 0, isDone: isRead && shown >= stopStep(steps, stop) };
+}
+
+/**
+ * @param {HTMLElement} host
+ * @param {{state: () => PageState, dispatch: (action: import("../page_state.js").Action) => void,
+ *   subscribe: (listener: (state: PageState, before: PageState) => void) => void}} store
+ * @param {{page: Say, own: Say}} say the page's sentences, and those of the course
+ * @param {{run: () => void, edit: () => void}} program runs it; brings the keyboard to its editor
+ */
+export function startLesson(host, store, say, program) {
+  /** @type {Place} */
+  const place = JSON.parse(host.dataset.lesson ?? "{}");
+  const item = place.programs[place.at] ?? null;
+  const nav = document.createElement("nav");
+  host.append(nav);
+  const strip = createOrderStrip(nav, say.page);
+  let wasDone = false;
+
+  function showStrip() {
+    const { programs, question } = lessonOf(readCourse(), place.name);
+    const isDone = (/** @type {string} */ name) => Object.hasOwn(programs, name) && programs[name].isDone;
+    const items = place.programs.map((one) => ({ ...one, done: isDone(one.name) }));
+    const last = {
+      title: say.own("course_question"),
+      url: place.question.url,
+      note: place.question.ask,
+      done: question.isRight,
+    };
+    strip.show({ title: place.title, url: place.url, items: [...items, last], at: place.at });
+    nav.toggleAttribute("data-ready", item !== null && isDone(item.name));
+  }
+
+  showStrip();
+  onOtherTab(showStrip);
+  if (!item) return startQuestion(host, store, say.own, place, { ...program, changed: showStrip });
+
+  /** @param {PageState} state */
+  function keep(state) {
+    const done = doneOf(state, item.stop);
+    if (!done) return;
+    const before = readCourse();
+    const course = withProgram(before, place.name, item.name, done);
+    if (course !== before) {
+      writeCourse(course);
+      showStrip();
+    }
+    if (done.isDone && !wasDone) strip.announce(say.own("lesson_seen"));
+    wasDone = done.isDone;
+  }
+  store.subscribe(keep);
+  keep(store.state());
+}

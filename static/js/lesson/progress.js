@@ -1,0 +1,133 @@
+/** What a reader has done of the course: plain data, and its place in the browser's storage. */
+
+import { readPreference, writePreference } from "../preferences.js";
+
+/**
+ * @typedef {{right: number, of: number, isDone: boolean}} ProgramProgress   right: predictions of the best time through; of: how many
+ *   are asked; isDone: the reader has been where the lesson says to stop
+ * @typedef {{tries: number, isRight: boolean, isSeen: boolean}} QuestionProgress   isSeen: a right answer was looked at first
+ * @typedef {{programs: Record<string, ProgramProgress>, question: QuestionProgress}} LessonProgress
+ * @typedef {Record<string, LessonProgress>} Course   by the lesson's name; the one that was worked at last comes last
+ */
+
+const KEY = "gradbox-course";
+const VERSION = 1;
+/** What an endless or a damaged record may take of the browser's room. */
+const MAX_LESSONS = 40;
+const MAX_PROGRAMS = 12;
+const MAX_COUNT = 999;
+
+/** @type {QuestionProgress} */
+const UNTRIED = { tries: 0, isRight: false, isSeen: false };
+
+/** What stays where the browser keeps nothing: as long as the page. @type {string | null} */
+let unkept = null;
+
+/** A record as it was written; what is damaged or of another version is as if it were not there. @param {string | null} text @returns {Course} */
+export function parseCourse(text) {
+  try {
+    const { version, lessons } = JSON.parse(text ?? "null") ?? {};
+    if (version !== VERSION || !isTable(lessons)) return {};
+    const entries = Object.entries(lessons).slice(-MAX_LESSONS);
+    return Object.fromEntries(entries.map(([name, lesson]) => [name, parseLesson(lesson)]));
+  } catch {
+    return {};
+  }
+}
+
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+const isTable = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** @param {unknown} value */
+const count = (value) => (Number.isInteger(value) ? Math.max(0, Math.min(Number(value), MAX_COUNT)) : 0);
+
+/** @param {unknown} lesson @returns {LessonProgress} */
+function parseLesson(lesson) {
+  const { programs, question } = isTable(lesson) ? lesson : {};
+  const entries = isTable(programs) ? Object.entries(programs).slice(-MAX_PROGRAMS) : [];
+  const { tries, isRight, isSeen } = isTable(question) ? question : {};
+  return {
+    programs: Object.fromEntries(
+      entries.map(([name, value]) => {
+        const { right, of, isDone } = isTable(value) ? value : {};
+        return [name, { right: Math.min(count(right), count(of)), of: count(of), isDone: isDone === true }];
+      }),
+    ),
+    question: { tries: count(tries), isRight: isRight === true, isSeen: isSeen === true },
+  };
+}
+
+/** @param {Course} course @param {string} lesson @returns {LessonProgress} */
+export function lessonOf(course, lesson) {
+  return Object.hasOwn(course, lesson) ? course[lesson] : { programs: {}, question: UNTRIED };
+}
+
+/** @param {Course} course @param {string} lesson @param {LessonProgress} progress @returns {Course} */
+function withLesson(course, lesson, progress) {
+  const others = Object.entries(course).filter(([name]) => name !== lesson);
+  return Object.fromEntries([...others.slice(1 - MAX_LESSONS), [lesson, progress]]);
+}
+
+/** A program was stepped through, or in part; the best time counts. @param {Course} course @param {string} lesson @param {string} program
+ * @param {ProgramProgress} now @returns {Course} */
+export function withProgram(course, lesson, program, now) {
+  const { programs, question } = lessonOf(course, lesson);
+  const before = Object.hasOwn(programs, program) ? programs[program] : { right: 0, of: 0, isDone: false };
+  const of = now.of || before.of;
+  const best = { right: Math.min(of, Math.max(now.right, before.right)), of, isDone: now.isDone || before.isDone };
+  if (best.right === before.right && best.of === before.of && best.isDone === before.isDone) return course;
+  const others = Object.entries(programs).filter(([name]) => name !== program);
+  const kept = Object.fromEntries([...others.slice(1 - MAX_PROGRAMS), [program, best]]);
+  return withLesson(course, lesson, { programs: kept, question });
+}
+
+/** An answer to the question was run. @param {Course} course @param {string} lesson @param {boolean} isRight @returns {Course} */
+export function withTry(course, lesson, isRight) {
+  const { programs, question } = lessonOf(course, lesson);
+  if (question.isRight) return course;
+  return withLesson(course, lesson, { programs, question: { ...question, tries: question.tries + 1, isRight } });
+}
+
+/** A right answer was looked at. @param {Course} course @param {string} lesson @returns {Course} */
+export function withAnswerSeen(course, lesson) {
+  const { programs, question } = lessonOf(course, lesson);
+  return question.isRight ? course : withLesson(course, lesson, { programs, question: { ...question, isSeen: true } });
+}
+
+/** @param {LessonProgress[]} lessons @returns {{right: number, of: number, answered: number}} right predictions, of how many; questions answered */
+export function scoreOf(lessons) {
+  const programs = lessons.flatMap((lesson) => Object.values(lesson.programs));
+  return {
+    right: programs.reduce((sum, { right }) => sum + right, 0),
+    of: programs.reduce((sum, { of }) => sum + of, 0),
+    answered: lessons.filter(({ question }) => question.isRight).length,
+  };
+}
+
+/** @returns {Course} */
+export const readCourse = () => parseCourse(unkept ?? readPreference(KEY));
+
+/** @param {Course} course @returns {boolean} whether the browser has kept it */
+export function writeCourse(course) {
+  const text = Object.keys(course).length ? JSON.stringify({ version: VERSION, lessons: course }) : null;
+  writePreference(KEY, text);
+  const isKept = readPreference(KEY) === text;
+  unkept = isKept ? null : (text ?? "null");
+  return isKept;
+}
+
+/** Whether this page may keep nothing in the browser. */
+export function isStorageBlocked() {
+  try {
+    return localStorage.getItem(KEY) === undefined;
+  } catch {
+    return true;
+  }
+}
+
+/** Calls a function when another tab has written. @param {() => void} listener */
+export function onOtherTab(listener) {
+  window.addEventListener("storage", ({ key }) => {
+    if (key === KEY || key === null) listener();
+  });
+}
