@@ -19,14 +19,19 @@ const OWN = [
 ];
 const SELECTOR = [...OWN, "name", "path"].map((name) => `[data-${name}]`).join(",");
 
+/** Pictures in which something is marked, or was when it left. @type {WeakSet<Element>} */
+const marked = new WeakSet();
+
 /** @param {Element} root @param {Older | null} older null: nothing is */
 export function markOlder(root, older) {
+  if (!older && !marked.has(root)) return;
   // a step that is drawn over a marked one writes classes anew, and leaves the masks
   for (const element of root.querySelectorAll(`.${MASKED}, [mask^="url(#older-"]`)) {
     element.classList.remove(MASKED);
     element.removeAttribute("mask");
   }
   if (!older) return;
+  marked.add(root);
   for (const element of root.querySelectorAll(SELECTOR)) {
     if (!isOlder(element, older) || element.parentElement?.closest(`.${MASKED}`)) continue;
     element.classList.add(MASKED);

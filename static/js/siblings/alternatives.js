@@ -67,14 +67,27 @@ function siblingsOf({ name, siblings }, catalogue) {
  * @param {(name: string) => boolean} isTensorName @returns {Match | null} */
 function findOperation(line, catalogue, isTensorName) {
   const [, indent = "", code = "", remark = ""] = /^(\s*)([^#]*?)(\s*#.*|\s*)$/.exec(line) ?? [];
-  if (!code) return null;
-  for (const operation of byParticularity(catalogue)) {
-    const groups = patternOf(operation).exec(code)?.groups;
-    if (!groups) continue;
+  for (const { operation, groups } of code ? readings(code, catalogue) : []) {
     const fits = operation.operands.every((operand) => !isTensor(operand) || isTensorName(groups[operand.name]));
     if (fits) return { operation, values: new Map(Object.entries(groups)), indent, remark };
   }
   return null;
+}
+
+/** The statement that was read last, as the steps of a backward ask for the same one again and again.
+ * @type {{code: string, catalogue: Operation[], found: {operation: Operation, groups: Record<string, string>}[]} | null} */
+let lastRead = null;
+
+/** The operations that a statement can be by its text alone, the most particular first. @param {string} code
+ * @param {Operation[]} catalogue */
+function readings(code, catalogue) {
+  if (lastRead?.code === code && lastRead.catalogue === catalogue) return lastRead.found;
+  const found = byParticularity(catalogue).flatMap((operation) => {
+    const groups = patternOf(operation).exec(code)?.groups;
+    return groups ? [{ operation, groups }] : [];
+  });
+  lastRead = { code, catalogue, found };
+  return found;
 }
 
 /** @type {WeakMap<Operation[], Operation[]>} */
