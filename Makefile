@@ -50,16 +50,15 @@ endif
 scenario: setup build
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PYTHON) -m tests.new_scenario $(NAME)
 
-# how many processes run tests beside each other: one more than two cores, for tests wait for pages, too
-WORKERS ?= 3
+# how many processes run tests beside each other: twice as many as two cores, for a third of their time they wait
+WORKERS ?= 4
 PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # a test that fails is run once more; the last lines name those that needed it: docs/decisions/0026
 AGAIN := --reruns 1
-GROUPED := $(MAKE) --no-print-directory -j2 --output-sync=target
+GROUPED := $(MAKE) --no-print-directory -j3 --output-sync=target
 
 test:
-	$(GROUPED) setup $(VENV)/.chromium tests-node check-page
-	$(GROUPED) tests-attack check-python tests-beside tests-rest-after-attacks
+	$(GROUPED) setup $(VENV)/.chromium tests-attack tests-node check tests-beside tests-rest-after-attacks
 
 quick: setup build
 	$(GROUPED) check tests-node
@@ -70,11 +69,11 @@ exhaustive: setup build $(VENV)/.chromium
 	$(PYTHON) -m pytest $(PARALLEL) -m exhaustive
 
 # by their files, so that no other is imported
-tests-attack tests-beside: tests-%:
+tests-attack tests-beside: tests-%: setup build
 	$(PYTHON) -m pytest $(AGAIN) -m $* $$(grep -lE "pytest\.mark\.$*\b" tests/test_*.py)
 
 # attacks run in one process, and no pool beside them: its programs would be the ones that they find
-tests-rest-after-attacks: tests-attack
+tests-rest-after-attacks: tests-attack $(VENV)/.chromium
 	$(MAKE) --no-print-directory --output-sync=none tests-rest
 
 tests-rest:

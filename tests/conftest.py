@@ -1,5 +1,6 @@
 """What tests share: a running server, a pool of workers, Chromium; the order of the files; what could not run."""
 
+import gc
 import os
 import shutil
 import time
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests import forked_server, prepared_zygotes
+from tests import forked_server, plain_python, prepared_zygotes, tracing
 from tests.running_server import running_server
 from tests.workers import Workers
 
@@ -97,10 +98,23 @@ LONGEST = [
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where several processes run tests, one process forks the zygotes of all of them, and one their servers."""
+    """Where several processes run tests, they share the hosts of what they fork: zygotes, servers, programs."""
     if getattr(config.option, "numprocesses", None):
         os.environ[prepared_zygotes.HOST] = prepared_zygotes.host()
         os.environ[forked_server.HOST] = forked_server.host()
+        os.environ |= {host.variable: host.name for host in (tracing.HOST, plain_python.HOST)}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """No pass of the collector while ten thousand tests are made, and none later searches them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,79 +1,89 @@
 """Processes that have imported torch once and fork a child for each request, so that a test need not fork pytest itself.
 
-A host is a module whose main function calls `serve`; a `ForkHost` starts it when it is first asked and ends it with this
-process. Requests are lines of JSON; an answer is the number of its bytes, and what the child wrote.
+A host is a module whose main function calls `serve`; the first `ForkHost` of a run of the tests starts it. A request is JSON on
+a connection of its own; the answer is what the child writes there, until it has ended.
 """
 
-import atexit
 import gc
 import json
 import os
-import struct
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, NoReturn
 
+from tests.host_sockets import CHECK_INTERVAL, reap_children, socket_of_host
 from tests.huge_pages import join_pages
 
 ROOT = Path(__file__).parent.parent
-LENGTH = struct.Struct("!Q")
 
 Request = dict[str, Any]
 Write = Callable[[bytes], None]
 
 
 class ForkHost:
-    """The asking side. module: the host's, as in `python -m`."""
+    """The asking side. module: the host's, as in `python -m`. variable: of the environment, names its socket to other processes."""
 
-    def __init__(self, module: str) -> None:
-        self._module = module
-        self._process: subprocess.Popen[bytes] | None = None
+    def __init__(self, module: str, variable: str) -> None:
+        self._module, self.variable = module, variable
+
+    @cached_property
+    def name(self) -> str:
+        """Of the host's socket. Begins to start the host where no other process of the tests has done so."""
+        return socket_of_host(self.variable, socket.SOCK_STREAM, self._start)
 
     def ask(self, **request: Any) -> bytes:
-        """What a child writes for this request. Raises AssertionError where the host is gone."""
-        if self._process is None:
-            self._process = self._start()
-        requests, answers = self._process.stdin, self._process.stdout
-        assert requests is not None
-        assert answers is not None
-        requests.write(json.dumps(request).encode() + b"\n")
-        requests.flush()
-        head = answers.read(LENGTH.size)
-        assert len(head) == LENGTH.size, f"{self._module} has ended"
-        return answers.read(LENGTH.unpack(head)[0])
+        """What a child writes for this request. Raises OSError where the host is gone."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.connect(f"\0{self.name}")
+            connection.sendall(json.dumps(request).encode())
+            connection.shutdown(socket.SHUT_WR)
+            with connection.makefile("rb") as answer:
+                return answer.read()
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self, listener: int) -> subprocess.Popen[bytes]:
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        process = subprocess.Popen(
-            [sys.executable, "-m", self._module],
+        return subprocess.Popen(
+            [sys.executable, "-m", self._module, str(listener)],
             cwd=ROOT,
             env={**os.environ, **threads, "PYTHONHASHSEED": "0"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[listener],
         )
-        atexit.register(self._end)
-        return process
-
-    def _end(self) -> None:
-        if self._process is not None:
-            for pipe in (self._process.stdin, self._process.stdout):
-                if pipe is not None:
-                    pipe.close()
-            self._process.wait(20)
 
 
 def serve(handle: Callable[[Request, Write], None]) -> None:
-    """Call `handle` in a fork for each line of the standard input, until that ends. Programs find both streams empty."""
-    requests, answers = _moved(0, "rb"), _moved(1, "wb")
+    """Call `handle` in a fork for each connection to the socket that the command line names, until the parent has ended."""
+    parent, listener = os.getppid(), socket.socket(fileno=int(sys.argv[1]))
     gc.collect()
     gc.freeze()
     join_pages()
-    for line in requests:
-        data = forked(lambda write, line=line: handle(json.loads(line), write))
-        answers.write(LENGTH.pack(len(data)) + data)
-        answers.flush()
+    listener.settimeout(CHECK_INTERVAL)
+    while os.getppid() == parent:
+        with suppress(TimeoutError):
+            connection = listener.accept()[0]
+            if os.fork() == 0:
+                listener.close()
+                answer(connection, handle)
+            connection.close()
+        reap_children()
+
+
+def answer(connection: socket.socket, handle: Callable[[Request, Write], None]) -> NoReturn:
+    """Handle the request of a connection in this fork, which ends with it; its standard error says why it raised."""
+    try:
+        with connection.makefile("rb") as request:
+            given = json.loads(request.read())
+        handle(given, lambda data: write_all(connection.fileno(), data))
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(0)
 
 
 def forked(act: Callable[[Write], None]) -> bytes:
@@ -98,12 +108,3 @@ def write_all(to: int, data: bytes) -> None:
     """Write all of it to a descriptor."""
     while data:
         data = data[os.write(to, data) :]
-
-
-def _moved(descriptor: int, mode: str) -> BinaryIO:
-    """A standard stream of this process under another number; in its place there is an empty one."""
-    stream = os.fdopen(os.dup(descriptor), mode)
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, descriptor)
-    os.close(null)
-    return stream  # type: ignore[return-value]

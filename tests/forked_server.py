@@ -4,11 +4,9 @@ The pools of such a command fork their zygotes too: see tests.prepared_zygotes. 
 is tested by commands proper.
 """
 
-import atexit
 import json
 import os
 import resource
-import secrets
 import signal
 import socket
 import subprocess
@@ -22,6 +20,7 @@ from typing import IO, Any, Self
 
 from benchmarks.measured_server import MeasuredServer
 from tests import prepared_zygotes
+from tests.host_sockets import socket_of_host
 
 ROOT = Path(__file__).parent.parent
 HOST = "SERVER_HOST"
@@ -31,22 +30,19 @@ HOST = "SERVER_HOST"
 @cache
 def host() -> str:
     """The name of the socket at which a host forks commands. The first call begins to start it; it ends with this process."""
-    if HOST in os.environ:
-        return os.environ[HOST]
-    name = f"gradbox-servers-{secrets.token_hex(8)}"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        listener.bind(f"\0{name}")
-        listener.listen(64)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.server_host", str(listener.fileno())],
-            cwd=ROOT,
-            env={name: value for name, value in os.environ.items() if not name.startswith("GRADBOX_")},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=[listener.fileno()],
-        )
-    atexit.register(prepared_zygotes.end, process)
-    return name
+    return socket_of_host(HOST, socket.SOCK_SEQPACKET, start_host)
+
+
+def start_host(listener: int) -> subprocess.Popen[bytes]:
+    """Begin to start the host, which listens at this descriptor."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.server_host", str(listener)],
+        cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if not name.startswith("GRADBOX_")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=[listener],
+    )
 
 
 class ForkedServer:

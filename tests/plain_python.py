@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.fork_host import ForkHost
 
-HOST = ForkHost("tests.plain_host")
+HOST = ForkHost("tests.plain_host", "PLAIN_HOST")
 
 
 @functools.cache

@@ -4,10 +4,8 @@ Such a zygote has the memory of one that has booted, and a session, options and 
 boot itself do without, and so does every server that is started as a command, but for those of tests.forked_server.
 """
 
-import atexit
 import json
 import os
-import secrets
 import select
 import signal
 import socket
@@ -21,6 +19,7 @@ from server.matrix import service
 from server.pool import zygote
 from server.pool.zygote import PREPARE
 from server.wire.link import WorkerOptions
+from tests.host_sockets import socket_of_host
 
 HOST = "ZYGOTE_HOST"
 """The environment variable that names the host's socket to a server which a test starts."""
@@ -51,21 +50,8 @@ class ForkedZygote:
 @cache
 def host() -> str:
     """The name of the socket at which a host forks zygotes. The first call begins to prepare it; it ends with this process."""
-    if HOST in os.environ:
-        return os.environ[HOST]
-    name = f"gradbox-zygotes-{secrets.token_hex(8)}"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        listener.bind(f"\0{name}")
-        listener.listen(64)
-        process = boot(listener.fileno(), WorkerOptions(1, "off", 0, 0, PREPARE), "tests.zygote_host")
-    atexit.register(end, process)
-    return name
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and wait for its end."""
-    process.kill()
-    process.wait(20)
+    options = WorkerOptions(1, "off", 0, 0, PREPARE)
+    return socket_of_host(HOST, socket.SOCK_SEQPACKET, lambda listener: boot(listener, options, "tests.zygote_host"))
 
 
 def fork(link: int, options: WorkerOptions) -> ForkedZygote | subprocess.Popen[bytes]:

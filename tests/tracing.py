@@ -13,7 +13,7 @@ from server.worker.run import run
 from tests.fork_host import ForkHost, Write, forked
 
 ROOT = Path(__file__).parent.parent
-HOST = ForkHost("tests.recorder_host")
+HOST = ForkHost("tests.recorder_host", "RECORDER_HOST")
 
 CPU_SECONDS = 120
 """After which a child that a test forgot to limit is killed."""

@@ -17,11 +17,10 @@ from server.wire.link import WorkerOptions
 from server.worker.child import Worker, die_with_parent
 from server.worker.prepare import prepare
 from server.worker.supervisor import Supervisor
+from tests.host_sockets import CHECK_INTERVAL, reap_children
 from tests.huge_pages import join_pages
 
 PR_SET_NAME = 15
-CHECK_INTERVAL = 0.5
-"""Seconds between two looks whether a zygote or the parent has ended."""
 
 
 def main() -> None:
@@ -38,9 +37,7 @@ def main() -> None:
             listener.settimeout(None)
             fork_zygote(connection, listener, worker)
             connection.close()
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+        reap_children()
 
 
 def fork_zygote(connection: socket.socket, listener: socket.socket, worker: Worker) -> None:

@@ -260,4 +260,4 @@ def _indexed_addition(statement: ast.stmt | None) -> tuple[ast.Subscript, ast.ex
 def free_name(program: FixProgram, wanted: str) -> str:
     """A name that the program does not use."""
     used = {node.id for node in program.nodes if isinstance(node, ast.Name)}
-    return next(name for name in (wanted, *(f"{wanted}{k}" for k in range(2, 10**6))) if name not in used)
+    return next(name for name in (wanted, *(f"{wanted}{k}" for k in range(2, len(used) + 2))) if name not in used)

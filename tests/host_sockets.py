@@ -1,0 +1,42 @@
+"""The sockets of hosts: processes that are prepared once and then forked, by all the processes of a run of the tests."""
+
+import atexit
+import os
+import secrets
+import socket
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+
+CHECK_INTERVAL = 0.5
+"""Seconds between two looks of a host whether a fork or the parent has ended."""
+
+
+def socket_of_host(variable: str, kind: socket.SocketKind, start: Callable[[int], subprocess.Popen[bytes]]) -> str:
+    """The name of the socket at which a host listens, which ends with the process that started it.
+
+    variable: of the environment; where it is set, that is the name. kind: of the socket. start: begins to start the host,
+    which listens at this descriptor.
+    """
+    if variable in os.environ:
+        return os.environ[variable]
+    name = f"gradbox-{variable.lower()}-{secrets.token_hex(8)}"
+    with socket.socket(socket.AF_UNIX, kind) as listener:
+        listener.bind(f"\0{name}")
+        listener.listen(64)
+        process = start(listener.fileno())
+    atexit.register(end, process)
+    return name
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and wait for its end."""
+    process.kill()
+    process.wait(20)
+
+
+def reap_children() -> None:
+    """Collect the forks of this process that have ended."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
