@@ -1,5 +1,6 @@
 """Predict mode: what it asks is true, and nothing on the page gives away what its reader has not seen."""
 
+import html
 import json
 import math
 import re
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from server.language.scenarios import load_scenarios
 from tests.explaining import NODE, ROOT
 from tests.page_driver import fetch_trace, leave, paste
 from tests.test_access import axe
@@ -157,6 +159,16 @@ def test_what_is_asked_of_every_scenario_is_true(site: str) -> None:
     assert len(names) >= 8 and sum(map(len, asked.values())) >= 2 * len(names), asked
 
 
+def test_a_link_that_asks_to_predict_has_no_card_of_the_gallery(site: str) -> None:
+    scenarios = load_scenarios(ROOT / "scenarios")
+    for scenario in scenarios[:: len(scenarios) // 12]:
+        for query in ("&predict=1", "&predict=1&lang=zh"):
+            with urllib.request.urlopen(f"{site}/?s={scenario.name}{query}") as response:
+                text = html.unescape(response.read().decode())
+            look_at, question = (scenario.text["zh" if "zh" in query else "en"][key] for key in ("look_at", "question"))
+            assert question in text and look_at not in text and look_at[:24] not in text, scenario.name
+
+
 def test_no_step_gives_away_what_comes(page: Any, site: str) -> None:
     trace = open_hidden(page, f"{site}/?predict=1")
     hidden = Hidden(trace)
@@ -175,6 +187,8 @@ def test_no_step_gives_away_what_comes(page: Any, site: str) -> None:
         shown = int(page.locator("#workbench").get_attribute("data-steps"))
         seen.append(shown)
         assert hidden.told_by(page, shown, harmless) == set(), (phase, shown)
+        asked_lines = page.locator(".predict-code").all_inner_texts()
+        assert page.locator("#editor .cm-next").all_inner_texts() == asked_lines, "the line to come is marked"
         asked += phase == "ask"
         phase = answer(page) if phase == "ask" else press(page, "ArrowRight")
     assert seen == sorted(seen) and seen[-1] >= len(trace["steps"]) - 2 and asked >= 5
@@ -232,14 +246,21 @@ def test_axe_finds_nothing_while_it_asks_and_tells(page: Any, site: str, theme: 
 
 def test_a_frame_and_an_offline_file_ask_as_well(page: Any, site: str, tmp_path: Path) -> None:
     saved = page.request.post(
-        f"{site}/api/scenarios", data={"source": PROGRAM, "description": "Look at a.grad."}
+        f"{site}/api/scenarios",
+        data={"source": PROGRAM, "description": "Look at a.grad.", "note": "Mind the counter."},
     ).json()
     trace = page.request.get(f"{site}{saved['url']}.trace.json").json()
     hidden = Hidden(trace)
     public = page.request.get(f"{site}{saved['url']}?predict=1").text()
-    assert (
-        "og:image" not in public and '"description" content="Look' not in public and "Look at a.grad.</p>" not in public
-    )
+    assert "og:image" not in public and "Look at a.grad." not in public and "Mind the counter." not in public
+    page.goto(f"{site}{saved['url']}?predict=1")
+    page.locator(".predict-card[data-phase=intro]").wait_for()
+    page.keyboard.press("q")
+    for said in ("Look at a.grad.", "Mind the counter."):
+        page.locator("p.question", has_text=said).wait_for()
+    page.keyboard.press("q")
+    page.locator(".predict-card").wait_for()
+    assert page.locator("p.question").count() == 0
     page.goto(f"{site}{saved['url'].replace('/s/', '/embed/')}?predict=1")
     page.locator(".predict-card[data-phase=intro]").wait_for()
     assert hidden.told_by(page, 1, set()) - {"gradient"} == set()

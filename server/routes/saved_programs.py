@@ -126,11 +126,13 @@ async def saved_program_page(request: Request, id_: Id, services: ServicesDep) -
     """The workbench with a saved program and its stored trace; needs no worker."""
     program = await services.programs.find(id_)
     reply = describe(program, permalink(services.settings, request.scope["root_path"], program.id))
-    first = {
+    first: dict[str, Any] = {
         "source": reply.source,
         "trace_url": trace_url(request.scope["root_path"], program.id),
         "saved": reply.model_dump(mode="json", by_alias=True, exclude={"source"}),
     }
+    if request.query_params.get("predict") == "1":  # what is said of the run may tell what is to be predicted
+        first["saved"] |= {"description": "", "note": ""}
     values: dict[str, Any] = {"title": reply.title, "look_at": reply.description, "saved": reply}
     values["now"] = services.pool.zygote.versions.get("torch")
     base = public_url(services.settings)

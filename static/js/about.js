@@ -17,13 +17,15 @@ export function printHead({ title, note, address }) {
 
 /** @param {About} about @returns {HTMLElement[]} note and address, for the page of a file */
 export function aboutLines({ note, address }) {
-  if (!/^https?:/.test(address)) return note ? [paragraph(note)] : [];
+  const said = note ? [paragraph(note)] : [];
+  for (const one of said) one.dataset.answer = ""; // predict mode takes it away
+  if (!/^https?:/.test(address)) return said;
   const link = document.createElement("a");
   link.href = address;
   link.textContent = shortenedAddress(address);
   const line = document.createElement("p");
   line.append(link);
-  return [...(note ? [paragraph(note)] : []), line];
+  return [...said, line];
 }
 
 /** @param {string} text */

@@ -38,6 +38,12 @@ export function createCodeListing(list, { source, onLine }) {
       const row = line === null ? undefined : rows[line - 1];
       if (row) scrollIntoList(list, row);
     },
+    /** Mark the line that comes next, where the steps after it are hidden, and scroll it into sight. @param {number | null} line */
+    setNextLine(line) {
+      rows.forEach((row, k) => row.classList.toggle("cm-next", k + 1 === line));
+      const row = line === null ? undefined : rows[line - 1];
+      if (row) scrollIntoList(list, row);
+    },
     /** Mark the lines that the other program does not have. @type {CodePane["showChanged"]} */
     showChanged(lines) {
       rows.forEach((row, k) => row.classList.toggle("cm-changed", lines.has(k + 1)));

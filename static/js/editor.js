@@ -35,6 +35,8 @@ import { highlightStyle } from "./syntax.js";
 
 /** @type {import("@codemirror/state").StateEffectType<{line: number, tone: string} | null>} */
 const setStepLine = StateEffect.define();
+/** @type {import("@codemirror/state").StateEffectType<number | null>} */
+const setNextLine = StateEffect.define();
 /** @type {import("@codemirror/state").StateEffectType<{marks: ChainMark[], roleName: (role: ChainMark["role"]) => string}>} */
 const setChain = StateEffect.define();
 
@@ -72,7 +74,22 @@ const stepLine = StateField.define({
   update(marks, transaction) {
     let next = keptMarks(marks, transaction);
     for (const effect of transaction.effects)
-      if (effect.is(setStepLine)) next = lineDecoration(transaction.state, effect.value);
+      if (effect.is(setStepLine)) {
+        const { line = null, tone = "" } = effect.value ?? {};
+        next = lineDecoration(transaction.state, line, `cm-now ${tone}`);
+      }
+    return next;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+/** The line that comes next, where the steps after it are hidden. */
+const nextLine = StateField.define({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    let next = transaction.docChanged ? Decoration.none : marks;
+    for (const effect of transaction.effects)
+      if (effect.is(setNextLine)) next = lineDecoration(transaction.state, effect.value, "cm-next");
     return next;
   },
   provide: (field) => EditorView.decorations.from(field),
@@ -124,10 +141,10 @@ function chainDecorations(state, { marks, roleName }) {
   return Decoration.set(ranges, true);
 }
 
-/** @param {EditorState} state @param {{line: number, tone: string} | null} at */
-function lineDecoration(state, at) {
-  if (!at || at.line < 1 || at.line > state.doc.lines) return Decoration.none;
-  return Decoration.set([Decoration.line({ class: `cm-now ${at.tone}` }).range(state.doc.line(at.line).from)]);
+/** @param {EditorState} state @param {number | null} line @param {string} name its class */
+function lineDecoration(state, line, name) {
+  if (line === null || line < 1 || line > state.doc.lines) return Decoration.none;
+  return Decoration.set([Decoration.line({ class: name }).range(state.doc.line(line).from)]);
 }
 
 /** Heights of lines that were never in sight are estimates: after a jump they are measured, and it is adjusted. */
@@ -204,6 +221,7 @@ export function createEditor(
         pythonLanguage, // without its completions, which would be a tenth of the script
         syntaxHighlighting(highlightStyle),
         stepLine,
+        nextLine,
         chainField,
         messageField,
         unfinishedField,
@@ -264,6 +282,11 @@ export function createEditor(
       const next = line === null ? "" : `${line} ${tone}`;
       if (next !== lit) view.dispatch({ effects: setStepLine.of(line === null ? null : { line, tone }) });
       lit = next;
+      if (line !== null && line >= 1 && line <= view.state.doc.lines && !view.hasFocus) scrollToLine(view, line);
+    },
+    /** Marks the line that comes next, and scrolls to it as `setStepLine` does. @param {number | null} line */
+    setNextLine(line) {
+      view.dispatch({ effects: setNextLine.of(line) });
       if (line !== null && line >= 1 && line <= view.state.doc.lines && !view.hasFocus) scrollToLine(view, line);
     },
     /** @param {Message[]} list */

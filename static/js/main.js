@@ -219,7 +219,7 @@ startPredict(element, store, say, {
   load: loadPredict,
   loadFindings,
   failed: () => dispatch({ type: "problemFound", problem: { key: "error_network" } }),
-  next: () => document.querySelector(".order-strip a[rel=next]"),
+  fetched: ({ saved }) => page.saved && Object.assign(page.saved, saved),
 });
 void startLessonOf(document.getElementById("lesson"), store, say, { run: program.run, edit: program.editor.focus });
 startTheme(element("theme"));

@@ -7,17 +7,26 @@ import { withoutPredict } from "./url.js";
 /** @typedef {import("./locale.js").Locale["say"]} Say */
 /** @typedef {() => Promise<typeof import("./predict/predict.js") & {sentences: () => Promise<Say>}>} LoadPredict */
 
-/** What the server left out of a page that was opened in predict mode. @param {Element} told */
-async function fetchAnswer(told) {
+/** Fetches what the server left out of a page that was opened in predict mode: the texts of elements, and of its data.
+ * @param {Element[]} later elements without their texts @param {(first: Record<string, any>) => void} fetched called with the page's data */
+async function fetchAnswers(later, fetched) {
   try {
-    const page = await (await fetch(location.pathname + withoutPredict(location.search))).text();
-    told.textContent =
-      new DOMParser().parseFromString(page, "text/html").querySelector("[data-answer]")?.textContent ?? "";
-    told.removeAttribute("data-later");
+    const text = await (await fetch(location.pathname + withoutPredict(location.search))).text();
+    const page = new DOMParser().parseFromString(text, "text/html");
+    const texts = [...page.querySelectorAll("[data-answer]")].map(({ textContent }) => textContent);
+    const own = [...document.querySelectorAll("[data-answer]")];
+    for (const told of later) {
+      told.textContent = texts[own.indexOf(told)] ?? "";
+      told.removeAttribute("data-later");
+    }
+    fetched(JSON.parse(page.getElementById("first")?.textContent ?? "{}"));
   } catch {
     // offline: it is there when the page is opened again
   }
 }
+
+/** The link to the program after this one, where it is one of several in an order. @returns {HTMLAnchorElement | null} */
+const nextInOrder = () => document.querySelector(".order-strip a[rel=next]");
 
 /** Files that say how the whole run ended. */
 const WHOLE_RUN = "[data-take='run.html']";
@@ -28,9 +37,9 @@ const WHOLE_RUN = "[data-take='run.html']";
  *   subscribe: (listener: (state: PageState, before: PageState) => void) => void}} store
  * @param {Say} say
  * @param {{load: LoadPredict, loadFindings: import("./findings_card.js").LoadFindings, failed: () => void,
- *   next?: () => HTMLAnchorElement | null}} how   next: the link to the program after this one, in an order
+ *   fetched?: (first: Record<string, any>) => void}} how   fetched: called with the page's data where the server had left parts out
  */
-export function startPredict(element, store, say, { load, loadFindings, failed, next = () => null }) {
+export function startPredict(element, store, say, { load, loadFindings, failed, fetched = () => {} }) {
   const button = element("predict-button");
   const host = document.createElement("section");
   host.id = "predict";
@@ -52,7 +61,7 @@ export function startPredict(element, store, say, { load, loadFindings, failed, 
     isLoaded = true;
     try {
       const [{ startPredicting, sentences }] = [await load()];
-      startPredicting(host, store, { page: say, own: await sentences() }, loadFindings, next);
+      startPredicting(host, store, { page: say, own: await sentences() }, loadFindings, nextInOrder);
     } catch {
       isLoaded = false; // the next one who asks tries again
       store.dispatch({ type: "predictSwitched", on: false });
@@ -72,7 +81,8 @@ export function startPredict(element, store, say, { load, loadFindings, failed, 
   function putBack() {
     for (const { element: told, place } of taken) place.replaceWith(told);
     taken = [];
-    for (const told of document.querySelectorAll("[data-later]")) void fetchAnswer(told);
+    const later = [...document.querySelectorAll("[data-later]")];
+    if (later.length) void fetchAnswers(later, fetched);
   }
 
   /** @param {PageState} state @param {PageState | null} before null: the first time */
@@ -83,6 +93,7 @@ export function startPredict(element, store, say, { load, loadFindings, failed, 
     host.hidden = !on;
     document.body.classList.toggle("predicting", on);
     for (const file of document.querySelectorAll(WHOLE_RUN)) /** @type {HTMLButtonElement} */ (file).disabled = on;
+    if (!on && !before) return; // it may be opened in predict mode yet: what was left out is not fetched before
     if (!on) return putBack();
     takeAnswers();
     void loadOnce();

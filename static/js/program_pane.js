@@ -10,6 +10,7 @@ import { outputMessages, showOutputSummary } from "./output_diff.js";
 import { compareOutputs } from "./outputs.js";
 import { isCurrent, isPageProgram, isRunning, isUpToDate } from "./page_selectors.js";
 import { hidesFuture } from "./predict/future.js";
+import { dueQuestion } from "./predict/mode.js";
 import { causeOfError } from "./saved_slots.js";
 import { createSettingsFields } from "./settings.js";
 import { lineTone } from "./stepping.js";
@@ -32,6 +33,8 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
   const codeFold = startCodeFold(element("editor"), element("fold"), () => showLine(current()));
   /** the keyboard was the editor's when the run was asked for: it is again, where there is nothing to step through */
   let editorHadKeys = false;
+  /** the line that is marked as the next one @type {number | null} */
+  let nextLine = null;
   /** a finding says why the program raised */
   let errorExplained = false;
 
@@ -124,6 +127,13 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
     editor.setStepLine(line, lineTone(kind));
   }
 
+  /** The line that predict mode asks about: marked, for it is not the step's. @param {PageState} state */
+  function showNextLine(state) {
+    const line = isCurrent(state) ? (dueQuestion(state.predict)?.line ?? null) : null;
+    if (line !== null || nextLine !== null) editor.setNextLine(line);
+    nextLine = line;
+  }
+
   /** How the program ended; an error leads to its step. @param {import("./state.js").OpenTrace | null} opened */
   function showOutcome(opened) {
     const line = element("outcome");
@@ -190,6 +200,7 @@ export function createProgramPane(element, { state: current, dispatch }, say, pr
       showMessages(state);
     }
     if (changed || differs(state, before, "step")) showLine(state);
+    if (changed || differs(state, before, "step", "predict")) showNextLine(state);
     if (changed || differs(state, before, "settings", "isLive"))
       element("edited").hidden = state.isLive || isUpToDate(state);
     if (differs(state, before, "problem")) showProblem(state.problem);

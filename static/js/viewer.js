@@ -9,6 +9,7 @@ import { startKeys } from "./keys.js";
 import { glossText, messages } from "./messages.js";
 import { initial, reduce } from "./page_state.js";
 import { createPicturePane } from "./picture_pane.js";
+import { dueQuestion } from "./predict/mode.js";
 import { startPredict } from "./predict_loader.js";
 import { lineTone } from "./stepping.js";
 import { createStore, differs } from "./store.js";
@@ -98,6 +99,7 @@ export function startViewer(
     picture.render(state, before);
     if (differs(state, before, "opened", "step") && opened?.count) showStepLine(opened.trace.steps[step]);
     else if (differs(state, before, "opened") && opened) showErrors();
+    if (differs(state, before, "opened", "step", "predict")) code.setNextLine(dueQuestion(state.predict)?.line ?? null);
     if (differs(state, before, "opened", "step") && opened?.count) showGloss(opened.trace, step);
     if (permalink)
       permalink.hash =
