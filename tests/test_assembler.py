@@ -14,8 +14,8 @@ import pytest
 from server.pool import assembler as module
 from server.pool.assemble import assemble
 from server.pool.assembler import Assembler, AssemblyFailed
-from server.pool.assembler_process import MAX_MEMORY
 from server.pool.local import Pool
+from server.pool.machine import kernel_value
 from server.settings import Settings
 from server.wire.api import Job
 from server.wire.assembly import AssemblyRequest
@@ -80,26 +80,45 @@ def test_one_that_was_killed_is_replaced_and_no_trace_is_lost() -> None:
     assembling(work)
 
 
-def test_one_that_grew_ends_with_its_reply() -> None:
+def peak_memory(pid: int) -> int:
+    """Bytes that a process has had in memory at most, before its forks."""
+    return kernel_value(Path(f"/proc/{pid}/status"), "VmHWM:") or 0
+
+
+def step_with(storages: int, contents: str) -> bytes:
+    """The line of a first step with so many storages of these contents."""
+    entities = ",".join(f'"s{k}":{{"kind":"storage",{contents}}}' for k in range(1, storages + 1))
+    return b'{"step":{"i":0,"kind":"statement","line":1,"set":{%s}}}\n' % entities.encode()
+
+
+def test_a_large_trace_is_whole_and_leaves_its_process_small() -> None:
     cells = ",".join(['{"$f":"nan"}'] * 1024)
-    storages = ",".join(f'"s{k}":{{"kind":"storage","cells":{{"float32":[{cells}]}}}}' for k in range(1, 500))
-    line = b'{"step":{"i":0,"kind":"statement","line":1,"set":{%s}}}\n' % storages.encode()
+    line = step_with(500, f'"cells":{{"float32":[{cells}]}}')
+    lines = json.dumps(HEADER).encode() + b"\n" + line + json.dumps(END).encode() + b"\n"
 
     async def work(assembler: Assembler) -> None:
         first = await assert_works(assembler)
-        reply, _ = await assembler.assemble(REQUEST, json.dumps(HEADER).encode() + b"\n" + line + LINES[-200:])
-        assert reply.ends and not assembler._idle
-        assert await assert_works(assembler) != first
+        reply, body = await assembler.assemble(REQUEST, lines)
+        assert reply.status == "finished" and line[len(b'{"step":') : -2] in gzip.decompress(body)
+        assert await assert_works(assembler) == first and peak_memory(first) < 100 << 20
 
     assembling(work)
 
 
-def test_lines_that_need_too_much_memory_end_their_process_alone() -> None:
+def test_a_step_that_needs_too_much_memory_ends_the_trace_before_it() -> None:
+    """Hundreds of thousands of reports of wrong names, or windows that no recorder writes."""
+    names = ",".join(f'"x{k}":1' for k in range(600_000))
+    windows = f'"windows":{{"float32":[{",".join(["[1,[1]]"] * 950_000)}]}}'
+    lines = (json.dumps(HEADER).encode(), json.dumps(step(0)).encode())
+
     async def work(assembler: Assembler) -> None:
-        with pytest.raises(AssemblyFailed):
-            await assembler.assemble(REQUEST, b"[" + b"0," * (MAX_MEMORY // 8) + b"0]\n")
-        assert assembler.failures == 1
-        await assert_works(assembler)
+        first = await assert_works(assembler)
+        for contents in (names, windows):
+            hostile = step_with(1, contents).replace(b'"i":0', b'"i":1')
+            reply, body = await assembler.assemble(REQUEST, b"\n".join((*lines, hostile)))
+            trace = json.loads(gzip.decompress(body))
+            assert (reply.status, reply.cacheable, len(trace["steps"])) == ("lost", False, 1)
+        assert assembler.failures == 0 and await assert_works(assembler) == first
 
     assembling(work)
 

@@ -9,8 +9,9 @@ import io
 import math
 import os
 from dataclasses import dataclass, field
+from typing import Any
 
-from pydantic import ValidationError
+from pydantic import ConfigDict, ValidationError
 from pydantic_core import from_json
 
 from server import __version__
@@ -35,6 +36,8 @@ MAX_LOGGED = 4000
 
 RECORDER_FAILED = "the recorder failed; this is our fault, not the program's"
 
+TOO_LARGE = "a step of the run needed too much memory to be read"
+
 CHILD_STATUSES = ("finished", "raised", "refused", "stopped")
 """Statuses that only the child can know."""
 
@@ -46,9 +49,11 @@ class ChildOutput:
     """The valid lines of a child. deterministic: see `HeaderLine`. last_line: the program's line of the last step.
 
     rejected: the line that ended the reading; reason: why, without its text. max_steps: with the one that says so.
+    max_line: bytes of a line, of which longer ones are not read.
     """
 
     max_steps: float = math.inf
+    max_line: float = math.inf
     header: Header | None = None
     deterministic: bool = False
     steps: list[bytes] = field(default_factory=list)
@@ -59,12 +64,14 @@ class ChildOutput:
     reason: str = ""
 
     def add_line(self, line: bytes) -> None:
-        """Add a line. Raises ValueError (ValidationError is one) where it is not valid there."""
+        """Add a line. Raises LineTooLong, and ValueError (ValidationError is one) where it is not valid there."""
+        if len(line) > self.max_line:
+            raise LineTooLong
         if self.header is None:
-            first = HeaderLine.model_validate_json(line)
+            first = HeaderLine.model_validate(parse(line))
             self.header, self.deterministic = first.header, first.deterministic
         elif not line.startswith(STEP_PREFIX):
-            self.end = OutcomeLine.model_validate_json(line)
+            self.end = OutcomeLine.model_validate(parse(line))
         else:
             if not line.endswith(b"}"):
                 raise ValueError("a step without its end")
@@ -79,20 +86,39 @@ class ChildOutput:
             self.last_line = step.line
 
 
+class LineTooLong(ValueError):
+    """A line is longer than those that are read."""
+
+
+def parse(text: bytes) -> Any:
+    """The value of a JSON text. Raises ValueError, also for Python's literals for what is not finite.
+
+    Models validate this value and not the text: of the text pydantic makes a tree of its own first, which takes twice
+    the memory and the time.
+    """
+    return from_json(text, allow_inf_nan=False)
+
+
+class StrictStep(Step):
+    """A step of a child, whose text is sent, and not what pydantic would make of it ("1" for 1).
+
+    Strict by its configuration, not when it is called: that would have JSON's lists refused where tuples are declared.
+    """
+
+    model_config = ConfigDict(strict=True)
+
+
 def decode_step(text: bytes) -> Step:
     """A step of its JSON. Raises ValueError for text that a browser would read differently, or not at all.
 
-    Strict, because what is sent is the text and not what pydantic would make of it ("1" for 1). Of a name that is given
-    twice both take the last. Python's literals for what is not finite pass pydantic where any value may stand.
+    Of a name that is given twice both take the last.
     """
-    if b"NaN" in text or b"Infinity" in text:
-        from_json(text, allow_inf_nan=False)
-    return Step.model_validate_json(text, strict=True)
+    return StrictStep.model_validate(parse(text))
 
 
-def read_output(data: bytes, max_steps: float = math.inf) -> ChildOutput:
-    """The lines of a child, up to the outcome or the first that is not valid."""
-    output = ChildOutput(max_steps)
+def read_output(data: bytes, max_steps: float = math.inf, max_line: float = math.inf) -> ChildOutput:
+    """The lines of a child, up to the outcome or the first that is not valid or too long."""
+    output = ChildOutput(max_steps, max_line)
     for ended_line in io.BytesIO(data):
         line = ended_line.removesuffix(b"\n")
         if not line:
@@ -116,11 +142,11 @@ class Assembly:
     rejected: str = ""
 
 
-def assemble(request: AssemblyRequest, data: bytes) -> Assembly:
-    """A trace of the lines in `data`."""
+def assemble(request: AssemblyRequest, data: bytes, max_line: float = math.inf) -> Assembly:
+    """A trace of the lines in `data`, up to the first that has more than `max_line` bytes."""
     job, outcome = request.job, request.outcome
     # a check of gradients has no steps, and its reader decodes what there is
-    output = read_output(data, job.limits.get("steps", math.inf) if job.check is None else -1)
+    output = read_output(data, job.limits.get("steps", math.inf) if job.check is None else -1, max_line)
     rejected = describe_rejected(output, request.log_text) if output.rejected is not None and outcome is None else ""
     header = output.header or Header(
         schema=1, program=Program(source=job.source), runtime=runtime_without_header(job, request.versions)
@@ -130,6 +156,8 @@ def assemble(request: AssemblyRequest, data: bytes) -> Assembly:
     if outcome is None and end is not None and end.outcome.status in CHILD_STATUSES:
         outcome = end.outcome
         again = Focus(counts=end.again) if end.again and job.focus is None else None
+    elif outcome is None and output.reason == LineTooLong.__name__:
+        outcome = Outcome(status="lost", error=Error(type="Lost", message=TOO_LARGE))
     elif outcome is None:
         outcome = Outcome(status="crashed", error=Error(type="Crash", message=crash_message(output)))
     correct_outcome_lines(outcome, header.program.source.count("\n") + 1, output.last_line)
@@ -142,9 +170,11 @@ def assemble(request: AssemblyRequest, data: bytes) -> Assembly:
     return Assembly(trace, again, rejected)
 
 
-def assemble_compressed(request: AssemblyRequest, data: bytes) -> tuple[AssemblyReply, bytes]:
+def assemble_compressed(
+    request: AssemblyRequest, data: bytes, max_line: float = math.inf
+) -> tuple[AssemblyReply, bytes]:
     """What `assemble` gives, as the reply to the request and the gzipped JSON of the trace."""
-    assembly = assemble(request, data)
+    assembly = assemble(request, data, max_line)
     trace = assembly.trace
     body = trace.compressed()
     stopped = trace.outcome.stopped

@@ -9,11 +9,14 @@ from asyncio.subprocess import Process
 
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.wire.api import Job
-from server.wire.assembly import AssemblyReply, AssemblyRequest
+from server.wire.assembly import LARGE_TRACE, AssemblyReply, AssemblyRequest
 
 COMMAND = (sys.executable, "-m", "server.pool.assembler_process")
 TIMEOUT = 20.0
 """Seconds for a trace, including the start of a new process. Lines that recorders write take a tenth of a second."""
+
+LARGE_AT_ONCE = 2
+"""Large traces that are assembled at the same time, however many programs run: each may take 300 MB."""
 
 MAX_LINE = 100_000
 """Bytes of a line of the process."""
@@ -29,7 +32,7 @@ class Assembler:
     """processes: how many traces are assembled at the same time, at most."""
 
     def __init__(self, processes: int) -> None:
-        self._slots = asyncio.Semaphore(processes)
+        self._slots, self._large = asyncio.Semaphore(processes), asyncio.Semaphore(LARGE_AT_ONCE)
         self._idle: list[Process] = []
         self._starting: asyncio.Task[None] | None = None
         self._closed = False
@@ -48,7 +51,7 @@ class Assembler:
 
     async def assemble(self, request: AssemblyRequest, data: bytes | bytearray) -> tuple[AssemblyReply, bytes]:
         """The reply, and the gzipped trace of these lines. Raises AssemblyFailed."""
-        async with self._slots:
+        async with self._large if len(data) > LARGE_TRACE else contextlib.nullcontext(), self._slots:
             try:
                 async with asyncio.timeout(TIMEOUT):
                     if self._starting is not None:
@@ -80,7 +83,7 @@ class Assembler:
             await process.stdin.drain()
             reply = AssemblyReply.model_validate_json(await process.stdout.readuntil(b"\n"))
             body = await process.stdout.readexactly(reply.size)
-            kept = not reply.ends and not self._closed
+            kept = not self._closed
             return reply, body
         finally:  # also where it is cancelled: else the next request would read its reply
             if kept:

@@ -5,6 +5,9 @@ from server.wire.base import Model
 from server.wire.limits import Limit
 from server.wire.trace import Focus, Outcome, Status
 
+LARGE_TRACE = 500_000
+"""Bytes of lines past which a trace is assembled in a process of its own."""
+
 
 class Usage(Model):
     """What a run used, as the server and the zygote measured it; None where neither did."""
@@ -45,5 +48,4 @@ class AssemblyReply(Model):
     result: str = ""
     again: Focus | None = None
     rejected: str = ""
-    ends: bool = False
     size: int = 0

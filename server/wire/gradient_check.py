@@ -53,7 +53,7 @@ class ElementCheck(Model):
     relative to the larger.
     """
 
-    index: list[int]
+    index: FailFastList[int]
     torch: Number | None
     double: Number | None
     numeric: Number | None
@@ -73,7 +73,7 @@ class LeafCheck(Model):
 
     name: str | None
     line: int | None
-    shape: list[int]
+    shape: FailFastList[int]
     dtype: str
     elements: int
     verdict: Verdict
