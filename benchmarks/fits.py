@@ -1,4 +1,4 @@
-"""How much of what a step touched the stage has in sight, without the reader scrolling: of 20 nets and every scenario.
+"""How much of what a step touched the stage has in sight, without the reader scrolling: of 21 nets and every scenario.
 
 `python -m benchmarks.fits [--base CHECKOUT] [--programs FILE…]` needs a built page and Chromium; with `--base`, another
 checkout with a built page is measured beside this one, in the same table.

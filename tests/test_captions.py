@@ -22,6 +22,10 @@ x = torch.zeros(2)
 x += 1
 print(loss.grad)
 b = a
+for p in [x]:
+    pass
+for t in [x]:
+    t.mul_(2).add_(1)
 """
 
 
@@ -38,3 +42,5 @@ def test_sentences_say_what_matters_by_the_names_of_the_program() -> None:
     assert not any("version counter" in text for text in by_line[13]), "nothing saved expects a version of x"
     assert "loss.grad is None." in by_line[14]
     assert "b is one more name for a LM." in by_line[15]
+    written = [text for text in by_line[19] if "written through" in text]
+    assert written and all("written through t." in text for text in written), "not p, which names it as well"

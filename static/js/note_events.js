@@ -52,16 +52,18 @@ function isNotWorthSaying({ opened, step, index }, event) {
 }
 
 /** Who else reads what was written. @param {Note} note @param {import("./trace.js").Written} event @param {Context} context @returns {Note} */
-function writtenNote(note, event, { opened, index, entities, written, nameOf }) {
+function writtenNote(note, event, { opened, index, step, entities, written, nameOf }) {
   const cells = written.get(event.storage);
-  const writer = nameOf(event.by);
+  const { targets } = mentionsAt(new RunFacts(opened), index);
+  const tags = opened.names(index).tags.get(event.by ?? "") ?? [];
+  const target = tags.find(({ kind, frame, name }) => kind === "var" && frame === step.frame && targets.has(name));
+  const writer = target?.text ?? nameOf(event.by); // `t.add_(1)` writes through t, though a loop before has left p there
   const readers = opened.index
     .handlesOf(event.storage, index)
     .filter((uid) => uid !== event.by && cells && readsAnyOf(findHandle(entities, uid), cells))
     .map(nameOf)
     .filter(isProgramName);
   const isNamed = isProgramName(writer);
-  const { targets } = mentionsAt(new RunFacts(opened), index);
   readers.sort((a, b) => Number(targets.has(b)) - Number(targets.has(a))); // `c[0] = 1` writes c, whoever else reads there
   const storage = isNamed ? event.storage : (readers.shift() ?? event.storage); // by a reader, where nobody wrote it by name
   const args = { tensor: writer, storage, n: event.changed ?? "?", others: firstFew(readers) };

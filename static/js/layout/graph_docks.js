@@ -5,7 +5,7 @@ import { runsAtStep, edgeNumber } from "./graph_gradients.js";
 import { DOCK, docksHeight } from "./graph_sizes.js";
 import { leavesKey } from "./graph_step.js";
 import { LineRoom } from "./line_room.js";
-import { textWidth } from "./metrics.js";
+import { EM, textWidth } from "./metrics.js";
 import { pathEnd } from "./node_labels.js";
 
 /** @typedef {import("./graph_step.js").GraphStep} GraphStep */
@@ -24,6 +24,24 @@ const MEET = 14;
 /** From the left of a node's box to the line that goes up to its leaves. @param {Column} column */
 export function bracketAt(column) {
   return column.right - column.left < NARROW ? 22 : 32;
+}
+
+/** How many characters of its label a leaf's place has room for. @param {Pick<import("./graph_row.js").DockPlace, "w" | "turn" | "lead">} place
+ * @param {boolean} small in the line of a closed row */
+export function leafCharacters({ w, turn, lead }, small) {
+  const taken = turn && lead ? lead + 9 : small ? 10 : 13;
+  return Math.max(2, Math.floor((w - taken) / (EM * (small ? 9 : 10))));
+}
+
+/** A leaf that several nodes read is called the same beside each: as short as where it has the least room. @param {Row[]} rows */
+export function nameLeavesAlike(rows) {
+  const least = /** @type {Map<string, number>} */ (new Map());
+  const places = rows.flatMap(({ level, docks }) => docks.map((dock) => ({ dock, small: level === "slim" })));
+  const roomOf = (/** @type {(typeof places)[number]} */ { dock, small }) =>
+    leafCharacters(dock, small) - (dock.label.indexOf(" ") + 1);
+  for (const place of places)
+    least.set(place.dock.leaf, Math.min(least.get(place.dock.leaf) ?? Infinity, roomOf(place)));
+  for (const { dock } of places) dock.most = least.get(dock.leaf) ?? dock.most;
 }
 
 /** The leaves that a node reads, above it. @param {GraphStep} step @param {Row} row @param {Dock[]} docks those with a line
@@ -71,7 +89,22 @@ export function addDocks(step, row, docks, column, stands) {
     );
     const again = !stands(dock.leaf, row.uid);
     const met = turn && turn.step <= step.i ? step.mostArrivals(dock.leaf).count : 0;
-    row.docks.push({ leaf: dock.leaf, label, turn, again, met, shapings, dock, cy, lead, x, y: cy - 9, w, h: 18 });
+    row.docks.push({
+      leaf: dock.leaf,
+      label,
+      turn,
+      again,
+      met,
+      shapings,
+      dock,
+      cy,
+      lead,
+      most: Infinity,
+      x,
+      y: cy - 9,
+      w,
+      h: 18,
+    });
     const meets = met > 1 && dock.ks.length === 1 ? MEET : 0;
     addDockGradients(row, grads, new LineRoom(x + w + 8 + meets, column.right, cy));
   }
@@ -163,6 +196,7 @@ export function addSlimDocks(step, row, line, stands) {
       dock,
       cy: row.cy,
       lead: 0,
+      most: Infinity,
       ...rect,
     });
   });

@@ -1,6 +1,7 @@
 /** The graph pane of the stage: program order from top to bottom, gradients climb up; what a step touched is in sight. */
 
 import { graphAnchors, graphFocus, hiddenIn } from "./graph_anchors.js";
+import { nameLeavesAlike } from "./graph_docks.js";
 import { dockEdges, railEdges } from "./graph_edges.js";
 import { foldPlace } from "./graph_folds.js";
 import { idlePlaces } from "./graph_idle.js";
@@ -193,6 +194,7 @@ function assemble(step, room, lines, placed, idle) {
     const at = { level, top: y, bottom: y + line[level], y: top, docks };
     return [graphRow(step, block, columnOf(line.component, room.w), at, stands)];
   });
+  nameLeavesAlike(rows);
   const boxes = new Map(/** @type {[string, Rect][]} */ ([...placed.foldOf, ...rows.map((row) => [row.uid, row])]));
   const edges = step.components.flatMap((component) =>
     railEdges(step, component, columnOf(component, room.w), (uid) => boxes.get(uid)),

@@ -24,8 +24,8 @@ import { textWidth } from "./metrics.js";
  *   key: the edge that the gradient is on, else the node that it is at. to: where it climbs to, and where that is written
  * @typedef {Rect & {uid: string, label: string, turn: Turn | null, lead: number}} Shaping   a node between a leaf and its reader
  * @typedef {Rect & {leaf: string, label: string, turn: Turn | null, again: boolean, met: number, shapings: Shaping[],
- *   dock: Dock, cy: number, lead: number}} DockPlace
- *   again: the leaf stands for itself elsewhere. met: how many gradients it got in this backward
+ *   dock: Dock, cy: number, lead: number, most: number}} DockPlace
+ *   again: the leaf stands for itself elsewhere. met: how many gradients it got in this backward. most: characters of its name
  * @typedef {Rect & {uid: string, block: Block, level: "full" | "slim", top: number, bottom: number, cy: number, rail: number,
  *   font: number, label: string, lead: number, name: string, dot: boolean, turn: Turn | null, met: number,
  *   tag: Words | null, flags: Words[], slots: SlotChip[], moreSlots: (Rect & {keys: string[]}) | null, docks: DockPlace[], hidden: (Rect & {key: string, uids: string[]}) | null, grads: GradPlace[],

@@ -1,11 +1,11 @@
-/** What storages without a name are for: a gradient on its way, kept for backward, or left over from an expression. */
+/** What storages without a name are for: a gradient on its way, kept for backward, or left over from an expression or a node. */
 
 import { isHandle } from "../entities.js";
 import { opName } from "./op_name.js";
 import { spokenName } from "./pane_names.js";
 
 /** @typedef {{what: "flight" | "kept" | "unnamed", label: string, gradient?: string}} Purpose   gradient: the handle that
- * has the shape of the gradient on its way */
+ * has the gradient's shape */
 /** @typedef {import("./memory_blocks.js").Block} Block */
 
 /** @param {import("./memory_step.js").MemoryStep} at @returns {(block: Block) => Purpose} */
@@ -14,8 +14,9 @@ export function purposes(at) {
   return (block) => {
     const passing = onTheWay.get(block.key);
     if (passing) {
-      const { to, shape } = passing;
+      const { to, shape, arrived } = passing;
       const gradient = block.uids.find((uid) => hasShape(at.entities.get(uid), shape));
+      if (arrived) return { what: "unnamed", label: `∇ ${target(at, to)}`, gradient };
       return { what: "flight", label: to ? `∇ → ${target(at, to)}` : "∇", gradient };
     }
     const owner = block.uids.map((uid) => at.owners.get(uid)).find((uid) => uid !== undefined);
@@ -42,10 +43,15 @@ function nodeName(at, uid) {
   return at.model.nodeNames.get(uid) ?? opName((node?.kind === "node" && node.name) || uid);
 }
 
-/** Storages that the backwards under way hand from node to node: the node that each goes to, empty for the first, and the
- * gradient's shape. @param {import("./memory_step.js").MemoryStep} at @returns {Map<string, {to: string, shape: number[]}>} */
+/**
+ * @typedef {{to: string, shape: number[], arrived: boolean}} Passing   to: the node that it goes to, empty for what a node
+ *   begins with. arrived: that node has run, at an earlier step
+ */
+
+/** Storages that the backwards under way hand from node to node. @param {import("./memory_step.js").MemoryStep} at
+ * @returns {Map<string, Passing>} */
 function gradientsOnTheWay(at) {
-  /** @type {Map<string, {to: string, shape: number[]}>} */
+  /** @type {Map<string, Passing>} */
   const out = new Map();
   const { trace, index } = at.model.opened;
   for (const [uid, entity] of at.entities) {
@@ -53,12 +59,14 @@ function gradientsOnTheWay(at) {
     for (const { node, step } of index.visits.get(uid) ?? []) {
       if (step > at.index) break;
       const visit = trace.steps[step].visit;
+      const arrived = step < at.index;
       for (const grad of visit?.grad_outputs ?? [])
-        if (grad?.storage && !out.has(grad.storage)) out.set(grad.storage, { to: "", shape: grad.shape });
+        if (grad?.storage && (arrived || !out.has(grad.storage)))
+          out.set(grad.storage, { to: arrived ? node : "", shape: grad.shape, arrived });
       const from = at.entities.get(node);
       (visit?.grad_inputs ?? []).forEach((grad, k) => {
         const to = from?.kind === "node" ? from.next?.[k]?.[0] : undefined;
-        if (grad?.storage && to) out.set(grad.storage, { to, shape: grad.shape });
+        if (grad?.storage && to) out.set(grad.storage, { to, shape: grad.shape, arrived: false });
       });
     }
   }

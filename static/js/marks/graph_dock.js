@@ -1,5 +1,6 @@
 /** Leaves of the graph pane, docked above the node that reads them, or waiting below for one. */
 
+import { leafCharacters } from "../layout/graph_docks.js";
 import { cls, h } from "../svg.js";
 import { gradMark } from "./graph_grad.js";
 import { haloMark, meetMark, turnMark } from "./graph_node.js";
@@ -57,7 +58,7 @@ function shapingMark({ snap }, shaping, top, small) {
 }
 
 /** The node that accumulates into a leaf. @param {StepFacts} facts
- * @param {Rect & {leaf: string, label: string, turn: Turn | null, lead: number, again?: boolean}} place @param {number} top
+ * @param {Rect & {leaf: string, label: string, turn: Turn | null, lead: number, again?: boolean, most?: number}} place @param {number} top
  * @param {boolean} small */
 function leafMark({ snap }, place, top, small) {
   const { leaf, x, w, h: high, turn, again = false } = place;
@@ -90,7 +91,7 @@ function leafMark({ snap }, place, top, small) {
         y: y + high / 2 + font * 0.36,
         "font-size": font,
       },
-      fitLeaf(place.label, w - (lead ? lead + 9 : small ? 10 : 13), font),
+      fitLeaf(place.label, leafCharacters(place, small), place.most ?? Infinity),
     ),
     h("title", { key: "title" }, `${node?.name ?? ""} ${leaf}\n${place.label}`),
   );

@@ -41,6 +41,8 @@ function gradMark(facts, owner, block, strip, at, columns, open) {
   const room = columns.w - 6 - at.x;
   const text = `${path}${note ? `  ${note}` : ""}`;
   const size = Math.max(7, Math.min(8.5, Math.floor((room / (EM * text.length)) * 10) / 10));
+  const layout = `${(handle?.layout ?? "").replace("torch.", "")} ${tuple(handle?.shape ?? [])}`;
+  const layoutSize = Math.max(7, Math.min(9, Math.floor(((room - 2) / (EM * layout.length)) * 10) / 10));
   const caption = truncate(text, Math.max(4, Math.floor(room / (EM * size))));
   return h(
     "g",
@@ -59,8 +61,8 @@ function gradMark(facts, owner, block, strip, at, columns, open) {
       ? stripMark(facts, block.storage, strip, { x: at.x, y: at.y, full: open, grad: true })
       : h(
           "text",
-          { key: "layout", class: "meta", x: at.x + 2, y: at.y + 14, "font-size": 9 },
-          `${handle?.layout ?? ""} ${tuple(handle?.shape ?? [])}`,
+          { key: "layout", class: "meta", x: at.x + 2, y: at.y + 14, "font-size": layoutSize },
+          truncate(layout, Math.max(4, Math.floor((room - 2) / (EM * layoutSize)))),
         ),
     fresh &&
       block.storage &&

@@ -291,6 +291,45 @@ test("a shared leaf stands for itself once, at the reader that the visit is abou
   assert.deepEqual(homes, [["n2"], ["n3"], ["n2"]]);
 });
 
+test("a leaf that two nodes read is called the same beside both, however little room one of them has", () => {
+  const opened = openTrace(
+    trace("", [
+      {
+        set: {
+          f1: frame({ model: ref("o1") }),
+          o1: { kind: "object", type: "Tied", attrs: { embedding: ref("o2") } },
+          o2: { kind: "object", type: "Embedding", attrs: { weight: ref("t1") } },
+          s1: storage([3]),
+          c1: counter(),
+          t1: tensor({ requires_grad: true }),
+          n1: node("torch::autograd::AccumulateGrad", [], { variable: "t1" }),
+          n2: node("TBackward0", [["n1", 0]]),
+          n3: node("SinBackward0", [["n1", 0]]),
+          n4: node("AddmmBackward0", [
+            ["n3", 0],
+            ["n2", 0],
+          ]),
+        },
+      },
+      visit("n4", [grad([3]), grad([3])]),
+    ]),
+  );
+  const shortened = [300, 340, 380, 420].filter((w) => {
+    const pane = graphPane(graphModel(opened), 1, { w, h: 660 }, PLAIN);
+    const { body } = graphMarks(stepFacts(opened, opened.at(1), LABELS), pane, ALL);
+    const leaves = flat(body).filter(({ attrs }) => attrs["data-node"] === "n1" || attrs["data-again"] === "n1");
+    const texts = leaves.map((leaf) =>
+      flat([leaf])
+        .find((mark) => mark.attrs.class === "node-name")
+        ?.text?.replace("+=", "+"),
+    );
+    assert.equal(texts.length, 2);
+    assert.equal(texts[0], texts[1]);
+    return texts[0] !== "+ model.embedding.weight";
+  });
+  assert.ok(shortened.length > 0);
+});
+
 test("what a node saved is drawn with its state: whole, broken with the version of now, let go", () => {
   const slot = { storage: "s1", dtype: "float32", offset: 0, shape: [3], stride: [1], counter: "c1", expected: 0 };
   const saved = (/** @type {string} */ state) => ({ saved: { self: { ...slot, state } } });

@@ -191,6 +191,35 @@ test("a view of one cell read over and over is one bead upon another", () => {
   }
 });
 
+test("a gradient is on its way until the step at which the node that it goes to runs", () => {
+  let [underway, arrived] = [0, 0];
+  for (const [name, document] of [...goldens, ...made]) {
+    const { opened, model } = open(document);
+    /** @type {Map<string, {to: string, ran: boolean}>} by storage, the node that its gradient was last handed to */
+    const handed = new Map();
+    opened.trace.steps.forEach(({ visit }, i) => {
+      for (const entry of handed.values()) entry.ran ||= opened.trace.steps[i - 1]?.visit?.node === entry.to;
+      const from = visit && opened.state(i).get(visit.node);
+      (visit?.grad_inputs ?? []).forEach((/** @type {any} */ grad, /** @type {number} */ k) => {
+        const to = from?.kind === "node" ? from.next?.[k]?.[0] : undefined;
+        if (grad?.storage && to) handed.set(grad.storage, { to, ran: false });
+      });
+      const { placed } = memoryPane(model, i, ROOMS[0]);
+      const blocks = placed.flatMap(({ item }) =>
+        item.kind === "row" ? [item.block] : item.kind === "fold" ? item.blocks : [],
+      );
+      for (const { storage, purpose } of blocks) {
+        const entry = handed.get(storage ?? "");
+        if (!entry || !purpose?.label.startsWith("∇")) continue;
+        assert.equal(purpose.what, entry.ran ? "unnamed" : "flight", `${name} step ${i}, ${storage}`);
+        if (entry.ran) arrived += 1;
+        else underway += 1;
+      }
+    });
+  }
+  assert.ok(underway > 0 && arrived > 0, `${underway} ${arrived}`);
+});
+
 test("a broken pin says what it expects, what there is now, and which statement wrote it", () => {
   const { opened, model } = open(ALL.stale());
   const broken = [...Array(opened.count).keys()].filter((i) =>
