@@ -132,6 +132,11 @@ class MeasuredServer:
             rows = [line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if not line.startswith("#")]
         return {name: float(value) for name, value in rows}
 
+    @property
+    def data(self) -> str:
+        """The folder of its database and caches."""
+        return str(self._settings.get("data", self._folder.name))
+
     def log(self) -> str:
         """What it has written."""
         return self._log.read_text("utf-8", "replace") if self._log.exists() else ""
