@@ -1,4 +1,4 @@
-"""The commands: `python -m server serve`, `trace`, `explain`, `settled`, `scenarios`, `doctor`, `settings` and `schema`."""
+"""The commands: `python -m server serve`, `trace`, `explain`, `settled`, `scenarios`, `series`, `doctor`, `settings` and `schema`."""
 
 import argparse
 import asyncio
@@ -12,7 +12,15 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from server import PROJECT_FOLDER, __version__, explain_command, saved_programs, settings_docs, settled_command
+from server import (
+    PROJECT_FOLDER,
+    __version__,
+    explain_command,
+    saved_programs,
+    series_command,
+    settings_docs,
+    settled_command,
+)
 from server.app import create_app
 from server.clients import parse_networks
 from server.connections import RESERVED_DESCRIPTORS, Connections, raise_descriptor_limit
@@ -62,6 +70,7 @@ def build_parser() -> argparse.ArgumentParser:
     explain_command.add_arguments(commands)
     settled_command.add_arguments(commands)
     saved_programs.add_arguments(commands)
+    series_command.add_arguments(commands)
     checks = commands.add_parser("doctor", help="check this host and the settings; the last line is a verdict")
     checks.add_argument("--public", action="store_true", help="exit with 1 unless it is ready for public use")
     table = commands.add_parser("settings", help="print the documentation of all settings, in Markdown")
@@ -101,6 +110,8 @@ def run_command(args: argparse.Namespace, settings: Settings) -> int:
         return 0
     if args.command == "scenarios":
         return asyncio.run(saved_programs.run(args, settings))
+    if args.command == "series":
+        return asyncio.run(series_command.run(args, settings))
     if args.command == "settled":
         return asyncio.run(settled_command.run(args, settings))
     if args.command == "doctor":

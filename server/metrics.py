@@ -58,7 +58,7 @@ class Metrics:
             ),
             ("scenarios", "Saved programs.", lambda: totals().programs),
             ("scenarios_removed", "Saved programs that were removed by the host.", lambda: totals().removed),
-            ("scenario_bytes", "Size of all saved programs in bytes.", lambda: totals().size),
+            ("scenario_bytes", "Size of all saved programs and series in bytes.", lambda: totals().size),
             ("scenario_bytes_allowed", "GRADBOX_QUOTA, in bytes.", lambda: quota),
         ):
             Gauge(f"gradbox_{name}", sentence, registry=registry).set_function(ask)

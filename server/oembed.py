@@ -1,10 +1,11 @@
-"""oEmbed 1.0: how a saved program stands in another site's page."""
+"""oEmbed 1.0: how a saved program, or a series, stands in another site's page."""
 
 import re
 
 from markupsafe import Markup
 
 from server.http_cache import MAX_AGE
+from server.series_service import Series
 from server.store.repository import SavedProgram
 from server.wire.embeds import OEmbed
 
@@ -20,11 +21,24 @@ def oembed(
     program: SavedProgram, base: str, fragment: str, max_width: int | None = None, max_height: int | None = None
 ) -> OEmbed:
     """base: the public URL. fragment: of the permalink, what the frame opens with. max_width, max_height: pixels."""
-    width = max(MIN_WIDTH, min(WIDTH, max_width or WIDTH))
-    height = max(MIN_HEIGHT, min(HEIGHT, max_height or HEIGHT))
     parts = "&".join(part for part in fragment.split("&") if _FRAGMENT_PART.fullmatch(part))
     source = f"{base}/embed/{program.id}" + (f"#{parts}" if parts else "")
-    title = program.content.title or "Gradbox"
+    return framed(source, program.content.title or "Gradbox", program.id, base, max_width, max_height)
+
+
+def series_oembed(
+    series: Series, place: int | None, base: str, max_width: int | None = None, max_height: int | None = None
+) -> OEmbed:
+    """As `oembed`. place: of the program that the frame opens with, from 1. Raises ProblemError, ContentRemoved."""
+    shown = series.item(place or series.first_available()).program
+    source = f"{base}/embed/series/{series.saved.id}" + (f"/{place}" if place else "")
+    return framed(source, series.saved.content.title, shown, base, max_width, max_height)
+
+
+def framed(source: str, title: str, program: str, base: str, max_width: int | None, max_height: int | None) -> OEmbed:
+    """source: of the frame. program: the id of the one whose card is the preview."""
+    width = max(MIN_WIDTH, min(WIDTH, max_width or WIDTH))
+    height = max(MIN_HEIGHT, min(HEIGHT, max_height or HEIGHT))
     frame = Markup(
         '<iframe src="{}" width="{}" height="{}" title="{}" loading="lazy" style="border:0;max-width:100%" '
         'sandbox="allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox"></iframe>'
@@ -36,7 +50,7 @@ def oembed(
         html=str(frame),
         width=width,
         height=height,
-        thumbnail_url=f"{base}/s/{program.id}.card.png",
+        thumbnail_url=f"{base}/s/{program}.card.png",
         thumbnail_width=CARD_SIZE[0],
         thumbnail_height=CARD_SIZE[1],
     )

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 
 from server import log
 from server.metrics import Metrics
@@ -12,9 +11,10 @@ from server.pool.fair_queue import Client
 from server.pool.zygote import WorkersUnavailable
 from server.rate_limits import RateLimited, RateLimiter, SaveSpace
 from server.store.comparison import compare, load_header, runtime_versions
+from server.store.contents import ContentRemoved, QuotaExceeded, iso_time
 from server.store.database import StoreUnavailable
 from server.store.ids import canonical
-from server.store.repository import ProgramRemoved, ProgramTooLarge, QuotaExceeded, Repository, SavedProgram
+from server.store.repository import ProgramTooLarge, Repository, SavedProgram
 from server.wire.api import RunRequest
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import Content, Rerun, SavedProgramReply
@@ -22,7 +22,7 @@ from server.wire.saved_programs import Content, Rerun, SavedProgramReply
 Run = Callable[[RunRequest], Awaitable[Result]]
 """Runs a program for the client who asks. Raises ProblemError."""
 
-REFUSALS = (RateLimited, StoreUnavailable, ProgramRemoved, ProgramTooLarge, QuotaExceeded)
+REFUSALS = (RateLimited, StoreUnavailable, ContentRemoved, ProgramTooLarge, QuotaExceeded)
 
 
 class ProgramService:
@@ -33,7 +33,7 @@ class ProgramService:
         self._comparing = asyncio.Lock()
 
     async def find(self, id_: str) -> SavedProgram:
-        """Raises ProblemError (404), ProgramRemoved, StoreUnavailable."""
+        """Raises ProblemError (404), ContentRemoved, StoreUnavailable."""
         program = await self._store.find(id_)
         if program is None:
             raise ProblemError(404, "no_scenario", "there is no program at this address", field="id")
@@ -42,7 +42,7 @@ class ProgramService:
     async def save(self, content: Content, client: Client, run: Run) -> tuple[SavedProgram, bool]:
         """The saved program, and whether it is new; the same content is saved once. Its trace is made by `run`.
 
-        Raises ProblemError (422, for an unknown parent), RateLimited, ProgramRemoved, ProgramTooLarge, QuotaExceeded,
+        Raises ProblemError (422, for an unknown parent), RateLimited, ContentRemoved, ProgramTooLarge, QuotaExceeded,
         StoreUnavailable, WorkersUnavailable, and what `run` raises.
         """
         text = canonical(content)
@@ -110,6 +110,7 @@ async def run_content(content: Content, run: Run) -> Result:
 
 def describe(program: SavedProgram, url: str) -> SavedProgramReply:
     """What the interface answers about a program. url: its permalink."""
-    created = datetime.fromtimestamp(program.created / 1000, UTC).isoformat(timespec="milliseconds")
     content = {name: getattr(program.content, name) for name in Content.model_fields}
-    return SavedProgramReply(**content, id=program.id, url=url, created=created, versions=program.versions)
+    return SavedProgramReply(
+        **content, id=program.id, url=url, created=iso_time(program.created), versions=program.versions
+    )

@@ -1,10 +1,12 @@
-"""`python -m server scenarios`: lists, shows, removes, exports and imports saved programs."""
+"""`python -m server scenarios`: lists, shows, removes saved programs; exports and imports them with the series of them."""
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
@@ -12,9 +14,24 @@ from typing import Any, TextIO
 from pydantic import ValidationError
 
 from server.settings import Settings
+from server.store.contents import PAGE_SIZE, ContentRemoved
 from server.store.database import Database, StoreUnavailable
-from server.store.repository import PAGE_SIZE, ProgramRemoved, Repository
+from server.store.repository import ListEntry, Repository
+from server.store.series import SeriesStore
 from server.wire.saved_programs import ArchiveRecord
+from server.wire.series import SeriesRecord
+
+Record = ArchiveRecord | SeriesRecord
+SERIES = re.compile(r'\s*\{\s*"kind"\s*:\s*"series"')
+"""How the line of a series begins in an archive."""
+
+
+@dataclass(frozen=True)
+class Stores:
+    """What one database holds."""
+
+    programs: Repository
+    series: SeriesStore
 
 
 def add_arguments(commands: Any) -> None:
@@ -27,7 +44,9 @@ def add_arguments(commands: Any) -> None:
     remove = actions.add_parser("remove", help="remove a saved program for good; its address then answers 410")
     remove.add_argument("id")
     remove.add_argument("--reason", help="stored with the record of the removal, not shown to visitors")
-    export = actions.add_parser("export", help="write all saved programs with their traces as JSON, one a line")
+    export = actions.add_parser(
+        "export", help="write all saved programs with their traces, and all series, as JSON, one a line"
+    )
     export.add_argument("file", nargs="?", default="-", metavar="FILE", help="- (the default) is the standard output")
     import_ = actions.add_parser("import", help="read such a file and save what is not in this database")
     import_.add_argument("file", nargs="?", default="-", metavar="FILE", help="- (the default) is the standard input")
@@ -36,8 +55,9 @@ def add_arguments(commands: Any) -> None:
 async def run(args: argparse.Namespace, settings: Settings) -> int:
     """The exit status."""
     database = Database(settings.database_url, Path(settings.data))
+    stores = Stores(Repository(database, settings.scenario, settings.quota), SeriesStore(database, settings.quota))
     try:
-        return await ACTIONS[args.action](Repository(database, settings.scenario, settings.quota), args)
+        return await ACTIONS[args.action](stores, args)
     except (StoreUnavailable, OSError, ValueError) as error:
         print(escape_controls(str(error)), file=sys.stderr)
         return 1
@@ -45,59 +65,73 @@ async def run(args: argparse.Namespace, settings: Settings) -> int:
         await database.close()
 
 
-async def list_programs(store: Repository, _: argparse.Namespace) -> int:
-    async for entry in store.entries():
-        title = "(removed)" if entry.title is None else escape_controls(entry.title)
-        print(f"{entry.id:14} {format_date(entry.created)} {entry.size:>9,}  {title}")
+async def list_programs(stores: Stores, _: argparse.Namespace) -> int:
+    await print_entries(stores.programs.entries())
     return 0
 
 
-async def show(store: Repository, args: argparse.Namespace) -> int:
+async def print_entries(entries: AsyncIterator[ListEntry]) -> None:
+    """A line each: id, date, size in bytes, title."""
+    async for entry in entries:
+        title = "(removed)" if entry.title is None else escape_controls(entry.title)
+        print(f"{entry.id:14} {format_date(entry.created)} {entry.size:>9,}  {title}")
+
+
+async def show(stores: Stores, args: argparse.Namespace) -> int:
     """Print one program, and what is known of it; the exit status."""
     try:
-        program = await store.find(args.id)
-    except ProgramRemoved as error:
+        program = await stores.programs.find(args.id)
+    except ContentRemoved as error:
         print(error, file=sys.stderr)
         return 1
     if program is None:
         return report_missing(args.id)
     header = {"id": program.id, "created": format_date(program.created), "versions": program.versions.model_dump()}
-    fields = {**header, **program.content.model_dump(mode="json", by_alias=True)}
-    print(*map(escape_controls, json.dumps(fields, indent=2, ensure_ascii=False).split("\n")), sep="\n")
+    print_json({**header, **program.content.model_dump(mode="json", by_alias=True)})
     return 0
 
 
-async def remove(store: Repository, args: argparse.Namespace) -> int:
-    return 0 if await store.remove(args.id, args.reason) else report_missing(args.id)
+def print_json(fields: dict[str, Any]) -> None:
+    """On several lines, without characters that a terminal would obey."""
+    print(*map(escape_controls, json.dumps(fields, indent=2, ensure_ascii=False).split("\n")), sep="\n")
 
 
-async def export(store: Repository, args: argparse.Namespace) -> int:
+async def remove(stores: Stores, args: argparse.Namespace) -> int:
+    return 0 if await stores.programs.remove(args.id, args.reason) else report_missing(args.id)
+
+
+async def export(stores: Stores, args: argparse.Namespace) -> int:
     with nullcontext(sys.stdout) if args.file == "-" else open(args.file, "w", encoding="utf-8") as file:
-        async for record in store.records():
-            file.write(record.model_dump_json(exclude_none=True) + "\n")
+        async for program in stores.programs.records():
+            file.write(program.model_dump_json(exclude_none=True) + "\n")
+        async for series in stores.series.records():
+            file.write(series.model_dump_json(exclude_none=True) + "\n")
         file.flush()
     return 0
 
 
-async def import_(store: Repository, args: argparse.Namespace) -> int:
-    """Save the programs of an archive; those that are there stay as they are. The exit status. Raises ValueError for an invalid line."""
+async def import_(stores: Stores, args: argparse.Namespace) -> int:
+    """Save what is in an archive; what is there stays as it is. The exit status. Raises ValueError for an invalid line."""
     new = known = 0
     with nullcontext(sys.stdin) if args.file == "-" else open(args.file, encoding="utf-8") as file:
         async for records in read_batches(file):
-            count = await store.import_records(records)
+            count = await stores.programs.import_records([each for each in records if isinstance(each, ArchiveRecord)])
+            count += await stores.series.import_records([each for each in records if isinstance(each, SeriesRecord)])
             new, known = new + count, known + len(records) - count
     print(f"{new} imported, {known} already there")
     return 0
 
 
-async def read_batches(file: TextIO) -> AsyncIterator[list[ArchiveRecord]]:
+async def read_batches(file: TextIO) -> AsyncIterator[list[Record]]:
     """The records of an archive in batches. Raises ValueError with the number of the invalid line."""
-    records: list[ArchiveRecord] = []
+    records: list[Record] = []
     for number, line in enumerate(file, 1):
         try:
-            records.append(ArchiveRecord.model_validate_json(line))
+            kind = SeriesRecord if SERIES.match(line) else ArchiveRecord
+            records.append(kind.model_validate_json(line))
         except ValidationError as error:
-            raise ValueError(f"line {number}: not a saved program ({error.errors()[0]['msg']})") from None
+            what = "series" if kind is SeriesRecord else "saved program"
+            raise ValueError(f"line {number}: not a {what} ({error.errors()[0]['msg']})") from None
         if len(records) == PAGE_SIZE:
             yield records
             records = []
@@ -105,8 +139,8 @@ async def read_batches(file: TextIO) -> AsyncIterator[list[ArchiveRecord]]:
         yield records
 
 
-def report_missing(id_: str) -> int:
-    print(f"there is no saved program {escape_controls(id_)!r}", file=sys.stderr)
+def report_missing(id_: str, what: str = "saved program") -> int:
+    print(f"there is no {what} {escape_controls(id_)!r}", file=sys.stderr)
     return 1
 
 
@@ -119,7 +153,7 @@ def escape_controls(text: str) -> str:
     return "".join(character if character.isprintable() else f"\\u{ord(character):04x}" for character in text)
 
 
-ACTIONS: dict[str, Callable[[Repository, argparse.Namespace], Coroutine[Any, Any, int]]] = {
+ACTIONS: dict[str, Callable[[Stores, argparse.Namespace], Coroutine[Any, Any, int]]] = {
     "list": list_programs,
     "show": show,
     "remove": remove,

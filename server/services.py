@@ -26,10 +26,12 @@ from server.program_service import ProgramService
 from server.rate_limits import RateLimiter, RequestLimiter, SaveSpace
 from server.run_service import RunService
 from server.scenario_traces import ScenarioTraces
+from server.series_service import SeriesService
 from server.settings import Settings
 from server.store.database import Database, StoreUnavailable
 from server.store.health import StoreHealth
 from server.store.repository import Repository
+from server.store.series import SeriesStore
 from server.thumbnails import Thumbnails, operation_examples, scenario_examples
 from server.wire.api import Job
 
@@ -76,6 +78,7 @@ class Services:
     authenticator: Authenticator
     renderer: Renderer
     programs: ProgramService
+    series: SeriesService
     matrix: MatrixService
     scenario_traces: ScenarioTraces
     claims: Claims
@@ -148,6 +151,7 @@ def create_services(settings: Settings, prepare: str) -> Services:
         run_limit = live_limit = save_limit = CLASSROOM_LIMIT
         request_limit, save_space = CLASSROOM_REQUESTS, settings.quota
     save_limits = RateLimiter(settings.save_limit, save_limit, what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT"))
+    space = SaveSpace(save_space, DAY)
     executions = Executions(pool, cache, settings.cache, on_result)
     run_limits = RateLimiter(settings.rate_limit, run_limit)
     live_limits = RateLimiter(
@@ -180,7 +184,8 @@ def create_services(settings: Settings, prepare: str) -> Services:
         claims=Claims(scenario_traces),
         thumbnails=Thumbnails(pool, renderer, settings, operation_examples()),
         stills=Thumbnails(pool, renderer, settings, scenario_examples(scenarios)),
-        programs=ProgramService(store, save_limits, SaveSpace(save_space, DAY), metrics),
+        programs=ProgramService(store, save_limits, space, metrics),
+        series=SeriesService(SeriesStore(database, settings.quota), store, save_limits, space),
         proposals=DrawingQueue(MAX_PROPOSALS),
     )
 

@@ -140,7 +140,7 @@ SECTIONS = {
         Setting(
             "FRAMES",
             "*",
-            "Pages that may embed /embed/{id}, as in the frame-ancestors directive: *, 'none', or a list of origins.",
+            "Pages that may embed /embed/{id} and /embed/series/{id}, as in the frame-ancestors directive: *, 'none', or a list of origins.",
         ),
         Setting(
             "CLASSROOM",
@@ -173,6 +173,12 @@ SECTIONS = {
         ),
         Setting(
             "SCENARIO", 4_000_000, "Maximum size of a saved program with its texts and its compressed trace.", unit="B"
+        ),
+        Setting(
+            "SERIES_FILE",
+            12_000_000,
+            "Maximum size of the compressed traces in the offline file of a series; a larger one is not made.",
+            unit="B",
         ),
         Setting("PICTURES", 32_000_000, "Memory for cached pictures and files.", unit="B"),
         Setting(
@@ -236,6 +242,7 @@ class Settings:
     picture_limit: str
     frames: str
     pictures: int
+    series_file: int
     save_address_limit: str
     public_url: str
     boot: float

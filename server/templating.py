@@ -15,9 +15,11 @@ templates = Jinja2Templates(directory=PROJECT_FOLDER / "templates")
 
 
 def read_messages(language: str) -> dict[str, str]:
-    """The sentences of the pages: those that the page's scripts have too, those of matrix, builder, gallery and course."""
+    """The sentences of the pages: those that the page's scripts have too, those of matrix, builder, gallery, course and series."""
     folder = PROJECT_FOLDER / "static/locales"
-    parts = (folder / f"{name}{language}.json" for name in ("", "matrix.", "builder.", "gallery.", "course."))
+    parts = (
+        folder / f"{name}{language}.json" for name in ("", "matrix.", "builder.", "gallery.", "course.", "series.")
+    )
     return {key: text for part in parts for key, text in json.loads(part.read_text("utf-8")).items()}
 
 

@@ -1,10 +1,11 @@
-"""Addresses of saved programs. They begin with the public URL, never with the Host that a request names."""
+"""Addresses of saved programs and series. They begin with the public URL, never with the Host that a request names."""
 
 import re
 
 from server.settings import Settings
 
 _PERMALINK = re.compile(r"/(?:s|embed)/([0-9a-z]{10,64})/?")
+_SERIES = re.compile(r"/(?:embed/)?series/([0-9a-z]{10,64})(?:/([0-9]{1,3}))?/?")
 
 
 def public_url(settings: Settings) -> str:
@@ -17,6 +18,12 @@ def permalink(settings: Settings, root_path: str, id_: str) -> str:
     return f"{public_url(settings) or root_path}/s/{id_}"
 
 
+def series_url(settings: Settings, root_path: str, id_: str, place: int | None = None) -> str:
+    """The address of a series, or of the program at a place in it, from 1. root_path: as for `permalink`."""
+    base = f"{public_url(settings) or root_path}/series/{id_}"
+    return base if place is None else f"{base}/{place}"
+
+
 def trace_url(root_path: str, id_: str) -> str:
     """The address of a program's trace, for a page of this server. root_path: as in the ASGI scope."""
     return f"{root_path}/s/{id_}.trace.json"
@@ -24,9 +31,20 @@ def trace_url(root_path: str, id_: str) -> str:
 
 def permalink_id(url: str, base: str) -> str | None:
     """The id in a permalink, or in the address of its frame; None for any other address. base: the public URL."""
-    path = url.partition("#")[0].partition("?")[0]
-    match = _PERMALINK.fullmatch(path[len(base) :]) if starts_with_base(path, base) else None
+    match = _PERMALINK.fullmatch(path_below(url, base))
     return match[1] if match else None
+
+
+def series_place(url: str, base: str) -> tuple[str, int | None] | None:
+    """The id and the place in the address of a series, or of its frame; None for any other address. base: the public URL."""
+    match = _SERIES.fullmatch(path_below(url, base))
+    return (match[1], int(match[2]) if match[2] else None) if match else None
+
+
+def path_below(url: str, base: str) -> str:
+    """The path of an address below the public URL, without query and fragment; "" for an address elsewhere."""
+    path = url.partition("#")[0].partition("?")[0]
+    return path[len(base) :] if starts_with_base(path, base) else ""
 
 
 def starts_with_base(url: str, base: str) -> bool:

@@ -51,6 +51,7 @@ const bundles = [
       main: "static/js/main.js",
       embed: "static/js/embed.js",
       compare: "static/js/compare/page.js",
+      series_new: "static/js/series/page.js",
       compare_embed: "static/js/compare/embed.js",
     },
     plugins: [listChunks],

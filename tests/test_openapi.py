@@ -174,6 +174,9 @@ OPERATIONS = [
     ("GET", "/s/{id}.png", 10),
     ("GET", "/s/{id}.card.png", 10),
     ("GET", "/s/{id}.html", 10),
+    ("POST", "/api/series", 30),
+    ("GET", "/series/{id}.json", 10),
+    ("GET", "/series/{id}.html", 10),
     ("GET", "/oembed", 15),
     ("GET", "/healthz", 3),
     ("GET", "/readyz", 3),
@@ -203,6 +206,9 @@ POSTS = [path for method, path, _ in OPERATIONS if method == "POST" and "{" not 
 
 @pytest.mark.parametrize("path", POSTS)
 def test_printed_examples_work_as_they_are(site: Site, described: dict[str, Any], path: str) -> None:
+    if path == "/api/series":  # its example is a series of the program that is saved as an example
+        for program in printed_examples(described, "/api/scenarios"):
+            assert site.ask("POST", "/api/scenarios", JSON, json.dumps(program).encode()).status in (200, 201)
     for example in printed_examples(described, path):
         answer = site.ask("POST", path, JSON, json.dumps(example).encode())
         assert answer.status in (200, 201), (example, answer.body[:500])

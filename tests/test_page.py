@@ -213,7 +213,9 @@ def test_both_languages(page: Any, site: str) -> None:
     assert re.search("[\u4e00-\u9fff]", page.locator("#sentences").inner_text())
 
 
-@pytest.mark.parametrize("prefix", ["", "builder.", "commands.", "course.", "findings.", "gallery.", "matrix."])
+@pytest.mark.parametrize(
+    "prefix", ["", "builder.", "commands.", "course.", "findings.", "gallery.", "matrix.", "series."]
+)
 def test_both_languages_have_the_same_sentences(prefix: str) -> None:
     files = (ROOT / f"static/locales/{prefix}{name}.json" for name in ("en", "zh"))
     english, chinese = (json.loads(path.read_text()) for path in files)

@@ -16,7 +16,8 @@ from server.program_service import describe
 from server.rate_limits import RateLimited
 from server.services import Services, create_services
 from server.settings import Settings
-from server.store.repository import ProgramRemoved, ProgramTooLarge
+from server.store.contents import ContentRemoved
+from server.store.repository import ProgramTooLarge
 from server.wire.api import RunRequest
 from server.wire.problems import ProblemError
 from server.wire.saved_programs import Content
@@ -81,7 +82,7 @@ def test_what_is_refused_is_counted_by_its_code_and_not_run(tmp_path: Path) -> N
         assert (error.value.status, error.value.problem.code) == (422, "no_parent")
         await services.store.remove(first.id)
         for ask in (services.programs.save(Content(source="x = 0"), VISITOR, run), services.programs.find(first.id)):
-            with pytest.raises(ProgramRemoved):
+            with pytest.raises(ContentRemoved):
                 await ask
         assert len(run.requests) == 1 and counted(services, "saves_refused") == {"limited": 1, "removed": 1}
 

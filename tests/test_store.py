@@ -21,10 +21,11 @@ from sqlalchemy import inspect, text, update
 
 from server.__main__ import main
 from server.settings import SettingError
-from server.store import repository as module
+from server.store import contents as module
+from server.store.contents import ContentRemoved, QuotaExceeded
 from server.store.database import Database, StoreUnavailable
 from server.store.ids import ALPHABET, candidate_ids, canonical, digest, is_plausible
-from server.store.repository import ProgramRemoved, ProgramTooLarge, QuotaExceeded, Repository
+from server.store.repository import ProgramTooLarge, Repository
 from server.store.tables import metadata, saved_programs
 from server.wire.saved_programs import ArchiveRecord, Content, Versions
 from tests.databases import DatabaseConfig, DatabaseFactory
@@ -211,7 +212,7 @@ def test_removal_leaves_a_tombstone_and_nothing_else(database: DatabaseConfig) -
         id_, _ = await store.save(secret, WHOLE, MADE)
         assert await store.remove(id_, "asked for") and not await store.remove(id_)
         for ask in (store.find(id_), store.find_content(secret), store.save(secret, WHOLE, MADE)):
-            with pytest.raises(ProgramRemoved):
+            with pytest.raises(ContentRemoved):
                 await ask
         assert await store.exists(id_)
         entries = [entry async for entry in store.entries()]
@@ -237,7 +238,7 @@ def test_migrations_go_up_and_down(database: DatabaseConfig) -> None:
         database.folder.mkdir(parents=True, exist_ok=True)
         for _ in range(2):
             await opened.migrate_to("head")
-            assert await tables() == {"scenarios"}
+            assert await tables() == {"scenarios", "series"}
             async with opened._engine.connect() as connection:
                 wrong = await connection.run_sync(
                     lambda sync: compare_metadata(MigrationContext.configure(sync), metadata)
@@ -329,7 +330,7 @@ def test_a_tombstone_is_not_taken_back_from_an_archive(database: DatabaseConfig)
         records = [record async for record in store.records()]
         await store.remove(id_)
         assert await store.import_records(records) == 0
-        with pytest.raises(ProgramRemoved):
+        with pytest.raises(ContentRemoved):
             await store.find(id_)
 
     database.do(work)

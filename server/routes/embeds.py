@@ -1,4 +1,4 @@
-"""A saved program in another site's page: the frame that shows it, and the oEmbed answer that describes the frame."""
+"""A saved program in another site's page: the frame that shows it, and the oEmbed answer that describes the frame, also a series'."""
 
 from typing import Annotated, Any, Literal
 
@@ -7,11 +7,13 @@ from fastapi.responses import HTMLResponse, JSONResponse
 
 from server.dependencies import ServicesDep
 from server.http_cache import MAX_AGE, cacheable, not_modified
-from server.oembed import oembed
+from server.oembed import oembed, series_oembed
 from server.routes.saved_programs import NOT_FOUND
 from server.security import content_security_policy
+from server.services import Services
+from server.store.repository import SavedProgram
 from server.templating import render_public, request_language
-from server.urls import permalink, permalink_id, public_url, trace_url
+from server.urls import permalink, permalink_id, public_url, series_place, trace_url
 from server.wire.api import ProblemReply
 from server.wire.embeds import OEmbed
 from server.wire.pictures import Theme
@@ -33,29 +35,63 @@ async def embed(
 ) -> Response:
     """The stored trace to step through. Nothing is run, saved or remembered here."""
     program = await services.programs.find(id_)
-    headers = {
-        "Content-Security-Policy": content_security_policy(request.state.nonce, services.settings.frames),
-        "Cross-Origin-Resource-Policy": "cross-origin",
-    }
     cached = not_modified(request, program, services.renderer.version)
     if cached is not None:
-        cached.headers.update(headers)  # a browser takes them in place of those it has
+        cached.headers.update(
+            frame_headers(request, services.settings.frames)
+        )  # a browser takes them in place of those it has
         return cached
-    lang = request_language(request) if "lang" in request.query_params else program.content.language
+    return cacheable(frame(request, services, program, theme), program, services.renderer.version)
+
+
+def frame(
+    request: Request,
+    services: Services,
+    program: SavedProgram,
+    theme: Theme | None,
+    *,
+    frames: str | None = None,
+    first: dict[str, Any] | None = None,
+    lang: str | None = None,
+    away: str | None = None,
+) -> Response:
+    """The page that steps through a stored trace. frames: who may frame it, by default who the host lets; first: what it is
+    told besides; lang, away: its language and where its heading leads, by default the program's.
+    """
+    language = request_language(request) if "lang" in request.query_params else lang or program.content.language
     title = program.content.title
-    first = {"trace_url": trace_url(request.scope["root_path"], program.id), "step": None, "title": title}
-    away = permalink(services.settings, request.scope["root_path"], program.id)
-    response = render_public(request, "embed.html", lang, first=first, away=away, title=title, theme=theme)
-    response.headers.update(headers)
-    return cacheable(response, program, services.renderer.version)
+    told = {
+        "trace_url": trace_url(request.scope["root_path"], program.id),
+        "step": None,
+        "title": title,
+        **(first or {}),
+    }
+    away = away or permalink(services.settings, request.scope["root_path"], program.id)
+    response = render_public(request, "embed.html", language, first=told, away=away, title=title, theme=theme)
+    response.headers.update(frame_headers(request, frames or services.settings.frames))
+    response.headers["Cache-Control"] = f"public, max-age={MAX_AGE}"
+    return response
+
+
+def frame_headers(request: Request, frames: str) -> dict[str, str]:
+    """Of a page that other sites may frame. frames: which ones."""
+    return {
+        "Content-Security-Policy": content_security_policy(request.state.nonce, frames),
+        "Cross-Origin-Resource-Policy": "cross-origin",
+    }
 
 
 @router.get(
-    "/oembed", response_model=OEmbed, responses=ANSWERS, summary="How a saved program is embedded in another page"
+    "/oembed",
+    response_model=OEmbed,
+    responses=ANSWERS,
+    summary="How a saved program, or a series, is embedded in another page",
 )
 async def get_oembed(
     services: ServicesDep,
-    url: Annotated[str, Query(max_length=2000, description="A permalink of this server, with or without a step.")],
+    url: Annotated[
+        str, Query(max_length=2000, description="A permalink or a series of this server, with or without a step.")
+    ],
     maxwidth: MaxSize = None,
     maxheight: MaxSize = None,
     format_: Annotated[Literal["json", "xml"], Query(alias="format")] = "json",
@@ -66,10 +102,15 @@ async def get_oembed(
     base = public_url(services.settings)
     if not base:
         raise ProblemError(501, "no_address", "GRADBOX_PUBLIC_URL is not set on this server")
+    headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": f"public, max-age={MAX_AGE}"}
+    place = series_place(url, base)
+    if place is not None:
+        series = await services.series.find(place[0])
+        body = series_oembed(series, place[1], base, maxwidth, maxheight)
+        return JSONResponse(body.model_dump(), headers=headers)
     id_ = permalink_id(url, base)
     if id_ is None:
         raise ProblemError(404, "not_ours", "this address is no permalink of this server", field="url")
     program = await services.programs.find(id_)
     body = oembed(program, base, url.partition("#")[2], maxwidth, maxheight)
-    headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": f"public, max-age={MAX_AGE}"}
     return JSONResponse(body.model_dump(), headers=headers)

@@ -16,6 +16,7 @@ from server.program_service import Run, describe
 from server.python_script import python_script
 from server.routes.api import ANSWERS
 from server.services import Services
+from server.store.repository import SavedProgram
 from server.templating import render
 from server.trace_response import trace_response
 from server.urls import permalink, public_url, trace_url
@@ -125,19 +126,29 @@ async def script(request: Request, id_: Id, services: ServicesDep) -> Response:
 async def saved_program_page(request: Request, id_: Id, services: ServicesDep) -> Response:
     """The workbench with a saved program and its stored trace; needs no worker."""
     program = await services.programs.find(id_)
+    values: dict[str, Any] = {}
+    base = public_url(services.settings)
+    if base:
+        url = permalink(services.settings, request.scope["root_path"], program.id)
+        values = {"url": url, "oembed": f"{base}/oembed?{urlencode({'url': url})}"}
+    return saved_page(request, services, program, {}, **values)
+
+
+def saved_page(
+    request: Request, services: Services, program: SavedProgram, told: dict[str, Any], **values: Any
+) -> Response:
+    """The workbench with a saved program. told: what its script is told besides; values: for the template."""
     reply = describe(program, permalink(services.settings, request.scope["root_path"], program.id))
     first: dict[str, Any] = {
+        **told,
         "source": reply.source,
         "trace_url": trace_url(request.scope["root_path"], program.id),
         "saved": reply.model_dump(mode="json", by_alias=True, exclude={"source"}),
     }
     if request.query_params.get("predict") == "1":  # what is said of the run may tell what is to be predicted
         first["saved"] |= {"description": "", "note": ""}
-    values: dict[str, Any] = {"title": reply.title, "look_at": reply.description, "saved": reply}
+    values |= {"title": reply.title, "look_at": reply.description, "saved": reply}
     values["now"] = services.pool.zygote.versions.get("torch")
-    base = public_url(services.settings)
-    if base:
-        values |= {"url": reply.url, "oembed": f"{base}/oembed?{urlencode({'url': reply.url})}"}
     response = render(
         request, "page.html", first=first, devices=services.pool.devices, live=services.settings.live_mode, **values
     )

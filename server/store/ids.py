@@ -1,11 +1,11 @@
-"""The id of a saved program: a hash of its content, in characters that are not confused and spell no words."""
+"""The id of a saved program or a series: a hash of its content, in characters that are not confused and spell no words."""
 
 import hashlib
 import json
 import re
 from collections.abc import Iterator
 
-from server.wire.saved_programs import Content
+from server.wire.base import RequestModel
 
 ALPHABET = "256789dfhjkmnprtvwx"
 """No vowels, no digits that look like vowels (0, 1, 3, 4), and one of each group of similar characters."""
@@ -17,7 +17,7 @@ _MAX_LENGTH = 61
 _ID = re.compile(f"[{ALPHABET}]{{{MIN_LENGTH},{_MAX_LENGTH}}}")
 
 
-def canonical(content: Content) -> str:
+def canonical(content: RequestModel) -> str:
     """The content as canonical JSON in ASCII. Defaults are left out, so that a new field changes no digest."""
     content_fields = content.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return json.dumps(content_fields, sort_keys=True, separators=(",", ":"))

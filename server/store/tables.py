@@ -1,4 +1,4 @@
-"""The table of saved programs. The migrations create it in a database."""
+"""The tables of saved programs and of series. The migrations create them in a database."""
 
 from sqlalchemy import BigInteger, Column, Index, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
@@ -19,3 +19,20 @@ saved_programs = Table(
     UniqueConstraint("digest", name="scenarios_digest"),
     Index("scenarios_size", "size"),  # the quota's sum is read from it alone
 )
+
+series = Table(
+    "series",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("digest", String(64), nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("removed", BigInteger),
+    Column("reason", Text),
+    Column("content", Text),  # it names its programs by id; one that is removed is still named
+    UniqueConstraint("digest", name="series_digest"),
+    Index("series_size", "size"),
+)
+
+CONTENT_TABLES = (saved_programs, series)
+"""Those whose sizes the quota is about."""

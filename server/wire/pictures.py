@@ -7,12 +7,15 @@ from pydantic import Field
 from server.wire.base import Model
 
 ComparisonKind = Literal["comparison", "comparison_picture", "comparison_file"]
-Kind = Literal["stage", "loom", "card", "thumbnail", "still", "file", "findings", "summary", "reading"] | ComparisonKind
+Kind = (
+    Literal["stage", "loom", "card", "thumbnail", "still", "file", "series_file", "findings", "summary", "reading"]
+    | ComparisonKind
+)
 Theme = Literal["light", "dark"]
 
 
 class DrawRequest(Model):
-    """What to draw. Of a comparison, two traces by side. step: counted from 0; None is the one that the page opens with, or no step for a loom; of a
+    """What to draw. Of a comparison, two traces by side; of a series' file, all that it holds. step: counted from 0; None is the one that the page opens with, or no step for a loom; of a
     comparison the place, None where the two part.
 
     png: a PNG instead of an SVG. body: the markup of the offline file. note, address: what it says of the program. size: bytes of the gzipped trace.

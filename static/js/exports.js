@@ -8,15 +8,16 @@ import { readingOf } from "./reading.js";
 import { findingsReply, summaryReply } from "./findings/reply.js";
 
 /**
- * @typedef {{kind: "stage" | "loom" | "card" | "thumbnail" | "still" | "file" | "findings" | "summary" | "reading" | import("./compare/exports.js").ComparisonKind, step: number | null, title: string, note: string, address: string, theme: "light" | "dark", language: string,
+ * @typedef {{kind: "stage" | "loom" | "card" | "thumbnail" | "still" | "file" | "series_file" | "findings" | "summary" | "reading" | import("./compare/exports.js").ComparisonKind, step: number | null, title: string, note: string, address: string, theme: "light" | "dark", language: string,
  *   tallest: number, body: string, style: string, script: string, nonce: string}} ExportRequest
  *   note, address: of the offline file, empty where there is none. step: null is the one that a reader would be shown first; body, style, script, nonce: the offline file's
  */
 
-/** @param {string} text the trace, or for a comparison both, by side @param {ExportRequest} request @returns {{made: string} | {steps: number}} steps: how many there are, where the one request for is not among them */
+/** @param {string} text the trace, or for a comparison both, by side, for the file of a series all that it holds @param {ExportRequest} request @returns {{made: string} | {steps: number}} steps: how many there are, where the one request for is not among them */
 export function render(text, request) {
   const trace = JSON.parse(text);
   const { kind, step, title } = request;
+  if (kind === "series_file") return { made: standalone({ ...request, theme: null, data: trace }) };
   if (isComparison(kind)) return { made: exportComparison(trace, kind, request) };
   if (step !== null && step >= trace.steps.length) return { steps: trace.steps.length };
   if (kind === "stage") return { made: pictureOf(trace, step, request) };

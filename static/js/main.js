@@ -30,10 +30,13 @@ import { ROOT } from "./root.js";
 import { createRunner } from "./running.js";
 import { startSaving } from "./saving.js";
 import { createSiblingChips } from "./siblings/chips.js";
+import { atNote } from "./series/reader.js";
+import { startSeriesParts } from "./series/workbench.js";
 import { startSharing } from "./sharing.js";
 import { fixedText } from "./repair.js";
 import { createStore, differs } from "./store.js";
 import { startTheme } from "./theme.js";
+import { createUnseenForm } from "./unseen_form.js";
 import * as url from "./url.js";
 import { preferredView } from "./views.js";
 
@@ -44,9 +47,11 @@ const { say } = await loadLocale(document.documentElement.lang);
 const element = (id) => /** @type {T} */ (document.getElementById(id));
 const option = (/** @type {HTMLOptionElement} */ { value }) => value;
 
+const first = JSON.parse(element("first").textContent ?? "{}");
+
 /** What the server sent with the page. @returns {import("./page_state.js").Page} */
 function readPage() {
-  const { source = "", trace_url: traceUrl = null, saved = null } = JSON.parse(element("first").textContent ?? "{}");
+  const { source = "", trace_url: traceUrl = null, saved = null } = first;
   const device = /** @type {HTMLSelectElement | null} */ (document.getElementById("device"));
   const devices = [...(device?.options ?? [])].map(option);
   const isLive = readLive(element("workbench").dataset.live ?? "off");
@@ -158,15 +163,11 @@ function showStepFacts(state, before) {
   element("alive").textContent = say("alive", { size: bytesLabel(bytes[step]) });
 }
 
-/** @param {import("./skipped_iterations.js").Gap} gap */
-function showSkippedIterations({ skipped, from, to }) {
-  const key = to === null ? "unseen_to_end" : from === to ? "unseen_one" : "unseen_between";
-  element("unseen-text").textContent = say(key, { n: skipped, from, to });
-  const field = /** @type {HTMLInputElement} */ (element("unseen-at"));
-  field.min = String(from);
-  field.max = to === null ? "" : String(to);
-  field.value = String(from);
-}
+const showSkippedIterations = createUnseenForm(
+  { form: element("unseen"), text: element("unseen-text"), field: element("unseen-at") },
+  say,
+  (index) => dispatch({ type: "iterationRequested", index }),
+);
 
 /** Keeps what the reader writes, and offers what was kept to a page that shows another program.
  * @param {PageState} state @param {PageState | null} before */
@@ -233,10 +234,6 @@ element("kept-show").addEventListener("click", () => {
   const source = select.keptDraft(store.state());
   if (source !== null) dispatch({ type: "programEdited", text: source });
 });
-element("unseen").addEventListener("submit", (event) => {
-  event.preventDefault();
-  dispatch({ type: "iterationRequested", index: Number(/** @type {HTMLInputElement} */ (element("unseen-at")).value) });
-});
 startCopyLink(
   element("copy"),
   () => fragmentOf(store.state()),
@@ -289,12 +286,17 @@ startSaving(
     },
   },
 );
-if (page.saved)
-  startRerun(
-    { button: /** @type {HTMLButtonElement} */ (element("rerun")), status: element("rerun-told") },
-    say,
-    page.saved.id,
-  );
+if (page.saved) startRerun({ button: element("rerun"), status: element("rerun-told") }, say, page.saved.id);
+const sharing = {
+  copied(/** @type {string} */ name) {
+    element("where").textContent = `${name}: ${say("copied")}`;
+  },
+  failed: () => dispatch({ type: "problemFound", problem: { key: "not_copied" } }),
+};
+startSeriesParts(element, { saved: page.saved, series: first.series ?? null }, store, say, {
+  isSaved: select.isSavedProgram,
+  ...sharing,
+});
 startSharing(
   element("takeaway-menu"),
   () => {
@@ -308,12 +310,7 @@ startSharing(
         url.stepFragment(state.step) + url.viewFragment(state.view) + url.predictFragment(state.predict !== null),
     };
   },
-  {
-    copied(name) {
-      element("where").textContent = `${name}: ${say("copied")}`;
-    },
-    failed: () => dispatch({ type: "problemFound", problem: { key: "not_copied" } }),
-  },
+  sharing,
 );
 
 const help = /** @type {HTMLDialogElement} */ (element("help"));
@@ -344,7 +341,7 @@ for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.queryS
 
 render(store.state(), null);
 store.subscribe(render);
-const opening = await url.readAddress(location.hash);
+const opening = atNote(await url.readAddress(location.hash), page.predicts ? null : (first.series?.step ?? null));
 const chosen = program.chosenSettings();
 dispatch({ type: "pageOpened", address: opening });
 if (chosen) dispatch({ type: "settingsChanged", settings: chosen }); // made while the page was getting ready

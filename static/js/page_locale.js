@@ -33,6 +33,12 @@ const COURSE = {
   zh: () => import("../locales/course.zh.json", { with: { type: "json" } }),
 };
 
+/** @type {Record<string, Load>} */
+const SERIES = {
+  en: () => import("../locales/series.en.json", { with: { type: "json" } }),
+  zh: () => import("../locales/series.zh.json", { with: { type: "json" } }),
+};
+
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} English where the language is not known */
 export const loadLocale = (language) => loadSentences(SENTENCES, language);
 
@@ -47,6 +53,9 @@ export const loadPredictLocale = (language) => loadSentences(PREDICT, language);
 
 /** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of the course */
 export const loadCourseLocale = (language) => loadSentences(COURSE, language);
+
+/** @param {string} language @returns {Promise<import("./sentences.js").Locale>} of the page on which a series is made */
+export const loadSeriesLocale = (language) => loadSentences(SERIES, language);
 
 /** @param {Record<string, Load>} sentences by language @param {string} language */
 async function loadSentences(sentences, language) {

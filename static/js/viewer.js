@@ -11,6 +11,7 @@ import { initial, reduce } from "./page_state.js";
 import { createPicturePane } from "./picture_pane.js";
 import { dueQuestion } from "./predict/mode.js";
 import { startPredict } from "./predict_loader.js";
+import { startSeries } from "./series/reader.js";
 import { lineTone } from "./stepping.js";
 import { createStore, differs } from "./store.js";
 import { startTheme } from "./theme.js";
@@ -32,17 +33,20 @@ function addressOf(fragment, step) {
 
 /**
  * Show a trace to step through.
- * @param {{trace: import("./trace.js").Trace, step: number | null, title: string, note?: string, address?: string}} content
- *   step: null for the opening one
+ * @param {{trace: import("./trace.js").Trace, step: number | null, title: string, note?: string, address?: string,
+ *   series?: import("./series/reader.js").Series}} content
+ *   step: null for the opening one; series: that the program is shown of
  * @param {import("./locale.js").Locale["say"]} say
  * @param {import("./findings_card.js").LoadFindings} loadFindings
  * @param {import("./predict_loader.js").LoadPredict} loadPredict
+ * @param {() => Promise<import("./series/reader.js").Note>} [loadNote] of a series
  */
 export function startViewer(
-  { trace, step: firstStep, title, note = "", address = "" },
+  { trace, step: firstStep, title, note = "", address = "", series },
   say,
   loadFindings,
   loadPredict,
+  loadNote,
 ) {
   const about = { title, note, address };
   /** In a frame, the link to the permalink. */
@@ -110,6 +114,7 @@ export function startViewer(
   }
 
   startPredict(element, store, say, { load: loadPredict, loadFindings, failed() {} });
+  if (series && loadNote) startSeries(series, store, say, { note: loadNote, isSaved: () => true });
   startTheme(element("theme"));
   element("title").textContent = title;
   element("about").replaceChildren(...aboutLines(about));

@@ -1,0 +1,170 @@
+"""Series of saved programs: making one, its pages, its frame in another site's page, and its offline file."""
+
+from functools import partial
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse
+
+from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
+from server.disconnection import unless_disconnected
+from server.http_cache import MAX_AGE
+from server.routes.embeds import frame
+from server.routes.exports import ANSWERS as EXPORT_ANSWERS
+from server.routes.exports import OFFLINE_POLICY, answers
+from server.routes.saved_programs import NOT_FOUND, SAVE, saved_page
+from server.security import content_security_policy
+from server.series_file import offline_series
+from server.series_service import Series, describe
+from server.templating import render, render_partial, request_language
+from server.urls import public_url, series_url
+from server.wire.api import ProblemReply
+from server.wire.pictures import DrawRequest, Theme
+from server.wire.saved_programs import Language
+from server.wire.series import MAX_NOTE, MAX_PROGRAMS, SeriesContent, SeriesReply
+
+router = APIRouter()
+Id = Annotated[str, Path(alias="id")]
+Place = Annotated[int, Path(alias="place", ge=1, le=MAX_PROGRAMS)]
+
+FOUND: dict[int | str, dict[str, Any]] = {status: answer for status, answer in NOT_FOUND.items() if status != 304}
+FOUND[404] = {"model": ProblemReply, "description": "There is no such series."}
+SAVE_SERIES: dict[int | str, dict[str, Any]] = {
+    **SAVE,
+    200: {"model": SeriesReply, "description": "The same series was saved before, under this id."},
+    201: {"model": SeriesReply, "description": "The series was saved."},
+    422: {"model": ProblemReply, "description": "A field is wrong; `error.field` names it, like `items.2.program`."},
+    429: {"model": ProblemReply, "description": "Too many saves; `Retry-After` says when to try again."},
+}
+FILE: dict[int | str, dict[str, Any]] = {
+    **answers("text/html", "The file."),
+    404: FOUND[404],
+    413: {"model": ProblemReply, "description": "Its runs have more bytes than GRADBOX_SERIES_FILE."},
+    429: EXPORT_ANSWERS[429],
+}
+
+
+@router.post("/api/series", response_model=SeriesReply, status_code=201, responses=SAVE_SERIES, summary="Save a series")
+async def save(body: SeriesContent, request: Request, services: ServicesDep, client: ClientDep) -> Response:
+    """Saved programs in an order, each with a note that may be bound to a step. 201 with its id and address; 200 where the
+    same series was saved before. The programs have to be saved already: the one of the example is that of
+    `POST /api/scenarios`. Where an item does not fit, `error.field` names it.
+    """
+    series, new = await services.series.save(body, client)
+    reply = describe(series, series_url(services.settings, request.scope["root_path"], series.saved.id))
+    return JSONResponse(reply.model_dump(mode="json"), 201 if new else 200, {"Location": reply.url})
+
+
+@router.get("/series/{id}.json", response_model=SeriesReply, responses=FOUND, summary="A series without its traces")
+async def get_series(request: Request, id_: Id, services: ServicesDep) -> Response:
+    """Its texts, and its programs in their order; `available` is false for one that the host has removed since."""
+    series = await services.series.find(id_)
+    reply = describe(series, series_url(services.settings, request.scope["root_path"], series.saved.id))
+    headers = {"Cache-Control": f"public, max-age={MAX_AGE}"}
+    if services.settings.frames != "'none'":  # a frame in a sandbox is of no origin, and fetches it as a stranger
+        headers["Access-Control-Allow-Origin"] = "*"
+    return JSONResponse(reply.model_dump(mode="json"), headers=headers)
+
+
+@router.get("/series/{id}.html", response_class=Response, responses=FILE, summary="A series as a file")
+async def offline_file(
+    id_: Id,
+    services: ServicesDep,
+    client: ClientDep,
+    disconnected: DisconnectedDep,
+    lang: Annotated[Language | None, Query(description="Of the page; the series' language by default.")] = None,
+) -> Response:
+    """One HTML file with all programs of the series, which needs no server. Removed programs are left out."""
+    series = await services.series.find(id_)
+    language = lang or series.saved.content.language
+    address = series_url(services.settings, "", series.saved.id)
+    content = await offline_series(services.series, series, services.settings.series_file, address)
+    draw = DrawRequest(
+        kind="series_file",
+        language=language,
+        title=series.saved.content.title,
+        body=render_partial("partials/_offline.html", language),
+    )
+    hit_limit = partial(services.picture_limits.hit, client)
+    drawing = services.renderer.get(content.name, draw, content.data, hit_limit, client.network)
+    headers = {
+        "Content-Security-Policy": OFFLINE_POLICY,
+        "Content-Disposition": f'attachment; filename="gradbox-series-{series.saved.id}.html"',
+        "Cache-Control": f"public, max-age={MAX_AGE}",
+    }
+    body = await unless_disconnected(drawing, disconnected)
+    return Response(body, media_type="text/html; charset=utf-8", headers=headers)
+
+
+@router.get("/series/new", response_class=HTMLResponse, include_in_schema=False)
+async def new_series(request: Request) -> Response:
+    """Where a series is made. What is not saved yet is in the visitor's browser."""
+    first = {"max_programs": MAX_PROGRAMS}
+    response = render(request, "series_new.html", first=first, max_note=MAX_NOTE)
+    policy = content_security_policy(request.state.nonce)
+    response.headers["Content-Security-Policy"] = f"{policy}; frame-src 'self'"
+    return response
+
+
+@router.get("/series/stage/{id}", response_class=HTMLResponse, include_in_schema=False)
+async def stage(request: Request, id_: Id, services: ServicesDep, theme: Theme | None = None) -> Response:
+    """A saved program's stage in the page above, whoever else may frame one."""
+    program = await services.programs.find(id_)
+    return frame(request, services, program, theme, frames="'self'")
+
+
+@router.get("/series/{id}", response_class=HTMLResponse, include_in_schema=False)
+@router.get("/series/{id}/{place}", response_class=HTMLResponse, include_in_schema=False)
+async def series_page(request: Request, id_: Id, services: ServicesDep, place: Place | None = None) -> Response:
+    """The workbench with a program of a series; without a place, the first one that there is."""
+    series = await services.series.find(id_)
+    place = place or series.first_available()
+    program = await services.series.program(series, place)
+    url = series_url(services.settings, request.scope["root_path"], series.saved.id)
+    shown: dict[str, Any] = {"series": series.saved}
+    base = public_url(services.settings)
+    if base:
+        shown |= {"url": url, "oembed": f"{base}/oembed?{urlencode({'url': url})}"}
+    return saved_page(request, services, program, {"series": reading(request, series, place)}, **shown)
+
+
+@router.get("/embed/series/{id}", response_class=HTMLResponse, include_in_schema=False)
+@router.get("/embed/series/{id}/{place}", response_class=HTMLResponse, include_in_schema=False)
+async def series_frame(
+    request: Request, id_: Id, services: ServicesDep, place: Place | None = None, theme: Theme | None = None
+) -> Response:
+    """A series in another site's page. Nothing is run, saved or remembered here."""
+    series = await services.series.find(id_)
+    place = place or series.first_available()
+    program = await services.series.program(series, place)
+    language = request_language(request) if "lang" in request.query_params else series.saved.content.language
+    away = series_url(services.settings, request.scope["root_path"], series.saved.id, place)
+    series_values = reading(request, series, place, in_frame=True)
+    first = {"series": series_values, "step": series_values["step"]}
+    return frame(request, services, program, theme, first=first, lang=language, away=away)
+
+
+def reading(request: Request, series: Series, place: int, in_frame: bool = False) -> dict[str, Any]:
+    """What the page of a program is told of the series: where its programs are opened, and where its notes are.
+
+    The notes themselves come later, so that a page in predict mode has none of a step that its reader has not seen.
+    """
+    root, id_ = request.scope["root_path"], series.saved.id
+    folder = f"{root}/embed/series/{id_}" if in_frame else f"{root}/series/{id_}"
+    kept = {name: request.query_params[name] for name in ("lang", "theme", "predict") if name in request.query_params}
+    query = f"?{urlencode(kept)}" if kept else ""
+    predicts = kept.get("predict") == "1"
+    return {
+        "title": series.saved.content.title,
+        "url": None if in_frame else folder + query,
+        "notes": f"{root}/series/{id_}.json",
+        "place": place,
+        "step": None if predicts else series.items[place - 1].step,
+        "items": [
+            {"place": k, "title": title, "url": f"{folder}/{k}{query}"}
+            for k, title in enumerate(series.titles, 1)
+            if title is not None
+        ],
+        "removed": series.titles.count(None),
+    }

@@ -1,0 +1,57 @@
+"""The offline file of a series: its notes and the stored traces of its programs, as the renderer gets them."""
+
+import asyncio
+import base64
+import gzip
+import hashlib
+import json
+from dataclasses import dataclass
+
+from server.series_service import Series, SeriesService
+from server.settings_docs import format_bytes
+from server.wire.problems import ProblemError
+
+
+class SeriesTooLarge(ProblemError):
+    """The compressed traces have more bytes than GRADBOX_SERIES_FILE allows."""
+
+    def __init__(self, limit: int) -> None:
+        message = f"the runs of this series have more than {format_bytes(limit)}, too much for one file"
+        super().__init__(413, "too_large", message)
+
+
+@dataclass(frozen=True)
+class OfflineSeries:
+    """name: by which the cache of drawings finds it. data: JSON, gzipped."""
+
+    name: str
+    data: bytes
+
+
+async def offline_series(service: SeriesService, series: Series, limit: int, address: str) -> OfflineSeries:
+    """What the file holds. limit: bytes of all traces, compressed. address: the series' page, if it has an absolute one.
+
+    A program that stands in the series twice is in the file once. Raises SeriesTooLarge, ContentRemoved, StoreUnavailable.
+    """
+    series.first_available()
+    traces: dict[str, bytes] = {}
+    for place, (item, title) in enumerate(zip(series.items, series.titles, strict=True), 1):
+        if title is not None and item.program not in traces:
+            traces[item.program] = (await service.program(series, place)).trace
+            if sum(map(len, traces.values())) > limit:
+                raise SeriesTooLarge(limit)
+    content = series.saved.content
+    items = [
+        {"place": place, "title": title, **item.model_dump()}
+        for place, (item, title) in enumerate(zip(series.items, series.titles, strict=True), 1)
+        if title is not None
+    ]
+    fields = {"title": content.title, "description": content.description, "address": address, "items": items}
+    data = await asyncio.to_thread(packed, {**fields, "removed": series.titles.count(None)}, traces)
+    return OfflineSeries(f"series {hashlib.sha256(data).hexdigest()}", data)
+
+
+def packed(series: dict[str, object], traces: dict[str, bytes]) -> bytes:
+    """As one JSON object, gzipped; each trace stays compressed, in base64."""
+    texts = {id_: base64.b64encode(trace).decode() for id_, trace in traces.items()}
+    return gzip.compress(json.dumps({"series": series, "traces": texts}).encode(), 1, mtime=0)

@@ -1,0 +1,141 @@
+"""What saved programs and series have in common in the database: content by its digest, ids, the quota, removal."""
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, Table, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from server.store.database import Database
+from server.store.ids import candidate_ids, digest
+from server.store.tables import CONTENT_TABLES
+from server.wire.problems import ProblemError
+
+PAGE_SIZE = 20
+"""Rows that are read at a time."""
+
+
+class ContentRemoved(ProblemError):
+    """The host removed this for good. what: `program` or `series`."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(410, "removed", f"the host of this server has removed this {what}")
+
+
+class QuotaExceeded(ProblemError):
+    """All that is saved has as many bytes as GRADBOX_QUOTA allows."""
+
+    def __init__(self) -> None:
+        super().__init__(507, "full", "this server has no space for more programs")
+
+
+class ContentStore:
+    """One table of `tables.py`. what: a row is. quota: bytes of all tables together."""
+
+    def __init__(self, database: Database, table: Table, what: str, quota: int) -> None:
+        self.database, self._table, self._what, self._quota = database, table, what, quota
+
+    async def exists(self, id_: str) -> bool:
+        """Whether this id was ever assigned, to what was removed as well. Raises StoreUnavailable."""
+        async with self.database.reading() as connection:
+            query = select(self._table.c.id).where(self._table.c.id == id_)
+            return connection is not None and (await connection.execute(query)).first() is not None
+
+    async def remove(self, id_: str, reason: str | None = None) -> bool:
+        """Delete everything but the record of the removal. False where there is no such row. Raises StoreUnavailable."""
+        if not await self.database.open_if_exists():
+            return False
+        columns = self._table.c
+        emptied = {name: None for name in ("content", "trace") if name in columns}
+        tombstone: dict[str, Any] = {**emptied, "size": 0, "removed": now_ms(), "reason": reason}
+        async with self.database.writing() as connection:
+            statement = update(self._table).where(columns.id == id_, columns.removed.is_(None)).values(**tombstone)
+            return (await connection.execute(statement)).rowcount == 1
+
+    async def _save(self, text: str, size: int, **values: Any) -> tuple[str, bool]:
+        """Save a content; its id, and whether it is new. text: canonical. size: bytes of the row. values: of further columns.
+
+        Raises ContentRemoved, QuotaExceeded, StoreUnavailable.
+        """
+        columns, hash_ = self._table.c, digest(text)
+        async with self.database.writing() as connection:
+            query = select(columns.id, columns.removed).where(columns.digest == hash_)
+            existing = (await connection.execute(query)).first()
+            if existing is not None and existing.removed is not None:
+                raise ContentRemoved(self._what)
+            if existing is not None:
+                return str(existing.id), False
+            if await used_bytes(connection) + size > self._quota:
+                raise QuotaExceeded
+            id_ = await self._shortest_free_id(connection, hash_)
+            row = {"id": id_, "digest": hash_, "created": now_ms(), "size": size, "content": text}
+            await connection.execute(insert(self._table).values(**row, **values))
+        return id_, True
+
+    async def _import(self, rows: Sequence[dict[str, Any]]) -> int:
+        """Save rows of an archive; the number of new ones. Those that exist, or were removed, do not change.
+
+        Raises ValueError for one whose id belongs to another content; then none is saved.
+        """
+        columns, count = self._table.c, 0
+        async with self.database.writing() as connection:
+            for row in rows:
+                query = select(columns.id, columns.digest)
+                query = query.where((columns.id == row["id"]) | (columns.digest == row["digest"]))
+                existing = (await connection.execute(query)).all()
+                if any((other.id, other.digest) != (row["id"], row["digest"]) for other in existing):
+                    raise ValueError(
+                        f"{row['id']}: this id belongs to another content in this database, or this content to another id"
+                    )
+                if not existing:
+                    await connection.execute(insert(self._table).values(**row))
+                    count += 1
+        return count
+
+    async def _rows(self, *columns: Any) -> AsyncIterator[Row[Any]]:
+        last, id_ = "", self._table.c.id
+        while True:
+            async with self.database.reading() as connection:
+                if connection is None:
+                    return
+                rows = (
+                    await connection.execute(select(*columns).where(id_ > last).order_by(id_).limit(PAGE_SIZE))
+                ).all()
+            for row in rows:
+                yield row
+            if len(rows) < PAGE_SIZE:
+                return
+            last = rows[-1].id
+
+    async def _shortest_free_id(self, connection: AsyncConnection, hash_: str) -> str:
+        """The shortest id of this digest that no other content has."""
+        candidates = list(candidate_ids(hash_))
+        id_ = self._table.c.id
+        taken = {row.id for row in await connection.execute(select(id_).where(id_.in_(candidates)))}
+        return next(name for name in candidates if name not in taken)
+
+
+def now_ms() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def iso_time(milliseconds: int) -> str:
+    """Milliseconds since 1970 as ISO 8601, UTC."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
+
+
+async def used_bytes(connection: AsyncConnection) -> int:
+    """The bytes of all that is saved, from the indexes of sizes alone."""
+    sums = [select(func.coalesce(func.sum(table.c.size), 0)) for table in CONTENT_TABLES]
+    return sum([int((await connection.execute(query)).scalar_one()) for query in sums])
+
+
+def check_identity(id_: str, hash_: str, content: str | None, is_removed: bool) -> None:
+    """Raises ValueError where an archive's id, digest and content do not fit each other."""
+    if id_ not in candidate_ids(hash_):
+        raise ValueError(f"{id_}: this id does not follow from the digest")
+    if content is not None and not is_removed and digest(content) != hash_:
+        raise ValueError(f"{id_}: the content does not match the digest")

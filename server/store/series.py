@@ -1,0 +1,83 @@
+"""Series in the database: finding, saving, removing, exporting and importing them."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+
+from server.store.contents import ContentRemoved, ContentStore, check_identity
+from server.store.database import Database
+from server.store.ids import is_plausible
+from server.store.repository import ListEntry
+from server.store.tables import series
+from server.wire.series import SeriesContent, SeriesRecord
+
+COLUMNS = series.c
+
+
+@dataclass(frozen=True)
+class SavedSeries:
+    """A series as it was saved. created: milliseconds since 1970."""
+
+    id: str
+    digest: str
+    created: int
+    content: SeriesContent
+
+
+class SeriesStore(ContentStore):
+    """quota: bytes of all series, and of all programs."""
+
+    def __init__(self, database: Database, quota: int) -> None:
+        super().__init__(database, series, "series", quota)
+
+    async def find(self, id_: str) -> SavedSeries | None:
+        """The series of this id, or None. Raises ContentRemoved, StoreUnavailable."""
+        if not is_plausible(id_):
+            return None
+        async with self.database.reading() as connection:
+            row = connection and (await connection.execute(select(series).where(COLUMNS.id == id_))).first()
+        if not row:
+            return None
+        if row.removed is not None:
+            raise ContentRemoved("series")
+        return SavedSeries(row.id, row.digest, row.created, SeriesContent.model_validate_json(row.content))
+
+    async def save(self, text: str) -> tuple[str, bool]:
+        """Save a series; its id, and whether it is new. text: canonical content.
+
+        Raises ContentRemoved, QuotaExceeded, StoreUnavailable.
+        """
+        return await self._save(text, len(text))
+
+    async def entries(self) -> AsyncIterator[ListEntry]:
+        """All series, by id."""
+        async for row in self._rows(COLUMNS.id, COLUMNS.created, COLUMNS.size, COLUMNS.content):
+            title = SeriesContent.model_validate_json(row.content).title if row.content is not None else None
+            yield ListEntry(row.id, row.created, row.size, title)
+
+    async def records(self) -> AsyncIterator[SeriesRecord]:
+        """All series for an archive, removed ones as well, by id."""
+        async for row in self._rows(series):
+            names = ("id", "digest", "created", "content", "removed", "reason")
+            yield SeriesRecord(**{name: getattr(row, name) for name in names})
+
+    async def import_records(self, records: Sequence[SeriesRecord]) -> int:
+        """Save records of an archive; the number of new ones. Series that exist, or were removed, do not change.
+
+        Raises ValueError for an invalid record, and for one whose id belongs to another content; then none is saved.
+        """
+        return await self._import([record_to_row(record) for record in records])
+
+
+def record_to_row(record: SeriesRecord) -> dict[str, Any]:
+    """The row of a record. Raises ValueError for an invalid one."""
+    check_identity(record.id, record.digest, record.content, record.removed is not None)
+    row = record.model_dump(exclude={"kind"})
+    if record.removed is not None:
+        return row | {"content": None, "size": 0}
+    if record.content is None:
+        raise ValueError(f"{record.id}: the content is missing, though the series was not removed")
+    SeriesContent.model_validate_json(record.content)
+    return row | {"size": len(record.content)}

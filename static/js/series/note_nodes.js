@@ -1,0 +1,54 @@
+/** A note as nodes: its text as it is, addresses of the web in it as links. */
+
+import { element } from "../elements.js";
+
+/** An address ends at a blank, at what may not stand in one, and before the punctuation of its sentence. */
+const ADDRESS = /https?:\/\/[!#-;=?-_a-z~]+/gi;
+const PUNCTUATION = /[.,;:!?)\]]+$/;
+
+/** @typedef {{text: string, url: string | null}} NotePart   url: null for plain text */
+
+/** @param {string} note @returns {NotePart[]} */
+export function noteParts(note) {
+  /** @type {NotePart[]} */
+  const parts = [];
+  let end = 0;
+  for (const match of note.matchAll(ADDRESS)) {
+    const text = match[0].replace(PUNCTUATION, (tail) => (closesBracket(match[0], tail) ? tail[0] : ""));
+    const url = webAddress(text);
+    if (!url) continue;
+    if (match.index > end) parts.push({ text: note.slice(end, match.index), url: null });
+    parts.push({ text, url });
+    end = match.index + text.length;
+  }
+  if (end < note.length) parts.push({ text: note.slice(end), url: null });
+  return parts;
+}
+
+/** Whether the first mark after an address closes a bracket that was opened in it, as in `…/Tensor_(machine_learning)`.
+ * @param {string} whole @param {string} tail */
+function closesBracket(whole, tail) {
+  return tail[0] === ")" && whole.slice(0, whole.length - tail.length).includes("(");
+}
+
+/** @param {string} text @returns {string | null} null where it is none of http or https */
+function webAddress(text) {
+  try {
+    const { protocol, href, hostname } = new URL(text);
+    return (protocol === "http:" || protocol === "https:") && hostname ? href : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} note @returns {(string | HTMLElement)[]} its line ends stay, for styles that show them */
+export function noteNodes(note) {
+  return noteParts(note).map(({ text, url }) => {
+    if (!url) return text;
+    const link = /** @type {HTMLAnchorElement} */ (element("a", "note-link", text));
+    link.href = url;
+    link.rel = "noopener nofollow";
+    link.target = "_blank";
+    return link;
+  });
+}

@@ -1,0 +1,175 @@
+/** The page on which a series is made: its programs in an order, a note to each, and the request that saves it. */
+
+import { loadSeriesLocale } from "../page_locale.js";
+import { ROOT } from "../root.js";
+import { startTheme } from "../theme.js";
+import { draftOf, emptyDraft, isEmpty, moved, programId, readDraft, requestBody, writeDraft } from "./draft.js";
+import { createNoteEditor } from "./note_editor.js";
+import { createOrderList } from "./order_list.js";
+
+const { say } = await loadSeriesLocale(document.documentElement.lang);
+/** @template {HTMLElement} T @param {string} id @returns {T} */
+const find = (id) => /** @type {T} */ (document.getElementById(id));
+/** @type {{max_programs: number}} */
+const { max_programs: maxPrograms } = JSON.parse(find("first").textContent ?? "{}");
+const query = new URLSearchParams(location.search);
+
+let draft = readDraft();
+let chosen = 0;
+
+const list = createOrderList(find("items"), say, { onChoose: choose, onMove: move, onRemove: remove });
+const editor = createNoteEditor(find, say, (change) => {
+  draft.items[chosen] = { ...draft.items[chosen], ...change };
+  writeDraft(draft);
+  list.show(draft.items, chosen);
+  editor.show(draft.items[chosen]);
+});
+
+/** @param {string} text "" for none */
+function showProblem(text) {
+  find("problem").textContent = text;
+  find("problem").hidden = !text;
+}
+
+/** Show the draft, and another item on the stage where that is asked for. @param {boolean} isOther */
+function render(isOther) {
+  writeDraft(draft);
+  list.show(draft.items, chosen);
+  find("none").hidden = draft.items.length > 0;
+  find("shown").hidden = !draft.items.length;
+  /** @type {HTMLButtonElement} */ (find("discard")).hidden = isEmpty(draft);
+  if (isOther && draft.items.length) editor.open(draft.items[chosen], chosen);
+}
+
+/** @param {number} k */
+function choose(k) {
+  chosen = k;
+  render(true);
+  list.focus(k);
+}
+
+/** @param {number} from @param {number} to */
+function move(from, to) {
+  const items = moved(draft.items, from, to);
+  if (items === draft.items) return;
+  const item = draft.items[chosen];
+  draft = { ...draft, items };
+  chosen = items.indexOf(item);
+  render(false);
+  find("shown-title").textContent = `${chosen + 1}. ${item.title || item.program}`;
+  list.focus(to);
+  find("moved").textContent = say("series_moved", { title: items[to].title || items[to].program, n: to + 1 });
+}
+
+/** @param {number} k */
+function remove(k) {
+  draft = { ...draft, items: draft.items.filter((_, at) => at !== k) };
+  const isOther = k === chosen;
+  if (k < chosen || chosen >= draft.items.length) chosen = Math.max(0, chosen - 1);
+  render(isOther);
+  if (draft.items.length) list.focus(Math.min(k, draft.items.length - 1));
+  else find("address").focus();
+}
+
+/** @param {import("./draft.js").Draft} next */
+function show(next) {
+  draft = next;
+  chosen = 0;
+  for (const name of /** @type {const} */ (["title", "description"])) field(name).value = draft[name];
+  render(true);
+}
+
+/** @param {"title" | "description"} name @returns {HTMLInputElement} */
+const field = (name) => find(`series-${name}`);
+
+for (const name of /** @type {const} */ (["title", "description"]))
+  field(name).addEventListener("input", () => {
+    draft = { ...draft, [name]: field(name).value };
+    writeDraft(draft);
+    find("discard").hidden = isEmpty(draft);
+  });
+
+find("add").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const address = /** @type {HTMLInputElement} */ (find("address"));
+  const id = programId(address.value);
+  if (!id) return showProblem(say("series_no_address"));
+  try {
+    const response = await fetch(`${ROOT}/s/${id}.json`);
+    const reply = await response.json();
+    if (!response.ok) return showProblem(reply.error.message);
+    showProblem("");
+    draft.items.push({ program: id, title: reply.title, note: "", step: null, seen: null });
+    address.value = "";
+    choose(draft.items.length - 1);
+  } catch {
+    showProblem(say("series_network"));
+  }
+});
+
+find("discard").addEventListener("click", () => {
+  show(emptyDraft());
+  field("title").focus();
+});
+
+find("save-series").addEventListener("click", async () => {
+  showProblem("");
+  if (!draft.title.trim()) return refuse(say("series_needs_title"), field("title"));
+  if (!draft.items.length) return refuse(say("series_needs_program"), find("address"));
+  if (draft.items.length > maxPrograms) return showProblem(say("series_too_many", { n: maxPrograms }));
+  const save = /** @type {HTMLButtonElement} */ (find("save-series"));
+  save.disabled = true;
+  try {
+    const body = JSON.stringify(requestBody(draft, document.documentElement.lang));
+    const headers = { "Content-Type": "application/json" };
+    const response = await fetch(`${ROOT}/api/series`, { method: "POST", headers, body });
+    const reply = await response.json();
+    if (!response.ok) return refuseItem(reply.error);
+    writeDraft(emptyDraft());
+    location.assign(`${ROOT}/series/${reply.id}?lang=${document.documentElement.lang}`);
+  } catch {
+    showProblem(say("series_network"));
+  } finally {
+    save.disabled = false;
+  }
+});
+
+/** @param {string} text @param {HTMLElement} where */
+function refuse(text, where) {
+  showProblem(text);
+  where.focus();
+}
+
+/** Says why the server refuses, at the program that it is about. @param {{message: string, field?: string}} error */
+function refuseItem({ message, field: path = "" }) {
+  const [part, place] = path.split(".");
+  if (part === "items" && Number(place) < draft.items.length) choose(Number(place));
+  showProblem(say("series_refused", { message }));
+}
+
+/** A saved series as the draft; asks first where that would replace another. @param {string} id */
+async function startFrom(id) {
+  const response = await fetch(`${ROOT}/series/${encodeURIComponent(id)}.json`).catch(() => null);
+  if (!response) return showProblem(say("series_network"));
+  const reply = await response.json();
+  if (!response.ok) return showProblem(reply.error.message);
+  const copy = draftOf(reply);
+  if (isEmpty(draft)) return show(copy);
+  const offer = find("offer");
+  const text = /** @type {HTMLElement} */ (offer.querySelector("span"));
+  text.textContent = say("series_offer", { title: copy.title });
+  offer.hidden = false;
+  offer.addEventListener("click", ({ target }) => {
+    if (!(target instanceof HTMLButtonElement)) return;
+    offer.hidden = true;
+    if (target.dataset.replace !== undefined) show(copy);
+    field("title").focus();
+  });
+}
+
+startTheme(find("theme"));
+show(draft);
+if (draft.items.length) choose(Math.max(0, Math.min(Number(query.get("item") ?? 1) || 1, draft.items.length) - 1));
+const from = query.get("from");
+if (from) await startFrom(from);
+find("series-new").dataset.ready = "true";

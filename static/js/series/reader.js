@@ -1,0 +1,120 @@
+/** A program of a series to read: the strip above it, and its note at the step that the note is about. */
+
+import { element } from "../elements.js";
+import { createOrderStrip } from "../order_strip.js";
+import { differs } from "../store.js";
+import { noteNodes } from "./note_nodes.js";
+
+/** More places than this stand in rows of their own. */
+const MANY = 6;
+
+/**
+ * @typedef {{place: number, title: string, url: string}} Item   place: in the series, from 1, removed programs included
+ * @typedef {{text: string, step: number | null, description: string}} Note
+ *   step: null for a note about the whole program; description: of the series
+ * @typedef {{title: string, url: string | null, place: number, items: Item[], removed: number}} Series
+ *   items: the programs that there are; removed: how many others the host removed
+ * @typedef {import("../page_state.js").PageState} PageState
+ */
+
+/**
+ * The step of a note where a page may show it: of the saved run alone, and of no step that its reader has not seen.
+ * @param {Note | null} note @param {Pick<PageState, "opened">} state `opened` ends with what its reader has seen
+ * @returns {number | null}
+ */
+export function shownNoteStep(note, { opened }) {
+  if (!note?.text || note.step === null || !opened) return null;
+  return note.step < opened.count ? note.step : null;
+}
+
+/** What the strip shows of a series. @param {Series} series @param {Note | null} note null until it is there
+ * @param {import("../locale.js").Locale["say"]} say @returns {import("../order_strip.js").Order} */
+export function orderOf(series, note, say) {
+  const at = series.items.findIndex(({ place }) => place === series.place);
+  const texts = note ? [at === 0 ? note.description : "", note.step === null ? note.text : ""].filter(Boolean) : [];
+  const items = series.items.map(({ place, title, url }, k) => ({
+    title: title || say("series_program", { n: place }),
+    url,
+    ...(k === at && { note: noteNodes(texts.join("\n\n")) }),
+  }));
+  return { title: series.title, url: series.url, items, at };
+}
+
+/**
+ * @param {Series} series
+ * @param {{state: () => PageState, dispatch: (action: import("../page_actions.js").Action) => void,
+ *   subscribe: (listener: (state: PageState, before: PageState) => void) => void}} store
+ * @param {import("../locale.js").Locale["say"]} say
+ * @param {{note: () => Promise<Note>, isSaved: (state: PageState) => boolean}} how isSaved: what is shown is what was saved
+ */
+export function startSeries(series, store, say, { note: loadNote, isSaved }) {
+  const host = document.getElementById("series") ?? element("section", "");
+  host.id = "series";
+  if (!host.isConnected) document.querySelector(".program")?.prepend(host);
+  host.toggleAttribute("data-many", series.items.length > MANY);
+  const strip = createOrderStrip(host, say);
+  strip.show(orderOf(series, null, say));
+  if (series.removed)
+    strip.announce(say(series.removed === 1 ? "series_removed_one" : "series_removed", { n: series.removed }));
+
+  const box = element("aside", "series-note");
+  box.setAttribute("aria-label", say("series_note"));
+  box.tabIndex = 0;
+  box.hidden = true;
+  const mark = /** @type {HTMLButtonElement} */ (element("button", "series-mark"));
+  mark.type = "button";
+  mark.hidden = true;
+  document.getElementById("sentences")?.before(box);
+  const track = document.querySelector("#timeline .track");
+  track?.append(mark);
+  /** @type {Note | null} */
+  let note = null;
+
+  mark.addEventListener("click", () => {
+    const step = shownNoteStep(note, store.state());
+    if (step !== null) store.dispatch({ type: "stepChosen", step });
+  });
+
+  /** @param {PageState} state */
+  function render(state) {
+    const step = isSaved(state) ? shownNoteStep(note, state) : null;
+    mark.hidden = step === null;
+    track?.classList.toggle("has-note", step !== null);
+    box.hidden = step === null || state.step !== step;
+    if (step === null) return;
+    const last = (state.opened?.count ?? 1) - 1;
+    mark.style.setProperty("--at", String(last > 0 ? step / last : 0));
+    mark.title = mark.ariaLabel = say("series_note_at", { n: step + 1 });
+    if (!box.hidden && note && !box.childNodes.length) box.replaceChildren(...noteNodes(note.text));
+    if (box.hidden) box.replaceChildren();
+  }
+
+  store.subscribe((state, before) => {
+    if (differs(state, before, "opened", "step", "text", "settings", "predict")) render(state);
+  });
+  loadNote().then(
+    (loaded) => {
+      note = loaded;
+      strip.show(orderOf(series, note, say));
+      render(store.state());
+    },
+    () => strip.announce(say("error_network")),
+  );
+}
+
+/** The note of a program, from a server. @param {string} url of the series as JSON @param {number} place from 1
+ * @returns {Promise<Note>} */
+export async function fetchNote(url, place) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${response.status}`);
+  const { description, items } = await response.json();
+  const { note: text, step } = items[place - 1];
+  return { text, step, description };
+}
+
+/** An address that names no step opens at the note's. @param {import("../url.js").Address} address @param {number | null} step
+ * @returns {import("../url.js").Address} */
+export function atNote(address, step) {
+  const isOpen = address.step === null && address.source === null && !address.predict;
+  return isOpen ? { ...address, step } : address;
+}
