@@ -34,6 +34,11 @@ async def offline_series(service: SeriesService, series: Series, limit: int, add
     A program that stands in the series twice is in the file once. Raises SeriesTooLarge, ContentRemoved, StoreUnavailable.
     """
     series.first_available()
+    async with service.reading:
+        return await _read_and_pack(service, series, limit, address)
+
+
+async def _read_and_pack(service: SeriesService, series: Series, limit: int, address: str) -> OfflineSeries:
     traces: dict[str, bytes] = {}
     for place, (item, title) in enumerate(zip(series.items, series.titles, strict=True), 1):
         if title is not None and item.program not in traces:
@@ -52,6 +57,6 @@ async def offline_series(service: SeriesService, series: Series, limit: int, add
 
 
 def packed(series: dict[str, object], traces: dict[str, bytes]) -> bytes:
-    """As one JSON object, gzipped; each trace stays compressed, in base64."""
+    """As one JSON object, in a stream of gzip; each trace stays compressed, in base64."""
     texts = {id_: base64.b64encode(trace).decode() for id_, trace in traces.items()}
-    return gzip.compress(json.dumps({"series": series, "traces": texts}).encode(), 1, mtime=0)
+    return gzip.compress(json.dumps({"series": series, "traces": texts}).encode(), 0, mtime=0)

@@ -15,6 +15,9 @@ from server.store.series import SavedSeries, SeriesStore
 from server.wire.problems import ProblemError
 from server.wire.series import SeriesContent, SeriesItem, SeriesItemReply, SeriesReply
 
+MAX_COUNTS = 10_000
+"""Programs whose number of steps is kept in memory."""
+
 
 @dataclass(frozen=True)
 class Series:
@@ -47,6 +50,9 @@ class SeriesService:
 
     def __init__(self, store: SeriesStore, programs: Repository, limits: RateLimiter, space: SaveSpace) -> None:
         self._store, self._programs, self._limits, self._space = store, programs, limits, space
+        self._counts: dict[str, int] = {}  # of steps, by program: they never change
+        self.reading = asyncio.Lock()
+        """Held by who reads the traces of a series: one at a time, for that has the processor for a while."""
 
     async def find(self, id_: str) -> Series:
         """Raises ProblemError (404), ContentRemoved, StoreUnavailable."""
@@ -82,19 +88,25 @@ class SeriesService:
     async def _check_items(self, items: list[SeriesItem]) -> None:
         """Raises ProblemError where a program is not there, or has no such step."""
         titles = await self._programs.titles(item.program for item in items)
-        counts: dict[str, int] = {}
         for place, item in enumerate(items):
             if titles.get(item.program) is None:
                 message = f"items.{place}: there is no saved program {item.program} on this server"
                 raise ProblemError(422, "no_program", message, field=f"items.{place}.program")
             if item.step is None:
                 continue
-            if item.program not in counts:
-                program = await self._programs.find(item.program)
-                counts[item.program] = await asyncio.to_thread(count_steps, program.trace) if program else 0
-            if item.step >= counts[item.program]:
-                message = f"items.{place}: there is no step {item.step}; this program has {counts[item.program]} steps"
+            count = await self._count_steps(item.program)
+            if item.step >= count:
+                message = f"items.{place}: there is no step {item.step}; this program has {count} steps"
                 raise ProblemError(422, "no_step", message, field=f"items.{place}.step")
+
+    async def _count_steps(self, id_: str) -> int:
+        async with self.reading:
+            if id_ not in self._counts:
+                program = await self._programs.find(id_)
+                while len(self._counts) >= MAX_COUNTS:
+                    del self._counts[next(iter(self._counts))]
+                self._counts[id_] = await asyncio.to_thread(count_steps, program.trace) if program else 0
+            return self._counts[id_]
 
 
 def describe(series: Series, url: str) -> SeriesReply:

@@ -200,6 +200,26 @@ def test_saves_have_the_limits_of_programs(new_database: DatabaseFactory) -> Non
     new_database("sqlite").do(work)
 
 
+def test_a_title_that_was_read_before_goes_with_its_program(database: DatabaseConfig) -> None:
+    async def work(programs: Repository) -> None:
+        ids = [
+            (await programs.save(canonical(Content(source=f"x = {k}", title=f"{k}")), WHOLE, MADE))[0] for k in (1, 2)
+        ]
+        for _ in range(2):
+            assert await programs.titles(ids) == {ids[0]: "1", ids[1]: "2"}
+        await programs.remove(ids[0])
+        assert await programs.titles([*ids, *ids, "7777777777"]) == {ids[0]: None, ids[1]: "2"}
+
+    database.do(work)
+
+
+def test_a_file_counts_as_a_picture(new_database: DatabaseFactory) -> None:
+    with visiting(new_database("sqlite"), picture_limit="1/minute") as client:
+        series = made(client, {"program": saved(client).id})
+        client.get(f"/series/{series.id}.html")
+        assert code(client.get(f"/series/{series.id}.html")) == (429, "limited")
+
+
 def test_when_the_host_removes_a_program_the_rest_is_there(new_database: DatabaseFactory) -> None:
     database = new_database("sqlite")
     with visiting(database, picture_limit="100000/minute") as client:

@@ -1,6 +1,5 @@
 """Series of saved programs: making one, its pages, its frame in another site's page, and its offline file."""
 
-from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -76,6 +75,7 @@ async def offline_file(
     lang: Annotated[Language | None, Query(description="Of the page; the series' language by default.")] = None,
 ) -> Response:
     """One HTML file with all programs of the series, which needs no server. Removed programs are left out."""
+    services.picture_limits.hit(client)  # before the traces are read, whether the file is cached or not
     series = await services.series.find(id_)
     language = lang or series.saved.content.language
     address = series_url(services.settings, "", series.saved.id)
@@ -86,8 +86,7 @@ async def offline_file(
         title=series.saved.content.title,
         body=render_partial("partials/_offline.html", language),
     )
-    hit_limit = partial(services.picture_limits.hit, client)
-    drawing = services.renderer.get(content.name, draw, content.data, hit_limit, client.network)
+    drawing = services.renderer.get(content.name, draw, content.data, lambda: None, client.network)
     headers = {
         "Content-Security-Policy": OFFLINE_POLICY,
         "Content-Disposition": f'attachment; filename="gradbox-series-{series.saved.id}.html"',

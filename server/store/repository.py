@@ -22,6 +22,9 @@ from server.wire.upgrade import upgrade_gzip
 
 COLUMNS = saved_programs.c
 
+MAX_TITLES = 10_000
+"""Titles that are kept in memory."""
+
 
 class ProgramTooLarge(ProblemError):
     """The program and its trace have more bytes than GRADBOX_SCENARIO allows."""
@@ -76,6 +79,7 @@ class Repository(ContentStore):
     def __init__(self, database: Database, largest: int, quota: int, traces: TraceCache | None = None) -> None:
         super().__init__(database, saved_programs, "program", quota)
         self._largest, self._traces = largest, traces
+        self._titles: dict[str, str] = {}  # of programs that were listed lately; a title never changes
 
     async def find(self, id_: str) -> SavedProgram | None:
         """The program of this id, or None. Raises ContentRemoved, StoreUnavailable."""
@@ -111,9 +115,19 @@ class Repository(ContentStore):
         async with self.database.reading() as connection:
             if connection is None:
                 return {}
-            query = select(COLUMNS.id, COLUMNS.content).where(COLUMNS.id.in_(sorted(set(ids))))
+            query = select(COLUMNS.id, COLUMNS.removed).where(COLUMNS.id.in_(sorted(set(ids))))
             rows = (await connection.execute(query)).all()
-        return {row.id: row.content and Content.model_validate_json(row.content).title for row in rows}
+            unread = [row.id for row in rows if row.removed is None and row.id not in self._titles]
+            query = select(COLUMNS.id, COLUMNS.content).where(COLUMNS.id.in_(unread), COLUMNS.removed.is_(None))
+            read = (await connection.execute(query)).all() if unread else []
+        fresh = {row.id: Content.model_validate_json(row.content).title for row in read}
+        titles = {
+            row.id: None if row.removed is not None else fresh.get(row.id, self._titles.get(row.id)) for row in rows
+        }
+        self._titles |= fresh
+        for id_ in list(self._titles)[: max(0, len(self._titles) - MAX_TITLES)]:
+            del self._titles[id_]
+        return titles
 
     async def save(self, text: str, trace: bytes, versions: Versions) -> tuple[str, bool]:
         """Save a program; its id, and whether it is new. text: canonical content. trace: gzipped JSON.
