@@ -8,11 +8,13 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from server.pool import assembler as module
 from server.pool.assemble import assemble
+from server.pool.assembled_trace import AssembledTrace
 from server.pool.assembler import Assembler, AssemblyFailed
 from server.pool.local import Pool
 from server.pool.machine import kernel_value
@@ -20,6 +22,7 @@ from server.settings import Settings
 from server.wire.api import Job
 from server.wire.assembly import AssemblyRequest
 from server.wire.gradient_check import GradientCheckOptions
+from server.wire.trace import Error
 from tests.stand_in_recorder import END, HEADER, step
 
 pytestmark = pytest.mark.slow
@@ -68,6 +71,26 @@ def test_of_a_check_of_gradients_no_step_is_taken() -> None:
     assert assemble(plain, lines).trace.gradient_check is None
     trace = assemble(checking, LINES).trace
     assert not trace.steps and trace.outcome.status == "crashed"
+
+
+def test_of_a_check_of_gradients_nothing_long_is_taken() -> None:
+    """Neither more elements than one varies, nor the header and the lists of an error that the child wrote."""
+    request = AssemblyRequest(job=Job(source="x = 1\n", check=GradientCheckOptions()))
+
+    def assembled(end: dict[str, Any]) -> AssembledTrace:
+        header = {"header": {**HEADER["header"], "program": {"source": "x = 1\n", "lines": [1] * 1000}}}
+        return assemble(request, json.dumps(header).encode() + b"\n" + json.dumps(end).encode() + b"\n").trace
+
+    row = {"index": [0], "torch": 1.0, "double": 1.0, "numeric": 1.0, "difference": 0.0, "verdict": "agrees"}
+    leaf = {"name": "x", "line": 1, "shape": [600], "dtype": "float32", "elements": 600, "verdict": "agrees"}
+    check = assembled({**END, "gradient_check": {"leaves": [{**leaf, "rows": [row] * 600}]}}).gradient_check
+    assert check is not None and len(check.leaves[0].rows) == 600
+    forged = assembled({**END, "gradient_check": {"leaves": [{**leaf, "rows": [row] * 600}] * 2}})
+    assert (forged.outcome.status, forged.gradient_check) == ("crashed", None)
+    error = {"type": "E", "message": "m", "line": 1, "stack": [{"line": 1, "frame": "f"}] * 1000}
+    trace = assembled({**END, "outcome": {"status": "raised", "error": error}})
+    assert trace.outcome.error == Error(type="E", message="m", line=1)
+    assert trace.header.program.lines == []
 
 
 def test_one_that_was_killed_is_replaced_and_no_trace_is_lost() -> None:

@@ -143,12 +143,15 @@ class Assembly:
 
 
 def assemble(request: AssemblyRequest, data: bytes, max_line: float = math.inf) -> Assembly:
-    """A trace of the lines in `data`, up to the first that has more than `max_line` bytes."""
+    """A trace of the lines in `data`, up to the first that has more than `max_line` bytes.
+
+    The server decodes that of a gradient check itself: it has no steps, no header of the child's, and of an error no lists.
+    """
     job, outcome = request.job, request.outcome
-    # a check of gradients has no steps, and its reader decodes what there is
     output = read_output(data, job.limits.get("steps", math.inf) if job.check is None else -1, max_line)
     rejected = describe_rejected(output, request.log_text) if output.rejected is not None and outcome is None else ""
-    header = output.header or Header(
+    header = output.header if job.check is None else None
+    header = header or Header(
         schema=1, program=Program(source=job.source), runtime=runtime_without_header(job, request.versions)
     )
     again: Focus | None = None
@@ -160,6 +163,8 @@ def assemble(request: AssemblyRequest, data: bytes, max_line: float = math.inf) 
         outcome = Outcome(status="lost", error=Error(type="Lost", message=TOO_LARGE))
     elif outcome is None:
         outcome = Outcome(status="crashed", error=Error(type="Crash", message=crash_message(output)))
+    if job.check is not None and outcome.error is not None:
+        outcome.error = Error(type=outcome.error.type, message=outcome.error.message, line=outcome.error.line)
     correct_outcome_lines(outcome, header.program.source.count("\n") + 1, output.last_line)
     printed = "".join(output.printed)
     cost = measured_cost(request.usage, end)

@@ -1,12 +1,19 @@
 """Whether gradients are right: what is asked of a run, and torch's values beside those of finite differences."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, StrictFloat
+from pydantic import Field, StrictFloat, model_validator
 
-from server.wire.base import FailFastList, Model, NotFinite
+from server.wire.base import Model, NotFinite
 
 Number = StrictFloat | NotFinite
+
+MAX_LEAVES, MAX_CORNERS, MAX_ELEMENTS = 200, 20, 1000
+"""Leaves and corners that a check lists, and elements that it varies, of all leaves together."""
+
+MAX_DIMENSIONS = 128
+Sizes = Annotated[list[int], Field(fail_fast=True, max_length=MAX_DIMENSIONS)]
+"""A shape or an index. Most operations of torch take no more than 64 dimensions."""
 
 Verdict = Literal["agrees", "rounding", "kink", "unknown", "cut", "differs", "unused"]
 """agrees: torch's value is the slope. rounding: torch's formula is right, its value has lost digits in its precision. kink:
@@ -42,7 +49,7 @@ class GradientCheckOptions(Model):
     """backward: which call of `backward` or `torch.autograd.grad`, from 0; null for the last. elements: at most so many are varied."""
 
     backward: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None = None
-    elements: int = Field(default=200, ge=1, le=1000, strict=True)
+    elements: int = Field(default=200, ge=1, le=MAX_ELEMENTS, strict=True)
 
 
 class ElementCheck(Model):
@@ -53,7 +60,7 @@ class ElementCheck(Model):
     relative to the larger.
     """
 
-    index: FailFastList[int]
+    index: Sizes
     torch: Number | None
     double: Number | None
     numeric: Number | None
@@ -73,7 +80,7 @@ class LeafCheck(Model):
 
     name: str | None
     line: int | None
-    shape: FailFastList[int]
+    shape: Sizes
     dtype: str
     elements: int
     verdict: Verdict
@@ -81,7 +88,7 @@ class LeafCheck(Model):
     hooked: bool = False
     problem: LeafProblem | None = None
     problem_line: int | None = None
-    rows: FailFastList[ElementCheck] = []
+    rows: Annotated[list[ElementCheck], Field(fail_fast=True, max_length=MAX_ELEMENTS)] = []
 
 
 class Corner(Model):
@@ -106,5 +113,12 @@ class GradientCheck(Model):
     double: Number | None = None
     runs: int = 0
     complete: bool = True
-    corners: FailFastList[Corner] = []
-    leaves: FailFastList[LeafCheck] = []
+    corners: Annotated[list[Corner], Field(fail_fast=True, max_length=MAX_CORNERS)] = []
+    leaves: Annotated[list[LeafCheck], Field(fail_fast=True, max_length=MAX_LEAVES)] = []
+
+    @model_validator(mode="after")
+    def check_elements(self) -> Self:
+        """The leaves share the elements that are varied."""
+        if sum(len(leaf.rows) for leaf in self.leaves) > MAX_ELEMENTS:
+            raise ValueError(f"more than {MAX_ELEMENTS} elements")
+        return self

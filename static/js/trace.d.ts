@@ -558,7 +558,13 @@ export interface GradientCheck {
   double?: number | NotFinite | null;
   runs?: number;
   complete?: boolean;
+  /**
+   * @maxItems 20
+   */
   corners?: Corner[];
+  /**
+   * @maxItems 200
+   */
   leaves?: LeafCheck[];
 }
 /**
@@ -578,6 +584,9 @@ export interface Corner {
 export interface LeafCheck {
   name: string | null;
   line: number | null;
+  /**
+   * @maxItems 128
+   */
   shape: number[];
   dtype: string;
   elements: number;
@@ -586,6 +595,9 @@ export interface LeafCheck {
   hooked?: boolean;
   problem?: ("written_between" | "changed_unseen" | "not_followed" | "view" | "nested" | "not_real" | "no_time") | null;
   problem_line?: number | null;
+  /**
+   * @maxItems 1000
+   */
   rows?: ElementCheck[];
 }
 /**
@@ -596,6 +608,9 @@ export interface LeafCheck {
  * relative to the larger.
  */
 export interface ElementCheck {
+  /**
+   * @maxItems 128
+   */
   index: number[];
   torch: number | NotFinite | null;
   double: number | NotFinite | null;

@@ -9,6 +9,7 @@ from tests.assault.programs import (
     CROWDED,
     CROWDED_FILES,
     FORGED_CHECK,
+    FORGED_ROWS,
     INDEX_COPIES,
     LONG_INPUT,
     LONG_NAME,
@@ -48,10 +49,11 @@ def many_fixes(assault: Assault) -> None:
 
 
 def forged_checks(assault: Assault) -> None:
-    """Checks of gradients of programs that write 8 MB of steps in place of a check."""
+    """Checks of gradients of programs that write 8 MB of steps in place of a check, or a check of 8 MB."""
+    sources = [FORGED_CHECK, FORGED_ROWS]
 
     def post(n: int) -> int:
-        body = {"source": numbered(assault, FORGED_CHECK, n)}
+        body = {"source": numbered(assault, sources[n % len(sources)], n)}
         return ask(assault.server, "POST", "/api/gradient-checks", body, n % ADDRESSES)[0]
 
     assault.repeat(3, post)

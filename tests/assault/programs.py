@@ -105,6 +105,14 @@ FORGED_CHECK = forging(
 )
 """Steps that are valid, as many as a trace may hold, in a run that is asked for none."""
 
+FORGED_ROWS = forging(
+    """b'{"outcome":{"status":"finished"},"cost":{"wall_ms":0,"cpu_ms":0,"peak_bytes":0},"gradient_check":{"leaves":['"""
+    """ + b'{"name":"","line":1,"shape":[],"dtype":"","elements":1,"verdict":"agrees","rows":[' + """
+    + repeated('{"index":[],"torch":1.0,"double":1.0,"numeric":1.0,"difference":0.0,"verdict":"agrees"}', 88_000)
+    + """ + b']}]}}\\n'"""
+)
+"""A check of gradients with tens of thousands of elements."""
+
 INDEX_COPIES = "import torch\nw = torch.zeros(9) * {n}\n" + "w[[0, 1]][0] = 1\n" * 400
 """Has a finding on each of its lines."""
 

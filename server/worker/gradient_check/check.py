@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from server.wire.gradient_check import CheckProblem, Corner, GradientCheck, GradientCheckOptions
+from server.wire.gradient_check import MAX_LEAVES, CheckProblem, Corner, GradientCheck, GradientCheckOptions
 from server.worker.gradient_check.double_precision import DoublePrecision
 from server.worker.gradient_check.graph import Graph
 from server.worker.gradient_check.leaf_names import leaf_names, named_tensors
@@ -24,8 +24,6 @@ SECONDS = 3.0
 
 WHOLE = 24
 """Elements up to which every one of a leaf is varied, if there is room; of a larger leaf a sample of as many."""
-
-MAX_LEAVES = 200
 
 
 @dataclass

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import torch
 from torch._C._autograd import _get_sequence_nr
 
+from server.wire.gradient_check import MAX_CORNERS
 from server.worker.gradient_check.corners import corner_of
 from server.worker.gradient_check.double_precision import tensors_of
 from server.worker.stack import PROGRAM
@@ -79,7 +80,7 @@ class StorageLog:
             if key is not None and key not in known:
                 self.accesses[key] = [Access("made", operation, -1, self._node, self._sequence - 1, self._line)]
         corner = corner_of(func, args, kwargs, out)
-        if corner is not None and len(self.corners) < 20:
+        if corner is not None and len(self.corners) < MAX_CORNERS:
             self.corners[corner, self._line] = None
 
     def living_leaves(self) -> list[torch.Tensor]:
