@@ -127,7 +127,9 @@ def open_listeners(host: str | None, port: int) -> list[socket.socket]:
     addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     try:
         for family, _, _, _, address in dict.fromkeys(addresses):
-            listener = socket.socket(family, socket.SOCK_STREAM)
+            # asyncio turns Nagle's algorithm off only for sockets that were made with this number: without it the kernel
+            # holds a body back until the client has acknowledged the headers, which takes it up to 40 ms
+            listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
             listeners.append(listener)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:

@@ -63,6 +63,29 @@ def test_who_comes_after_a_flood_is_soon_served() -> None:
     assert len(made) == 61 and made.index("127.0.0.6") <= 3
 
 
+def test_what_is_written_is_sent_at_once() -> None:
+    """Without Nagle's algorithm, which waits for the client to acknowledge what was sent before."""
+    delays: list[int] = []
+
+    class Asking(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            connection = transport.get_extra_info("socket")
+            delays.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            connected.set()
+
+    async def main() -> None:
+        server = Acceptor([listener], Asking, FairTurns())
+        server.start()
+        (client,) = clients(listener.getsockname()[1], "127.0.0.1")
+        await connected.wait()
+        server.close()
+        client.close()
+
+    (listener,), connected = open_listeners("127.0.0.1", 0), asyncio.Event()
+    asyncio.run(main())
+    assert delays and all(delays)
+
+
 def test_of_a_flood_a_part_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(acceptor, "MAX_OF_NETWORK", 10)
     made, closed = accepted(lambda port: clients(port, *["127.0.0.5"] * 60, "127.0.0.6"))
