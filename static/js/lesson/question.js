@@ -79,6 +79,7 @@ export function startQuestion(host, store, say, place, { run, edit, changed }) {
     const { tries, isRight } = progress();
     const focused = card.contains(document.activeElement);
     card.dataset.right = String(isRight);
+    document.body.classList.toggle("asking", !isRight && tries < TRIES);
     help.replaceChildren();
     if (isRight) answer = null;
     if (!isRight && tries >= TRIES) {
