@@ -48,6 +48,7 @@ ALL = (
     Case(shares.saved_megabytes, SMALL_QUOTA),
     Case(shares.abandoned_drawings, pictures=True),
     Case(shares.far_cells, pictures=True),
+    Case(shares.full_series, pictures=True),
     Case(shares.long_sources),
     Case(shares.forgotten_runs),
     Case(explanations.explained_runs),

@@ -3,6 +3,7 @@
 import itertools
 import json
 
+from server.wire.series import MAX_PROGRAMS
 from tests.assault.attackers import Assault, ask, ask_unread, get_request, save
 from tests.assault.programs import CROWDED, FAR_CELL, HALF_SECOND, LONG_SOURCE, RANDOM
 from tests.chaos.clients import close_connection
@@ -47,6 +48,27 @@ def abandoned_drawings(assault: Assault) -> None:
         return "gone"
 
     assault.repeat(4, get)
+
+
+def full_series(assault: Assault) -> None:
+    """Series of as many large programs as one may have, each with a note at its last step, and their pages and files."""
+    programs = [save(assault.server, RANDOM.replace("{n}", str(k))) for k in range(12)]
+    items = [{"program": programs[k % len(programs)], "note": "x" * 2000, "step": 200} for k in range(MAX_PROGRAMS)]
+    status, body = ask(assault.server, "POST", "/api/series", {"title": "first", "items": items}, 1)
+    assert status == 201, body[:500]
+    id_ = json.loads(body)["id"]
+
+    def post(n: int) -> str:
+        kind = ("saved", "page", "frame", "file")[n % 4]
+        if kind == "saved":
+            body = {"title": str(assault.seed + n), "items": items}
+            return f"{kind}: {ask(assault.server, 'POST', '/api/series', body, n % 4)[0]}"
+        path = {"page": f"/series/{id_}/{n % 40 + 1}", "frame": f"/embed/series/{id_}", "file": f"/series/{id_}.html"}[
+            kind
+        ]
+        return f"{kind}: {ask(assault.server, 'GET', path, None, n % 4)[0]}"
+
+    assault.repeat(4, post)
 
 
 def far_cells(assault: Assault) -> None:
