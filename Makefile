@@ -58,14 +58,14 @@ AGAIN := --reruns 1
 GROUPED := $(MAKE) --no-print-directory -j3 --output-sync=target
 
 test:
-	$(GROUPED) setup $(VENV)/.chromium tests-attack tests-node check tests-beside tests-rest-after-attacks
+	$(GROUPED) setup $(VENV)/.redis tests-attack tests-node check tests-beside tests-rest-after-attacks
 
 quick: setup build
 	$(GROUPED) check tests-node
 	$(PYTHON) -m pytest $(PARALLEL) -m "not slow and not browser and not attack and not exhaustive"
 
 # of very many like cases those that make test leaves out: docs/decisions/0027
-exhaustive: setup build $(VENV)/.chromium
+exhaustive: setup build $(VENV)/.redis
 	$(PYTHON) -m pytest $(PARALLEL) -m exhaustive
 
 # by their files, so that no other is imported
@@ -73,7 +73,7 @@ tests-attack tests-beside: tests-%: setup build
 	$(PYTHON) -m pytest $(AGAIN) -m $* $$(grep -lE "pytest\.mark\.$*\b" tests/test_*.py)
 
 # attacks run in one process, and no pool beside them: its programs would be the ones that they find
-tests-rest-after-attacks: tests-attack $(VENV)/.chromium
+tests-rest-after-attacks: tests-attack $(VENV)/.redis
 	$(MAKE) --no-print-directory --output-sync=none tests-rest
 
 tests-rest:
@@ -147,6 +147,14 @@ $(VENV)/.chromium:
 		apt-get install -y -qq chromium-headless-shell || command -v chromium || apt-get install -y -qq chromium; \
 	else command -v chromium || command -v chromium-browser || command -v google-chrome || \
 		echo "no Chromium here: the browser tests will be skipped"; fi
+	@touch $@
+
+# a broker for the tests of workers elsewhere; after Chromium, for two of apt-get would wait for one another
+$(VENV)/.redis: $(VENV)/.chromium
+	@command -v redis-server >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get install -y -qq redis-server || { apt-get update -qq && apt-get install -y -qq redis-server; } || true; fi
+	@command -v redis-server >/dev/null || echo "no redis-server here: the tests of workers elsewhere will be skipped"
 	@touch $@
 
 node_modules/.installed: package.json package-lock.json | $(if $(shell command -v npm),,$(VENV)/.python)

@@ -1,7 +1,8 @@
-"""The commands: `python -m server serve`, `trace`, `explain`, `settled`, `scenarios`, `series`, `doctor`, `settings` and `schema`."""
+"""The commands: `python -m server serve`, `worker`, `trace`, `explain`, `settled`, `scenarios`, `series`, `doctor`, `settings` and `schema`."""
 
 import argparse
 import asyncio
+import importlib
 import json
 import os
 import subprocess
@@ -18,6 +19,7 @@ from server import (
     explain_command,
     saved_programs,
     series_command,
+    settings_checks,
     settings_docs,
     settled_command,
 )
@@ -61,6 +63,8 @@ def build_parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", help="start the web server")
     serve.add_argument("--host", default="127.0.0.1")
     serve.add_argument("--port", type=int, default=8000)
+    worker = commands.add_parser("worker", help="run programs for the web servers that share GRADBOX_QUEUE_URL")
+    worker.add_argument("--queue", choices=("cpu", "gpu"), default="cpu", help="which programs to run")
     trace = commands.add_parser("trace", help="run programs and print their traces as JSON, one a line")
     trace.add_argument("files", nargs="+", metavar="FILE", help="a Python program; - is the standard input")
     trace.add_argument("--seed", type=int, default=0)
@@ -96,11 +100,17 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run_command(args: argparse.Namespace, settings: Settings) -> int:
     """Run what the command line asks for; the exit status: 0, 1 where it failed, 2 where it can't begin."""
-    if args.command == "serve":
-        missing = missing_layers(settings)
+    if args.command in ("serve", "worker"):
+        runs_here = args.command == "worker" or not settings.queue_url
+        missing = missing_layers(settings) if runs_here else ""
         if missing:
             print(f"GRADBOX_SANDBOX is require, but these layers are missing: {missing}", file=sys.stderr)
             return 2
+    if args.command == "worker":
+        settings_checks.check(settings)  # names what has to be installed, before it is imported
+        status: int = importlib.import_module("server.cluster_worker").run(settings, args.queue)
+        return status
+    if args.command == "serve":
         app = create_app(settings)
         host = f"[{args.host}]" if ":" in args.host else args.host
         print(f"Gradbox: http://{host}:{args.port} (press Ctrl-C to quit)", flush=True)

@@ -9,14 +9,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 from server.doctor_verdict import CheckResult, judge
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.fair_queue import Busy
-from server.pool.local import Pool
 from server.pool.machine import disk_space, max_workers, total_memory
 from server.pool.recorded_trace import RecordedTrace
-from server.pool.zygote import WorkersUnavailable
+from server.pool.zygote import PREPARE, WorkersUnavailable
+from server.services import create_pool
 from server.settings import Settings
 from server.settings_checks import check, warnings
 from server.settings_docs import format_bytes
@@ -111,18 +112,20 @@ async def check_pictures(trace: RecordedTrace, settings: Settings) -> CheckResul
 
 
 async def check_workers(settings: Settings) -> list[CheckResult]:
-    """Boots the workers and runs a small program some times."""
-    pool = Pool(settings)
+    """Boots the workers, or asks those elsewhere, and runs a small program some times."""
+    database = Database(settings.database_url, Path(settings.data))
+    pool = create_pool(settings, PREPARE, database)
     start = time.perf_counter()
     try:
         await pool.start()
-        await pool.zygote.wait_until_booted()
+        await pool.wait_until_booted()
         rows = [("workers", f"ready after {time.perf_counter() - start:.1f} s", "")]
-        rows += [(name, version, "") for name, version in pool.zygote.versions.items()]
-        if not pool.zygote.layers:
+        rows += [describe_machine(machine) for machine in pool.machines]
+        rows += [(name, version, "") for name, version in pool.versions.items()]
+        if not pool.layers:
             rows.append(("confinement", "off", "programs run with all rights of this user"))
-        needed = {name: why for name, why in pool.zygote.layers.items() if name != "uid" or os.geteuid() == 0}
-        rows += [(f"layer {name}", why or "active", needed.get(name, "")) for name, why in pool.zygote.layers.items()]
+        needed = {name: why for name, why in pool.layers.items() if name != "uid" or os.geteuid() == 0}
+        rows += [(f"layer {name}", why or "active", needed.get(name, "")) for name, why in pool.layers.items()]
         seconds = []
         for _ in range(TIMED_RUNS):
             start_of_run = time.perf_counter()
@@ -136,7 +139,14 @@ async def check_workers(settings: Settings) -> list[CheckResult]:
         return [("workers", "none", str(error))]
     finally:
         await pool.close()
+        await database.close()
     return rows
+
+
+def describe_machine(machine: dict[str, Any]) -> CheckResult:
+    """The line of a worker elsewhere."""
+    value = f"{machine['queue']}, {machine['capacity']} programs at once, torch {machine['versions'].get('torch', '?')}"
+    return f"worker {machine['name']}", value, "it takes nothing new" if machine["draining"] else ""
 
 
 def report(settings: Settings, public: bool = False) -> int:

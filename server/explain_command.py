@@ -12,7 +12,7 @@ from server.gradient_checks import gradient_check_reply
 from server.gradient_report import GradientReport
 from server.pictures.drawing_queue import DrawingQueue
 from server.pictures.renderer_client import Renderer, RenderingFailed
-from server.pool.local import Pool
+from server.pool.interface import PoolInterface
 from server.pool.recorded_trace import RecordedTrace
 from server.settings import Settings
 from server.terminal import finding_lines, has_colours, load_sentences, paint
@@ -45,7 +45,7 @@ def add_arguments(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
 class Explain:
     """Explains traces and prints what was found. lines: what a fixed program reads."""
 
-    def __init__(self, pool: Pool, settings: Settings, args: argparse.Namespace, lines: str) -> None:
+    def __init__(self, pool: PoolInterface, settings: Settings, args: argparse.Namespace, lines: str) -> None:
         self._pool, self._settings, self._args, self._lines = pool, settings, args, lines
         self._renderer = Renderer(CACHE)
 

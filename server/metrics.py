@@ -4,7 +4,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 
 from server.pool.cache import Cache
 from server.pool.executions import Result
-from server.pool.local import Pool
+from server.pool.interface import PoolInterface
 from server.store.health import StoreHealth
 from server.store.repository import StoreTotals
 from server.wire.api import Job
@@ -16,7 +16,7 @@ REQUEST_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 class Metrics:
     """The metrics of one server. quota: bytes."""
 
-    def __init__(self, pool: Pool, cache: Cache, health: StoreHealth, quota: int) -> None:
+    def __init__(self, pool: PoolInterface, cache: Cache, health: StoreHealth, quota: int) -> None:
         registry = self._registry = CollectorRegistry()
         ProcessCollector(registry=registry)
 
@@ -45,9 +45,9 @@ class Metrics:
             ("waiting", "Programs in the queue.", lambda: pool.queue.waiting),
             ("queue_age_seconds", "Time that the oldest program in the queue has waited.", lambda: pool.queue.age),
             ("running", "Programs that are running.", lambda: pool.queue.running),
-            ("spare_children", "Idle worker processes.", lambda: pool.zygote.spares),
+            ("spare_children", "Idle worker processes.", lambda: pool.spares),
             ("ready", "Whether a program would be run now (1) or not (0).", lambda: int(pool.ready)),
-            ("boots", "Starts of the workers' first process.", lambda: pool.zygote.boots),
+            ("boots", "Starts of the workers' first process.", lambda: pool.boots),
             ("cache_hits", "Runs answered from the cache.", lambda: cache.hits),
             ("cache_misses", "Runs whose result was not in the cache.", lambda: cache.misses),
             ("cache_bytes", "Size of the cached results in bytes.", lambda: cache.size),

@@ -5,7 +5,7 @@ import asyncio
 from server.disconnection import ClientGone, Disconnected
 from server.pool.executions import Execution, Executions, Result, Subscription
 from server.pool.fair_queue import Client
-from server.pool.local import Pool
+from server.pool.interface import PoolInterface
 from server.rate_limits import RateLimiter
 from server.settings import Settings
 from server.wire.api import Job, RunRequest
@@ -19,7 +19,7 @@ class RunService:
     def __init__(
         self,
         settings: Settings,
-        pool: Pool,
+        pool: PoolInterface,
         executions: Executions,
         limits: RateLimiter,
         live_limits: RateLimiter,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from server.language.scenarios import Scenario
 from server.pool.fair_queue import Busy
-from server.pool.local import Pool
+from server.pool.interface import PoolInterface
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 from server.wire.api import Job
@@ -31,7 +31,7 @@ class ScenarioTrace:
 class ScenarioTraces:
     """Each scenario is run at most once at a time, for as many requests as want it, and then kept."""
 
-    def __init__(self, pool: Pool, settings: Settings) -> None:
+    def __init__(self, pool: PoolInterface, settings: Settings) -> None:
         self._pool, self._settings = pool, settings
         self._made: dict[str, ScenarioTrace] = {}
         self._making: dict[str, asyncio.Task[None]] = {}
@@ -41,7 +41,7 @@ class ScenarioTraces:
         """The scenario's trace; None where it is not there in that time, or no worker is ready."""
         name = scenario.name
         if name not in self._made and name not in self._making:
-            if not self._pool.zygote.ready or time.monotonic() - self._failed.get(name, -RETRY) < RETRY:
+            if not self._pool.booted or time.monotonic() - self._failed.get(name, -RETRY) < RETRY:
                 return None
             self._making[name] = asyncio.create_task(self._make(scenario))
         if name in self._making:
@@ -55,7 +55,7 @@ class ScenarioTraces:
     async def prepare(self, scenario: Scenario) -> None:
         """Run a scenario as soon as there are workers, so that its page opens with its picture."""
         try:
-            await self._pool.zygote.wait_until_booted()
+            await self._pool.wait_until_booted()
         except WorkersUnavailable:
             return
         await self.get(scenario)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import importlib
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,7 @@ from server.pictures.drawing_queue import DrawingQueue
 from server.pictures.renderer_client import Renderer
 from server.pool.cache import Cache
 from server.pool.executions import Executions, Result
+from server.pool.interface import PoolInterface
 from server.pool.local import Pool
 from server.program_service import ProgramService
 from server.rate_limits import RateLimiter, RequestLimiter, SaveSpace
@@ -69,7 +71,7 @@ class Services:
     run_limits: RateLimiter
     request_limits: RequestLimiter
     picture_limits: RateLimiter
-    pool: Pool
+    pool: PoolInterface
     executions: Executions
     runs: RunService
     store: Repository
@@ -134,9 +136,9 @@ def create_services(settings: Settings, prepare: str) -> Services:
     Raises SettingError, and ScenarioError where a scenario can't be read.
     """
     key = clients.signing_key(settings.secret)
-    pool = Pool(settings, prepare)
-    cache = Cache(settings.cache)
     database = Database(settings.database_url, Path(settings.data))
+    pool = create_pool(settings, prepare, database)
+    cache = Cache(settings.cache)
     store = Repository(database, settings.scenario, settings.quota, Cache(TRACES))
     health = StoreHealth(store)
     metrics = Metrics(pool, cache, health, settings.quota)
@@ -188,6 +190,14 @@ def create_services(settings: Settings, prepare: str) -> Services:
         series=SeriesService(SeriesStore(database, settings.quota), store, save_limits, space),
         proposals=DrawingQueue(MAX_PROPOSALS),
     )
+
+
+def create_pool(settings: Settings, prepare: str, database: Database) -> PoolInterface:
+    """The pool of this machine, or that of the machines behind GRADBOX_QUEUE_URL, whose libraries are then imported."""
+    if not settings.queue_url:
+        return Pool(settings, prepare)
+    pool: PoolInterface = importlib.import_module("server.cluster").create_pool(settings, database)
+    return pool
 
 
 def get_services(scope: Scope) -> Services:

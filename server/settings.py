@@ -68,6 +68,15 @@ SECTIONS = {
         ),
         Setting("QUEUE", 64, "Maximum number of programs that wait to run. Further ones are answered with 429."),
         Setting(
+            "QUEUE_URL",
+            "",
+            "URL of a Redis (7 or newer), like redis://:password@host:6379/0. Programs then run on the machines that "
+            "`python -m server worker` is started on, and GRADBOX_WORKERS is how many at once on each. Several web "
+            "processes may share the Redis and the database; they need the same GRADBOX_SECRET. Needs "
+            "`pip install gradbox[cluster]`.",
+            secret=True,
+        ),
+        Setting(
             "SANDBOX",
             "best",
             "Confinement of the workers. require: do not start unless every layer is active; "
@@ -247,6 +256,7 @@ class Settings:
     public_url: str
     boot: float
     log_programs: bool
+    queue_url: str
 
     def __init__(self, environment: Mapping[str, str] | None = None, **overrides: Any) -> None:
         environment = os.environ if environment is None else environment

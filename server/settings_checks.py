@@ -1,5 +1,6 @@
 """Checks of settings, alone and together: errors keep the server from starting, warnings are logged."""
 
+import importlib.util
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,6 +37,26 @@ def check(settings: Settings) -> None:
             f"GRADBOX_FRAMES is {settings.frames!r}; it takes *, 'none', or origins like https://example.org, separated by spaces"
         )
     parse_database_url(settings.database_url, Path(settings.data))
+    if settings.queue_url:
+        check_queue(settings)
+
+
+def check_queue(settings: Settings) -> None:
+    """Raises SettingError where web processes and workers can't share a queue with these settings."""
+    try:
+        url = urlsplit(settings.queue_url)
+        valid = url.scheme in ("redis", "rediss") and bool(url.hostname) and url.port != 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise SettingError("GRADBOX_QUEUE_URL takes a URL like redis://:password@host:6379/0, or rediss:// for TLS")
+    missing = [name for name in ("celery", "redis") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise SettingError(f"GRADBOX_QUEUE_URL needs {' and '.join(missing)}: pip install gradbox[cluster]")
+    if not settings.secret:
+        raise SettingError(
+            "GRADBOX_QUEUE_URL needs GRADBOX_SECRET, the same in all web processes: else each takes the cookies of the others for forged"
+        )
 
 
 def warnings(settings: Settings) -> Iterator[tuple[str, str]]:
@@ -55,6 +76,11 @@ def warnings(settings: Settings) -> Iterator[tuple[str, str]]:
         yield (
             "GRADBOX_SECRET",
             "it is not set: a restart invalidates the cookies of all visitors and ends their sessions",
+        )
+    if settings.queue_url and not settings.database_url:
+        yield (
+            "DATABASE_URL",
+            "it is not set: web processes and workers on other machines than this one do not see its saved programs",
         )
 
 

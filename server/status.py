@@ -23,7 +23,7 @@ async def collect(services: Services) -> dict[str, Any]:
             "uptime": round(time.time() - services.started, 1),
             "server_python": platform.python_version(),
             "sandbox": settings.sandbox,
-            **pool.zygote.versions,
+            **pool.versions,
         },
         "workers": {
             "ready": pool.ready,
@@ -31,14 +31,15 @@ async def collect(services: Services) -> dict[str, Any]:
             "at_once": pool.workers,
             "waiting": pool.queue.waiting,
             "queue": settings.queue,
-            "spares": pool.zygote.spares,
-            "boots": pool.zygote.boots,
+            "spares": pool.spares,
+            "boots": pool.boots,
             "devices": list(pool.devices),
+            "machines": pool.machines,
         },
         "runs": metrics.counts("runs"),
         "limits": metrics.counts("limits"),
         "refused": {**metrics.counts("refused"), "failed_sign_ins": metrics.counts("failed_sign_ins").get("", 0)},
-        "confinement": {name: why or "active" for name, why in pool.zygote.layers.items()},
+        "confinement": {name: why or "active" for name, why in pool.layers.items()},
         "store": {
             **await store_status(services.store_health),
             "quota": settings.quota,
@@ -70,7 +71,7 @@ def cache_status(services: Services) -> dict[str, int]:
 def machine_status(services: Services) -> dict[str, int | None]:
     """Bytes of memory and disk, of the machine and of the server's processes."""
     free, total = machine.disk_space(Path(services.settings.data))
-    pid = services.pool.zygote.pid
+    pid = services.pool.pid
     return {
         "memory": machine.total_memory(),
         "memory_left": machine.available_memory(),

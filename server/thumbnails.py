@@ -14,7 +14,7 @@ from server.language.scenarios import Scenario
 from server.operations.catalogue import TABLES, example
 from server.pictures.renderer_client import Renderer
 from server.pool.fair_queue import Busy
-from server.pool.local import Pool
+from server.pool.interface import PoolInterface
 from server.pool.recorded_trace import RecordedTrace
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
@@ -62,7 +62,9 @@ def scenario_examples(scenarios: list[Scenario]) -> dict[str, Example]:
 class Thumbnails:
     """At most one is being made at a time, and each once, in every theme, for as many requests as want it."""
 
-    def __init__(self, pool: Pool, renderer: Renderer, settings: Settings, examples: Mapping[str, Example]) -> None:
+    def __init__(
+        self, pool: PoolInterface, renderer: Renderer, settings: Settings, examples: Mapping[str, Example]
+    ) -> None:
         self._pool, self._renderer, self._settings, self._examples = pool, renderer, settings, examples
         self._made: dict[str, dict[Theme, bytes]] = {}
         self._making: dict[str, asyncio.Task[dict[Theme, bytes]]] = {}
@@ -74,10 +76,10 @@ class Thumbnails:
         example = self._example(name)
         try:
             async with asyncio.timeout(PATIENCE):
-                await self._pool.zygote.wait_until_booted()
+                await self._pool.wait_until_booted()
         except (TimeoutError, WorkersUnavailable):
             raise no_thumbnail("the workers are not ready") from None
-        parts = (self._pool.zygote.versions.get("torch", ""), self._renderer.version, example)
+        parts = (self._pool.versions.get("torch", ""), self._renderer.version, example)
         return f'W/"{hashlib.sha256(repr(parts).encode()).hexdigest()[:24]}"'
 
     async def get(self, name: str, theme: Theme, patience: float = PATIENCE) -> bytes:

@@ -25,7 +25,16 @@ os.environ.pop("DATABASE_URL", None)  # nobody's database is for tests
 pytest.register_assert_rewrite(
     *(
         f"tests.{name}"
-        for name in ("databases", "traps", "traps_autograd", "traps_memory", "traps_python", "traps_runtime")
+        for name in (
+            "brokers",
+            "databases",
+            "pools",
+            "traps",
+            "traps_autograd",
+            "traps_memory",
+            "traps_python",
+            "traps_runtime",
+        )
     )
 )
 

@@ -56,6 +56,10 @@ def run(job: JobRecord, write: Callable[[bytes], None]) -> None:
         emit(HEADER, step(0), step(1))
         time.sleep(float(argument))
         emit(END)
+    elif action == "chance":
+        emit({**HEADER, "deterministic": False}, step(0), step(1))
+        time.sleep(float(argument))
+        emit(END)
     elif action == "signal":
         emit(HEADER, step(0))
         os.kill(os.getpid(), getattr(signal, argument))

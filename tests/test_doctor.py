@@ -98,7 +98,7 @@ def test_a_store_is_told_by_what_it_holds(new_database: DatabaseFactory, kind: s
     database.do(lambda store: store.save(content(), b"x" * 950, MADE))
     settings: dict[str, Any] = {"data": str(database.folder), "database_url": database.url}
     _, state, wrong = asyncio.run(doctor.check_store(Settings({}, **settings)))
-    assert state.startswith("1 programs, ") and state.endswith(", revision 0002") and wrong == ""
+    assert state.startswith("1 programs, ") and state.endswith(", revision 0003") and wrong == ""
     assert asyncio.run(doctor.check_store(Settings({}, quota=1000, **settings)))[2] == "it is nearly full"
 
 

@@ -1,44 +1,39 @@
-"""The pool, with children that really are forked: every one of them ends in a trace, and the next notices nothing."""
+"""The pools, with children that really are forked: every one of them ends in a trace, and the next notices nothing.
+
+What both pools promise is asked of both: of the one of this machine, and of the one whose workers are elsewhere, with a
+real Redis and a worker of its own. What is asked of one alone says so by how it is called: `local`.
+"""
 
 import asyncio
 import os
 import resource
 import signal
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
 
 from server.pool import zygote
 from server.pool.fair_queue import Busy
+from server.pool.interface import PoolInterface
 from server.pool.local import Pool
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 from server.wire.api import Job
 from server.wire.trace import Trace
+from tests.pools import BOUNDS, Pooled, eventually, local
 
 pytestmark = pytest.mark.slow
+pytest_plugins = ("tests.brokers", "tests.pools")
 
 
-def pooled(work: Callable[[Pool], Awaitable[None]], **settings: float) -> None:
-    async def main() -> None:
-        pool = Pool(Settings({}, sandbox="off", **settings), "tests.stand_in_recorder:prepare")
-        await pool.start()
-        try:
-            await work(pool)
-        finally:
-            await pool.close()
-
-    asyncio.run(main())
+async def run(pool: PoolInterface, source: str) -> Trace:
+    return (await pool.run(Job(source=source, limits=dict(BOUNDS)))).decoded()
 
 
-async def run(pool: Pool, source: str) -> Trace:
-    return (await pool.run(Job(source=source, limits={}))).decoded()
-
-
-def test_every_ending_is_a_trace_and_the_next_run_is_served() -> None:
-    async def work(pool: Pool) -> None:
+def test_every_ending_is_a_trace_and_the_next_run_is_served(pooled: Pooled) -> None:
+    async def work(pool: PoolInterface) -> None:
         ends = {
             "finish": ("finished", 1),
             "signal SIGSEGV": ("crashed", 1),
@@ -62,8 +57,8 @@ def test_every_ending_is_a_trace_and_the_next_run_is_served() -> None:
     pooled(work)
 
 
-def test_a_wall_limit_keeps_what_came() -> None:
-    async def work(pool: Pool) -> None:
+def test_a_wall_limit_keeps_what_came(pooled: Pooled) -> None:
+    async def work(pool: PoolInterface) -> None:
         began = time.monotonic()
         trace = await run(pool, "sleep 60")
         assert time.monotonic() - began < 20
@@ -74,8 +69,8 @@ def test_a_wall_limit_keeps_what_came() -> None:
     pooled(work, wall=1.0)
 
 
-def test_a_flood_is_cut_off() -> None:
-    async def work(pool: Pool) -> None:
+def test_a_flood_is_cut_off(pooled: Pooled) -> None:
+    async def work(pool: PoolInterface) -> None:
         trace = await run(pool, "flood")
         assert trace.outcome.stopped is not None and trace.outcome.stopped.limit == "trace"
         assert len(trace.steps) == 1
@@ -83,8 +78,8 @@ def test_a_flood_is_cut_off() -> None:
     pooled(work, trace=1_000_000)
 
 
-def test_what_a_program_forked_dies_with_it() -> None:
-    async def work(pool: Pool) -> None:
+def test_what_a_program_forked_dies_with_it(pooled: Pooled) -> None:
+    async def work(pool: PoolInterface) -> None:
         assert (await run(pool, "parent 987654")).outcome.status == "finished"
         for _ in range(50):
             if not sleeping("987654"):
@@ -95,8 +90,8 @@ def test_what_a_program_forked_dies_with_it() -> None:
     pooled(work)
 
 
-def test_what_holds_the_pipe_open_does_not_hold_up_the_answer() -> None:
-    async def work(pool: Pool) -> None:
+def test_what_holds_the_pipe_open_does_not_hold_up_the_answer(pooled: Pooled) -> None:
+    async def work(pool: PoolInterface) -> None:
         await run(pool, "finish")
         began = time.monotonic()
         trace = await run(pool, "orphan 8")
@@ -106,8 +101,8 @@ def test_what_holds_the_pipe_open_does_not_hold_up_the_answer() -> None:
     pooled(work, wall=30.0)
 
 
-def test_a_program_that_leaves_its_group_is_killed_all_the_same() -> None:
-    async def work(pool: Pool) -> None:
+def test_a_program_that_leaves_its_group_is_killed_all_the_same(pooled: Pooled) -> None:
+    async def work(pool: PoolInterface) -> None:
         trace = await run(pool, "elsewhere")
         assert trace.outcome.stopped is not None and trace.outcome.stopped.limit == "wall"
         with pytest.raises(ProcessLookupError):
@@ -127,8 +122,8 @@ def sleeping(argument: str) -> bool:
     return False
 
 
-def test_no_more_than_two_at_once_and_the_rest_wait() -> None:
-    async def work(pool: Pool) -> None:
+def test_no_more_than_two_at_once_and_the_rest_wait(pooled: Pooled) -> None:
+    async def work(pool: PoolInterface) -> None:
         await run(pool, "finish")
         began = time.monotonic()
         await asyncio.gather(*(run(pool, "sleep 0.5") for _ in range(4)))
@@ -137,10 +132,10 @@ def test_no_more_than_two_at_once_and_the_rest_wait() -> None:
     pooled(work, queue=4)
 
 
-def test_past_the_queue_one_is_told_to_come_back() -> None:
-    async def work(pool: Pool) -> None:
+def test_past_the_queue_one_is_told_to_come_back(pooled: Pooled) -> None:
+    async def work(pool: PoolInterface) -> None:
         await run(pool, "finish")
-        results = await asyncio.gather(*(run(pool, "sleep 0.3") for _ in range(5)), return_exceptions=True)
+        results = await asyncio.gather(*(run(pool, "sleep 0.6") for _ in range(5)), return_exceptions=True)
         assert [type(result).__name__ for result in results].count("Busy") == 1
         with pytest.raises(Busy) as busy:
             raise next(result for result in results if isinstance(result, Busy))
@@ -149,8 +144,8 @@ def test_past_the_queue_one_is_told_to_come_back() -> None:
     pooled(work, queue=2)
 
 
-def test_a_cancelled_run_is_killed_and_its_turn_is_free() -> None:
-    async def work(pool: Pool) -> None:
+def test_a_cancelled_run_is_killed_and_its_turn_is_free(pooled: Pooled) -> None:
+    async def work(pool: PoolInterface) -> None:
         await run(pool, "finish")
         running = [asyncio.create_task(run(pool, "sleep 600")) for _ in range(2)]
         await asyncio.sleep(0.3)
@@ -175,7 +170,7 @@ def test_a_run_cancelled_at_any_moment_leaves_nothing_behind() -> None:
             assert len(pool.zygote._children) <= 2 + pool.zygote.spares, yields
         await wait_until_idle(pool)
 
-    pooled(work, wall=20.0)
+    local(work, wall=20.0)
 
 
 async def wait_until_idle(pool: Pool, spares: int = 2) -> None:
@@ -224,7 +219,7 @@ def test_a_dead_zygote_loses_its_runs_and_is_replaced() -> None:
         assert pool.ready
         assert (await run(pool, "finish")).outcome.status == "finished"
 
-    pooled(work, wall=30.0)
+    local(work, wall=30.0)
 
 
 def test_a_spare_that_was_just_killed_is_no_crash_of_the_program() -> None:
@@ -241,7 +236,7 @@ def test_a_spare_that_was_just_killed_is_no_crash_of_the_program() -> None:
         assert trace.outcome.status in ("finished", "lost")
         assert (await run(pool, "finish")).outcome.status == "finished"
 
-    pooled(work)
+    local(work)
 
 
 @contextmanager
@@ -278,18 +273,19 @@ def test_without_room_for_descriptors_no_worker_is_lost(monkeypatch: pytest.Monk
         assert pool.ready and len(os.listdir("/proc/self/fd")) == open_before and pool.zygote.boots == 1
         assert (await run(pool, "finish")).outcome.status == "finished"
 
-    pooled(work, workers=1)
+    local(work, workers=1)
 
 
-def test_a_full_queue_is_not_ready() -> None:
-    async def work(pool: Pool) -> None:
+def test_a_full_queue_is_not_ready(pooled: Pooled) -> None:
+    async def work(pool: PoolInterface) -> None:
         await run(pool, "finish")
-        assert pool.ready
-        running = [asyncio.create_task(run(pool, "sleep 0.5")) for _ in range(4)]
-        await asyncio.sleep(0.2)
-        assert not pool.ready
-        await asyncio.gather(*running)
-        assert pool.ready
+        await eventually(lambda: pool.ready)
+        running = [asyncio.create_task(run(pool, "sleep 3")) for _ in range(4)]
+        await eventually(lambda: not pool.ready)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await eventually(lambda: pool.ready)
 
     pooled(work, queue=2)
 
@@ -303,4 +299,4 @@ def test_a_child_gets_nothing_of_the_servers_environment(monkeypatch: pytest.Mon
             environment = file.read()
         assert "PYTHONHASHSEED=0" in environment and "SECRET_TOKEN" not in environment
 
-    pooled(work)
+    local(work)

@@ -143,3 +143,27 @@ def test_the_command_has_that_status() -> None:
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "") and len(done.stderr.splitlines()) == 1, done.stderr
     assert "GRADBOX_PASSWORD" in done.stderr
+
+
+@pytest.mark.parametrize("url", ["redis", "http://broker:6379", "redis://", "redis://broker:0", "redis://broker:x/0"])
+def test_what_is_no_queue_is_told(url: str) -> None:
+    with pytest.raises(SettingError, match="GRADBOX_QUEUE_URL takes a URL like redis://"):
+        check(Settings({}, queue_url=url, secret="s"))
+
+
+def test_a_queue_needs_what_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings({}, queue_url="redis://broker:6379/0")
+    with pytest.raises(SettingError, match="needs GRADBOX_SECRET, the same"):
+        check(settings)
+    settings.secret = "s"
+    check(settings)
+    assert "DATABASE_URL" in dict(warnings(settings))
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(SettingError, match=r"needs celery and redis: pip install gradbox\[cluster\]"):
+        check(settings)
+
+
+def test_a_worker_without_a_queue_is_told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GRADBOX_QUEUE_URL", raising=False)
+    assert main(["worker"]) == 2
+    assert "needs GRADBOX_QUEUE_URL" in capsys.readouterr().err

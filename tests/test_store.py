@@ -238,7 +238,7 @@ def test_migrations_go_up_and_down(database: DatabaseConfig) -> None:
         database.folder.mkdir(parents=True, exist_ok=True)
         for _ in range(2):
             await opened.migrate_to("head")
-            assert await tables() == {"scenarios", "series"}
+            assert await tables() == {"scenarios", "series", "run_lines"}
             async with opened._engine.connect() as connection:
                 wrong = await connection.run_sync(
                     lambda sync: compare_metadata(MigrationContext.configure(sync), metadata)

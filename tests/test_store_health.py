@@ -37,14 +37,14 @@ def test_what_is_held(new_database: DatabaseFactory, kind: str) -> None:
     async def check(store: Repository) -> None:
         assert await store.totals() in (
             StoreTotals(),
-            StoreTotals(revision="0002"),
+            StoreTotals(revision="0003"),
         )  # SQLite's file is made by the first save
         ids = [(await store.save(content(k), b"trace" * k, MADE))[0] for k in range(1, 6)]
         entries = [entry async for entry in store.entries()]
-        assert await store.totals() == StoreTotals(5, 0, sum(entry.size for entry in entries), "0002")
+        assert await store.totals() == StoreTotals(5, 0, sum(entry.size for entry in entries), "0003")
         await store.remove(ids[2])
         left = [entry async for entry in store.entries() if entry.id != ids[2]]
-        assert await store.totals() == StoreTotals(4, 1, sum(entry.size for entry in left), "0002")
+        assert await store.totals() == StoreTotals(4, 1, sum(entry.size for entry in left), "0003")
 
     new_database(kind).do(check)
 

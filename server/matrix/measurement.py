@@ -1,6 +1,7 @@
 """Measures the matrix: has this host's torch answer the program of every cell, and keeps what it said."""
 
 import hashlib
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
@@ -52,14 +53,14 @@ def read_answers(situation: Situation, answers: list[Answer]) -> Cells:
     return cells
 
 
-def measurement(versions: dict[str, str], cells: dict[str, Cells]) -> Measurement:
+def measurement(versions: Mapping[str, str], cells: dict[str, Cells]) -> Measurement:
     """The whole, measured now. cells: by situation."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ")
     named = MatrixVersions(torch=versions["torch"], numpy=versions["numpy"], python=versions["python"], measured=now)
     return Measurement(versions=named, digest=digest(), cells=cells)
 
 
-def load(folder: Path, versions: dict[str, str]) -> Measurement | None:
+def load(folder: Path, versions: Mapping[str, str]) -> Measurement | None:
     """The measurement that an earlier server stored; None where there is none of these versions and programs."""
     try:
         stored = Measurement.model_validate_json((folder / FILE).read_bytes())

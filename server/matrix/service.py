@@ -9,7 +9,7 @@ from pathlib import Path
 from server.matrix.measurement import load, measurement, programs, read_answers, store
 from server.matrix.programs import SITUATIONS
 from server.pool.fair_queue import Busy
-from server.pool.local import NoAnswers, Pool
+from server.pool.interface import NoAnswers, PoolInterface
 from server.pool.zygote import WorkersUnavailable
 from server.wire.matrix import Answer, AnswerJob, Measurement
 from server.wire.problems import ProblemError
@@ -35,7 +35,7 @@ log = logging.getLogger("gradbox.matrix")
 class MatrixService:
     """folder: where a measurement is stored."""
 
-    def __init__(self, pool: Pool, folder: Path) -> None:
+    def __init__(self, pool: PoolInterface, folder: Path) -> None:
         self._pool, self._folder = pool, folder
         self._measuring: asyncio.Task[Measurement] | None = None
         self._failed_at: float | None = None
@@ -85,8 +85,8 @@ class MatrixService:
         return self.measured
 
     async def _measure(self) -> Measurement:
-        await self._pool.zygote.wait_until_booted()
-        versions = self._pool.zygote.versions
+        await self._pool.wait_until_booted()
+        versions = self._pool.versions
         stored = await asyncio.to_thread(load, self._folder, versions)
         if stored is not None:
             return stored

@@ -154,6 +154,8 @@ def assemble(request: AssemblyRequest, data: bytes, max_line: float = math.inf) 
     header = header or Header(
         schema=1, program=Program(source=job.source), runtime=runtime_without_header(job, request.versions)
     )
+    if request.worker or header.runtime.worker is not None:  # a child does not know, whatever it says
+        header.runtime.worker = request.worker or None
     again: Focus | None = None
     end = output.end
     if outcome is None and end is not None and end.outcome.status in CHILD_STATUSES:

@@ -10,7 +10,7 @@ from typing import Any
 
 from server.pool.cache import Cache, cache_key
 from server.pool.fair_queue import Client
-from server.pool.local import Pool
+from server.pool.interface import PoolInterface
 from server.wire.api import Job
 
 GRACE = 15.0
@@ -95,7 +95,9 @@ class Subscription:
 class Executions:
     """capacity: bytes of finished results that can be asked for by id. on_result: called with every result but cached ones."""
 
-    def __init__(self, pool: Pool, cache: Cache, capacity: int, on_result: Callable[[Job, Result], None]) -> None:
+    def __init__(
+        self, pool: PoolInterface, cache: Cache, capacity: int, on_result: Callable[[Job, Result], None]
+    ) -> None:
         self._pool, self._cache, self._capacity, self._on_result = pool, cache, capacity, on_result
         self._executions: dict[str, Execution] = {}  # unfinished ones, by cache key
         self._subscriptions: dict[str, Subscription] = {}
@@ -107,13 +109,13 @@ class Executions:
 
     def cached(self, job: Job) -> Result | None:
         """The result of a job that ran before."""
-        versions = self._pool.zygote.versions
+        versions = self._pool.versions
         body = self._cache.get(cache_key(job, versions)) if versions else None
         return Result("cached", body) if body is not None else None
 
     async def subscribe(self, job: Job, client: Client) -> Subscription:
         """Start the job, or join the execution of the same one. Raises Busy, and WorkersUnavailable."""
-        key = cache_key(job, self._pool.zygote.versions)
+        key = cache_key(job, self._pool.versions)
         execution = self._executions.get(key)
         if execution is None or execution.stop.is_set():
             execution = self._executions[key] = Execution(key)
@@ -216,14 +218,14 @@ class Executions:
 
         try:
             try:
-                trace = await self._pool.run(job, client, on_position, execution.stop)
+                trace = await self._pool.run(job, client, on_position, execution.stop, joins=True)
             except asyncio.CancelledError:
                 if not execution.stop.is_set():
                     raise
                 trace = self._pool.cancelled_trace(job)
             execution.result = Result(trace.status, trace.body, trace.seconds, trace.limit, trace.deterministic)
             if trace.cacheable:
-                self._cache.put(cache_key(job, self._pool.zygote.versions), trace.body)
+                self._cache.put(cache_key(job, trace.versions), trace.body)
         except Exception as error:
             execution.error = error
         except asyncio.CancelledError:

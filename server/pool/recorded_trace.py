@@ -1,7 +1,8 @@
 """A run's trace as the server keeps it: compressed, beside the little that the server itself reads of it."""
 
 import gzip
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from server.wire.limits import Limit
 from server.wire.trace import Status, Trace
@@ -15,7 +16,7 @@ class RecordedTrace:
     """body: the trace's JSON, gzipped. status, limit: of its outcome. seconds: that the run took.
 
     deterministic: whether nothing in the program gives it another result each time. cacheable: whether the same program
-    would give this trace again.
+    would give this trace again. versions: of the libraries that made it.
     """
 
     body: bytes
@@ -24,6 +25,7 @@ class RecordedTrace:
     limit: Limit | None = None
     deterministic: bool = False
     cacheable: bool = False
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     def json(self) -> bytes:
         """The whole trace as JSON, without the fields that are absent by default."""

@@ -17,7 +17,7 @@ async def healthz(services: ServicesDep) -> dict[str, Any]:
     `store` says whether the database answered last, `null` before it was asked. Without it the server runs programs, but
     has no permalinks.
     """
-    layers = services.pool.zygote.layers
+    layers = services.pool.layers
     sandbox = services.settings.sandbox
     confinement = {name: why or "active" for name, why in layers.items()}
     health = services.store_health

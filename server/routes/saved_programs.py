@@ -148,7 +148,7 @@ def saved_page(
     if request.query_params.get("predict") == "1":  # what is said of the run may tell what is to be predicted
         first["saved"] |= {"description": "", "note": ""}
     values |= {"title": reply.title, "look_at": reply.description, "saved": reply}
-    values["now"] = services.pool.zygote.versions.get("torch")
+    values["now"] = services.pool.versions.get("torch")
     response = render(
         request, "page.html", first=first, devices=services.pool.devices, live=services.settings.live_mode, **values
     )

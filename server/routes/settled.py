@@ -29,7 +29,7 @@ async def settled(request: Request, services: ServicesDep) -> Response:
         refuted=str(count[False]),
         waiting=count[None],
         renewal=RENEWAL,
-        versions=services.pool.zygote.versions,
+        versions=services.pool.versions,
     )
 
 
@@ -37,4 +37,4 @@ async def settled(request: Request, services: ServicesDep) -> Response:
 async def settled_json(services: ServicesDep) -> JSONResponse:
     """What `python -m server settled --json` prints."""
     verdicts = await services.claims.verdicts(services.scenarios, PATIENCE)
-    return JSONResponse(document(verdicts, services.pool.zygote.versions), headers={"Cache-Control": "no-cache"})
+    return JSONResponse(document(verdicts, services.pool.versions), headers={"Cache-Control": "no-cache"})

@@ -1,4 +1,4 @@
-"""The tables of saved programs and of series. The migrations create them in a database."""
+"""The tables of saved programs, of series, and of lines of runs. The migrations create them in a database."""
 
 from sqlalchemy import BigInteger, Column, Index, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
@@ -36,3 +36,12 @@ series = Table(
 
 CONTENT_TABLES = (saved_programs, series)
 """Those whose sizes the quota is about."""
+
+run_lines = Table(
+    "run_lines",
+    metadata,
+    Column("run", String(64), primary_key=True),
+    Column("created", BigInteger, nullable=False),  # milliseconds since 1970
+    Column("lines", LargeBinary, nullable=False),  # compressed by zlib
+    Index("run_lines_created", "created"),
+)

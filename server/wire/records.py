@@ -49,6 +49,7 @@ class RuntimeRecord(TypedDict):
     threads: int
     limits: dict[str, int | float]
     input: NotRequired[str]
+    worker: NotRequired[str]
 
 
 class HeaderRecord(TypedDict):

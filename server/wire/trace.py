@@ -142,6 +142,7 @@ class Runtime(Model):
     """What ran the program. device_name: of the processor or the GPU, as its maker gives it.
 
     input: what was there for `input()` and `sys.stdin` to read, where it was not empty.
+    worker: the name of the worker that ran it, where there are workers on other machines.
     """
 
     torch: str
@@ -155,6 +156,7 @@ class Runtime(Model):
     threads: int
     limits: dict[str, int | float]
     input: str | None = None
+    worker: str | None = None
 
 
 @closed

@@ -107,6 +107,7 @@ export interface Edit {
  * What ran the program. device_name: of the processor or the GPU, as its maker gives it.
  *
  * input: what was there for `input()` and `sys.stdin` to read, where it was not empty.
+ * worker: the name of the worker that ran it, where there are workers on other machines.
  */
 export interface Runtime {
   torch: string;
@@ -122,6 +123,7 @@ export interface Runtime {
     [k: string]: number;
   };
   input?: string | null;
+  worker?: string | null;
 }
 /**
  * The state after what this step names: apply `set`, then `gone`.

@@ -1,0 +1,90 @@
+"""`python -m server worker`: Celery takes the messages of one queue, and the children of this machine run the programs."""
+
+import asyncio
+import logging
+import sys
+import threading
+from pathlib import Path
+from typing import Any, Literal
+
+from celery.signals import worker_shutting_down
+
+from server import log, settings_checks
+from server.pool.remote.broker import TASK, BrokerError, celery_app
+from server.pool.remote.worker import RemoteWorker
+from server.pool.zygote import PREPARE, WorkersUnavailable
+from server.settings import SettingError, Settings
+from server.store.database import Database
+from server.store.run_lines import RunLines
+
+CLOSING_TIME = 20.0
+"""Seconds for the children to end."""
+
+
+def run(settings: Settings, queue: Literal["cpu", "gpu"], prepare: str = PREPARE) -> int:
+    """Work until SIGTERM, which lets what runs end and takes nothing new. The exit status. Raises SettingError."""
+    settings_checks.check(settings)
+    if not settings.queue_url:
+        raise SettingError("a worker needs GRADBOX_QUEUE_URL, the Redis that the web processes use too")
+    log.configure()
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="runs", daemon=True).start()
+
+    def wait_for(work: Any, timeout: float | None = None) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, loop).result(timeout)
+
+    worker, database = wait_for(create(settings, queue, prepare))
+    try:
+        wait_for(worker.start())
+    except (WorkersUnavailable, *BrokerError) as error:
+        print(f"this worker can't start: {error}", file=sys.stderr)
+        wait_for(close(worker, database), CLOSING_TIME)
+        return 1
+    print(f"Gradbox worker {worker.name}: {worker.capacity} programs at once (SIGTERM ends it)", flush=True)
+    try:
+        consume(settings, worker, wait_for)
+    finally:
+        wait_for(close(worker, database), CLOSING_TIME)
+    return 0
+
+
+async def create(settings: Settings, queue: Literal["cpu", "gpu"], prepare: str) -> tuple[RemoteWorker, Database]:
+    """The worker and its database, made in the event loop that they are used in."""
+    database = Database(settings.database_url, Path(settings.data))
+    return RemoteWorker(settings, queue, RunLines(database), prepare), database
+
+
+async def close(worker: RemoteWorker, database: Database) -> None:
+    """End both."""
+    await worker.close()
+    await database.close()
+
+
+def consume(settings: Settings, worker: RemoteWorker, wait_for: Any) -> None:
+    """Have Celery call the worker for each message, in as many threads as it runs programs at once, until it is ended."""
+    app = celery_app(settings.queue_url)
+
+    @app.task(name=TASK, ignore_result=True)  # type: ignore[untyped-decorator]
+    def run_next() -> None:
+        wait_for(worker.run_next())
+
+    def drain(**_: Any) -> None:
+        worker.draining = True
+
+    worker_shutting_down.connect(drain, weak=False)
+    logging.getLogger("celery").setLevel(logging.WARNING)
+    threads = ["--pool=threads", f"--concurrency={worker.capacity}", f"--queues={worker.queue}"]
+    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel=WARNING", "--quiet"]
+    try:
+        app.worker_main(
+            [
+                "--quiet",
+                "worker",
+                *threads,
+                *[flag for flag in quiet if flag != "--quiet"],
+                "--disable-prefetch",
+                f"--hostname={worker.name}@%h",
+            ]
+        )
+    except SystemExit:
+        return

@@ -1,0 +1,116 @@
+"""What every pool offers, whether its programs run on this machine or on others."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from server.pool.fair_queue import Client
+from server.pool.recorded_trace import RecordedTrace
+from server.wire.api import Job
+from server.wire.matrix import Answer, AnswerJob
+
+SERVER_CLIENT = Client("", "")
+"""The client of the programs that the server runs of its own accord."""
+
+
+class NoAnswers(Exception):
+    """A child that was to answer programs of the server's own ended before it had."""
+
+
+class PoolQueue(Protocol):
+    """How many programs run and wait. client_limit: those of one client that may wait.
+
+    age: seconds for which the oldest of those that wait has waited; 0 where none waits.
+    """
+
+    @property
+    def running(self) -> int: ...
+
+    @property
+    def waiting(self) -> int: ...
+
+    @property
+    def age(self) -> float: ...
+
+    @property
+    def client_limit(self) -> int: ...
+
+
+class PoolInterface(Protocol):
+    """A pool. What it does where something fails is told by its methods; one suite of tests holds both pools to it.
+
+    workers: how many programs it runs at once. ready: whether a program would be run now, or as soon as those before it
+    have been. devices: those that a program can run on now. versions: of torch, numpy and Python, {} before any is known.
+    layers: of confinement, each with why it does not work, or "". booted: whether there are workers. spares: children
+    that wait for a job. boots: starts of the process that forks them; pid: of that process, None where it is elsewhere.
+    machines: the workers that are alive elsewhere: name, queue, capacity, running, draining, versions.
+    """
+
+    @property
+    def workers(self) -> int: ...
+
+    @property
+    def queue(self) -> PoolQueue: ...
+
+    @property
+    def ready(self) -> bool: ...
+
+    @property
+    def booted(self) -> bool: ...
+
+    @property
+    def devices(self) -> tuple[str, ...]: ...
+
+    @property
+    def versions(self) -> Mapping[str, str]: ...
+
+    @property
+    def layers(self) -> Mapping[str, str]: ...
+
+    @property
+    def spares(self) -> int: ...
+
+    @property
+    def boots(self) -> int: ...
+
+    @property
+    def pid(self) -> int | None: ...
+
+    @property
+    def machines(self) -> list[dict[str, Any]]: ...
+
+    async def start(self) -> None:
+        """Begin to have workers; does not wait for them."""
+
+    async def wait_until_booted(self) -> None:
+        """Wait until there are workers. Raises WorkersUnavailable where there are none in time."""
+
+    async def close(self) -> None:
+        """End what runs and what waits."""
+
+    async def run(
+        self,
+        job: Job,
+        client: Client = SERVER_CLIENT,
+        on_position: Callable[[int], None] | None = None,
+        stop: asyncio.Event | None = None,
+        joins: bool = False,
+    ) -> RecordedTrace:
+        """The trace of a program, however it ends. Raises Busy, and WorkersUnavailable when no worker can be had.
+
+        on_position: called with the number of programs ahead while it waits, and with -1 when it starts. stop: once set,
+        ends a started program, with what was recorded. Where the cause of its end was skipped in a long loop, it is run
+        once more to show it. joins: the run of the same job will do that another server asks for now.
+        """
+        ...
+
+    async def answer(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
+        """What programs of the server's own answer, in one confined child that records nothing.
+
+        Raises Busy, WorkersUnavailable, and NoAnswers where the child did not come to its end.
+        """
+        ...
+
+    def cancelled_trace(self, job: Job) -> RecordedTrace:
+        """The trace of a program that was cancelled before it started."""
+        ...

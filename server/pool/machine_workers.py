@@ -1,0 +1,176 @@
+"""The children of this machine: a program goes in, its lines come out, and how it ended as its parent saw it."""
+
+import asyncio
+import contextlib
+import logging
+import re
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from server.pool.assembly import CANCELLED, Recording
+from server.pool.child import Child, Exit
+from server.pool.machine import max_workers
+from server.pool.zygote import PREPARE, WorkersUnavailable, Zygote
+from server.settings import Settings
+from server.wire.api import Job
+from server.wire.assembly import Usage
+from server.wire.link import WorkerOptions
+from server.wire.matrix import AnswerJob
+from server.wire.trace import Error, Outcome, Stopped
+
+TRACEBACK_TIME = 0.05
+"""Seconds that a child has to report its current line before it is killed."""
+
+_TRACEBACK_LINE = re.compile(rb'File "<program>", line (\d{1,7})')
+
+Watch = Callable[[bytearray], None]
+"""Called with the buffer that a child's lines go into, before they come."""
+
+log = logging.getLogger("gradbox.pool")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What the parent itself bounds: seconds until a program's end, and bytes of its lines."""
+
+    wall: float
+    trace: int
+
+    @classmethod
+    def of(cls, job: Job, settings: Settings) -> "Bounds":
+        """A job may ask for less than the settings of this machine allow, and never gets more."""
+        limits = job.limits
+        return cls(
+            min(settings.wall, limits.get("wall", settings.wall)),
+            int(min(settings.trace, limits.get("trace", settings.trace))),
+        )
+
+
+class MachineWorkers:
+    """Runs each program that it is given at once: whose turn it is, is for others to say. count: of those at once, at most."""
+
+    def __init__(self, settings: Settings, prepare: str = PREPARE) -> None:
+        self._settings = settings
+        self.count = min(settings.workers, max_workers(settings.memory))
+        if self.count < settings.workers:
+            log.warning("there is memory for %d of %d programs at once", self.count, settings.workers)
+        options = WorkerOptions(self.count, settings.sandbox, settings.memory, settings.cpu, prepare)
+        gpu_options = replace(options, spares=1, device="cuda", gpu_memory=settings.gpu_memory)
+        self.zygote, self.gpu_zygote = Zygote(options, settings.boot), Zygote(gpu_options, settings.boot)
+        self._starting_gpu: asyncio.Task[None] | None = None
+        self._releasing: set[asyncio.Task[None]] = set()
+
+    def start(self) -> None:
+        """Begin to boot the zygotes; does not wait for them."""
+        self.zygote.start()
+        if self._settings.gpu:
+            self._starting_gpu = asyncio.create_task(self._start_gpu())
+
+    async def _start_gpu(self) -> None:
+        with contextlib.suppress(WorkersUnavailable):
+            await self.zygote.wait_until_booted()
+            if self.zygote.gpus:
+                self.gpu_zygote.start()
+
+    async def close(self) -> None:
+        """End the zygotes, and with them whatever runs."""
+        if self._starting_gpu is not None:
+            self._starting_gpu.cancel()
+        for zygote in (self.zygote, self.gpu_zygote):
+            await zygote.close()
+        await asyncio.gather(*self._releasing)
+
+    async def record(self, job: Job, stop: asyncio.Event, watch: Watch | None = None) -> Recording:
+        """What a program's child wrote, and how it ended. stop: once set, ends it. Raises WorkersUnavailable."""
+        zygote = self.gpu_zygote if job.device == "cuda" else self.zygote
+        data = job.model_dump_json(by_alias=True, exclude_none=True).encode()
+        bounds = Bounds.of(job, self._settings)
+        child, cancelled = await self._run_child(zygote, data, bounds, stop, watch)
+        if child.died_unused and not cancelled:  # it was killed while it waited, and nothing of the program ran
+            log.warning("a spare child was killed as it was given a program; another one gets it")
+            child, cancelled = await self._run_child(zygote, data, bounds, stop, watch)
+        exit_ = child.exit or Exit()
+        wall_ms = round((time.perf_counter() - child.began) * 1000, 3)
+        return Recording(
+            child.data,
+            zygote.versions,
+            CANCELLED if cancelled else observed_outcome(child, self._settings),
+            Usage(wall_ms=wall_ms, cpu_ms=exit_.cpu_ms, peak_bytes=exit_.peak_bytes),
+        )
+
+    async def record_answers(self, job: AnswerJob) -> tuple[bytes, bool]:
+        """What the child wrote that answers programs of the server's own, and whether it came to its end."""
+        data, bounds = job.model_dump_json().encode(), Bounds(self._settings.wall, self._settings.trace)
+        child, _ = await self._run_child(self.zygote, data, bounds, asyncio.Event(), None)
+        return bytes(child.data), child.outcome_received
+
+    async def _run_child(
+        self, zygote: Zygote, job: bytes, bounds: "Bounds", stop: asyncio.Event, watch: Watch | None
+    ) -> tuple[Child, bool]:
+        """A child that has run the job to its end, and whether that is because `stop` was set."""
+        child = await zygote.child()
+        try:
+            if watch is not None:
+                watch(child.data)
+            child.start(job, bounds.trace)
+            return child, await self._wait_for_end(zygote, child, bounds.wall, stop)
+        finally:
+            releasing = asyncio.create_task(zygote.release(child))
+            if child.outcome_received:  # all is known; that it takes its memory down need keep nobody waiting
+                self._releasing.add(releasing)
+                releasing.add_done_callback(self._releasing.discard)
+            else:
+                await asyncio.shield(releasing)
+
+    async def _wait_for_end(self, zygote: Zygote, child: Child, wall: float, stop: asyncio.Event) -> bool:
+        """Wait until the program ends or has to be ended. Returns whether that is because `stop` was set."""
+        try:
+            async with asyncio.timeout(wall):
+                await wait_for_first(child.ended, stop)
+        except TimeoutError:
+            pass
+        if child.outcome_received or child.exit is not None or child.limit is not None:
+            return False
+        if not stop.is_set():
+            zygote.request_traceback(child)
+            await asyncio.sleep(TRACEBACK_TIME)
+            child.limit = Stopped(limit="wall", value=wall)
+        return stop.is_set()
+
+
+async def wait_for_first(*events: asyncio.Event) -> None:
+    """Wait until one of them is set."""
+    tasks = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def observed_outcome(child: Child, settings: Settings) -> Outcome | None:
+    """How the program ended, as its parent saw it; None where only the child's last line says it."""
+    exit_ = child.exit or Exit()
+    match = _TRACEBACK_LINE.search(child.data, max(len(child.data) - 20_000, 0))
+    line = int(match[1]) if match else None
+    if child.limit is not None:
+        return Outcome(status="stopped", stopped=child.limit.model_copy(update={"line": line}))
+    if child.outcome_received:
+        return None
+    if exit_.lost:
+        return Outcome(status="lost", error=Error(type="Lost", message="the machine's workers went down under the run"))
+    if child.died_unused:
+        return Outcome(status="lost", error=Error(type="Lost", message="its worker was killed before it began"))
+    if exit_.signal is not None:
+        number = exit_.signal
+        if number == signal.SIGXCPU or (number == signal.SIGKILL and (exit_.cpu_ms or 0) >= settings.cpu * 1000):
+            return Outcome(status="stopped", stopped=Stopped(limit="cpu", value=settings.cpu, line=line))
+        return Outcome(status="crashed", signal=number, error=crash_error(number, line))
+    return None
+
+
+def crash_error(number: int, line: int | None) -> Error:
+    names = {known.value: known.name for known in signal.Signals}
+    return Error(type="Crash", message=f"killed by signal {number} ({names.get(number, 'unknown')})", line=line)

@@ -1,0 +1,77 @@
+"""The connections to the broker, a Redis: of the queue's own commands, of what is waited for, and of Celery."""
+
+from typing import Any
+
+from celery import Celery
+from kombu.entity import Queue
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import ConstantBackoff
+from redis.exceptions import RedisError
+
+QUEUES = {"cpu": "cpu", "cuda": "gpu"}
+"""The queue of each device that a program may ask for."""
+
+TASK = "gradbox.run_next"
+"""The task that has a worker run the program whose turn it is. Its message has no program: see `scripts.TAKE`."""
+
+TIMEOUT = 3.0
+"""Seconds for an answer of the broker."""
+
+Broker = Any
+"""redis-py's client. It declares its answers as bytes or text; here they are bytes."""
+
+BrokerError = (RedisError, OSError)
+"""What is raised where the broker does not answer, or not as it should."""
+
+
+def connect(url: str, wait: float = 0.0) -> Broker:
+    """A pool of connections. wait: seconds for which a command may block by itself. Connects at the first command."""
+    return Redis.from_url(
+        url,
+        socket_connect_timeout=TIMEOUT,
+        socket_timeout=TIMEOUT + wait,
+        socket_keepalive=True,
+        retry=Retry(ConstantBackoff(0.05), 1),
+    )
+
+
+async def disconnect(broker: Broker) -> None:
+    """Close all connections of a pool, those too in which a command was cancelled."""
+    await broker.aclose()
+    await broker.connection_pool.disconnect(inuse_connections=True)
+
+
+def celery_app(url: str) -> Any:
+    """Celery with both queues. Its messages are JSON: unpickling one would run what it says."""
+    app = Celery("gradbox", broker=url, set_as_current=False)
+    app.conf.update(
+        task_queues=[Queue(name) for name in QUEUES.values()],  # type: ignore[no-untyped-call]
+        task_serializer="json",
+        accept_content=["json"],
+        task_ignore_result=True,
+        task_acks_late=False,  # a program that killed its machine is not given to the next
+        worker_prefetch_multiplier=1,
+        worker_disable_prefetch=True,
+        worker_enable_remote_control=False,
+        worker_send_task_events=False,
+        worker_hijack_root_logger=False,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        broker_connection_timeout=TIMEOUT,
+        broker_transport_options={
+            "global_keyprefix": "gradbox:celery:",
+            "socket_timeout": 10.0,
+            "socket_connect_timeout": TIMEOUT,
+            "socket_keepalive": True,
+            "health_check_interval": 5,
+            "visibility_timeout": 3600,
+        },
+    )
+    return app
+
+
+def celery_key(queue: str) -> str:
+    """The key of a queue's list of messages."""
+    return f"gradbox:celery:{queue}"

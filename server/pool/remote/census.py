@@ -1,0 +1,166 @@
+"""Who works and what waits, as the broker knows it: looked at once a second, and more often while a run is waited for."""
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from server.pool.remote.broker import QUEUES, Broker, BrokerError, celery_key
+from server.pool.remote.inbox import Inbox
+from server.pool.remote.messages import WorkerRecord, asked_at, parse_workers, prefix
+from server.pool.remote.remote_run import RemoteRun
+from server.pool.remote.tokens import Tokens
+from server.pool.zygote import WorkersUnavailable
+from server.settings import Settings
+
+INTERVAL, IDLE_INTERVAL = 0.25, 1.0
+"""Seconds between two looks: while a run is waited for, and else."""
+
+LOST_AFTER = 5.0
+"""Seconds without a heartbeat after which a run is lost. Workers send one each second."""
+
+DESERTED_AFTER = 30.0
+"""Seconds without any worker after which a run that waits is refused."""
+
+WORKERS = "gradbox:workers"
+"""The set of the names of workers; `gradbox:worker:NAME` has the record of one for as long as it lives."""
+
+
+log = logging.getLogger("gradbox.pool")
+
+
+@dataclass
+class QueueState:
+    """The state of one queue, of all web processes together. capacity: programs at once. age: seconds that the first has waited."""
+
+    limit: int
+    network_limit: int
+    running: int = 0
+    waiting: int = 0
+    capacity: int = 0
+    age: float = 0.0
+    unread: int = 0
+    average: float = field(default=1.0)
+
+    @property
+    def client_limit(self) -> int:
+        return max(2, self.limit // 4)
+
+    @property
+    def full(self) -> bool:
+        """Whether the next run would be refused, whoever asks for it."""
+        return self.running >= self.capacity and self.waiting >= self.limit
+
+    def wait_estimate(self, waiting: int) -> float:
+        """Seconds until it is worth another try."""
+        return max(1.0, self.average * waiting / max(1, self.capacity))
+
+
+class Census:
+    """Tells runs their places and their loss. runs: those that this process waits for, by name."""
+
+    def __init__(self, broker: Broker, inbox: Inbox, tokens: Tokens, settings: Settings) -> None:
+        self._broker, self._inbox, self._tokens = broker, inbox, tokens
+        limit = settings.queue
+        network_limit = limit if settings.classroom else max(2, limit * 3 // 4)
+        self.queues = {name: QueueState(limit, network_limit) for name in QUEUES.values()}
+        self.runs: dict[str, RemoteRun] = {}
+        self._queue_of: dict[str, str] = {}
+        self.workers: list[WorkerRecord] = []
+        self.versions: Mapping[str, str] = {}
+        self.layers: Mapping[str, str] = {}
+        self._counted = self._deserted = -1e9
+        self._added = asyncio.Event()
+
+    def add(self, run: RemoteRun, queue: str) -> None:
+        """Watch a run that has just been asked for."""
+        self.runs[run.id], self._queue_of[run.id] = run, queue
+        self._added.set()
+
+    async def watch_forever(self) -> None:
+        """Until it is cancelled; while the broker does not answer, nothing is known and nothing is lost."""
+        while True:
+            try:
+                if time.monotonic() - self._counted >= IDLE_INTERVAL:
+                    await self._count_workers()
+                    await self._look_at_queues()
+                    self._counted = time.monotonic()
+                await self._look_at_runs()
+            except BrokerError:
+                await asyncio.sleep(INTERVAL)
+            except Exception:  # it goes on with the others
+                log.exception("a look at the queue")
+                await asyncio.sleep(INTERVAL)
+            self._added.clear()
+            if not self.runs:
+                try:
+                    async with asyncio.timeout(max(0.0, self._counted + IDLE_INTERVAL - time.monotonic())):
+                        await self._added.wait()
+                except TimeoutError:
+                    continue
+            await asyncio.sleep(INTERVAL)
+
+    async def _count_workers(self) -> None:
+        names = await self._broker.smembers(WORKERS)
+        records = await self._broker.mget([b"gradbox:worker:" + name for name in names]) if names else []
+        gone = [name for name, record in zip(names, records, strict=True) if record is None]
+        if gone:
+            await self._broker.srem(WORKERS, *gone)
+        self.workers = parse_workers([record for record in records if record is not None])
+        at_work = [worker for worker in self.workers if not worker.draining]
+        for name, queue in self.queues.items():
+            queue.capacity = sum(worker.capacity for worker in at_work if worker.queue == name)
+        counts: Counter[tuple[tuple[str, str], ...]] = Counter()
+        for worker in at_work:
+            counts[tuple(sorted(worker.versions.items()))] += worker.capacity
+        if counts:
+            self.versions = dict(max(counts.items(), key=lambda item: (item[1], item[0]))[0])
+            self.layers = at_work[0].layers
+
+    async def _look_at_queues(self) -> None:
+        for name, queue in self.queues.items():
+            pipe = self._broker.pipeline(transaction=False)
+            pipe.zcard(prefix(name) + "waiting")
+            pipe.zcard(prefix(name) + "running")
+            pipe.hkeys(prefix(name) + "tickets")
+            pipe.llen(celery_key(name))
+            queue.waiting, queue.running, tickets, queue.unread = await pipe.execute()
+            queue.age = max((time.time() - asked_at(run.decode()) for run in tickets), default=0.0)
+            if queue.waiting and not queue.unread and queue.running < queue.capacity:
+                self._tokens.send(name, min(queue.waiting, queue.capacity - queue.running))
+
+    async def _look_at_runs(self) -> None:
+        runs = [run for run in self.runs.values() if not run.ended.is_set()]
+        if not runs:
+            return
+        pipe = self._broker.pipeline(transaction=False)
+        for run in runs:
+            key = prefix(self._queue_of.get(run.id, "cpu"))
+            pipe.zrank(key + "waiting", run.id)
+            pipe.zscore(key + "running", run.id)
+        answers: list[Any] = await pipe.execute()
+        for run, rank, score in zip(runs, answers[::2], answers[1::2], strict=True):
+            await self._look_at(run, rank, score)
+        self._queue_of = {name: queue for name, queue in self._queue_of.items() if name in self.runs}
+
+    async def _look_at(self, run: RemoteRun, rank: int | None, score: float | None) -> None:
+        now = time.monotonic()
+        if rank is not None:
+            run.last_seen = now
+            if not run.started:
+                run.on_position(rank)
+            if self.queues[self._queue_of.get(run.id, "cpu")].capacity:
+                self._deserted = now
+            elif now - max(self._deserted, self._inbox.connected_since or now) > DESERTED_AFTER:
+                run.error = WorkersUnavailable("there is no worker now")
+                run.ended.set()
+        elif score is not None and score != run.score:
+            run.last_seen, run.score = now, score
+        connected = self._inbox.connected_since
+        if connected is not None and now - max(run.last_seen, connected) > LOST_AFTER:
+            await self._inbox.read_rest(run.id)  # what it said may not be read yet
+            if not run.ended.is_set() and now - run.last_seen > LOST_AFTER:
+                run.mark_lost()

@@ -1,0 +1,81 @@
+"""Reads what workers write about runs: one connection for the streams of all runs that this process waits for."""
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+from server.pool.remote.broker import Broker, BrokerError
+from server.pool.remote.messages import stream
+
+BLOCK = 1.0
+"""Seconds for which a command waits for an entry."""
+
+PAUSE = 0.2
+"""Seconds between two attempts to reach the broker."""
+
+COUNT = 16
+"""Entries of a stream that come with one answer."""
+
+Entry = dict[bytes, bytes]
+
+log = logging.getLogger("gradbox.pool")
+
+
+class Inbox:
+    """broker: its commands may block for `BLOCK` seconds. wake: the stream to which an entry is added to have it read more."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self.wake = f"gradbox:wake:{secrets.token_hex(8)}"
+        self._last: dict[str, str | bytes] = {self.wake: "0"}  # the id of the last entry read, by stream
+        self._handlers: dict[str, Callable[[Entry], None]] = {}
+        self.connected_since: float | None = None  # as `time.monotonic`; None while the broker does not answer
+
+    def add(self, run: str, handle: Callable[[Entry], None]) -> None:
+        """Call this with each entry of a run's stream, from its first. Takes effect when an entry comes to `wake`."""
+        self._last[stream(run)] = "0"
+        self._handlers[stream(run)] = handle
+
+    def remove(self, run: str) -> None:
+        """Read it no more."""
+        self._last.pop(stream(run), None)
+        self._handlers.pop(stream(run), None)
+
+    async def read_rest(self, run: str) -> None:
+        """Handle what its stream has now. Raises BrokerError."""
+        key = stream(run)
+        if key in self._last:
+            self._handle(await self._broker.xread({key: self._last[key]}))
+
+    async def read_forever(self) -> None:
+        """Until it is cancelled; where the broker goes away, until it is back."""
+        while True:
+            try:
+                answer: Any = await self._broker.xread(self._last, count=COUNT, block=int(BLOCK * 1000))
+                if self.connected_since is None:
+                    self.connected_since = time.monotonic()
+                self._handle(answer)
+            except BrokerError as error:
+                if self.connected_since is not None:
+                    log.error("the broker does not answer: %s", type(error).__name__)
+                self.connected_since = None
+                await asyncio.sleep(PAUSE)
+            except Exception:  # of a value that is none of ours
+                log.exception("the streams of runs")
+                await asyncio.sleep(PAUSE)
+
+    def _handle(self, answer: Any) -> None:
+        for key, entries in answer.items() if isinstance(answer, dict) else answer:
+            name = key.decode()
+            for id_, fields in entries[0] if isinstance(answer, dict) else entries:
+                handler = self._handlers.get(name)
+                if name in self._last:
+                    self._last[name] = id_
+                if handler is not None:
+                    try:
+                        handler(fields)
+                    except Exception:  # of one run; the others are read on
+                        log.exception("an entry of a run")

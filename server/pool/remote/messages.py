@@ -1,0 +1,131 @@
+"""What web processes and workers send each other through the broker. Both validate it: a broker is shared by many."""
+
+import secrets
+import time
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from server.wire.api import Job
+from server.wire.assembly import Usage
+from server.wire.base import Model
+from server.wire.matrix import AnswerJob
+from server.wire.trace import Outcome
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9-]{1,40}$")]
+"""Of a worker."""
+
+Versions = Annotated[
+    dict[Annotated[str, Field(max_length=40)], Annotated[str, Field(max_length=200)]], Field(max_length=20)
+]
+
+KEPT = 900
+"""Seconds for which the broker keeps what belongs to a run that waits or runs."""
+
+STREAM_KEPT = 60
+"""Seconds for which the broker keeps the lines of a run that has ended."""
+
+MAX_PLACED = 1 << 20
+"""Bytes of the compressed lines of a run that go through the broker; more of them go through the database."""
+
+
+class TraceMessage(Model):
+    """A program to be recorded."""
+
+    kind: Literal["trace"] = "trace"
+    job: Job
+
+
+class AnswerMessage(Model):
+    """Programs of the server's own to be answered."""
+
+    kind: Literal["answer"] = "answer"
+    job: AnswerJob
+
+
+Message = TraceMessage | AnswerMessage
+MESSAGE: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="kind")])
+
+
+class Seen(Model):
+    """What a worker saw of a child that has ended, beside its lines.
+
+    outcome, usage: as in `AssemblyRequest`. ended: whether the last line of a trace has come. size: bytes of the lines.
+    """
+
+    versions: Versions = {}
+    outcome: Outcome | None = None
+    usage: Usage = Usage()
+    ended: bool = False
+    size: Annotated[int, Field(ge=0, le=1 << 31)] = 0
+
+
+class WorkerRecord(Model):
+    """A worker, as it says itself each second. capacity: programs at once. layers: of confinement. draining: takes nothing new."""
+
+    name: Name
+    queue: Literal["cpu", "gpu"]
+    capacity: Annotated[int, Field(ge=0, le=10_000)]
+    running: Annotated[int, Field(ge=0, le=10_000)]
+    spares: Annotated[int, Field(ge=0, le=10_000)] = 0
+    boots: Annotated[int, Field(ge=0)] = 0
+    draining: bool = False
+    versions: Versions = {}
+    layers: Annotated[dict[str, Annotated[str, Field(max_length=500)]], Field(max_length=40)] = {}
+
+
+class Asked(Model):
+    """The argument of `scripts.SUBMIT`. key: of the runs that it may be joined with, "" for none. front: before all others.
+
+    limit, client_limit, network_limit: of those that wait. capacity: of all workers of the queue. wake: the stream whose
+    reader has a stream more to read. lost: seconds without a heartbeat. kept: see `KEPT`.
+    """
+
+    run: str
+    key: str
+    client: str
+    network: str
+    limit: int
+    client_limit: int
+    network_limit: int
+    capacity: int
+    front: bool
+    wake: str
+    lost: float
+    kept: int = KEPT
+
+
+def new_run() -> str:
+    """The name of a run. Names sort by the time they are given."""
+    return f"{time.time_ns():020d}-{secrets.token_hex(6)}"
+
+
+def asked_at(run: str) -> float:
+    """When a run was given its name, in seconds since 1970."""
+    return int(run.partition("-")[0]) / 1e9
+
+
+def prefix(queue: str) -> str:
+    """What the keys of a queue begin with."""
+    return f"gradbox:{queue}:"
+
+
+def stream(run: str) -> str:
+    """The key of the stream that a run's worker writes."""
+    return f"gradbox:run:{run}"
+
+
+def encoded(value: Model) -> bytes:
+    """A message as JSON."""
+    return value.model_dump_json(by_alias=True, exclude_none=True).encode()
+
+
+def parse_workers(values: list[bytes]) -> list[WorkerRecord]:
+    """The workers of their records; one that is not valid is none."""
+    records = []
+    for value in values:
+        try:
+            records.append(WorkerRecord.model_validate_json(value))
+        except ValueError:
+            continue
+    return sorted(records, key=lambda record: record.name)

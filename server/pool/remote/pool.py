@@ -1,0 +1,346 @@
+"""The pool whose programs run on other machines: each is asked for here, and its lines are made a trace here."""
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Protocol
+
+from server.pool.assembler import Assembler
+from server.pool.assembly import Recording, cancelled_trace, read_answers, recorded_trace
+from server.pool.cache import cache_key
+from server.pool.fair_queue import Busy, Client
+from server.pool.interface import SERVER_CLIENT, NoAnswers
+from server.pool.machine_workers import wait_for_first
+from server.pool.recorded_trace import RecordedTrace
+from server.pool.remote import scripts
+from server.pool.remote.broker import QUEUES, TIMEOUT, BrokerError, connect, disconnect
+from server.pool.remote.census import LOST_AFTER, Census
+from server.pool.remote.inbox import BLOCK, Inbox
+from server.pool.remote.messages import (
+    KEPT,
+    AnswerMessage,
+    Asked,
+    Message,
+    TraceMessage,
+    encoded,
+    new_run,
+    prefix,
+)
+from server.pool.remote.remote_run import LOST, RemoteRun, decompress
+from server.pool.remote.tokens import Tokens
+from server.pool.zygote import WorkersUnavailable
+from server.settings import Settings
+from server.wire.api import Job
+from server.wire.matrix import Answer, AnswerJob
+
+PATIENCE = 10.0
+"""Seconds for which a run waits for the broker, or for a first worker, before it is refused."""
+
+GPU_PATIENCE = 1.0
+"""The same for a worker with a GPU, of which there need be none."""
+
+CANCEL_TIME = 5.0
+"""Seconds for a worker to end a run that is cancelled."""
+
+log = logging.getLogger("gradbox.pool")
+
+
+class Blobs(Protocol):
+    """Lines that are too many for the broker, by the name of their run, for some minutes."""
+
+    async def put(self, name: str, body: bytes) -> None: ...
+
+    async def get(self, name: str) -> bytes | None: ...
+
+
+class RemotePool:
+    """What its properties and methods mean is told by `server.pool.interface.PoolInterface`.
+
+    Raises WorkersUnavailable where no worker is alive, or the broker is not there for longer than `PATIENCE`.
+    """
+
+    def __init__(self, settings: Settings, blobs: Blobs) -> None:
+        self._settings, self._blobs = settings, blobs
+        self._broker = connect(settings.queue_url)
+        self._waiting_broker = connect(settings.queue_url, BLOCK)
+        self._inbox = Inbox(self._waiting_broker)
+        self._tokens = Tokens(settings.queue_url)
+        self._census = Census(self._broker, self._inbox, self._tokens, settings)
+        self.queue = self._census.queues["cpu"]
+        self._assembler = Assembler(max(2, settings.workers))
+        self._submit, self._leave = (self._broker.register_script(script) for script in (scripts.SUBMIT, scripts.LEAVE))
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._closed = False
+
+    async def start(self) -> None:
+        self._assembler.start()
+        self._spawn(self._inbox.read_forever())
+        self._spawn(self._census.watch_forever())
+
+    async def close(self) -> None:
+        self._closed = True
+        for run in list(self._census.runs.values()):
+            run.error = None if run.started else WorkersUnavailable("the server is going down")
+            run.mark_lost()
+        for task in list(self._tasks):
+            if task.get_name() == "leave":
+                await asyncio.wait([task], timeout=TIMEOUT)
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tokens.close()
+        for broker in (self._broker, self._waiting_broker):
+            await disconnect(broker)
+        await self._assembler.close()
+
+    @property
+    def ready(self) -> bool:
+        connected = self._inbox.connected_since is not None
+        return connected and self.booted and not self.queue.full and not self._assembler.failing
+
+    @property
+    def booted(self) -> bool:
+        return self.queue.capacity > 0
+
+    @property
+    def workers(self) -> int:
+        return max(1, self.queue.capacity)
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        return tuple(device for device, queue in QUEUES.items() if device == "cpu" or self._has_workers(queue))
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        return self._census.versions
+
+    @property
+    def layers(self) -> Mapping[str, str]:
+        return self._census.layers
+
+    @property
+    def spares(self) -> int:
+        return sum(worker.spares for worker in self._census.workers)
+
+    @property
+    def boots(self) -> int:
+        return sum(worker.boots for worker in self._census.workers)
+
+    @property
+    def pid(self) -> int | None:
+        return None
+
+    @property
+    def machines(self) -> list[dict[str, Any]]:
+        return [worker.model_dump(exclude={"layers"}) for worker in self._census.workers]
+
+    async def wait_until_booted(self) -> None:
+        await self._wait_for_worker("cpu", self._settings.boot)
+
+    def cancelled_trace(self, job: Job) -> RecordedTrace:
+        return cancelled_trace(job, self.versions)
+
+    async def run(
+        self,
+        job: Job,
+        client: Client = SERVER_CLIENT,
+        on_position: Callable[[int], None] | None = None,
+        stop: asyncio.Event | None = None,
+        joins: bool = False,
+    ) -> RecordedTrace:
+        stop = stop or asyncio.Event()
+        report = Positions(on_position)
+        record = partial(self._record, client=client, report=report, stop=stop, joins=joins)
+        return await recorded_trace(self._assembler, job, record, stop, self._settings.log_programs)
+
+    async def answer(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
+        message = AnswerMessage(job=job)
+        for again in (False, True):
+            run = self._new_run(Positions(None))
+            await self._execute(run, "cpu", message, client, "", front=again, stop=asyncio.Event())
+            if not run.lost:
+                recording = await self._recording(run)
+                return read_answers(job, bytes(recording.data), run.seen is not None and run.seen.ended)
+        raise NoAnswers("the machines that ran the programs were lost")
+
+    async def _record(
+        self, job: Job, client: Client, report: "Positions", stop: asyncio.Event, joins: bool
+    ) -> Recording:
+        """Run a program once, or once more where its worker was lost and it gives the same again."""
+        message, key = TraceMessage(job=job), cache_key(job, self.versions) if joins else ""
+        while True:
+            run = self._new_run(report)
+            cancelled = await self._execute(run, QUEUES[job.device], message, client, key, report.front, stop)
+            if run.lost and not report.retried and run.repeatable and not stop.is_set() and not self._closed:
+                log.warning("the worker %s was lost; its program is run again", run.worker or "of a run")
+                report.retried = True
+                continue
+            if run.lost or cancelled:
+                return run.unfinished(LOST) if run.lost else run.cancelled()
+            return await self._recording(run)
+
+    def _new_run(self, report: "Positions") -> RemoteRun:
+        return RemoteRun(new_run(), 2 * self._settings.trace + (1 << 20), report)
+
+    async def _execute(
+        self,
+        run: RemoteRun,
+        queue: str,
+        message: Message,
+        client: Client,
+        key: str,
+        front: bool,
+        stop: asyncio.Event,
+    ) -> bool:
+        """Have it run, and wait until it has ended; whether that is because `stop` was set, and no worker said how.
+
+        front: it goes before all others that wait. key: see `Asked`. Raises Busy, WorkersUnavailable.
+        """
+        await self._enter(run, queue, message, client, key, front)
+        try:
+            await wait_for_first(run.ended, stop)
+            if not run.ended.is_set():
+                if await self._ask_to_leave(run, queue) != "cancelled":
+                    return True
+                await asyncio.wait_for(run.ended.wait(), CANCEL_TIME)
+        except TimeoutError:
+            return True
+        except asyncio.CancelledError:
+            self._spawn(self._ask_to_leave(run, queue), "leave")
+            raise
+        finally:
+            self._forget(run)
+        if run.lost:
+            self._spawn(self._ask_to_leave(run, queue), "leave")  # should its machine come back, it need not go on
+        if run.error is not None:
+            raise run.error
+        return False
+
+    async def _enter(self, run: RemoteRun, queue: str, message: Message, client: Client, key: str, front: bool) -> None:
+        """Put it into the queue, or join another. Raises Busy, WorkersUnavailable."""
+        await self._wait_for_worker(queue, PATIENCE if queue == "cpu" else GPU_PATIENCE)
+        census, digests = self._census.queues[queue], [_digest(text) for text in (client.id, client.network)]
+        asked = Asked(
+            run=run.id,
+            key=key,
+            client=digests[0],
+            network=digests[1],
+            limit=self._settings.queue,
+            client_limit=census.client_limit,
+            network_limit=census.network_limit,
+            capacity=census.capacity,
+            front=front,
+            wake=self._inbox.wake,
+            lost=LOST_AFTER,
+        )
+        self._inbox.add(run.id, run.handle)
+        self._census.add(run, queue)
+        try:
+            answer, value = await self._ask(queue, asked, message)
+            if answer == b"joined" and value.decode() in self._census.runs:  # this process waits for it already
+                asked.key = ""
+                answer, value = await self._ask(queue, asked, message)
+            if answer == b"busy":
+                raise Busy(census.wait_estimate(int(value)))
+            if answer == b"joined":
+                self._forget(run)
+                run.id = value.decode()
+                self._inbox.add(run.id, run.handle)
+                self._census.add(run, queue)
+                await self._persistently(lambda: self._broker.xadd(self._inbox.wake, {"kind": "wake"}, maxlen=1))
+                return
+            run.on_position(int(value))
+            self._tokens.send(queue)
+        except BaseException:
+            self._forget(run)
+            raise
+
+    async def _ask(self, queue: str, asked: Asked, message: Message) -> Any:
+        """What `scripts.SUBMIT` returns."""
+        arguments = [encoded(asked), encoded(message)]
+        return await self._persistently(partial(self._submit, keys=[prefix(queue)], args=arguments))
+
+    def _forget(self, run: RemoteRun) -> None:
+        self._inbox.remove(run.id)
+        self._census.runs.pop(run.id, None)
+
+    async def _persistently(self, command: Callable[[], Any]) -> Any:
+        """The answer of the broker, where it has one in time. Raises WorkersUnavailable."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return await command()
+            except BrokerError as error:
+                if time.monotonic() > until or self._closed:
+                    raise WorkersUnavailable("the broker of the workers can't be reached now") from error
+                await asyncio.sleep(0.2)
+
+    async def _ask_to_leave(self, run: RemoteRun, queue: str) -> str:
+        """Wait for it no more. Returns what `scripts.LEAVE` does."""
+        try:
+            answer = await self._persistently(partial(self._leave, keys=[prefix(queue)], args=[run.id, KEPT]))
+        except WorkersUnavailable:
+            return "cancelled"
+        return str(answer.decode())
+
+    async def _recording(self, run: RemoteRun) -> Recording:
+        """What the worker said at the end; lost where it can't be read."""
+        seen = run.seen
+        assert seen is not None
+        body = await self._blobs.get(run.blob) if run.blob else run.data
+        try:
+            data = await asyncio.to_thread(decompress, body or b"", run.room) if seen.size else b""
+        except ValueError:
+            log.error("the lines of a run by %s can't be read", run.worker)
+            return run.unfinished(LOST)
+        return Recording(data, seen.versions, seen.outcome, seen.usage, run.worker)
+
+    def _has_workers(self, queue: str) -> bool:
+        return self._census.queues[queue].capacity > 0
+
+    async def _wait_for_worker(self, queue: str, seconds: float) -> None:
+        """Raises WorkersUnavailable where none is there in time."""
+        until = time.monotonic() + seconds
+        while not self._has_workers(queue):
+            if self._closed:
+                raise WorkersUnavailable("the server is going down")
+            if time.monotonic() > until:
+                what = "broker of the workers" if self._inbox.connected_since is None else f"{queue} worker"
+                raise WorkersUnavailable(f"there is no {what} now")
+            await asyncio.sleep(0.05)
+
+    def _spawn(self, work: Any, name: str = "") -> None:
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class Positions:
+    """Reports a run's place in the queue, each once; nothing before the first start is reported again after it.
+
+    started: it has been with a worker. retried: it is run once more, for that was lost.
+    """
+
+    def __init__(self, on_position: Callable[[int], None] | None) -> None:
+        self._on_position, self._position = on_position, -2
+        self.started = self.retried = False
+
+    @property
+    def front(self) -> bool:
+        """Whether it goes before all others: it has had its turn."""
+        return self.started or self.retried
+
+    def __call__(self, position: int) -> None:
+        if self.started or position == self._position:
+            return
+        self.started = position == -1
+        self._position = position
+        if self._on_position is not None:
+            self._on_position(position)
+
+
+def _digest(text: str) -> str:
+    """In the place of a visitor's id or address, neither of which the broker need know."""
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

@@ -1,0 +1,111 @@
+"""One run on another machine, as the process that waits for it sees it."""
+
+import asyncio
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pydantic import TypeAdapter, ValidationError
+
+from server.pool.assembly import CANCELLED, Recording
+from server.pool.fair_queue import Busy
+from server.pool.remote.inbox import Entry
+from server.pool.remote.messages import Name, Seen, Versions
+from server.pool.zygote import WorkersUnavailable
+from server.wire.trace import Error, HeaderLine, Outcome
+
+LOST = Outcome(status="lost", error=Error(type="Lost", message="the machine that ran it was lost; run it again"))
+
+_NAME: TypeAdapter[str] = TypeAdapter(Name)
+_VERSIONS: TypeAdapter[dict[str, str]] = TypeAdapter(Versions)
+
+
+@dataclass
+class RemoteRun:
+    """What has come of a run.
+
+    room: bytes of lines that are taken. started: a worker has it. lines: those that came before its end. seen: what the
+    worker saw at the end, with the lines as `data`, compressed, or as `blob`, their name in the database. error: what kept
+    it from running. lost: its worker is gone. last_seen: when it was known to wait or to run, as `time.monotonic`. score:
+    its last heartbeat, in the broker's seconds.
+    """
+
+    id: str
+    room: int
+    on_position: Callable[[int], None] = lambda _: None
+    started: bool = False
+    worker: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+    lines: bytearray = field(default_factory=bytearray)
+    seen: Seen | None = None
+    data: bytes = b""
+    blob: str = ""
+    error: Exception | None = None
+    lost: bool = False
+    last_seen: float = field(default_factory=time.monotonic)
+    score: float | None = None
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def handle(self, entry: Entry) -> None:
+        """Take an entry of its stream; one that is not valid ends it as lost."""
+        self.last_seen = time.monotonic()
+        try:
+            self._take(entry)
+        except (ValueError, KeyError, zlib.error):
+            self.mark_lost()
+
+    def _take(self, entry: Entry) -> None:
+        kind = entry[b"kind"]
+        if kind == b"start":
+            self.worker, self.versions = (
+                _NAME.validate_python(entry[b"worker"].decode()),
+                _VERSIONS.validate_json(entry[b"versions"]),
+            )
+            self.started = True
+            self.on_position(-1)
+        elif kind == b"lines":
+            self.lines += decompress(entry[b"data"], self.room - len(self.lines))
+        elif kind == b"end":
+            self.seen = Seen.model_validate_json(entry[b"seen"])
+            self.data, self.blob = entry.get(b"data", b""), entry.get(b"blob", b"").decode()
+            self.ended.set()
+        elif kind == b"failed":
+            self.error = WorkersUnavailable("the workers do not start")
+            self.ended.set()
+        elif kind == b"busy":
+            self.error = Busy(1.0)
+            self.ended.set()
+
+    def mark_lost(self) -> None:
+        """Nothing more will come."""
+        self.lost = True
+        self.ended.set()
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether another run gives the same: nothing of it ran, or its child said so in its first line."""
+        if not self.started:
+            return True
+        first = bytes(self.lines[: self.lines.find(b"\n") + 1])
+        try:
+            return HeaderLine.model_validate_json(first).deterministic
+        except ValidationError:
+            return False
+
+    def unfinished(self, outcome: Outcome) -> Recording:
+        """What came of it until now. outcome: how it ended here."""
+        return Recording(self.lines, self.versions, outcome, worker=self.worker)
+
+    def cancelled(self) -> Recording:
+        """What came until somebody stopped it who was not alone to wait for it."""
+        return self.unfinished(CANCELLED)
+
+
+def decompress(data: bytes, room: int) -> bytes:
+    """The bytes of compressed ones. Raises ValueError where they are more than `room`, and zlib.error."""
+    stream = zlib.decompressobj()
+    plain = stream.decompress(data, max(room, 1))
+    if stream.unconsumed_tail or not stream.eof:
+        raise ValueError("more than a run may write")
+    return plain

@@ -1,0 +1,179 @@
+"""What happens to the queue in one step, whichever of many processes asks for it: scripts that the broker runs.
+
+The keys of a queue begin with `gradbox:QUEUE:`. `waiting` is a sorted set of runs by their tag, `running` one by the second
+of the last heartbeat, `tickets` has who asked. The order is start-time fair queueing, as in `server.pool.fair_queue`: the
+k-th run that waits for a client has the tag `start + k`, and the lowest tag is next; among equal ones the network's tag, in
+the fraction, then the time that a run's name begins with.
+"""
+
+_QUEUE = """
+local prefix = KEYS[1]
+local waiting, running, tickets = prefix .. 'waiting', prefix .. 'running', prefix .. 'tickets'
+local tags = prefix .. 'tags'
+local now = redis.call('TIME')
+now = now[1] + now[2] / 1e6
+
+local function virtual(kind)
+  return tonumber(redis.call('HGET', tags, 'now ' .. kind) or '0')
+end
+
+local function next_tag(kind, flow)
+  local tag = math.max(virtual(kind), tonumber(redis.call('HGET', tags, kind .. ' ' .. flow) or '0')) + 1
+  redis.call('HSET', tags, kind .. ' ' .. flow, tag)
+  return tag
+end
+
+local function forget_tag(kind, flow)
+  local tag = redis.call('HGET', tags, kind .. ' ' .. flow)
+  if tag and tonumber(tag) <= virtual(kind) then redis.call('HDEL', tags, kind .. ' ' .. flow) end
+end
+
+local function remove(run)
+  local ticket = redis.call('HGET', tickets, run)
+  redis.call('ZREM', waiting, run)
+  redis.call('HDEL', tickets, run)
+  redis.call('DEL', 'gradbox:job:' .. run)
+  return ticket and cjson.decode(ticket)
+end
+
+local function withdraw(run)
+  local ticket = remove(run)
+  if not ticket then return end
+  for _, kind in ipairs({'client', 'network'}) do
+    local key = kind .. ' ' .. ticket[kind]
+    if redis.call('HGET', tags, key) == tostring(ticket[kind .. '_tag']) then redis.call('HINCRBY', tags, key, -1) end
+    forget_tag(kind, ticket[kind])
+  end
+end
+"""
+
+SUBMIT = (
+    _QUEUE
+    + """
+local asked = cjson.decode(ARGV[1])
+local run, joins = asked.run, 'gradbox:joins:' .. asked.key
+if redis.call('ZSCORE', waiting, run) then return {'queued', tostring(redis.call('ZRANK', waiting, run))} end
+if redis.call('ZSCORE', running, run) then return {'queued', '0'} end
+if asked.key ~= '' then
+  local other = redis.call('GET', joins)
+  if other and redis.call('EXISTS', 'gradbox:cancel:' .. other) == 0 then
+    local beat = redis.call('ZSCORE', running, other)
+    if redis.call('ZSCORE', waiting, other) or (beat and now - beat < asked.lost) then
+      redis.call('INCR', 'gradbox:readers:' .. other)
+      return {'joined', other}
+    end
+  end
+end
+redis.call('ZREMRANGEBYSCORE', running, '-inf', now - asked.lost)
+local free = math.max(0, asked.capacity - redis.call('ZCARD', running))
+local count = redis.call('ZCARD', waiting)
+if not asked.front and count >= free then
+  local of_client, networks = 0, {[asked.network] = 0}
+  for _, text in ipairs(redis.call('HVALS', tickets)) do
+    local ticket = cjson.decode(text)
+    if ticket.client == asked.client then of_client = of_client + 1 end
+    networks[ticket.network] = (networks[ticket.network] or 0) + 1
+  end
+  if of_client >= asked.client_limit + free or networks[asked.network] >= asked.network_limit + free then
+    return {'busy', tostring(count)}
+  end
+  if count >= asked.limit + free then
+    local largest, most = '', 0
+    for network, number in pairs(networks) do
+      if number > most then largest, most = network, number end
+    end
+    if most <= networks[asked.network] + 1 then return {'busy', tostring(count)} end
+    for _, other in ipairs(redis.call('ZREVRANGE', waiting, 0, -1)) do
+      if cjson.decode(redis.call('HGET', tickets, other)).network == largest then
+        withdraw(other)
+        redis.call('XADD', 'gradbox:run:' .. other, '*', 'kind', 'busy')
+        redis.call('EXPIRE', 'gradbox:run:' .. other, asked.kept)
+        break
+      end
+    end
+  end
+end
+local tag, ticket = -1, {client = asked.client, network = asked.network, client_tag = -1, network_tag = -1}
+if not asked.front then
+  ticket.client_tag = next_tag('client', asked.client)
+  ticket.network_tag = next_tag('network', asked.network)
+  tag = ticket.client_tag + ticket.network_tag % 100000 / 100000
+end
+redis.call('SET', 'gradbox:job:' .. run, ARGV[2], 'EX', asked.kept)
+redis.call('HSET', tickets, run, cjson.encode(ticket))
+redis.call('ZADD', waiting, tag, run)
+redis.call('SET', 'gradbox:readers:' .. run, 1, 'EX', asked.kept)
+if asked.key ~= '' then redis.call('SET', joins, run, 'EX', asked.kept) end
+redis.call('XADD', asked.wake, 'MAXLEN', 1, '*', 'kind', 'wake')
+redis.call('EXPIRE', asked.wake, 60)
+return {'queued', tostring(redis.call('ZRANK', waiting, run))}
+"""
+)
+"""Puts a run into the queue, or joins the one of the same program. Keys: the prefix. Arguments: `Asked` as JSON, the message.
+
+Returns `queued` and how many are before it, `joined` and the run, or `busy` and how many wait.
+"""
+
+TAKE = (
+    _QUEUE
+    + """
+while true do
+  local run = redis.call('ZRANGE', waiting, 0, 0)[1]
+  if not run then return false end
+  local message = redis.call('GET', 'gradbox:job:' .. run)
+  local ticket = remove(run)
+  if ticket and ticket.client_tag > 0 then
+    for _, kind in ipairs({'client', 'network'}) do
+      local tag = math.max(virtual(kind), ticket[kind .. '_tag'])
+      redis.call('HSET', tags, 'now ' .. kind, tag)
+      forget_tag(kind, ticket[kind])
+    end
+  end
+  if message then
+    redis.call('ZADD', running, now, run)
+    return {run, message}
+  end
+end
+"""
+)
+"""Takes the run whose turn it is, and counts it as running. Keys: the prefix. Returns the run and its message, or nothing."""
+
+LEAVE = (
+    _QUEUE
+    + """
+if redis.call('DECR', 'gradbox:readers:' .. ARGV[1]) > 0 then return 'others' end
+redis.call('DEL', 'gradbox:readers:' .. ARGV[1])
+if redis.call('ZSCORE', waiting, ARGV[1]) then
+  withdraw(ARGV[1])
+  return 'withdrawn'
+end
+redis.call('SET', 'gradbox:cancel:' .. ARGV[1], 1, 'EX', ARGV[2])
+return 'cancelled'
+"""
+)
+"""One reader less; without any, the run leaves the queue or is cancelled. Keys: the prefix. Arguments: the run, seconds.
+
+Returns `others` where somebody still waits for it, `withdrawn`, or `cancelled`.
+"""
+
+BEAT = (
+    _QUEUE
+    + """
+local cancelled = {}
+for _, run in ipairs(ARGV) do
+  redis.call('ZADD', running, 'XX', now, run)  -- it may have been released since
+  if redis.call('EXISTS', 'gradbox:cancel:' .. run) == 1 then table.insert(cancelled, run) end
+end
+return cancelled
+"""
+)
+"""The heartbeat of runs. Keys: the prefix. Arguments: the runs. Returns those that are cancelled."""
+
+RELEASE = (
+    _QUEUE
+    + """
+redis.call('ZREM', running, ARGV[1])
+return redis.call('DEL', 'gradbox:cancel:' .. ARGV[1])
+"""
+)
+"""A run has ended. Keys: the prefix. Arguments: the run."""

@@ -1,0 +1,255 @@
+"""A worker: takes programs from the queue, has the children of its machine run them, writes what comes to their streams."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import secrets
+import time
+import zlib
+from typing import Any, Literal
+
+from server.pool.machine_workers import MachineWorkers
+from server.pool.remote import scripts
+from server.pool.remote.broker import BrokerError, connect, disconnect
+from server.pool.remote.census import WORKERS
+from server.pool.remote.messages import (
+    KEPT,
+    MAX_PLACED,
+    MESSAGE,
+    STREAM_KEPT,
+    AnswerMessage,
+    Seen,
+    WorkerRecord,
+    encoded,
+    prefix,
+    stream,
+)
+from server.pool.remote.pool import Blobs
+from server.pool.zygote import PREPARE, WorkersUnavailable
+from server.settings import Settings
+
+PULSE, BEAT = 0.2, 1.0
+"""Seconds between two looks for runs that are cancelled, and between two heartbeats of the worker itself."""
+
+ALIVE = 4
+"""Seconds after its last heartbeat for which a worker counts as alive."""
+
+FIRST_LINES, MORE_LINES = 0.05, 0.25
+"""Seconds after which a run's first lines are sent, and between more of them: most runs have ended before."""
+
+REACH = 60.0
+"""Seconds for which a worker tries to tell how a run ended, where the broker does not answer."""
+
+log = logging.getLogger("gradbox.worker")
+
+
+class RemoteWorker:
+    """One worker of a queue, in one event loop. draining: it takes nothing new. Raises BrokerError where `start` finds no broker."""
+
+    def __init__(self, settings: Settings, queue: Literal["cpu", "gpu"], blobs: Blobs, prepare: str = PREPARE) -> None:
+        self._settings, self._blobs, self.queue = settings, blobs, queue
+        self.name = f"{queue}-{secrets.token_hex(3)}"
+        self._machine = MachineWorkers(settings, prepare)
+        self.capacity = 1 if queue == "gpu" else self._machine.count
+        self._broker = connect(settings.queue_url)
+        self._take, self._beat, self._release = (
+            self._broker.register_script(script) for script in (scripts.TAKE, scripts.BEAT, scripts.RELEASE)
+        )
+        self._running: dict[str, asyncio.Event] = {}  # the event that ends it, by the run's name
+        self._pulse: asyncio.Task[None] | None = None
+        self.draining = False
+
+    async def start(self) -> None:
+        """Boot the children and be known as alive. Raises WorkersUnavailable, BrokerError."""
+        self._machine.start()
+        await self._machine.zygote.wait_until_booted()
+        if self.queue == "gpu":
+            if not self._machine.zygote.gpus:
+                raise WorkersUnavailable("torch can use no GPU on this machine: a worker of the queue gpu needs one")
+            while not self._machine.gpu_zygote.ready:
+                await asyncio.sleep(0.1)
+        await self._announce()
+        self._pulse = asyncio.create_task(self._pulse_forever())
+
+    async def close(self) -> None:
+        """Leave. What still runs is ended, and is lost."""
+        if self._pulse is not None:
+            self._pulse.cancel()
+        with contextlib.suppress(*BrokerError):
+            await self._broker.srem(WORKERS, self.name)
+            await self._broker.delete(f"gradbox:worker:{self.name}")
+        await disconnect(self._broker)
+        await self._machine.close()
+
+    async def run_next(self) -> None:
+        """Run the program whose turn it is, and then the next, until none waits. Raises BrokerError."""
+        while not self.draining:
+            taken = await self._take(keys=[prefix(self.queue)])
+            if taken is None:
+                return
+            await self._run_taken(taken[0].decode(), taken[1])
+
+    async def _run_taken(self, run: str, body: bytes) -> None:
+        stop = self._running[run] = asyncio.Event()
+        try:
+            await self._run(run, body, stop)
+        except WorkersUnavailable:
+            await self._write(run, {"kind": "failed"})
+        except BrokerError as error:
+            log.error("how a run ended could not be told: %s", type(error).__name__)
+        finally:
+            del self._running[run]
+            with contextlib.suppress(*BrokerError):
+                await self._release(keys=[prefix(self.queue)], args=[run])
+
+    async def _run(self, run: str, body: bytes, stop: asyncio.Event) -> None:
+        """Run what a message asks for. Raises WorkersUnavailable, BrokerError."""
+        try:
+            message = MESSAGE.validate_json(body)
+        except ValueError:
+            log.error("a message of %d bytes is not valid", len(body))
+            await self._write(run, {"kind": "failed"})
+            return
+        gpu = not isinstance(message, AnswerMessage) and message.job.device == "cuda"
+        if gpu != (self.queue == "gpu"):
+            await self._write(run, {"kind": "failed"})
+            return
+        versions = self._machine.zygote.versions
+        start = {"kind": "start", "worker": self.name, "versions": json.dumps(versions)}
+        await self._write(run, start)
+        if isinstance(message, AnswerMessage):
+            data, ended = await self._machine.record_answers(message.job)
+            await self._write_end(run, data, Seen(versions=versions, ended=ended, size=len(data)))
+            return
+        lines = asyncio.create_task(self._write_lines(run, sent := Lines()))
+        try:
+            job = message.job
+            bounds = self._settings.limits()
+            limits = {name: min(value, bounds.get(name, value)) for name, value in job.limits.items()}
+            job = job.model_copy(update={"limits": limits})
+            recording = await self._machine.record(job, stop, sent.watch)
+        finally:
+            sent.ended.set()
+            await lines
+        data = bytes(recording.data)
+        seen = Seen(
+            versions=dict(recording.versions),
+            outcome=recording.outcome,
+            usage=recording.usage,
+            ended=True,
+            size=len(data),
+        )
+        await self._write_end(run, data, seen)
+
+    async def _write_lines(self, run: str, lines: "Lines") -> None:
+        """Send the lines of a run as they come, up to what the broker is to hold of it."""
+        delay = FIRST_LINES
+        while lines.sent < MAX_PLACED and not await lines.end_within(delay):
+            delay, data = MORE_LINES, lines.take()
+            if data:
+                with contextlib.suppress(*BrokerError):  # the end has all of them
+                    await self._add(run, {"kind": "lines", "data": zlib.compress(data, 1)})
+
+    async def _write_end(self, run: str, data: bytes, seen: Seen) -> None:
+        body = await asyncio.to_thread(zlib.compress, data, 1) if len(data) > 1 << 16 else zlib.compress(data, 1)
+        fields: dict[str, Any] = {"kind": "end", "seen": encoded(seen)}
+        if len(body) > MAX_PLACED:
+            try:
+                await self._blobs.put(run, body)
+            except Exception as error:  # whatever database it is; the reader then finds nothing, and the run is lost
+                log.error("the lines of a run could not be stored: %s", type(error).__name__)
+            fields["blob"] = run
+        else:
+            fields["data"] = body
+        await self._write(run, fields)
+
+    async def _write(self, run: str, fields: dict[str, Any]) -> None:
+        """Add an entry to a run's stream, again and again while the broker does not answer. Raises BrokerError."""
+        until = time.monotonic() + REACH
+        while True:
+            try:
+                await self._add(run, fields)
+                return
+            except BrokerError:
+                if time.monotonic() > until:
+                    raise
+                await asyncio.sleep(PULSE)
+
+    async def _add(self, run: str, fields: dict[str, Any]) -> None:
+        pipe = self._broker.pipeline(transaction=False)
+        pipe.xadd(stream(run), fields)
+        ends = fields["kind"] in ("end", "failed")
+        pipe.expire(stream(run), STREAM_KEPT if ends else KEPT)
+        if ends:  # who reads of the end finds its place free
+            pipe.zrem(prefix(self.queue) + "running", run)
+        await pipe.execute()
+
+    async def _pulse_forever(self) -> None:
+        announced = beaten = 0.0
+        while True:
+            now = time.monotonic()
+            try:
+                if now - announced >= BEAT:
+                    await self._announce()
+                    announced = now
+                if self._running:
+                    for run in await self._beat(keys=[prefix(self.queue)], args=list(self._running)):
+                        if run.decode() in self._running:
+                            self._running[run.decode()].set()
+                    beaten = now
+            except BrokerError as error:
+                if now - beaten > BEAT:
+                    log.warning("the broker does not answer: %s", type(error).__name__)
+                    beaten = now
+            await asyncio.sleep(PULSE)
+
+    async def _announce(self) -> None:
+        """Say that it is alive."""
+        zygote = self._machine.gpu_zygote if self.queue == "gpu" else self._machine.zygote
+        record = WorkerRecord(
+            name=self.name,
+            queue=self.queue,
+            capacity=self.capacity if zygote.ready else 0,
+            running=len(self._running),
+            spares=zygote.spares,
+            boots=zygote.boots,
+            draining=self.draining,
+            versions=zygote.versions or self._machine.zygote.versions,
+            layers=zygote.layers,
+        )
+        pipe = self._broker.pipeline(transaction=False)
+        pipe.sadd(WORKERS, self.name)
+        pipe.set(f"gradbox:worker:{self.name}", encoded(record), ex=ALIVE)
+        await pipe.execute()
+
+
+class Lines:
+    """The lines of a child that are still to be sent. sent: bytes of those that were. ended: set when no more are to be.
+
+    A task that sends is not cancelled: a connection that is cancelled at the wrong moment has swallowed that before.
+    """
+
+    def __init__(self) -> None:
+        self._buffer, self.sent, self.ended = bytearray(), 0, asyncio.Event()
+
+    async def end_within(self, seconds: float) -> bool:
+        """Whether no more are to be sent by then."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.ended.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def watch(self, buffer: bytearray) -> None:
+        """They are in this buffer from now on."""
+        self._buffer, self.sent = buffer, 0
+
+    def take(self) -> bytes:
+        """The complete lines that came since."""
+        end = self._buffer.rfind(b"\n", self.sent, MAX_PLACED) + 1
+        if end <= self.sent:
+            return b""
+        data, self.sent = bytes(self._buffer[self.sent : end]), end
+        return data

@@ -1,0 +1,35 @@
+"""Lines of runs that are too many for the broker: a worker puts them into the database, whoever waits for the run reads them."""
+
+import time
+
+from sqlalchemy import delete, insert, select
+
+from server.store.database import Database
+from server.store.tables import run_lines
+
+KEPT = 600_000
+"""Milliseconds after which they are removed, whether they were read or not: several may wait for one run."""
+
+
+class RunLines:
+    """Both methods raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    async def put(self, name: str, body: bytes) -> None:
+        """Store the lines of a run, in the place of those that were stored under its name before."""
+        now = int(time.time() * 1000)
+        async with self.database.writing() as connection:
+            await connection.execute(
+                delete(run_lines).where((run_lines.c.created < now - KEPT) | (run_lines.c.run == name))
+            )
+            await connection.execute(insert(run_lines).values(run=name, created=now, lines=body))
+
+    async def get(self, name: str) -> bytes | None:
+        """The lines of a run; None where there are none."""
+        async with self.database.reading() as connection:
+            if connection is None:
+                return None
+            row = (await connection.execute(select(run_lines.c.lines).where(run_lines.c.run == name))).first()
+            return bytes(row.lines) if row is not None else None

@@ -1,0 +1,11 @@
+"""A worker of a queue as a process of the tests: `python -m tests.remote_worker PREPARE` with its settings in the environment."""
+
+import sys
+
+from server import cluster_worker
+from server.settings import Settings
+from tests import prepared_zygotes
+
+if __name__ == "__main__":
+    prepared_zygotes.use()
+    sys.exit(cluster_worker.run(Settings(), "cpu", sys.argv[1]))
