@@ -288,7 +288,7 @@ def again(trial: Trial) -> str:
 
 def attacks(trial: Trial) -> str:
     """Everything of tests/attacks.py, by the image's own user, Python and modules."""
-    command = ("python", "-m", "tests.attacks", str(UID), "confined")
+    command = ("python", "-m", "tests.attack_runner", str(UID), "confined")
     process = trial.engine.once(trial.image, *command, volumes={str(ROOT / "tests"): "/app/tests"})
     assert process.returncode == 0, process.stderr[-1000:]
     report = json.loads(process.stdout)

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from server.worker import confine, landlock, seccomp
-from tests.attacks import ATTACKS, ENDS, OF_ROOT, PROGRAMS, UNTRIED, become
+from tests.attack_runner import become
+from tests.attacks import ATTACKS, ENDS, OF_ROOT, PROGRAMS, UNTRIED
 
 pytestmark = pytest.mark.attack
 
@@ -33,7 +34,7 @@ as_any = pytest.mark.parametrize("user", USERS)
 @functools.cache
 def outcomes(user: int, how: str) -> dict[str, dict[str, str]]:
     environment = {"SECRET": "s3cr3t", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "tests.attacks", str(user), how]
+    command = [sys.executable, "-m", "tests.attack_runner", str(user), how]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr.decode()
     results: dict[str, dict[str, str]] = json.loads(done.stdout)
