@@ -44,6 +44,29 @@ test("a rule with :has() names what it styles: the browser would look at every e
   assert.deepEqual(unnamed, []);
 });
 
+test("a rule ends in an id, a class, an attribute or an element: one for anything is asked of all that a step draws", () => {
+  const anything = files.flatMap(({ name }) => {
+    const css = readFileSync(new URL(name, folder), "utf8").replace(/\/\*.*?\*\//gs, "");
+    const always = css.replace(/@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g, ""); // other windows draw less
+    return selectorsOf(always)
+      .filter(endsInAnything)
+      .map((selector) => `${name}: ${selector}`);
+  });
+  const onPage = anything.filter((rule) => !rule.startsWith("matrix") && !rule.startsWith("print.css"));
+  assert.deepEqual(onPage, ["page.css: *", "page.css: :focus-visible"]);
+});
+
+/** Whether a selector's end says neither id, class, attribute nor element. @param {string} selector */
+function endsInAnything(selector) {
+  let plain = selector.replace(/::[\w-]+(\(.*\))?$/, "");
+  for (let before = ""; before !== plain; ) {
+    before = plain;
+    plain = plain.replace(/\([^()]*\)/g, "");
+  }
+  const end = plain.split(/[\s>+~]+/).at(-1) ?? "";
+  return /^\*?(:[\w-]+)*$/.test(end) && end !== ":root" && end !== "";
+}
+
 for (const { root, files: own, shared } of PAGES) {
   const pageFiles = files.filter(({ name }) => own.test(name));
   const pageSelectors = pageFiles.flatMap(({ selectors }) => selectors);
