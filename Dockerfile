@@ -25,7 +25,7 @@ RUN python3 -m venv /venv && \
 WORKDIR /app
 COPY pyproject.toml ./
 RUN python3 -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
-        print(*p['dependencies'], *p['optional-dependencies']['packages'], sep='\n')" \
+        print(*p['dependencies'], *(q for extra in ('packages', 'cluster') for q in p['optional-dependencies'][extra]), sep='\n')" \
         >/wanted && \
     /venv/bin/pip install --no-cache-dir -r /wanted && \
     /venv/bin/pip check && \

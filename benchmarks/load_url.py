@@ -44,6 +44,7 @@ class Visitor:
 
     def __init__(self, url: SplitResult) -> None:
         self._path = url.path.rstrip("/")
+        self._cookies: dict[str, str] = {}
         self._headers = {"Accept-Encoding": "gzip", "User-Agent": "gradbox-load"}
         if os.environ.get("GRADBOX_PASSWORD"):
             self._headers["Authorization"] = f"Bearer {os.environ['GRADBOX_PASSWORD']}"
@@ -73,9 +74,11 @@ class Visitor:
             self._connection.close()
             raise
         seconds = time.perf_counter() - began
-        cookie = response.headers.get("Set-Cookie", "").partition(";")[0]
-        if cookie:
-            self._headers["Cookie"] = cookie
+        for cookie in response.headers.get_all("Set-Cookie", []):
+            name, _, value = cookie.partition(";")[0].partition("=")
+            self._cookies[name] = value
+        if self._cookies:
+            self._headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
         if response.headers.get("Content-Encoding") == "gzip":
             content = gzip.decompress(content)
         return response.status, content, seconds

@@ -183,7 +183,7 @@ def first_full(measured: dict[str, Any], each: Costs, assumed: Assumptions) -> l
         (
             "the workers' share of 2 processors",
             2 * assumed.utilization * each.worker / (each.worker + each.web) / (peak_per_run * each.worker),
-            "more processors up to 8 (GRADBOX_WORKERS), then machines for workers",
+            "more processors up to 8 (GRADBOX_WORKERS), then machines for workers (GRADBOX_QUEUE_URL)",
         ),
         (
             "the web process, which is one processor's",

@@ -1,6 +1,7 @@
 """`python -m server doctor`: checks this host and the settings, and prints a report."""
 
 import asyncio
+import importlib
 import os
 import platform
 import shutil
@@ -149,6 +150,14 @@ def describe_machine(machine: dict[str, Any]) -> CheckResult:
     return f"worker {machine['name']}", value, "it takes nothing new" if machine["draining"] else ""
 
 
+def check_cluster(settings: Settings) -> list[CheckResult]:
+    """The queue that web processes and workers share, where there is one."""
+    if not settings.queue_url:
+        return []
+    rows: list[CheckResult] = asyncio.run(importlib.import_module("server.doctor_queue").check_queue(settings))
+    return rows
+
+
 def report(settings: Settings, public: bool = False) -> int:
     """Prints the report and returns the exit status: 1 where a line is marked. Raises SettingError.
 
@@ -159,6 +168,7 @@ def report(settings: Settings, public: bool = False) -> int:
         *check_host(settings),
         asyncio.run(check_store(settings)),
         *asyncio.run(check_workers(settings)),
+        *check_cluster(settings),
         *check_fonts(),
     ]
     width = max(len(subject) for subject, _, _ in rows) + 2

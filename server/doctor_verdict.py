@@ -12,7 +12,7 @@ CheckResult = tuple[str, str, str]
 NEEDED = ("workers", "a small program", "store, ", "queue")
 """How the subjects begin without which visitors can't run, save or open programs."""
 
-REMARKS = ("font, ", "disk")
+REMARKS = ("font, ", "disk", "worker ")
 """How the subjects begin whose problems keep nobody from using the server."""
 
 

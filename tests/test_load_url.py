@@ -3,7 +3,7 @@
 import gzip
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
@@ -15,28 +15,28 @@ USERS = 3
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Every fourth run is refused, and each run without its visitor's cookie is an error."""
+    """Every fourth run is refused, and each run without both cookies is an error."""
 
     protocol_version = "HTTP/1.1"
     sources: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
-        self.answer(200, b"<p>", {"Set-Cookie": "visitor=me; HttpOnly"})
+        self.answer(200, b"<p>", [("Set-Cookie", "proxy=a; Path=/"), ("Set-Cookie", "visitor=me; HttpOnly")])
 
     def do_POST(self) -> None:
         source = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["source"]
         self.sources.append(source)
-        if self.headers.get("Cookie") != "visitor=me" or self.path != "/box/api/runs":
+        if self.headers.get("Cookie") != "proxy=a; visitor=me" or self.path != "/box/api/runs":
             self.answer(400, b"{}")
         elif len(self.sources) % 4 == 0:
             self.answer(429, b'{"error": {"code": "busy"}}')
         else:
             trace = json.dumps({"ran": source}).encode()
-            self.answer(200, gzip.compress(trace), {"Content-Encoding": "gzip"})
+            self.answer(200, gzip.compress(trace), [("Content-Encoding", "gzip")])
 
-    def answer(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
+    def answer(self, status: int, body: bytes, headers: Sequence[tuple[str, str]] = ()) -> None:
         self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), **(headers or {})}.items():
+        for name, value in [("Content-Length", str(len(body))), *headers]:
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
