@@ -36,11 +36,11 @@ def verdict_of(trace: Mapping[str, Any], holds: str) -> bool | None:
     """What the name `holds` of a program's module is at the end of its trace; None where that is no bool."""
     module, value = None, None
     for step in trace["steps"]:
-        for uid, fields in step["set"].items():
+        for uid, fields in step.get("set", {}).items():
             if fields.get("kind") == "frame" and fields.get("caller") is None and module is None:
                 module = uid
             if uid == module:
-                value = fields.get("vars", {}).get(holds, None if holds in fields.get("unset", ()) else value)
+                value = (fields.get("vars") or {}).get(holds, None if holds in (fields.get("unset") or ()) else value)
     return value if isinstance(value, bool) else None
 
 

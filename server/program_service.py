@@ -5,12 +5,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 from server import log
+from server.large_traces import TraceReader
 from server.metrics import Metrics
 from server.pool.executions import Result
 from server.pool.fair_queue import Client
 from server.pool.zygote import WorkersUnavailable
 from server.rate_limits import RateLimited, RateLimiter, SaveSpace
-from server.store.comparison import compare, load_header, runtime_versions
+from server.store.comparison import load_header, runtime_versions
 from server.store.contents import ContentRemoved, QuotaExceeded, iso_time
 from server.store.database import StoreUnavailable
 from server.store.ids import canonical
@@ -30,7 +31,7 @@ class ProgramService:
 
     def __init__(self, store: Repository, limits: RateLimiter, space: SaveSpace, metrics: Metrics) -> None:
         self._store, self._limits, self._space, self._metrics = store, limits, space, metrics
-        self._comparing = asyncio.Lock()
+        self.reader = TraceReader()
 
     async def find(self, id_: str) -> SavedProgram:
         """Raises ProblemError (404), ContentRemoved, StoreUnavailable."""
@@ -70,8 +71,7 @@ class ProgramService:
         program = await self.find(id_)
         result = await run_content(program.content, run)
         new = await asyncio.to_thread(load_header, result.body)
-        async with self._comparing:  # one at a time, for each has the processor for a while
-            parts, step = await asyncio.to_thread(compare, program.trace, result.body)
+        parts, step = await self.reader.read("compare", program.trace, result.body)
         return Rerun(
             id=program.id,
             changed=bool(parts),

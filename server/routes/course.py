@@ -1,11 +1,9 @@
 """The course: its page, a page for each lesson, the workbench with a lesson's question, and what a run says of an answer."""
 
-import asyncio
-
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from server.course import items, judge, lesson_address, place_in_lesson
+from server.course import items, lesson_address, place_in_lesson
 from server.dependencies import ClientDep, DisconnectedDep, ServicesDep
 from server.language.lessons import Lesson
 from server.services import Services
@@ -83,4 +81,4 @@ async def answer(
     asked = body.model_copy(update={"source": question.with_check(body.source)})
     result = await services.runs.wait(await services.runs.start(asked, client), disconnected)
     assert result is not None
-    return JSONResponse(await asyncio.to_thread(judge, result.body))
+    return JSONResponse(await services.programs.reader.read("judge", result.body))

@@ -60,6 +60,7 @@ ALL = (
     Case(explanations.compared_programs, pictures=True),
     Case(explanations.long_inputs),
     Case(explanations.matrix_pages),
+    Case(explanations.large_answers),
 )
 """Each assault, as `make assault` plays it."""
 

@@ -6,6 +6,7 @@ from tests.assault.attackers import Assault, ask
 from tests.assault.programs import (
     ALL_LINES_DIFFER,
     CIRCLE,
+    COMPLEX_CELLS,
     CROWDED,
     CROWDED_FILES,
     FORGED_CHECK,
@@ -135,3 +136,21 @@ def matrix_pages(assault: Assault) -> None:
         return ask(assault.server, "GET", path, None, n % ADDRESSES, {"Accept-Language": ("en", "zh")[n % 2]})[0]
 
     assault.repeat(4, get)
+
+
+def large_answers(assault: Assault) -> None:
+    """Answers to a question of the course, and saved programs run once more, whose traces are large to read."""
+
+    def post(n: int) -> str:
+        source = numbered(assault, COMPLEX_CELLS, n)
+        if n % 2:
+            return (
+                f"answer: {ask(assault.server, 'POST', '/course/names/answers', {'source': source}, n % ADDRESSES)[0]}"
+            )
+        status, answer = ask(assault.server, "POST", "/api/scenarios", {"source": source}, n % ADDRESSES)
+        if status not in (200, 201):
+            return f"saved: {status}"
+        path = f"/api/scenarios/{json.loads(answer)['id']}/rerun"
+        return f"run again: {ask(assault.server, 'POST', path, {}, n % ADDRESSES)[0]}"
+
+    assault.repeat(3, post)

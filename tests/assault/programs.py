@@ -158,3 +158,11 @@ LONG_INPUT = (
     "import sys\nn = {n}\ntotal = sum(len(input()) for _ in range(5000))\nrest = sys.stdin.read()\nprint(rest)\n"
 )
 """Reads thousands of lines that were typed before the run."""
+
+COMPLEX_CELLS = forging(
+    """b'{"step":{"i":2,"kind":"statement","line":1,"set":{' + b','.join(
+    [b'"s%d":{"kind":"storage","cells":{"complex64":[' % (k + torch.os.getpid() % 9) + """
+    + repeated('{"$c":[0,0]}', 1024)
+    + """ + b']}}' for k in range(1, 560)]) + b'}}}\\n'"""
+)
+"""A valid step of 7.5 MB, another one in each run, whose values take forty times as much in Python."""
