@@ -16,6 +16,7 @@ from server.course import judge
 from server.language.lessons import ANSWERED, Lesson, load_lessons
 from server.language.scenarios import LANGUAGES, ScenarioError, load_scenarios
 from tests.conftest import ROOT
+from tests.test_access import axe
 from tests.workers import Workers
 
 SCENARIOS = {scenario.name: scenario for scenario in load_scenarios(ROOT / "scenarios")}
@@ -267,3 +268,14 @@ def test_a_lesson_is_done_by_keyboard_alone_on_a_phone(chromium: Any, site: str,
         page.wait_for_url(f"**/course/{LESSONS[1].name}*")
     finally:
         context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_on_the_pages_of_a_lesson(page: Any, site: str, theme: str) -> None:
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    for path in ("/course", "/course/views", "/course/versions/question", "/?s=silent&lesson=versions&predict=1"):
+        page.goto(site + path)
+        if "versions" in path:
+            page.locator(".order-strip a").first.wait_for()
+            page.wait_for_function("() => Number(document.querySelector('#workbench').dataset.steps) > 0")
+        assert axe(page) == [], path
