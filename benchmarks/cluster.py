@@ -1,0 +1,120 @@
+"""What workers elsewhere cost and bring, with a Redis and worker processes on this machine: `python -m benchmarks.cluster`.
+
+Prints the milliseconds of a small program in the local pool and in the remote one, one after the other, and the difference of
+the medians; the runs a second of the remote pool with 1, 2 and 4 workers of one program each; and how long twenty visitors with
+one run each wait beside one who has asked for as many as he may.
+"""
+
+import argparse
+import asyncio
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from typing import Any
+
+from server.cluster import create_pool
+from server.pool.fair_queue import Busy, Client
+from server.pool.interface import PoolInterface
+from server.pool.local import Pool
+from server.pool.zygote import PREPARE
+from server.settings import Settings
+from server.store.database import Database
+from server.wire.api import Job
+from tests.brokers import SECRET, RedisServer, WorkerProcess, running_redis
+
+PROGRAM = "import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad, {token})\n"
+VISITORS = 20
+
+
+async def timed(pool: PoolInterface, token: int, client: Client) -> float:
+    """Seconds of a run, whose program is like no other. Raises Busy."""
+    began = time.perf_counter()
+    trace = await pool.run(Job(source=PROGRAM.format(token=token), limits=Settings({}).limits()), client)
+    assert trace.status == "finished", trace.status
+    assert str(token) in trace.decoded().model_dump_json(), "the trace of another program"
+    return time.perf_counter() - began
+
+
+async def latency(pool: PoolInterface, runs: int) -> list[float]:
+    return [await timed(pool, 1_000_000 + k, Client("a", "a")) for k in range(runs)]
+
+
+async def throughput(pool: PoolInterface, runs: int) -> float:
+    """Runs a second, while as many are asked for as workers have, and two more."""
+    slots = asyncio.Semaphore(pool.workers + 2)
+
+    async def one(k: int) -> None:
+        async with slots:
+            await timed(pool, 2_000_000 + k, Client(str(k), str(k)))
+
+    began = time.perf_counter()
+    await asyncio.gather(*(one(k) for k in range(runs)))
+    return runs / (time.perf_counter() - began)
+
+
+async def fairness(pool: PoolInterface) -> tuple[list[float], list[float], int]:
+    """Seconds of the runs of twenty visitors, those of the greedy one before them, and how many he was refused."""
+    greedy = [asyncio.create_task(timed(pool, 3_000_000 + k, Client("greedy", "greedy"))) for k in range(40)]
+    await asyncio.sleep(0.05)
+    others = await asyncio.gather(*(timed(pool, 4_000_000 + k, Client(f"v{k}", f"v{k}")) for k in range(VISITORS)))
+    results = await asyncio.gather(*greedy, return_exceptions=True)
+    served = [result for result in results if isinstance(result, float)]
+    return list(others), served, sum(isinstance(result, Busy) for result in results)
+
+
+async def with_pool(pool: PoolInterface, work: Callable[[PoolInterface], Awaitable[Any]]) -> Any:
+    await pool.start()
+    try:
+        await pool.wait_until_booted()
+        await asyncio.sleep(1.5)  # the census has seen all workers
+        await timed(pool, 0, Client("", ""))
+        return await work(pool)
+    finally:
+        await pool.close()
+
+
+def remotely(redis: RedisServer, workers: int, at_once: int, work: Callable[[PoolInterface], Awaitable[Any]]) -> Any:
+    """Do this with so many workers, each of so many programs at once."""
+
+    async def main() -> Any:
+        database = Database("", redis.folder / "data")
+        settings = Settings({}, queue_url=redis.url, secret=SECRET)
+        try:
+            return await with_pool(create_pool(settings, database), work)
+        finally:
+            await database.close()
+
+    with ExitStack() as ending:
+        started = [
+            WorkerProcess(redis.url, redis.folder, PREPARE, WORKERS=str(at_once), SANDBOX="best")
+            for _ in range(workers)
+        ]
+        for worker in started:
+            ending.callback(worker.end)
+        for worker in started:
+            worker.wait_until_ready()
+        return asyncio.run(main())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=200, help="of each measurement")
+    runs = parser.parse_args().runs
+    here = asyncio.run(with_pool(Pool(Settings({}, gpu=False)), lambda pool: latency(pool, runs)))
+    with running_redis() as redis:
+        there = remotely(redis, 1, 2, lambda pool: latency(pool, runs))
+        for name, seconds in (("local", here), ("remote", there)):
+            tail = sorted(seconds)[int(0.99 * len(seconds))]
+            print(f"{name:7} p50 {statistics.median(seconds) * 1000:6.1f} ms   p99 {tail * 1000:6.1f} ms", flush=True)
+        print(f"added   p50 {(statistics.median(there) - statistics.median(here)) * 1000:6.1f} ms", flush=True)
+        for workers in (1, 2, 4):
+            rate = remotely(redis, workers, 1, lambda pool: throughput(pool, runs))
+            print(f"{workers} workers: {rate:.1f} runs a second", flush=True)
+        others, greedy, refused = remotely(redis, 1, 2, fairness)
+    print(f"twenty visitors: median {statistics.median(others):.2f} s, longest {max(others):.2f} s", flush=True)
+    print(f"the greedy one:  median {statistics.median(greedy):.2f} s of {len(greedy)} runs, {refused} refused")
+
+
+if __name__ == "__main__":
+    main()
