@@ -10,7 +10,18 @@ import { lessonOf, onOtherTab, readCourse, withAnswerSeen, withTry, writeCourse 
 
 /** After so many tries there is a hint, and a right answer can be seen. */
 const TRIES = 2;
-const MAX_MESSAGE = 300;
+const MAX_MESSAGE = 120;
+
+/** The first line of an error's message, or as many of its words as have room: the page says all of it at its step.
+ * @param {string} message */
+export function shortened(message) {
+  const [line] = message.trim().split("\n");
+  if (line.length <= MAX_MESSAGE) return line;
+  return `${line
+    .slice(0, MAX_MESSAGE + 1)
+    .replace(/\s+\S*$/, "")
+    .slice(0, MAX_MESSAGE)}…`;
+}
 
 /** Why a run can't be an answer, as a sentence's key and facts; null where it ran to its end. @param {import("../trace.js").Trace} trace
  * @returns {{key: string, args?: Record<string, unknown>} | null} */
@@ -18,14 +29,14 @@ export function faultOf({ outcome }) {
   if (outcome.status === "finished") return null;
   const { error } = outcome;
   if (!error) return { key: "lesson_ended" };
-  return { key: "lesson_raised", args: { ...error, message: error.message.slice(0, MAX_MESSAGE) } };
+  return { key: "lesson_raised", args: { ...error, message: shortened(error.message) } };
 }
 
 /** What a verdict says, as a sentence's key and facts. @param {Verdict} verdict */
 export function verdictSentence({ right, error }) {
   if (right) return { key: "lesson_right" };
   return error
-    ? { key: "lesson_check_raised", args: { ...error, message: error.message.slice(0, MAX_MESSAGE) } }
+    ? { key: "lesson_check_raised", args: { ...error, message: shortened(error.message) } }
     : { key: "lesson_wrong" };
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stopStep } from "../lesson/lesson.js";
 import * as progress from "../lesson/progress.js";
-import { faultOf, verdictSentence } from "../lesson/question.js";
+import { faultOf, shortened, verdictSentence } from "../lesson/question.js";
 
 const done = { right: 2, of: 3, isDone: true };
 
@@ -68,13 +68,23 @@ test("a program is seen at the last step of the line where its lesson stops", ()
   );
 });
 
+test("of a long message the first words are told, and no half of one", () => {
+  assert.equal(shortened("no such name\n  at line 3"), "no such name");
+  const words = shortened("backward a second time ".repeat(20));
+  assert.ok(
+    words.endsWith("…") &&
+      words.length <= 121 &&
+      "backward a second time ".repeat(20).startsWith(`${words.slice(0, -1)} `),
+  );
+});
+
 test("a run that did not end, and a verdict, have their sentences", () => {
   const error = { type: "ValueError", message: "x".repeat(1000), line: 3 };
   assert.equal(faultOf(/** @type {any} */ ({ outcome: { status: "finished" } })), null);
   assert.equal(faultOf(/** @type {any} */ ({ outcome: { status: "stopped" } }))?.key, "lesson_ended");
   const raised = faultOf(/** @type {any} */ ({ outcome: { status: "raised", error } }));
   assert.deepEqual([raised?.key, raised?.args?.line], ["lesson_raised", 3]);
-  assert.ok(String(raised?.args?.message).length <= 300);
+  assert.equal(String(raised?.args?.message).length, 121);
   const keys = [
     { right: true, error: null },
     { right: false, error: null },
