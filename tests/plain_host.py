@@ -45,6 +45,7 @@ def handle(request: Request, write: Write) -> None:
     if request["inside"] is not None:
         module, _, name = request["inside"].partition(":")
         inside = getattr(importlib.import_module(module), name)
+    sys.argv = ["<program>"]
     truth: dict[str, Any] = {"error": None}
     module = sys.modules["__main__"] = types.ModuleType("__main__")  # where pickle looks for the program's classes
     namespace = vars(module)
