@@ -135,7 +135,7 @@ def test_no_more_than_two_at_once_and_the_rest_wait(pooled: Pooled) -> None:
 def test_past_the_queue_one_is_told_to_come_back(pooled: Pooled) -> None:
     async def work(pool: PoolInterface) -> None:
         await run(pool, "finish")
-        results = await asyncio.gather(*(run(pool, "sleep 0.6") for _ in range(5)), return_exceptions=True)
+        results = await asyncio.gather(*(run(pool, "sleep 1") for _ in range(5)), return_exceptions=True)
         assert [type(result).__name__ for result in results].count("Busy") == 1
         with pytest.raises(Busy) as busy:
             raise next(result for result in results if isinstance(result, Busy))
@@ -280,7 +280,7 @@ def test_a_full_queue_is_not_ready(pooled: Pooled) -> None:
     async def work(pool: PoolInterface) -> None:
         await run(pool, "finish")
         await eventually(lambda: pool.ready)
-        running = [asyncio.create_task(run(pool, "sleep 3")) for _ in range(4)]
+        running = [asyncio.create_task(run(pool, "sleep 30")) for _ in range(4)]
         await eventually(lambda: not pool.ready)
         for task in running:
             task.cancel()

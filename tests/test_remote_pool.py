@@ -96,9 +96,9 @@ def test_two_servers_wait_for_one_run_and_the_one_who_stops_does_not_stop_the_ot
             if position == -1:
                 started.set()
 
-        running = asyncio.create_task(run(first, "sleep 2.5", on_position=on_position, stop=stop, joins=True))
+        running = asyncio.create_task(run(first, "sleep 6", on_position=on_position, stop=stop, joins=True))
         await started.wait()
-        joined = asyncio.create_task(run(second, "sleep 2.5", BOB, joins=True))
+        joined = asyncio.create_task(run(second, "sleep 6", BOB, joins=True))
         await eventually(lambda: any(run.started for run in second._census.runs.values()))
         assert set(first._census.runs) == set(second._census.runs)
         stop.set()
@@ -150,8 +150,8 @@ def test_a_killed_worker_loses_what_gives_another_result_and_the_rest_is_run_aga
     name = first.wait_until_ready()
 
     async def work(pool: RemotePool) -> None:
-        repeatable = asyncio.create_task(run(pool, "sleep 1.5"))
-        other = asyncio.create_task(run(pool, "chance 1.5", BOB))
+        repeatable = asyncio.create_task(run(pool, "sleep 5"))
+        other = asyncio.create_task(run(pool, "chance 5", BOB))
         await eventually(lambda: [bool(run.lines) for run in pool._census.runs.values()] == [True, True])
         second = start_worker()
         first.kill()

@@ -74,6 +74,7 @@ class Census:
         self.layers: Mapping[str, str] = {}
         self._counted = self._deserted = -1e9
         self._added = asyncio.Event()
+        self.closed = False  # as of an inbox
 
     def add(self, run: RemoteRun, queue: str) -> None:
         """Watch a run that has just been asked for."""
@@ -81,8 +82,8 @@ class Census:
         self._added.set()
 
     async def watch_forever(self) -> None:
-        """Until it is cancelled; while the broker does not answer, nothing is known and nothing is lost."""
-        while True:
+        """Until it is closed; while the broker does not answer, nothing is known and nothing is lost."""
+        while not self.closed:
             try:
                 if time.monotonic() - self._counted >= IDLE_INTERVAL:
                     await self._count_workers()

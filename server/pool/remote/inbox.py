@@ -32,6 +32,7 @@ class Inbox:
         self.wake = f"gradbox:wake:{secrets.token_hex(8)}"
         self._last: dict[str, str | bytes] = {self.wake: "0"}  # the id of the last entry read, by stream
         self._handlers: dict[str, Callable[[Entry], None]] = {}
+        self.closed = False  # a client that is cancelled at the wrong moment swallows that
         self.connected_since: float | None = None  # as `time.monotonic`; None while the broker does not answer
 
     def add(self, run: str, handle: Callable[[Entry], None]) -> None:
@@ -51,8 +52,8 @@ class Inbox:
             self._handle(await self._broker.xread({key: self._last[key]}))
 
     async def read_forever(self) -> None:
-        """Until it is cancelled; where the broker goes away, until it is back."""
-        while True:
+        """Until it is closed; where the broker goes away, until it is back."""
+        while not self.closed:
             try:
                 answer: Any = await self._broker.xread(self._last, count=COUNT, block=int(BLOCK * 1000))
                 if self.connected_since is None:

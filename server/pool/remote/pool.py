@@ -81,7 +81,7 @@ class RemotePool:
         self._spawn(self._census.watch_forever())
 
     async def close(self) -> None:
-        self._closed = True
+        self._closed = self._inbox.closed = self._census.closed = True
         for run in list(self._census.runs.values()):
             run.error = None if run.started else WorkersUnavailable("the server is going down")
             run.mark_lost()
@@ -89,7 +89,8 @@ class RemotePool:
             if task.get_name() == "leave":
                 await asyncio.wait([task], timeout=TIMEOUT)
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=BLOCK + 2 * TIMEOUT)
         await self._tokens.close()
         for broker in (self._broker, self._waiting_broker):
             await disconnect(broker)

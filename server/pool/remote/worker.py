@@ -58,7 +58,7 @@ class RemoteWorker:
         )
         self._running: dict[str, asyncio.Event] = {}  # the event that ends it, by the run's name
         self._pulse: asyncio.Task[None] | None = None
-        self.draining = False
+        self.draining = self._closed = False
 
     async def start(self) -> None:
         """Boot the children and be known as alive. Raises WorkersUnavailable, BrokerError."""
@@ -74,6 +74,7 @@ class RemoteWorker:
 
     async def close(self) -> None:
         """Leave. What still runs is ended, and is lost."""
+        self._closed = True
         if self._pulse is not None:
             self._pulse.cancel()
         with contextlib.suppress(*BrokerError):
@@ -187,7 +188,7 @@ class RemoteWorker:
 
     async def _pulse_forever(self) -> None:
         announced = beaten = 0.0
-        while True:
+        while not self._closed:
             now = time.monotonic()
             try:
                 if now - announced >= BEAT:
