@@ -5,7 +5,7 @@ from typing import Any
 
 from server.doctor_verdict import CheckResult
 from server.pool.remote.broker import BrokerError, connect
-from server.pool.remote.census import WORKERS
+from server.pool.remote.census import WORKERS_KEY
 from server.pool.remote.messages import WorkerRecord, parse_workers
 from server.settings import Settings
 from server.settings_docs import format_bytes
@@ -19,7 +19,7 @@ async def check_queue(settings: Settings) -> list[CheckResult]:
     broker = connect(settings.queue_url)
     try:
         facts: dict[str, Any] = await broker.info()
-        names = await broker.smembers(WORKERS)
+        names = await broker.smembers(WORKERS_KEY)
         records = await broker.mget([b"gradbox:worker:" + name for name in names]) if names else []
     except BrokerError as error:
         return [("queue", "none", f"the Redis of GRADBOX_QUEUE_URL does not answer ({type(error).__name__})")]

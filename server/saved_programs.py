@@ -124,19 +124,19 @@ async def import_(stores: Stores, args: argparse.Namespace) -> int:
 
 async def read_batches(file: TextIO) -> AsyncIterator[list[Record]]:
     """The records of an archive in batches. Raises ValueError with the number of the invalid line."""
-    records: list[Record] = []
+    batch: list[Record] = []
     for number, line in enumerate(file, 1):
         try:
             kind = SeriesRecord if SERIES.match(line) else ArchiveRecord
-            records.append(kind.model_validate_json(line))
+            batch.append(kind.model_validate_json(line))
         except ValidationError as error:
             what = "series" if kind is SeriesRecord else "saved program"
             raise ValueError(f"line {number}: not a {what} ({error.errors()[0]['msg']})") from None
-        if len(records) == PAGE_SIZE:
-            yield records
-            records = []
-    if records:
-        yield records
+        if len(batch) == PAGE_SIZE:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def report_missing(id_: str, what: str = "saved program") -> int:

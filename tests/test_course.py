@@ -223,7 +223,7 @@ def run_answer(page: Any, source: str, kind: str, told: str) -> None:
     page.keyboard.press("Control+A")
     page.keyboard.insert_text(source)
     page.keyboard.press("Control+Enter")
-    page.locator(f".lesson-told[data-kind={kind}]", has_text=told).wait_for()
+    page.locator(f".lesson-status[data-kind={kind}]", has_text=told).wait_for()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -256,10 +256,10 @@ def test_a_lesson_is_done_by_keyboard_alone_on_a_phone(chromium: Any, site: str,
             page.locator(".lesson-answer pre").wait_for()
             tab_to(page, ".lesson-answer button")
             page.keyboard.press("Enter")
-            page.locator(".lesson-told[data-kind=lesson_right]").wait_for()
+            page.locator(".lesson-status[data-kind=lesson_right]").wait_for()
         else:
             run_answer(page, lesson.question.answer, "lesson_right", say["lesson_right"])
-        assert page.locator(".lesson-told").get_attribute("role") == "status"
+        assert page.locator(".lesson-status").get_attribute("role") == "status"
         mark = say["course_answered_seen" if language == "zh" else "course_answered"]
         other.locator(f"[data-lesson={lesson.name}] [data-question]", has_text=mark).wait_for()
         score = re.findall(r"\d+", other.locator(f"[data-lesson={lesson.name}] [data-score]").inner_text())

@@ -7,7 +7,7 @@ from sqlalchemy import delete, insert, select
 from server.store.database import Database
 from server.store.tables import run_lines
 
-KEPT = 600_000
+TTL_MS = 600_000
 """Milliseconds after which they are removed, whether they were read or not: several may wait for one run."""
 
 
@@ -22,7 +22,7 @@ class RunLines:
         now = int(time.time() * 1000)
         async with self.database.writing() as connection:
             await connection.execute(
-                delete(run_lines).where((run_lines.c.created < now - KEPT) | (run_lines.c.run == name))
+                delete(run_lines).where((run_lines.c.created < now - TTL_MS) | (run_lines.c.run == name))
             )
             await connection.execute(insert(run_lines).values(run=name, created=now, lines=body))
 

@@ -9,9 +9,9 @@ export function startCoursePage(host) {
 
   function render() {
     const course = readCourse();
-    const own = host.dataset.lesson;
-    if (own) {
-      const { programs, question } = lessonOf(course, own);
+    const lessonName = host.dataset.lesson;
+    if (lessonName) {
+      const { programs, question } = lessonOf(course, lessonName);
       for (const [name, item] of itemsBy("program")) {
         const done = Object.hasOwn(programs, name) ? programs[name] : null;
         showMarks(item, done ? [{ programs: { [name]: done }, question }] : [], name ? null : question);
@@ -20,15 +20,15 @@ export function startCoursePage(host) {
       }
       return;
     }
-    const lessons = itemsBy("lesson").map(([name, item]) => {
+    const progress = itemsBy("lesson").map(([name, item]) => {
       const lesson = lessonOf(course, name);
       showMarks(item, [lesson], lesson.question);
       return lesson;
     });
-    const { right, of, answered } = scoreOf(lessons);
+    const { right, of, answered } = scoreOf(progress);
     const isBegun = Object.keys(course).length > 0;
     if (sum instanceof HTMLElement && isBegun)
-      sum.textContent = filled(sum.dataset.form, { lessons: answered, all: lessons.length, right, of });
+      sum.textContent = filled(sum.dataset.form, { lessons: answered, all: progress.length, right, of });
     if (clear) clear.hidden = !isBegun;
   }
 

@@ -104,8 +104,8 @@ export function createLoom(host, document, { labels = {}, go }) {
   function scrolled() {
     const plan = current();
     if (!plan || !shown) return;
-    const now = visibleRange(plan);
-    const moved = now.top !== visible.top || now.bottom !== visible.bottom;
+    const range = visibleRange(plan);
+    const moved = range.top !== visible.top || range.bottom !== visible.bottom;
     if (moved || shelfUnderHead(plan, shown.i) !== under) draw();
   }
 

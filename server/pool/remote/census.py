@@ -10,14 +10,14 @@ from typing import Any
 
 from server.pool.remote.broker import QUEUES, Broker, BrokerError, celery_key
 from server.pool.remote.inbox import Inbox
-from server.pool.remote.messages import WorkerRecord, asked_at, parse_workers, prefix
+from server.pool.remote.messages import WorkerRecord, parse_workers, prefix, submitted_at
 from server.pool.remote.remote_run import RemoteRun
 from server.pool.remote.tokens import Tokens
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 
 INTERVAL, IDLE_INTERVAL = 0.25, 1.0
-"""Seconds between two looks: while a run is waited for, and else."""
+"""Seconds between two polls: while a run is waited for, and else."""
 
 LOST_AFTER = 5.0
 """Seconds without a heartbeat after which a run is lost. Workers send one each second."""
@@ -25,7 +25,7 @@ LOST_AFTER = 5.0
 DESERTED_AFTER = 30.0
 """Seconds without any worker after which a run that waits is refused."""
 
-WORKERS = "gradbox:workers"
+WORKERS_KEY = "gradbox:workers"
 """The set of the names of workers; `gradbox:worker:NAME` has the record of one for as long as it lives."""
 
 
@@ -87,13 +87,13 @@ class Census:
             try:
                 if time.monotonic() - self._counted >= IDLE_INTERVAL:
                     await self._count_workers()
-                    await self._look_at_queues()
+                    await self._poll_queues()
                     self._counted = time.monotonic()
-                await self._look_at_runs()
+                await self._poll_runs()
             except BrokerError:
                 await asyncio.sleep(INTERVAL)
             except Exception:  # it goes on with the others
-                log.exception("a look at the queue")
+                log.exception("polling the queue")
                 await asyncio.sleep(INTERVAL)
             self._added.clear()
             if not self.runs:
@@ -105,11 +105,11 @@ class Census:
             await asyncio.sleep(INTERVAL)
 
     async def _count_workers(self) -> None:
-        names = await self._broker.smembers(WORKERS)
+        names = await self._broker.smembers(WORKERS_KEY)
         records = await self._broker.mget([b"gradbox:worker:" + name for name in names]) if names else []
         gone = [name for name, record in zip(names, records, strict=True) if record is None]
         if gone:
-            await self._broker.srem(WORKERS, *gone)
+            await self._broker.srem(WORKERS_KEY, *gone)
         self.workers = parse_workers([record for record in records if record is not None])
         at_work = [worker for worker in self.workers if not worker.draining]
         for name, queue in self.queues.items():
@@ -121,7 +121,7 @@ class Census:
             self.versions = dict(max(counts.items(), key=lambda item: (item[1], item[0]))[0])
             self.layers = at_work[0].layers
 
-    async def _look_at_queues(self) -> None:
+    async def _poll_queues(self) -> None:
         for name, queue in self.queues.items():
             pipe = self._broker.pipeline(transaction=False)
             pipe.zcard(prefix(name) + "waiting")
@@ -129,11 +129,11 @@ class Census:
             pipe.hkeys(prefix(name) + "tickets")
             pipe.llen(celery_key(name))
             queue.waiting, queue.running, tickets, queue.unread = await pipe.execute()
-            queue.age = max((time.time() - asked_at(run.decode()) for run in tickets), default=0.0)
+            queue.age = max((time.time() - submitted_at(run.decode()) for run in tickets), default=0.0)
             if queue.waiting and not queue.unread and queue.running < queue.capacity:
                 self._tokens.send(name, min(queue.waiting, queue.capacity - queue.running))
 
-    async def _look_at_runs(self) -> None:
+    async def _poll_runs(self) -> None:
         runs = [run for run in self.runs.values() if not run.ended.is_set()]
         if not runs:
             return
@@ -144,10 +144,10 @@ class Census:
             pipe.zscore(key + "running", run.id)
         answers: list[Any] = await pipe.execute()
         for run, rank, score in zip(runs, answers[::2], answers[1::2], strict=True):
-            await self._look_at(run, rank, score)
+            await self._update_run(run, rank, score)
         self._queue_of = {name: queue for name, queue in self._queue_of.items() if name in self.runs}
 
-    async def _look_at(self, run: RemoteRun, rank: int | None, score: float | None) -> None:
+    async def _update_run(self, run: RemoteRun, rank: int | None, score: float | None) -> None:
         now = time.monotonic()
         if rank is not None:
             run.last_seen = now

@@ -19,13 +19,13 @@ Versions = Annotated[
     dict[Annotated[str, Field(max_length=40)], Annotated[str, Field(max_length=200)]], Field(max_length=20)
 ]
 
-KEPT = 900
+RUN_TTL = 900
 """Seconds for which the broker keeps what belongs to a run that waits or runs."""
 
-STREAM_KEPT = 60
+STREAM_TTL = 60
 """Seconds for which the broker keeps the lines of a run that has ended."""
 
-MAX_PLACED = 1 << 20
+MAX_STREAMED = 1 << 20
 """Bytes of the compressed lines of a run that go through the broker; more of them go through the database."""
 
 
@@ -47,7 +47,7 @@ Message = TraceMessage | AnswerMessage
 MESSAGE: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="kind")])
 
 
-class Seen(Model):
+class RunResult(Model):
     """What a worker saw of a child that has ended, beside its lines.
 
     outcome, usage: as in `AssemblyRequest`. ended: whether the last line of a trace has come. size: bytes of the lines.
@@ -74,11 +74,11 @@ class WorkerRecord(Model):
     layers: Annotated[dict[str, Annotated[str, Field(max_length=500)]], Field(max_length=40)] = {}
 
 
-class Asked(Model):
+class Submission(Model):
     """The argument of `scripts.SUBMIT`. key: of the runs that it may be joined with, "" for none. front: before all others.
 
     limit, client_limit, network_limit: of those that wait. capacity: of all workers of the queue. wake: the stream whose
-    reader has a stream more to read. lost: seconds without a heartbeat. kept: see `KEPT`.
+    reader has a stream more to read. lost: seconds without a heartbeat. kept: see `RUN_TTL`.
     """
 
     run: str
@@ -92,7 +92,7 @@ class Asked(Model):
     front: bool
     wake: str
     lost: float
-    kept: int = KEPT
+    kept: int = RUN_TTL
 
 
 def new_run() -> str:
@@ -100,7 +100,7 @@ def new_run() -> str:
     return f"{time.time_ns():020d}-{secrets.token_hex(6)}"
 
 
-def asked_at(run: str) -> float:
+def submitted_at(run: str) -> float:
     """When a run was given its name, in seconds since 1970."""
     return int(run.partition("-")[0]) / 1e9
 

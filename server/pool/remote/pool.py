@@ -20,10 +20,10 @@ from server.pool.remote.broker import QUEUES, TIMEOUT, BrokerError, connect, dis
 from server.pool.remote.census import LOST_AFTER, Census
 from server.pool.remote.inbox import BLOCK, Inbox
 from server.pool.remote.messages import (
-    KEPT,
+    RUN_TTL,
     AnswerMessage,
-    Asked,
     Message,
+    Submission,
     TraceMessage,
     encoded,
     new_run,
@@ -71,7 +71,9 @@ class RemotePool:
         self._census = Census(self._broker, self._inbox, self._tokens, settings)
         self.queue = self._census.queues["cpu"]
         self._assembler = Assembler(max(2, settings.workers))
-        self._submit, self._leave = (self._broker.register_script(script) for script in (scripts.SUBMIT, scripts.LEAVE))
+        self._submit_script, self._leave_script = (
+            self._broker.register_script(script) for script in (scripts.SUBMIT, scripts.LEAVE)
+        )
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closed = False
 
@@ -163,7 +165,7 @@ class RemotePool:
             await self._execute(run, "cpu", message, client, "", front=again, stop=asyncio.Event())
             if not run.lost:
                 recording = await self._recording(run)
-                return read_answers(job, bytes(recording.data), run.seen is not None and run.seen.ended)
+                return read_answers(job, bytes(recording.data), run.result is not None and run.result.ended)
         raise NoAnswers("the machines that ran the programs were lost")
 
     async def _record(
@@ -197,33 +199,35 @@ class RemotePool:
     ) -> bool:
         """Have it run, and wait until it has ended; whether that is because `stop` was set, and no worker said how.
 
-        front: it goes before all others that wait. key: see `Asked`. Raises Busy, WorkersUnavailable.
+        front: it goes before all others that wait. key: see `Submission`. Raises Busy, WorkersUnavailable.
         """
-        await self._enter(run, queue, message, client, key, front)
+        await self._enqueue(run, queue, message, client, key, front)
         try:
             await wait_for_first(run.ended, stop)
             if not run.ended.is_set():
-                if await self._ask_to_leave(run, queue) != "cancelled":
+                if await self._leave(run, queue) != "cancelled":
                     return True
                 await asyncio.wait_for(run.ended.wait(), CANCEL_TIME)
         except TimeoutError:
             return True
         except asyncio.CancelledError:
-            self._spawn(self._ask_to_leave(run, queue), "leave")
+            self._spawn(self._leave(run, queue), "leave")
             raise
         finally:
             self._forget(run)
         if run.lost:
-            self._spawn(self._ask_to_leave(run, queue), "leave")  # should its machine come back, it need not go on
+            self._spawn(self._leave(run, queue), "leave")  # should its machine come back, it need not go on
         if run.error is not None:
             raise run.error
         return False
 
-    async def _enter(self, run: RemoteRun, queue: str, message: Message, client: Client, key: str, front: bool) -> None:
+    async def _enqueue(
+        self, run: RemoteRun, queue: str, message: Message, client: Client, key: str, front: bool
+    ) -> None:
         """Put it into the queue, or join another. Raises Busy, WorkersUnavailable."""
         await self._wait_for_worker(queue, PATIENCE if queue == "cpu" else GPU_PATIENCE)
         census, digests = self._census.queues[queue], [_digest(text) for text in (client.id, client.network)]
-        asked = Asked(
+        submission = Submission(
             run=run.id,
             key=key,
             client=digests[0],
@@ -239,10 +243,10 @@ class RemotePool:
         self._inbox.add(run.id, run.handle)
         self._census.add(run, queue)
         try:
-            answer, value = await self._ask(queue, asked, message)
+            answer, value = await self._submit(queue, submission, message)
             if answer == b"joined" and value.decode() in self._census.runs:  # this process waits for it already
-                asked.key = ""
-                answer, value = await self._ask(queue, asked, message)
+                submission.key = ""
+                answer, value = await self._submit(queue, submission, message)
             if answer == b"busy":
                 raise Busy(census.wait_estimate(int(value)))
             if answer == b"joined":
@@ -250,7 +254,7 @@ class RemotePool:
                 run.id = value.decode()
                 self._inbox.add(run.id, run.handle)
                 self._census.add(run, queue)
-                await self._persistently(lambda: self._broker.xadd(self._inbox.wake, {"kind": "wake"}, maxlen=1))
+                await self._retry(lambda: self._broker.xadd(self._inbox.wake, {"kind": "wake"}, maxlen=1))
                 return
             run.on_position(int(value))
             self._tokens.send(queue)
@@ -258,16 +262,16 @@ class RemotePool:
             self._forget(run)
             raise
 
-    async def _ask(self, queue: str, asked: Asked, message: Message) -> Any:
+    async def _submit(self, queue: str, submission: Submission, message: Message) -> Any:
         """What `scripts.SUBMIT` returns."""
-        arguments = [encoded(asked), encoded(message)]
-        return await self._persistently(partial(self._submit, keys=[prefix(queue)], args=arguments))
+        arguments = [encoded(submission), encoded(message)]
+        return await self._retry(partial(self._submit_script, keys=[prefix(queue)], args=arguments))
 
     def _forget(self, run: RemoteRun) -> None:
         self._inbox.remove(run.id)
         self._census.runs.pop(run.id, None)
 
-    async def _persistently(self, command: Callable[[], Any]) -> Any:
+    async def _retry(self, command: Callable[[], Any]) -> Any:
         """The answer of the broker, where it has one in time. Raises WorkersUnavailable."""
         until = time.monotonic() + PATIENCE
         while True:
@@ -278,25 +282,25 @@ class RemotePool:
                     raise WorkersUnavailable("the broker of the workers can't be reached now") from error
                 await asyncio.sleep(0.2)
 
-    async def _ask_to_leave(self, run: RemoteRun, queue: str) -> str:
+    async def _leave(self, run: RemoteRun, queue: str) -> str:
         """Wait for it no more. Returns what `scripts.LEAVE` does."""
         try:
-            answer = await self._persistently(partial(self._leave, keys=[prefix(queue)], args=[run.id, KEPT]))
+            answer = await self._retry(partial(self._leave_script, keys=[prefix(queue)], args=[run.id, RUN_TTL]))
         except WorkersUnavailable:
             return "cancelled"
         return str(answer.decode())
 
     async def _recording(self, run: RemoteRun) -> Recording:
         """What the worker said at the end; lost where it can't be read."""
-        seen = run.seen
-        assert seen is not None
+        result = run.result
+        assert result is not None
         body = await self._blobs.get(run.blob) if run.blob else run.data
         try:
-            data = await asyncio.to_thread(decompress, body or b"", run.room) if seen.size else b""
+            data = await asyncio.to_thread(decompress, body or b"", run.max_bytes) if result.size else b""
         except ValueError:
             log.error("the lines of a run by %s can't be read", run.worker)
             return run.unfinished(LOST)
-        return Recording(data, seen.versions, seen.outcome, seen.usage, run.worker)
+        return Recording(data, result.versions, result.outcome, result.usage, run.worker)
 
     def _has_workers(self, queue: str) -> bool:
         return self._census.queues[queue].capacity > 0

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from server.pool.assembly import CANCELLED, Recording
 from server.pool.fair_queue import Busy
 from server.pool.remote.inbox import Entry
-from server.pool.remote.messages import Name, Seen, Versions
+from server.pool.remote.messages import Name, RunResult, Versions
 from server.pool.zygote import WorkersUnavailable
 from server.wire.trace import Error, HeaderLine, Outcome
 
@@ -25,20 +25,20 @@ _VERSIONS: TypeAdapter[dict[str, str]] = TypeAdapter(Versions)
 class RemoteRun:
     """What has come of a run.
 
-    room: bytes of lines that are taken. started: a worker has it. lines: those that came before its end. seen: what the
-    worker saw at the end, with the lines as `data`, compressed, or as `blob`, their name in the database. error: what kept
-    it from running. lost: its worker is gone. last_seen: when it was known to wait or to run, as `time.monotonic`. score:
+    max_bytes: of the lines that are taken. started: a worker has it. lines: those that came before its end. result: what
+    the worker saw at the end, with the lines as `data`, compressed, or as `blob`, their name in the database. error: what
+    kept it from running. lost: its worker is gone. last_seen: when it was known to wait or to run, as `time.monotonic`. score:
     its last heartbeat, in the broker's seconds.
     """
 
     id: str
-    room: int
+    max_bytes: int
     on_position: Callable[[int], None] = lambda _: None
     started: bool = False
     worker: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     lines: bytearray = field(default_factory=bytearray)
-    seen: Seen | None = None
+    result: RunResult | None = None
     data: bytes = b""
     blob: str = ""
     error: Exception | None = None
@@ -65,9 +65,9 @@ class RemoteRun:
             self.started = True
             self.on_position(-1)
         elif kind == b"lines":
-            self.lines += decompress(entry[b"data"], self.room - len(self.lines))
+            self.lines += decompress(entry[b"data"], self.max_bytes - len(self.lines))
         elif kind == b"end":
-            self.seen = Seen.model_validate_json(entry[b"seen"])
+            self.result = RunResult.model_validate_json(entry[b"seen"])
             self.data, self.blob = entry.get(b"data", b""), entry.get(b"blob", b"").decode()
             self.ended.set()
         elif kind == b"failed":
@@ -102,10 +102,10 @@ class RemoteRun:
         return self.unfinished(CANCELLED)
 
 
-def decompress(data: bytes, room: int) -> bytes:
-    """The bytes of compressed ones. Raises ValueError where they are more than `room`, and zlib.error."""
+def decompress(data: bytes, max_bytes: int) -> bytes:
+    """The bytes of compressed ones. Raises ValueError where they are more than `max_bytes`, and zlib.error."""
     stream = zlib.decompressobj()
-    plain = stream.decompress(data, max(room, 1))
+    plain = stream.decompress(data, max(max_bytes, 1))
     if stream.unconsumed_tail or not stream.eof:
         raise ValueError("more than a run may write")
     return plain

@@ -50,66 +50,66 @@ end
 SUBMIT = (
     _QUEUE
     + """
-local asked = cjson.decode(ARGV[1])
-local run, joins = asked.run, 'gradbox:joins:' .. asked.key
+local submission = cjson.decode(ARGV[1])
+local run, joins = submission.run, 'gradbox:joins:' .. submission.key
 if redis.call('ZSCORE', waiting, run) then return {'queued', tostring(redis.call('ZRANK', waiting, run))} end
 if redis.call('ZSCORE', running, run) then return {'queued', '0'} end
-if asked.key ~= '' then
+if submission.key ~= '' then
   local other = redis.call('GET', joins)
   if other and redis.call('EXISTS', 'gradbox:cancel:' .. other) == 0 then
     local beat = redis.call('ZSCORE', running, other)
-    if redis.call('ZSCORE', waiting, other) or (beat and now - beat < asked.lost) then
+    if redis.call('ZSCORE', waiting, other) or (beat and now - beat < submission.lost) then
       redis.call('INCR', 'gradbox:readers:' .. other)
       return {'joined', other}
     end
   end
 end
-redis.call('ZREMRANGEBYSCORE', running, '-inf', now - asked.lost)
-local free = math.max(0, asked.capacity - redis.call('ZCARD', running))
+redis.call('ZREMRANGEBYSCORE', running, '-inf', now - submission.lost)
+local free = math.max(0, submission.capacity - redis.call('ZCARD', running))
 local count = redis.call('ZCARD', waiting)
-if not asked.front and count >= free then
-  local of_client, networks = 0, {[asked.network] = 0}
+if not submission.front and count >= free then
+  local of_client, networks = 0, {[submission.network] = 0}
   for _, text in ipairs(redis.call('HVALS', tickets)) do
     local ticket = cjson.decode(text)
-    if ticket.client == asked.client then of_client = of_client + 1 end
+    if ticket.client == submission.client then of_client = of_client + 1 end
     networks[ticket.network] = (networks[ticket.network] or 0) + 1
   end
-  if of_client >= asked.client_limit + free or networks[asked.network] >= asked.network_limit + free then
+  if of_client >= submission.client_limit + free or networks[submission.network] >= submission.network_limit + free then
     return {'busy', tostring(count)}
   end
-  if count >= asked.limit + free then
+  if count >= submission.limit + free then
     local largest, most = '', 0
     for network, number in pairs(networks) do
       if number > most then largest, most = network, number end
     end
-    if most <= networks[asked.network] + 1 then return {'busy', tostring(count)} end
+    if most <= networks[submission.network] + 1 then return {'busy', tostring(count)} end
     for _, other in ipairs(redis.call('ZREVRANGE', waiting, 0, -1)) do
       if cjson.decode(redis.call('HGET', tickets, other)).network == largest then
         withdraw(other)
         redis.call('XADD', 'gradbox:run:' .. other, '*', 'kind', 'busy')
-        redis.call('EXPIRE', 'gradbox:run:' .. other, asked.kept)
+        redis.call('EXPIRE', 'gradbox:run:' .. other, submission.kept)
         break
       end
     end
   end
 end
-local tag, ticket = -1, {client = asked.client, network = asked.network, client_tag = -1, network_tag = -1}
-if not asked.front then
-  ticket.client_tag = next_tag('client', asked.client)
-  ticket.network_tag = next_tag('network', asked.network)
+local tag, ticket = -1, {client = submission.client, network = submission.network, client_tag = -1, network_tag = -1}
+if not submission.front then
+  ticket.client_tag = next_tag('client', submission.client)
+  ticket.network_tag = next_tag('network', submission.network)
   tag = ticket.client_tag + ticket.network_tag % 100000 / 100000
 end
-redis.call('SET', 'gradbox:job:' .. run, ARGV[2], 'EX', asked.kept)
+redis.call('SET', 'gradbox:job:' .. run, ARGV[2], 'EX', submission.kept)
 redis.call('HSET', tickets, run, cjson.encode(ticket))
 redis.call('ZADD', waiting, tag, run)
-redis.call('SET', 'gradbox:readers:' .. run, 1, 'EX', asked.kept)
-if asked.key ~= '' then redis.call('SET', joins, run, 'EX', asked.kept) end
-redis.call('XADD', asked.wake, 'MAXLEN', 1, '*', 'kind', 'wake')
-redis.call('EXPIRE', asked.wake, 60)
+redis.call('SET', 'gradbox:readers:' .. run, 1, 'EX', submission.kept)
+if submission.key ~= '' then redis.call('SET', joins, run, 'EX', submission.kept) end
+redis.call('XADD', submission.wake, 'MAXLEN', 1, '*', 'kind', 'wake')
+redis.call('EXPIRE', submission.wake, 60)
 return {'queued', tostring(redis.call('ZRANK', waiting, run))}
 """
 )
-"""Puts a run into the queue, or joins the one of the same program. Keys: the prefix. Arguments: `Asked` as JSON, the message.
+"""Puts a run into the queue, or joins the one of the same program. Keys: the prefix. Arguments: `Submission` as JSON, the message.
 
 Returns `queued` and how many are before it, `joined` and the run, or `busy` and how many wait.
 """
@@ -156,7 +156,7 @@ return 'cancelled'
 Returns `others` where somebody still waits for it, `withdrawn`, or `cancelled`.
 """
 
-BEAT = (
+HEARTBEAT = (
     _QUEUE
     + """
 local cancelled = {}

@@ -12,14 +12,14 @@ from typing import Any, Literal
 from server.pool.machine_workers import MachineWorkers
 from server.pool.remote import scripts
 from server.pool.remote.broker import BrokerError, connect, disconnect
-from server.pool.remote.census import WORKERS
+from server.pool.remote.census import WORKERS_KEY
 from server.pool.remote.messages import (
-    KEPT,
-    MAX_PLACED,
+    MAX_STREAMED,
     MESSAGE,
-    STREAM_KEPT,
+    RUN_TTL,
+    STREAM_TTL,
     AnswerMessage,
-    Seen,
+    RunResult,
     WorkerRecord,
     encoded,
     prefix,
@@ -29,16 +29,16 @@ from server.pool.remote.pool import Blobs
 from server.pool.zygote import PREPARE, WorkersUnavailable
 from server.settings import Settings
 
-PULSE, BEAT = 0.2, 1.0
-"""Seconds between two looks for runs that are cancelled, and between two heartbeats of the worker itself."""
+POLL_INTERVAL, HEARTBEAT_INTERVAL = 0.2, 1.0
+"""Seconds between two polls for runs that are cancelled, and between two heartbeats of the worker itself."""
 
-ALIVE = 4
+WORKER_TTL = 4
 """Seconds after its last heartbeat for which a worker counts as alive."""
 
 FIRST_LINES, MORE_LINES = 0.05, 0.25
 """Seconds after which a run's first lines are sent, and between more of them: most runs have ended before."""
 
-REACH = 60.0
+REPORT_TIMEOUT = 60.0
 """Seconds for which a worker tries to tell how a run ended, where the broker does not answer."""
 
 log = logging.getLogger("gradbox.worker")
@@ -53,11 +53,11 @@ class RemoteWorker:
         self._machine = MachineWorkers(settings, prepare)
         self.capacity = 1 if queue == "gpu" else self._machine.count
         self._broker = connect(settings.queue_url)
-        self._take, self._beat, self._release = (
-            self._broker.register_script(script) for script in (scripts.TAKE, scripts.BEAT, scripts.RELEASE)
+        self._take_script, self._heartbeat_script, self._release_script = (
+            self._broker.register_script(script) for script in (scripts.TAKE, scripts.HEARTBEAT, scripts.RELEASE)
         )
         self._running: dict[str, asyncio.Event] = {}  # the event that ends it, by the run's name
-        self._pulse: asyncio.Task[None] | None = None
+        self._heartbeat: asyncio.Task[None] | None = None
         self.draining = self._closed = False
 
     async def start(self) -> None:
@@ -70,15 +70,15 @@ class RemoteWorker:
             while not self._machine.gpu_zygote.ready:
                 await asyncio.sleep(0.1)
         await self._announce()
-        self._pulse = asyncio.create_task(self._pulse_forever())
+        self._heartbeat = asyncio.create_task(self._heartbeat_forever())
 
     async def close(self) -> None:
         """Leave. What still runs is ended, and is lost."""
         self._closed = True
-        if self._pulse is not None:
-            self._pulse.cancel()
+        if self._heartbeat is not None:
+            self._heartbeat.cancel()
         with contextlib.suppress(*BrokerError):
-            await self._broker.srem(WORKERS, self.name)
+            await self._broker.srem(WORKERS_KEY, self.name)
             await self._broker.delete(f"gradbox:worker:{self.name}")
         await disconnect(self._broker)
         await self._machine.close()
@@ -86,7 +86,7 @@ class RemoteWorker:
     async def run_next(self) -> None:
         """Run the program whose turn it is, and then the next, until none waits. Raises BrokerError."""
         while not self.draining:
-            taken = await self._take(keys=[prefix(self.queue)])
+            taken = await self._take_script(keys=[prefix(self.queue)])
             if taken is None:
                 return
             await self._run_taken(taken[0].decode(), taken[1])
@@ -102,7 +102,7 @@ class RemoteWorker:
         finally:
             del self._running[run]
             with contextlib.suppress(*BrokerError):
-                await self._release(keys=[prefix(self.queue)], args=[run])
+                await self._release_script(keys=[prefix(self.queue)], args=[run])
 
     async def _run(self, run: str, body: bytes, stop: asyncio.Event) -> None:
         """Run what a message asks for. Raises WorkersUnavailable, BrokerError."""
@@ -121,9 +121,9 @@ class RemoteWorker:
         await self._write(run, start)
         if isinstance(message, AnswerMessage):
             data, ended = await self._machine.record_answers(message.job)
-            await self._write_end(run, data, Seen(versions=versions, ended=ended, size=len(data)))
+            await self._write_end(run, data, RunResult(versions=versions, ended=ended, size=len(data)))
             return
-        lines = asyncio.create_task(self._write_lines(run, sent := Lines()))
+        lines = asyncio.create_task(self._write_lines(run, sent := UnsentLines()))
         try:
             job = message.job
             bounds = self._settings.limits()
@@ -134,28 +134,28 @@ class RemoteWorker:
             sent.ended.set()
             await lines
         data = bytes(recording.data)
-        seen = Seen(
+        result = RunResult(
             versions=dict(recording.versions),
             outcome=recording.outcome,
             usage=recording.usage,
             ended=True,
             size=len(data),
         )
-        await self._write_end(run, data, seen)
+        await self._write_end(run, data, result)
 
-    async def _write_lines(self, run: str, lines: "Lines") -> None:
+    async def _write_lines(self, run: str, lines: "UnsentLines") -> None:
         """Send the lines of a run as they come, up to what the broker is to hold of it."""
         delay = FIRST_LINES
-        while lines.sent < MAX_PLACED and not await lines.end_within(delay):
+        while lines.sent < MAX_STREAMED and not await lines.end_within(delay):
             delay, data = MORE_LINES, lines.take()
             if data:
                 with contextlib.suppress(*BrokerError):  # the end has all of them
                     await self._add(run, {"kind": "lines", "data": zlib.compress(data, 1)})
 
-    async def _write_end(self, run: str, data: bytes, seen: Seen) -> None:
+    async def _write_end(self, run: str, data: bytes, result: RunResult) -> None:
         body = await asyncio.to_thread(zlib.compress, data, 1) if len(data) > 1 << 16 else zlib.compress(data, 1)
-        fields: dict[str, Any] = {"kind": "end", "seen": encoded(seen)}
-        if len(body) > MAX_PLACED:
+        fields: dict[str, Any] = {"kind": "end", "seen": encoded(result)}
+        if len(body) > MAX_STREAMED:
             try:
                 await self._blobs.put(run, body)
             except Exception as error:  # whatever database it is; the reader then finds nothing, and the run is lost
@@ -167,7 +167,7 @@ class RemoteWorker:
 
     async def _write(self, run: str, fields: dict[str, Any]) -> None:
         """Add an entry to a run's stream, again and again while the broker does not answer. Raises BrokerError."""
-        until = time.monotonic() + REACH
+        until = time.monotonic() + REPORT_TIMEOUT
         while True:
             try:
                 await self._add(run, fields)
@@ -175,35 +175,35 @@ class RemoteWorker:
             except BrokerError:
                 if time.monotonic() > until:
                     raise
-                await asyncio.sleep(PULSE)
+                await asyncio.sleep(POLL_INTERVAL)
 
     async def _add(self, run: str, fields: dict[str, Any]) -> None:
         pipe = self._broker.pipeline(transaction=False)
         pipe.xadd(stream(run), fields)
         ends = fields["kind"] in ("end", "failed")
-        pipe.expire(stream(run), STREAM_KEPT if ends else KEPT)
+        pipe.expire(stream(run), STREAM_TTL if ends else RUN_TTL)
         if ends:  # who reads of the end finds its place free
             pipe.zrem(prefix(self.queue) + "running", run)
         await pipe.execute()
 
-    async def _pulse_forever(self) -> None:
+    async def _heartbeat_forever(self) -> None:
         announced = beaten = 0.0
         while not self._closed:
             now = time.monotonic()
             try:
-                if now - announced >= BEAT:
+                if now - announced >= HEARTBEAT_INTERVAL:
                     await self._announce()
                     announced = now
                 if self._running:
-                    for run in await self._beat(keys=[prefix(self.queue)], args=list(self._running)):
+                    for run in await self._heartbeat_script(keys=[prefix(self.queue)], args=list(self._running)):
                         if run.decode() in self._running:
                             self._running[run.decode()].set()
                     beaten = now
             except BrokerError as error:
-                if now - beaten > BEAT:
+                if now - beaten > HEARTBEAT_INTERVAL:
                     log.warning("the broker does not answer: %s", type(error).__name__)
                     beaten = now
-            await asyncio.sleep(PULSE)
+            await asyncio.sleep(POLL_INTERVAL)
 
     async def _announce(self) -> None:
         """Say that it is alive."""
@@ -220,12 +220,12 @@ class RemoteWorker:
             layers=zygote.layers,
         )
         pipe = self._broker.pipeline(transaction=False)
-        pipe.sadd(WORKERS, self.name)
-        pipe.set(f"gradbox:worker:{self.name}", encoded(record), ex=ALIVE)
+        pipe.sadd(WORKERS_KEY, self.name)
+        pipe.set(f"gradbox:worker:{self.name}", encoded(record), ex=WORKER_TTL)
         await pipe.execute()
 
 
-class Lines:
+class UnsentLines:
     """The lines of a child that are still to be sent. sent: bytes of those that were. ended: set when no more are to be.
 
     A task that sends is not cancelled: a connection that is cancelled at the wrong moment has swallowed that before.
@@ -249,7 +249,7 @@ class Lines:
 
     def take(self) -> bytes:
         """The complete lines that came since."""
-        end = self._buffer.rfind(b"\n", self.sent, MAX_PLACED) + 1
+        end = self._buffer.rfind(b"\n", self.sent, MAX_STREAMED) + 1
         if end <= self.sent:
             return b""
         data, self.sent = bytes(self._buffer[self.sent : end]), end

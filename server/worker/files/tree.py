@@ -11,8 +11,6 @@ from typing import Any
 HOME, TEMPORARY = "/home/learner", "/tmp"
 """The directory that a program begins in, and the one for temporary files."""
 
-NULL_DEVICE = os.devnull
-
 DIRECTORY_BYTES = 4096
 """What Linux says of the size of a directory."""
 

@@ -43,11 +43,11 @@ const COMPOUND = new Set([
 const PART_WORDS = new Set(["elif", "else", "except", "finally", "case"]);
 
 /** The last one that was read: what is tried is mostly what comes next. @type {Program | null} */
-let lastRead = null;
+let lastParsed = null;
 
 /** @param {string} source @returns {Program} that nobody changes */
 export function readProgram(source) {
-  if (lastRead?.source === source) return lastRead;
+  if (lastParsed?.source === source) return lastParsed;
   const lines = source.split("\n");
   const tree = parse(source);
   const reader = new Reader(source, lines);
@@ -55,13 +55,8 @@ export function readProgram(source) {
   const root = { head: null, of: null, indent: "", depth: 0, statements: [] };
   reader.readBody(tree.topNode, root);
   const items = withOtherLines(reader.items, lines, root);
-  lastRead = { source, lines, items, root, tree, broken: !isWhole(tree) };
-  return lastRead;
-}
-
-/** The text again. @param {Program} program */
-export function textOf({ lines, items }) {
-  return items.map(({ first, last }) => lines.slice(first, last + 1).join("\n")).join("\n");
+  lastParsed = { source, lines, items, root, tree, broken: !isWhole(tree) };
+  return lastParsed;
 }
 
 /** The item that a line belongs to. @param {Program} program @param {number} line from 0 @returns {Item | undefined} */

@@ -26,20 +26,6 @@ export function cardText(handle) {
   return { shape, second, role, tracked: Boolean(handle.requires_grad) };
 }
 
-/** How wide a handle's card has to be. @param {import("../entities.js").Handle} handle */
-export function cardWidth(handle) {
-  const text = cardText(handle);
-  return Math.max(textWidth(text.shape, 13) + textWidth(`∇ ${text.role}`, 11) + 40, textWidth(text.second, 10.5) + 28);
-}
-
-/** Whether a frame's card lists a name: tensors and containers wear tags instead. @param {string} name @param {Value} value */
-export function isChip(name, value) {
-  const ref = refOf(value);
-  if (ref) return !/^[tao]/.test(ref);
-  if (name.startsWith("__") && name.endsWith("__")) return false;
-  return !(value && typeof value === "object" && "py" in value && value.py === "module");
-}
-
 /** What an object's card calls it. @param {import("../entities.js").Container} object */
 export function typeText(object) {
   return `${truncate(object.type ?? "object", 16)}${object.len === undefined ? "" : ` · ${object.len}`}`;
@@ -48,11 +34,6 @@ export function typeText(object) {
 /** @param {string} name @param {string} text */
 export function chipWidth(name, text) {
   return Math.ceil(textWidth(name, CHIP_FONT) + textWidth(text, CHIP_FONT) + 26);
-}
-
-/** @param {import("./names.js").Tag} tag @param {number} [font] */
-export function tagWidth(tag, font = 13) {
-  return Math.ceil(textWidth(tag.text, font) + (tag.scope ? textWidth(tag.scope, font - 3) + 8 : 0) + 24);
 }
 
 /** The entries of an object's card. @param {import("../entities.js").Container} object

@@ -1,7 +1,6 @@
 /** The graph of a whole run, before anything has a height: which nodes are one graph, their order, docked leaves and rails. */
 
 import { addToList } from "../multimap.js";
-import { find } from "../entities.js";
 import { refOf } from "./names.js";
 import { numberedLabels } from "./node_labels.js";
 import { assignLanes } from "./rails.js";
@@ -298,11 +297,6 @@ function programOrder(members, blocks, index) {
     }
   }
   return [...out];
-}
-
-/** A node's fields after a step. @param {import("../state.js").Entities} entities @param {string} uid */
-export function nodeOf(entities, uid) {
-  return find(entities, uid, "node");
 }
 
 /** @type {WeakMap<OpenTrace, GraphModel>} */

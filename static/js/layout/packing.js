@@ -1,29 +1,5 @@
 /** Places along one axis, held for a lifetime and let again afterwards; lifetimes are steps, both ends included. */
 
-/**
- * Places for things whose lives are all known: the longest lived get the lowest, so that what stays stands together.
- * @template {{birth: number, death: number}} T
- * @param {T[]} things @param {(thing: T) => number} heightOf
- * @returns {{places: Map<T, number>, height: number}}
- */
-export function pack(things, heightOf) {
-  /** @type {{thing: T, y: number, height: number}[]} */
-  const placed = [];
-  const positions = new Map();
-  let total = 0;
-  for (const thing of [...things].sort((a, b) => b.death - b.birth - (a.death - a.birth) || a.birth - b.birth)) {
-    const height = heightOf(thing);
-    const neighbours = placed.filter((p) => p.thing.birth <= thing.death && thing.birth <= p.thing.death);
-    let y = 0;
-    for (const p of neighbours.sort((a, b) => a.y - b.y))
-      if (p.y < y + height && y < p.y + p.height) y = p.y + p.height;
-    placed.push({ thing, y, height });
-    positions.set(thing, y);
-    total = Math.max(total, y + height);
-  }
-  return { places: positions, height: total };
-}
-
 /** Places of one height, numbered from the lowest. */
 export class Slots {
   constructor() {

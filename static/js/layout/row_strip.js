@@ -1,6 +1,6 @@
 /** The strip of a row: the cells of a storage in the room that there is, wrapped or as colours where numbers don't fit. */
 
-import { itemsize, plainDtype } from "./reads.js";
+import { plainDtype } from "./reads.js";
 import { elementCount } from "./big_storage.js";
 
 /** @typedef {import("../entities.js").Storage} Storage */
@@ -137,9 +137,4 @@ export function bandCell(band, i) {
 export function bandOf(strip, dtype) {
   const plain = plainDtype(dtype);
   return strip.bands.find((band) => plainDtype(band.dtype) === plain) ?? strip.bands[0];
-}
-
-/** Bytes of a cell. @param {CellBand} band */
-export function bandSize(band) {
-  return itemsize(band.dtype);
 }

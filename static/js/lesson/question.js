@@ -51,30 +51,30 @@ export function verdictSentence({ right, error }) {
 export function startQuestion(host, store, say, place, { run, edit, changed }) {
   const card = element("section", "lesson-question");
   card.setAttribute("aria-label", say("course_question"));
-  const told = element("p", "lesson-told");
-  told.setAttribute("role", "status");
+  const status = element("p", "lesson-status");
+  status.setAttribute("role", "status");
   const help = element("div", "lesson-help");
   const foot = element("p", "lesson-foot");
-  card.append(told, help, foot);
+  card.append(status, help, foot);
   host.append(card);
   const progress = () => lessonOf(readCourse(), place.name).question;
   /** @type {string | null} a program that answers the question, once it was asked for */
   let answer = null;
-  let judged = 0;
+  let runsJudged = 0;
 
   /** @param {string} label @param {string} className @param {() => void} press */
   function button(label, className, press) {
-    const made = /** @type {HTMLButtonElement} */ (element("button", className, label));
-    made.type = "button";
-    made.addEventListener("click", press);
-    return made;
+    const node = /** @type {HTMLButtonElement} */ (element("button", className, label));
+    node.type = "button";
+    node.addEventListener("click", press);
+    return node;
   }
 
-  /** @param {HTMLElement} made what Enter presses */
-  function withKey(made) {
-    made.dataset.enter = "";
-    made.append(" ", element("kbd", "", "⏎"));
-    return made;
+  /** @param {HTMLElement} control what Enter presses */
+  function withKey(control) {
+    control.dataset.enter = "";
+    control.append(" ", element("kbd", "", "⏎"));
+    return control;
   }
 
   function wayOn() {
@@ -127,14 +127,14 @@ export function startQuestion(host, store, say, place, { run, edit, changed }) {
       render();
       /** @type {HTMLElement | null} */ (card.querySelector(".lesson-answer pre"))?.focus();
     } catch {
-      tell("lesson_unknown");
+      showStatus("lesson_unknown");
     }
   }
 
   /** @param {string} key @param {Record<string, unknown>} [args] */
-  function tell(key, args) {
-    told.textContent = say(key, args);
-    told.dataset.kind = key;
+  function showStatus(key, args) {
+    status.textContent = say(key, args);
+    status.dataset.kind = key;
   }
 
   /** @param {boolean} isRight */
@@ -145,16 +145,16 @@ export function startQuestion(host, store, say, place, { run, edit, changed }) {
 
   /** Say whether a run is an answer. @param {PageState} state */
   async function judge({ predict, opened: shown, settings }) {
-    judged += 1;
-    const own = judged;
+    runsJudged += 1;
+    const number = runsJudged;
     const opened = predict?.whole ?? shown;
     if (!opened) return;
     const fault = faultOf(opened.trace);
     if (fault) {
-      tell(fault.key, fault.args);
+      showStatus(fault.key, fault.args);
       return count(false);
     }
-    tell("lesson_judging");
+    showStatus("lesson_judging");
     try {
       const body = JSON.stringify({ source: opened.trace.program.source, ...settings });
       const headers = { "Content-Type": "application/json" };
@@ -162,12 +162,12 @@ export function startQuestion(host, store, say, place, { run, edit, changed }) {
       if (!response.ok) throw new Error(String(response.status));
       /** @type {Verdict} */
       const verdict = await response.json();
-      if (own !== judged) return;
+      if (number !== runsJudged) return;
       const { key, args } = verdictSentence(verdict);
-      tell(key, args);
+      showStatus(key, args);
       count(verdict.right);
     } catch {
-      if (own === judged) tell("lesson_unknown");
+      if (number === runsJudged) showStatus("lesson_unknown");
     }
   }
 
@@ -192,6 +192,6 @@ export function startQuestion(host, store, say, place, { run, edit, changed }) {
     /** @type {HTMLElement | null} */ (card.querySelector("[data-enter]"))?.click();
   });
   onOtherTab(render);
-  tell(progress().isRight ? "lesson_right" : "lesson_run_hint");
+  showStatus(progress().isRight ? "lesson_right" : "lesson_run_hint");
   render();
 }

@@ -79,13 +79,13 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
     const code = codeOf(line, predict);
     const form = /** @type {HTMLFormElement} */ (element("form", "predict-form"));
     const isTyped = question.number !== null;
-    const show = mainButton(say("predict_show"), () => {});
-    show.type = "submit";
+    const submit = mainButton(say("predict_show"), () => {});
+    submit.type = "submit";
     form.append(
       isTyped ? field() : choices(question),
       foot(
         predict,
-        show,
+        submit,
         button(say("predict_skip"), "quiet", () => answer(null)),
       ),
     );

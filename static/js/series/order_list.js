@@ -15,19 +15,19 @@ export function createOrderList(host, say, { onChoose, onMove, onRemove }) {
 
   /** @param {string} action @param {string} text @param {number} k @param {string} title @param {boolean} enabled */
   function button(action, text, k, title, enabled) {
-    const made = /** @type {HTMLButtonElement} */ (element("button", "quiet", text));
-    made.type = "button";
-    made.dataset.action = action;
-    made.title = made.ariaLabel = say(`series_${action}`, { n: k + 1, title });
-    made.setAttribute("aria-disabled", String(!enabled));
-    return made;
+    const node = /** @type {HTMLButtonElement} */ (element("button", "quiet", text));
+    node.type = "button";
+    node.dataset.action = action;
+    node.title = node.ariaLabel = say(`series_${action}`, { n: k + 1, title });
+    node.setAttribute("aria-disabled", String(!enabled));
+    return node;
   }
 
   /** @param {DraftItem} item @param {number} k @param {number} count @param {boolean} isChosen */
   function row(item, k, count, isChosen) {
-    const made = element("li", "series-item");
-    made.draggable = true;
-    made.dataset.k = String(k);
+    const node = element("li", "series-item");
+    node.draggable = true;
+    node.dataset.k = String(k);
     const title = item.title || item.program;
     const choose = /** @type {HTMLButtonElement} */ (element("button", "series-choose"));
     choose.type = "button";
@@ -39,13 +39,13 @@ export function createOrderList(host, say, { onChoose, onMove, onRemove }) {
       ? [where, item.note.trim().split("\n")[0]].filter(Boolean).join(": ")
       : say("series_no_note");
     choose.append(element("span", "series-number", String(k + 1)), name, element("span", "series-about", about));
-    made.append(
+    node.append(
       choose,
       button("up", "↑", k, title, k > 0),
       button("down", "↓", k, title, k < count - 1),
       button("remove", "✕", k, title, true),
     );
-    return made;
+    return node;
   }
 
   /** @param {Event} event @returns {number | null} the item that an event is about */

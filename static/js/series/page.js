@@ -148,7 +148,7 @@ function refuseItem({ message, field: path = "" }) {
 }
 
 /** A saved series as the draft; asks first where that would replace another. @param {string} id */
-async function startFrom(id) {
+async function copySeries(id) {
   const response = await fetch(`${ROOT}/series/${encodeURIComponent(id)}.json`).catch(() => null);
   if (!response) return showProblem(say("series_network"));
   const reply = await response.json();
@@ -171,5 +171,5 @@ startTheme(find("theme"));
 show(draft);
 if (draft.items.length) choose(Math.max(0, Math.min(Number(query.get("item") ?? 1) || 1, draft.items.length) - 1));
 const from = query.get("from");
-if (from) await startFrom(from);
+if (from) await copySeries(from);
 find("series-new").dataset.ready = "true";

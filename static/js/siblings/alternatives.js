@@ -76,17 +76,17 @@ function findOperation(line, catalogue, isTensorName) {
 
 /** The statement that was read last, as the steps of a backward ask for the same one again and again.
  * @type {{code: string, catalogue: Operation[], found: {operation: Operation, groups: Record<string, string>}[]} | null} */
-let lastRead = null;
+let lastReadings = null;
 
 /** The operations that a statement can be by its text alone, the most particular first. @param {string} code
  * @param {Operation[]} catalogue */
 function readings(code, catalogue) {
-  if (lastRead?.code === code && lastRead.catalogue === catalogue) return lastRead.found;
+  if (lastReadings?.code === code && lastReadings.catalogue === catalogue) return lastReadings.found;
   const found = byParticularity(catalogue).flatMap((operation) => {
     const groups = patternOf(operation).exec(code)?.groups;
     return groups ? [{ operation, groups }] : [];
   });
-  lastRead = { code, catalogue, found };
+  lastReadings = { code, catalogue, found };
   return found;
 }
 
@@ -145,7 +145,7 @@ function write(operation, { operation: from, values }) {
   if (template.includes("\n")) return null;
   const own = new Set(operands.map(({ name }) => name));
   const left = from.operands.filter(({ name }) => !own.has(name));
-  const filled = new Map(values);
+  const operandValues = new Map(values);
   for (const operand of operands) {
     if (values.has(operand.name)) continue;
     const spare = left.findIndex((other) => isTensor(other) || other.kind === "number");
@@ -154,13 +154,13 @@ function write(operation, { operation: from, values }) {
       ? values.get(left.splice(spare, 1)[0].name)
       : (operand.proposed ?? (isTensor(operand) && group === "copy" ? values.get("a") : undefined));
     if (value === undefined) return null;
-    filled.set(operand.name, value);
+    operandValues.set(operand.name, value);
   }
   const subject = values.get(from.operands[0]?.name ?? "");
   const out = values.get("out") ?? subject;
   if (out === undefined) return null;
-  filled.set("out", out);
-  const code = template.replace(/\{(\w+)\}/g, (_, name) => filled.get(name) ?? "");
+  operandValues.set("out", out);
+  const code = template.replace(/\{(\w+)\}/g, (_, name) => operandValues.get(name) ?? "");
   const keepsName = template.includes("{out}") || !values.has("out");
   if (keepsName) return code;
   return /^\{\w+\}\.\w+_\(/.test(template) ? `${out} = ${code}` : out === subject ? code : null;
@@ -177,11 +177,11 @@ function labelOf(code, out) {
  * @returns {{edits: {line: number, old: string, new: string}[], line: number}} */
 export function swap(source, line, { text, imports }) {
   const lines = source.split("\n");
-  const missing = imports.map((name) => `import ${name}`).filter((statement) => !lines.includes(statement));
+  const missingImports = imports.map((name) => `import ${name}`).filter((statement) => !lines.includes(statement));
   const edits = new Map([[line, text]]);
-  if (missing.length) edits.set(1, [...missing, edits.get(1) ?? lines[0]].join("\n"));
+  if (missingImports.length) edits.set(1, [...missingImports, edits.get(1) ?? lines[0]].join("\n"));
   return {
     edits: [...edits].map(([at, changed]) => ({ line: at, old: lines[at - 1], new: changed })),
-    line: line + missing.length,
+    line: line + missingImports.length,
   };
 }

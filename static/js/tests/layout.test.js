@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { roundedPath } from "../marks/path.js";
 import { fullNumber, shortNumber, wireText } from "../layout/format.js";
 import { extent, readLines, reads } from "../layout/reads.js";
-import { pack, Packer, Slots } from "../layout/packing.js";
+import { Packer, Slots } from "../layout/packing.js";
 import { openTrace } from "../state.js";
 import { ALL } from "./traces.js";
 import { tensor } from "./entities.js";
@@ -30,21 +30,6 @@ test("numbered places are the lowest that are free, as those of a packer are", (
     const death = births + random(20);
     assert.equal(numbered.allocate(births, death), packer.allocate(births, death, 1));
   }
-});
-
-test("packing puts what lives longest first and lets no two lives meet", () => {
-  const things = [
-    { birth: 0, death: 1 },
-    { birth: 0, death: 9 },
-    { birth: 2, death: 9 },
-    { birth: 3, death: 4 },
-  ];
-  const { places, height } = pack(things, () => 10);
-  assert.deepEqual(
-    things.map((t) => places.get(t)),
-    [10, 0, 10, 20],
-  );
-  assert.equal(height, 30);
 });
 
 test("reads of a transposed, an offset, an expanded, a scalar and an empty handle", () => {
