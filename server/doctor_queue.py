@@ -5,8 +5,8 @@ from typing import Any
 
 from server.doctor_verdict import CheckResult
 from server.pool.remote.broker import BrokerError, connect
-from server.pool.remote.census import WORKERS_KEY
-from server.pool.remote.messages import WorkerRecord, parse_workers
+from server.pool.remote.census import read_workers
+from server.pool.remote.messages import WorkerRecord
 from server.settings import Settings
 from server.settings_docs import format_bytes
 
@@ -19,13 +19,12 @@ async def check_queue(settings: Settings) -> list[CheckResult]:
     broker = connect(settings.queue_url)
     try:
         facts: dict[str, Any] = await broker.info()
-        names = await broker.smembers(WORKERS_KEY)
-        records = await broker.mget([b"gradbox:worker:" + name for name in names]) if names else []
+        workers, _ = await read_workers(broker)
     except BrokerError as error:
         return [("queue", "none", f"the Redis of GRADBOX_QUEUE_URL does not answer ({type(error).__name__})")]
     finally:
         await broker.aclose()
-    return [*judge_broker(facts), *judge_workers(parse_workers([record for record in records if record is not None]))]
+    return [*judge_broker(facts), *judge_workers(workers)]
 
 
 def judge_broker(facts: Mapping[str, Any]) -> Iterator[CheckResult]:

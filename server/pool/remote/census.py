@@ -1,4 +1,4 @@
-"""Who works and what waits, as the broker knows it: looked at once a second, and more often while a run is waited for."""
+"""Who works and what waits, as the broker knows it: polled once a second, and more often while a run is waited for."""
 
 import asyncio
 import logging
@@ -60,7 +60,10 @@ class QueueState:
 
 
 class Census:
-    """Tells runs their places and their loss. runs: those that this process waits for, by name."""
+    """Counts workers, and tells each run its place in the queue or that it is lost.
+
+    runs: those that this process waits for, by name.
+    """
 
     def __init__(self, broker: Broker, inbox: Inbox, tokens: Tokens, settings: Settings) -> None:
         self._broker, self._inbox, self._tokens = broker, inbox, tokens
@@ -93,7 +96,7 @@ class Census:
             except BrokerError:
                 await asyncio.sleep(INTERVAL)
             except Exception:  # it goes on with the others
-                log.exception("polling the queue")
+                log.exception("the queue could not be polled")
                 await asyncio.sleep(INTERVAL)
             self._added.clear()
             if not self.runs:
@@ -105,12 +108,9 @@ class Census:
             await asyncio.sleep(INTERVAL)
 
     async def _count_workers(self) -> None:
-        names = await self._broker.smembers(WORKERS_KEY)
-        records = await self._broker.mget([b"gradbox:worker:" + name for name in names]) if names else []
-        gone = [name for name, record in zip(names, records, strict=True) if record is None]
+        self.workers, gone = await read_workers(self._broker)
         if gone:
             await self._broker.srem(WORKERS_KEY, *gone)
-        self.workers = parse_workers([record for record in records if record is not None])
         at_work = [worker for worker in self.workers if not worker.draining]
         for name, queue in self.queues.items():
             queue.capacity = sum(worker.capacity for worker in at_work if worker.queue == name)
@@ -165,3 +165,11 @@ class Census:
             await self._inbox.read_rest(run.id)  # what it said may not be read yet
             if not run.ended.is_set() and now - run.last_seen > LOST_AFTER:
                 run.mark_lost()
+
+
+async def read_workers(broker: Broker) -> tuple[list[WorkerRecord], list[bytes]]:
+    """The workers that are alive, and the names of those that are not any more. Raises BrokerError."""
+    names = list(await broker.smembers(WORKERS_KEY))
+    records = await broker.mget([b"gradbox:worker:" + name for name in names]) if names else []
+    gone = [name for name, record in zip(names, records, strict=True) if record is None]
+    return parse_workers([record for record in records if record is not None]), gone

@@ -65,7 +65,7 @@ class Inbox:
                 self.connected_since = None
                 await asyncio.sleep(PAUSE)
             except Exception:  # of a value that is none of ours
-                log.exception("the streams of runs")
+                log.exception("the streams of runs could not be read")
                 await asyncio.sleep(PAUSE)
 
     def _handle(self, answer: Any) -> None:
@@ -79,4 +79,4 @@ class Inbox:
                     try:
                         handler(fields)
                     except Exception:  # of one run; the others are read on
-                        log.exception("an entry of a run")
+                        log.exception("an entry of a run's stream could not be handled")

@@ -197,7 +197,7 @@ class RemotePool:
         front: bool,
         stop: asyncio.Event,
     ) -> bool:
-        """Have it run, and wait until it has ended; whether that is because `stop` was set, and no worker said how.
+        """Run it and wait for its end. Returns whether that is because `stop` was set, and no worker said how it ended.
 
         front: it goes before all others that wait. key: see `Submission`. Raises Busy, WorkersUnavailable.
         """

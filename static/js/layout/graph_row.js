@@ -43,12 +43,12 @@ const MIN_BOX = 44;
  */
 export function graphRow(step, block, column, at, stands) {
   const { uid, component } = block;
-  const full = at.level === "full";
+  const isFull = at.level === "full";
   const node = /** @type {import("../entities.js").Node} */ (step.node(uid));
   const label = step.model.labels.get(uid) ?? uid;
-  const font = full ? 12 : 11;
+  const font = isFull ? 12 : 11;
   const x = column.left + 8;
-  const h = full ? NODE : SLIM;
+  const h = isFull ? NODE : SLIM;
   const lead = turnRoom(step, uid) > 15 ? 14 : 11;
   const w = Math.min(column.right - x, Math.max(MIN_BOX, Math.ceil(textWidth(label, font)) + lead + 9));
   const cy = at.y + h / 2;
@@ -86,7 +86,7 @@ export function graphRow(step, block, column, at, stands) {
   const line = new LineRoom(x + w + 5, column.right, cy);
   addNames(step, row, line);
   addSlots(step, row, node, line);
-  if (full) {
+  if (isFull) {
     addSum(step, row, line);
     addDocks(step, row, at.docks, column, stands);
     countHidden(row, at.docks, line);
