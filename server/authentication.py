@@ -42,7 +42,7 @@ class AuthenticationMiddleware:
         if scope["type"] != "http" or _is_public(path):
             await self._app(scope, receive, send)
             return
-        problem = self._refuse(scope, path)
+        problem = await self._refuse(scope, path)
         if problem is not None:
             response = sign_in_page(scope, problem) or problem_response(problem)
             response.headers["Cache-Control"] = "no-store"
@@ -59,12 +59,12 @@ class AuthenticationMiddleware:
         scope["state"]["signed_in"] = self._authenticator.has_session(scope)
         await self._app(scope, receive, send_private)
 
-    def _refuse(self, scope: Scope, path: str) -> ProblemError | None:
+    async def _refuse(self, scope: Scope, path: str) -> ProblemError | None:
         """Why the request is not served; None where it is."""
         if not self._authenticator.address_allowed(scope):
             return ProblemError(403, "wrong_address", "this server accepts requests from certain addresses only")
         try:
-            if path == SESSION_PATH or self._authenticator.is_authenticated(scope):
+            if path == SESSION_PATH or await self._authenticator.is_authenticated(scope):
                 return None
         except RateLimited as error:
             return error

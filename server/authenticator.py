@@ -15,6 +15,7 @@ from server.clients import client_address, is_https, is_within, parse_networks, 
 from server.pool.fair_queue import Client
 from server.rate_limits import RateLimiter
 from server.settings import Settings
+from server.shared_limits import Counts, SharedRateLimiter
 
 SESSION_COOKIE = "gradbox_session"
 SESSION_AGE = 30 * 24 * 3600
@@ -25,17 +26,24 @@ class Authenticator:
     """Checks addresses, passwords and sessions.
 
     A session's cookie is its signed begin. Another password, or another secret, ends all sessions. on_failure: is called
-    after each wrong password.
+    after each wrong password. counts: of wrong passwords in all web processes.
     """
 
-    def __init__(self, settings: Settings, secret: bytes, on_failure: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        secret: bytes,
+        on_failure: Callable[[], None] = lambda: None,
+        counts: Counts | None = None,
+    ) -> None:
         self._on_failure = on_failure
         self._password = os.fsencode(settings.password)
         self._addresses = parse_networks(settings.addresses, "ADDRESSES")
         self._proxies = parse_networks(settings.trusted_proxies)
         self._key = hmac.digest(secret, b"session " + self._password, "sha256")
         limit = settings.password_limit
-        self._attempts = RateLimiter(limit, limit, what="sign-in", names=("PASSWORD_LIMIT", "PASSWORD_LIMIT"))
+        attempts = RateLimiter(limit, limit, what="sign-in", names=("PASSWORD_LIMIT", "PASSWORD_LIMIT"))
+        self._attempts = SharedRateLimiter(attempts, counts)
 
     @property
     def enabled(self) -> bool:
@@ -56,22 +64,22 @@ class Authenticator:
                     return time.time() < int(match[1]) + SESSION_AGE
         return False
 
-    def is_authenticated(self, scope: Scope) -> bool:
+    async def is_authenticated(self, scope: Scope) -> bool:
         """Whether the request carries a session or the password, or none is required. Raises RateLimited."""
         if not self._password or self.has_session(scope):
             return True
         password = password_from_header(Headers(scope=scope).get("authorization", ""))
-        return password is not None and self.check_password(password, scope)
+        return password is not None and await self.check_password(password, scope)
 
-    def check_password(self, password: bytes, scope: Scope) -> bool:
+    async def check_password(self, password: bytes, scope: Scope) -> bool:
         """Whether it is the password. After too many wrong ones it raises RateLimited, for the right one too."""
         address = client_address(scope, self._proxies)
         client = Client(address, address)
-        self._attempts.check(client)
+        await self._attempts.check(client)
         expected, given = (hmac.digest(self._key, text, "sha256") for text in (self._password, password))
         if hmac.compare_digest(expected, given):
             return True
-        self._attempts.hit(client)
+        await self._attempts.hit(client)
         self._on_failure()
         return False
 

@@ -1,6 +1,9 @@
 """The parts of a server with workers on other machines. Importing it needs `gradbox[cluster]`."""
 
+from server.kept_results import KeptResults
 from server.pool.remote.pool import RemotePool
+from server.pool.remote.shared_broker import SharedBroker
+from server.pool.remote.shared_counts import SharedCounts
 from server.settings import Settings
 from server.store.database import Database
 from server.store.run_lines import RunLines
@@ -9,3 +12,25 @@ from server.store.run_lines import RunLines
 def create_pool(settings: Settings, database: Database) -> RemotePool:
     """The pool. Connects to the broker when it is started."""
     return RemotePool(settings, RunLines(database))
+
+
+class SharedState:
+    """What web processes share besides the queue."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._broker = SharedBroker(settings.queue_url)
+        self.counts = SharedCounts(self._broker, settings.queue_url, settings.secret.encode())
+        room = 2 * settings.trace + (1 << 20)
+        self.results = KeptResults(self._broker, settings.secret.encode(), settings.cache, room)
+
+    @property
+    def reachable(self) -> bool:
+        return self._broker.reachable
+
+    async def close(self) -> None:
+        await self._broker.close()
+
+
+def create_shared_state(settings: Settings) -> SharedState:
+    """What this process shares with the others. Connects at the first command."""
+    return SharedState(settings)

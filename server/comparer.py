@@ -3,7 +3,7 @@
 import gzip
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from server.pictures.renderer_client import Renderer
@@ -54,9 +54,9 @@ def gzip_member(text: str) -> bytes:
 
 
 async def draw_comparison(
-    renderer: Renderer, pair: RunPair, draw: DrawRequest, before_drawing: Callable[[], None], owner: str = ""
+    renderer: Renderer, pair: RunPair, draw: DrawRequest, before_drawing: Callable[[], Awaitable[None]], owner: str = ""
 ) -> bytes:
-    """What a request makes of two runs. before_drawing: is called unless that is cached. owner: who waits for it.
+    """What a request makes of two runs. before_drawing: is awaited unless that is cached. owner: who waits for it.
 
     Raises RenderingFailed, and what `before_drawing` raises.
     """
@@ -64,7 +64,7 @@ async def draw_comparison(
 
 
 async def compare(
-    renderer: Renderer, pair: RunPair, language: str, before_drawing: Callable[[], None], owner: str = ""
+    renderer: Renderer, pair: RunPair, language: str, before_drawing: Callable[[], Awaitable[None]], owner: str = ""
 ) -> Comparison:
     """The differences of two runs. Raises RenderingFailed, and what `before_drawing` raises."""
     draw = DrawRequest(kind="comparison", language=language)

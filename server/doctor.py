@@ -104,7 +104,7 @@ async def check_pictures(trace: RecordedTrace, settings: Settings) -> CheckResul
         if not renderer.version:
             return "pictures", "none", "the page is not built: npm run build"
         draw = DrawRequest(kind="stage", step=0, png=True)
-        body = await renderer.get("doctor", draw, trace.body, lambda: None)
+        body = await renderer.get("doctor", draw, trace.body, None)
         return "pictures", f"{format_bytes(len(body))} after {time.perf_counter() - start:.1f} s", ""
     except RenderingFailed as error:
         return "pictures", "none", str(error)

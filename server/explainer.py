@@ -2,7 +2,7 @@
 
 import hashlib
 import zlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from pydantic import TypeAdapter
 
@@ -23,7 +23,7 @@ class Summary(Model):
     text: str
 
 
-def not_limited() -> None:
+async def not_limited() -> None:
     """Called before an explanation that counts against no limit."""
 
 
@@ -32,12 +32,12 @@ async def find_findings(
     trace: bytes,
     language: str = "en",
     name: str | None = None,
-    before: Callable[[], None] = not_limited,
+    before: Callable[[], Awaitable[None]] = not_limited,
     owner: str = "",
 ) -> list[Finding]:
     """What there is to say of a run, the best first.
 
-    trace: its JSON, gzipped. name: of the trace, for the cache; its digest where there is none. before: is called unless
+    trace: its JSON, gzipped. name: of the trace, for the cache; its digest where there is none. before: is awaited unless
     the findings are cached. owner: who waits for them. Raises RenderingFailed, and what `before` raises.
     """
     digest = name or hashlib.sha256(trace).hexdigest()

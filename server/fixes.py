@@ -37,7 +37,7 @@ Run = Callable[[str], Awaitable[bytes]]
 class FixTrials:
     """Tries fixes for the findings of one program.
 
-    proposals: whose turn it is to have fixes proposed. source: the program as it was pasted. run: how a changed one is run. language: of the sentences. before: is called
+    proposals: whose turn it is to have fixes proposed. source: the program as it was pasted. run: how a changed one is run. language: of the sentences. before: is awaited
     before an explanation that is not cached. owner: who waits.
     """
 
@@ -47,7 +47,7 @@ class FixTrials:
     findings: list[Finding]
     run: Run
     language: str = "en"
-    before: Callable[[], None] = not_limited
+    before: Callable[[], Awaitable[None]] = not_limited
     owner: str = ""
 
     async def fixes(self, finding: Finding) -> list[Fix]:

@@ -6,6 +6,7 @@ prints what the function of that name says of them, as JSON.
 
 import asyncio
 import gc
+import gzip
 import json
 import os
 import resource
@@ -15,12 +16,25 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from pydantic import ValidationError
+
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
 from server.course import judge
 from server.store.comparison import compare
 from server.wire.problems import ProblemError
+from server.wire.trace import Trace
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"compare": compare, "judge": judge}
+
+def validate(trace: bytes) -> bool:
+    """Whether it is a trace in every field."""
+    try:
+        Trace.model_validate_json(gzip.decompress(trace))
+    except ValidationError:
+        return False
+    return True
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {"compare": compare, "judge": judge, "validate": validate}
 
 LARGE = 500_000
 """Bytes of traces, unpacked, past which they are read in a process of their own."""

@@ -1,5 +1,7 @@
 """The server's metrics, for Prometheus."""
 
+from typing import Protocol
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from server.pool.cache import Cache
@@ -13,10 +15,19 @@ DURATION_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 REQUEST_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
-class Metrics:
-    """The metrics of one server. quota: bytes."""
+class Sharing(Protocol):
+    """What web processes share. reachable: whether they do now."""
 
-    def __init__(self, pool: PoolInterface, cache: Cache, health: StoreHealth, quota: int) -> None:
+    @property
+    def reachable(self) -> bool: ...
+
+
+class Metrics:
+    """The metrics of one server. quota: bytes. shared: with other web processes, None where there is one."""
+
+    def __init__(
+        self, pool: PoolInterface, cache: Cache, health: StoreHealth, quota: int, shared: Sharing | None = None
+    ) -> None:
         registry = self._registry = CollectorRegistry()
         ProcessCollector(registry=registry)
 
@@ -62,6 +73,9 @@ class Metrics:
             ("scenario_bytes_allowed", "GRADBOX_QUOTA, in bytes.", lambda: quota),
         ):
             Gauge(f"gradbox_{name}", sentence, registry=registry).set_function(ask)
+        if shared is not None:
+            sentence = "Whether rate limits and results are shared with the other web processes now (1) or not (0)."
+            Gauge("gradbox_shared_reachable", sentence, registry=registry).set_function(lambda: int(shared.reachable))
 
     def run_finished(self, job: Job, result: Result) -> None:
         """Count a run by its outcome."""

@@ -10,7 +10,8 @@ from server.metrics import Metrics
 from server.pool.executions import Result
 from server.pool.fair_queue import Client
 from server.pool.zygote import WorkersUnavailable
-from server.rate_limits import RateLimited, RateLimiter, SaveSpace
+from server.rate_limits import RateLimited
+from server.shared_limits import SharedRateLimiter, SharedSaveSpace
 from server.store.comparison import load_header, runtime_versions
 from server.store.contents import ContentRemoved, QuotaExceeded, iso_time
 from server.store.database import StoreUnavailable
@@ -29,7 +30,7 @@ REFUSALS = (RateLimited, StoreUnavailable, ContentRemoved, ProgramTooLarge, Quot
 class ProgramService:
     """limits, space: of saves, and of their bytes."""
 
-    def __init__(self, store: Repository, limits: RateLimiter, space: SaveSpace, metrics: Metrics) -> None:
+    def __init__(self, store: Repository, limits: SharedRateLimiter, space: SharedSaveSpace, metrics: Metrics) -> None:
         self._store, self._limits, self._space, self._metrics = store, limits, space, metrics
         self.reader = TraceReader()
 
@@ -53,12 +54,12 @@ class ProgramService:
                 return program, False
             if content.parent is not None and not await self._store.exists(content.parent):
                 raise ProblemError(422, "no_parent", "there is no such program to fork from", field="parent")
-            self._space.take(client, 1)  # before it is run, whether there is any
-            self._limits.hit(client)
+            await self._space.take(client, 1)  # before it is run, whether there is any
+            await self._limits.hit(client)
         trace = (await run_content(content, run)).body
         versions = runtime_versions(await asyncio.to_thread(load_header, trace))
         with self._counting_refusals():
-            self._space.take(client, len(text) + len(trace))
+            await self._space.take(client, len(text) + len(trace))
             id_, new = await self._store.save(text, trace, versions)
             program = await self.find(id_)
         log.event_log.info("save", id=id_, bytes=len(text) + len(trace), new=new)

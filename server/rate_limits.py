@@ -57,20 +57,29 @@ class RateLimiter:
     def hit(self, client: Client) -> None:
         """Count a request. Raises RateLimited, and then counts nothing."""
         self.check(client)
-        for limit, subject, key in self._limits_of(client):
+        self.count(client)
+
+    def count(self, client: Client) -> None:
+        """Count a request that a limit may refuse to count."""
+        for limit, subject, key in self.limits_of(client):
             self._limiter.hit(limit, subject, key)
 
     def check(self, client: Client) -> None:
         """Raises RateLimited if another request would exceed a limit."""
         exceeded: list[RateLimited] = []
-        for limit, subject, key in self._limits_of(client):
+        for limit, subject, key in self.limits_of(client):
             if not self._limiter.test(limit, subject, key):
                 wait = self._limiter.get_window_stats(limit, subject, key).reset_time - self._clock()
-                exceeded.append(RateLimited(subject, describe_limit(limit, self.what), max(wait, 0.0), self.what))
+                exceeded.append(self.refusal(limit, subject, max(wait, 0.0)))
         if exceeded:
             raise max(exceeded, key=lambda error: error.retry_after)
 
-    def _limits_of(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
+    def refusal(self, limit: RateLimitItem, subject: str, wait: float) -> RateLimited:
+        """What is raised where a limit is exceeded for so many seconds. subject: `a visitor` or `an address`."""
+        return RateLimited(subject, describe_limit(limit, self.what), wait, self.what)
+
+    def limits_of(self, client: Client) -> list[tuple[RateLimitItem, str, str]]:
+        """Each limit with its subject, and the key that its requests are counted under."""
         limits = [(limit, "a visitor", client.id) for limit in self._client]
         return limits + [(limit, "an address", client.address) for limit in self._address]
 
@@ -133,7 +142,7 @@ class TokenBuckets:
         Of more tokens than a bucket holds, it takes all that it holds.
         """
         now = self._clock()
-        full = max(self._full.get(key, now), now) + min(tokens * self._seconds_each, self._seconds)
+        full = self._full_after(key, tokens, now)
         if full > now + self._seconds:
             return full - now - self._seconds
         self._full[key] = full
@@ -142,19 +151,37 @@ class TokenBuckets:
             self._full.popitem(last=False)
         return 0.0
 
+    def wait(self, key: str, tokens: float) -> float:
+        """The seconds until the tokens could be taken; 0.0 where they can be now."""
+        now = self._clock()
+        full = self._full_after(key, tokens, now)
+        return full - now - self._seconds if full > now + self._seconds else 0.0
+
+    def _full_after(self, key: str, tokens: float, now: float) -> float:
+        return max(self._full.get(key, now), now) + min(tokens * self._seconds_each, self._seconds)
+
 
 class SaveSpace:
     """The bytes that a network may save in a day. seconds: of a day."""
 
     def __init__(self, size: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._size, self._buckets = size, TokenBuckets(size, seconds, clock)
+        self.size, self.seconds, self._buckets = size, seconds, TokenBuckets(size, seconds, clock)
 
     def take(self, client: Client, size: int) -> None:
         """Count a program of so many bytes. Raises RateLimited."""
         wait = self._buckets.take(client.network, size)
         if wait:
-            limit = f"saving {format_bytes(self._size)} of programs per day"
-            raise RateLimited("an address", limit, wait, "save")
+            raise self.refusal(wait)
+
+    def check(self, client: Client, size: int) -> None:
+        """Raises RateLimited if a program of so many bytes would be too much."""
+        wait = self._buckets.wait(client.network, size)
+        if wait:
+            raise self.refusal(wait)
+
+    def refusal(self, wait: float) -> RateLimited:
+        """What is raised where there is space again in so many seconds."""
+        return RateLimited("an address", f"saving {format_bytes(self.size)} of programs per day", wait, "save")
 
 
 class RequestLimiter:

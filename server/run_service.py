@@ -6,8 +6,8 @@ from server.disconnection import ClientGone, Disconnected
 from server.pool.executions import Execution, Executions, Result, Subscription
 from server.pool.fair_queue import Client
 from server.pool.interface import PoolInterface
-from server.rate_limits import RateLimiter
 from server.settings import Settings
+from server.shared_limits import SharedRateLimiter
 from server.wire.api import Job, RunRequest
 from server.wire.gradient_check import GradientCheckOptions
 from server.wire.problems import ProblemError
@@ -21,8 +21,8 @@ class RunService:
         settings: Settings,
         pool: PoolInterface,
         executions: Executions,
-        limits: RateLimiter,
-        live_limits: RateLimiter,
+        limits: SharedRateLimiter,
+        live_limits: SharedRateLimiter,
     ) -> None:
         self._settings, self._pool, self._executions = settings, pool, executions
         self._limits, self._live_limits = limits, live_limits
@@ -42,9 +42,9 @@ class RunService:
             source=source, device=body.device, seed=body.seed, limits=limits, focus=body.focus, input=lines, check=check
         )  # fmt: skip
 
-    def cached(self, body: RunRequest) -> Result | None:
+    async def cached(self, body: RunRequest) -> Result | None:
         """The result of an earlier run, where it is still cached. Raises ProblemError."""
-        return self._executions.cached(self.job(body))
+        return await self._executions.cached(self.job(body))
 
     async def start(
         self,
@@ -62,9 +62,9 @@ class RunService:
         if live and self._settings.live_mode == "off":
             raise ProblemError(403, "live_off", "this host does not run programs while they are typed", field="live")
         job = self.job(body, check)
-        result = self._executions.cached(job)
+        result = await self._executions.cached(job)
         if result is None or cached_counts:
-            (self._live_limits if live else self._limits).hit(client)
+            await (self._live_limits if live else self._limits).hit(client)
         if result is not None:
             return Subscription(Execution("", result=result))
         return await self._executions.subscribe(job, client)

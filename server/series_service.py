@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from server import log
 from server.pool.fair_queue import Client
-from server.rate_limits import RateLimiter, SaveSpace
+from server.shared_limits import SharedRateLimiter, SharedSaveSpace
 from server.store.comparison import count_steps
 from server.store.contents import ContentRemoved, iso_time
 from server.store.ids import canonical
@@ -48,7 +48,9 @@ class Series:
 class SeriesService:
     """limits, space: of saves, and of their bytes; programs and series count together."""
 
-    def __init__(self, store: SeriesStore, programs: Repository, limits: RateLimiter, space: SaveSpace) -> None:
+    def __init__(
+        self, store: SeriesStore, programs: Repository, limits: SharedRateLimiter, space: SharedSaveSpace
+    ) -> None:
         self._store, self._programs, self._limits, self._space = store, programs, limits, space
         self._counts: dict[str, int] = {}  # of steps, by program: they never change
         self.reading = asyncio.Lock()
@@ -77,10 +79,10 @@ class SeriesService:
         Raises ProblemError (422) that names the item and its field, RateLimited, ContentRemoved, QuotaExceeded, StoreUnavailable.
         """
         text = canonical(content)
-        self._space.take(client, 1)
-        self._limits.hit(client)
+        await self._space.take(client, 1)
+        await self._limits.hit(client)
         await self._check_items(content.items)
-        self._space.take(client, len(text))
+        await self._space.take(client, len(text))
         id_, new = await self._store.save(text)
         log.event_log.info("save series", id=id_, bytes=len(text), new=new)
         return await self.find(id_), new

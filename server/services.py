@@ -6,6 +6,7 @@ import importlib
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from starlette.types import Scope
 
@@ -21,7 +22,7 @@ from server.metrics import Metrics
 from server.pictures.drawing_queue import DrawingQueue
 from server.pictures.renderer_client import Renderer
 from server.pool.cache import Cache
-from server.pool.executions import Executions, Result
+from server.pool.executions import Executions, Result, SharedResults
 from server.pool.interface import PoolInterface
 from server.pool.local import Pool
 from server.program_service import ProgramService
@@ -30,6 +31,7 @@ from server.run_service import RunService
 from server.scenario_traces import ScenarioTraces
 from server.series_service import SeriesService
 from server.settings import Settings
+from server.shared_limits import Counts, SharedRateLimiter, SharedSaveSpace
 from server.store.database import Database, StoreUnavailable
 from server.store.health import StoreHealth
 from server.store.repository import Repository
@@ -53,6 +55,21 @@ MAX_PROPOSALS = 32
 """Programs that may wait at the same time for a process to propose fixes of them."""
 
 
+class SharedState(Protocol):
+    """What web processes share: see `server.cluster.SharedState`. reachable: whether they do now."""
+
+    @property
+    def counts(self) -> Counts: ...
+
+    @property
+    def results(self) -> SharedResults: ...
+
+    @property
+    def reachable(self) -> bool: ...
+
+    async def close(self) -> None: ...
+
+
 @dataclass
 class Services:
     """cookie_key: signs cookies. proxies: whose X-Forwarded-For is believed. started: seconds since 1970.
@@ -60,7 +77,7 @@ class Services:
     proposals: whose turn it is to have fixes proposed, in fair turns like drawings.
     stills: the pictures of the gallery's cards, made as the operations' thumbnails are.
     matrix_bodies: responses made of the matrix, by what they are: one for each situation, language and form. matrix_making:
-    held while one of them is made.
+    held while one of them is made. shared: with other web processes, None where there is one.
     """
 
     settings: Settings
@@ -68,9 +85,9 @@ class Services:
     lessons: list[Lesson]
     cookie_key: bytes
     proxies: tuple[Network, ...]
-    run_limits: RateLimiter
+    run_limits: SharedRateLimiter
     request_limits: RequestLimiter
-    picture_limits: RateLimiter
+    picture_limits: SharedRateLimiter
     pool: PoolInterface
     executions: Executions
     runs: RunService
@@ -87,6 +104,7 @@ class Services:
     thumbnails: Thumbnails
     stills: Thumbnails
     proposals: DrawingQueue
+    shared: SharedState | None = None
     matrix_bodies: dict[str, ConstantBody] = field(default_factory=dict)
     matrix_making: asyncio.Lock = field(default_factory=asyncio.Lock)
     started: float = field(default_factory=time.time)
@@ -115,6 +133,8 @@ class Services:
         await self.renderer.close()
         await self.executions.close()
         await self.pool.close()
+        if self.shared is not None:
+            await self.shared.close()
         await self.store_health.close()
         await self.store.database.close()
 
@@ -141,7 +161,9 @@ def create_services(settings: Settings, prepare: str) -> Services:
     cache = Cache(settings.cache)
     store = Repository(database, settings.scenario, settings.quota, Cache(TRACES))
     health = StoreHealth(store)
-    metrics = Metrics(pool, cache, health, settings.quota)
+    shared = create_shared_state(settings)
+    counts = shared.counts if shared is not None else None
+    metrics = Metrics(pool, cache, health, settings.quota, shared)
 
     def on_result(job: Job, result: Result) -> None:
         metrics.run_finished(job, result)
@@ -152,13 +174,18 @@ def create_services(settings: Settings, prepare: str) -> Services:
     if settings.classroom:
         run_limit = live_limit = save_limit = CLASSROOM_LIMIT
         request_limit, save_space = CLASSROOM_REQUESTS, settings.quota
-    save_limits = RateLimiter(settings.save_limit, save_limit, what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT"))
-    space = SaveSpace(save_space, DAY)
-    executions = Executions(pool, cache, settings.cache, on_result)
-    run_limits = RateLimiter(settings.rate_limit, run_limit)
-    live_limits = RateLimiter(
-        settings.live_limit, live_limit, what="live run", names=("LIVE_LIMIT", "LIVE_ADDRESS_LIMIT")
+    save_limits = SharedRateLimiter(
+        RateLimiter(settings.save_limit, save_limit, what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT")), counts
     )
+    space = SharedSaveSpace(SaveSpace(save_space, DAY), counts)
+    executions = Executions(pool, cache, settings.cache, on_result, shared.results if shared is not None else None)
+    run_limits = SharedRateLimiter(RateLimiter(settings.rate_limit, run_limit), counts)
+    live_limits = SharedRateLimiter(
+        RateLimiter(settings.live_limit, live_limit, what="live run", names=("LIVE_LIMIT", "LIVE_ADDRESS_LIMIT")),
+        counts,
+    )
+    picture_limit = settings.picture_limit
+    picture_limits = RateLimiter(picture_limit, picture_limit, what="picture", names=("PICTURE_LIMIT",) * 2)
     renderer = Renderer(settings.pictures)
     scenarios = load_scenarios(SCENARIOS)
     scenario_traces = ScenarioTraces(pool, settings)
@@ -170,16 +197,14 @@ def create_services(settings: Settings, prepare: str) -> Services:
         proxies=clients.parse_networks(settings.trusted_proxies),
         run_limits=run_limits,
         request_limits=RequestLimiter(request_limit),
-        picture_limits=RateLimiter(
-            settings.picture_limit, settings.picture_limit, what="picture", names=("PICTURE_LIMIT",) * 2
-        ),
+        picture_limits=SharedRateLimiter(picture_limits, counts),
         pool=pool,
         executions=executions,
         runs=RunService(settings, pool, executions, run_limits, live_limits),
         store=store,
         store_health=health,
         metrics=metrics,
-        authenticator=Authenticator(settings, key, metrics.sign_in_failed),
+        authenticator=Authenticator(settings, key, metrics.sign_in_failed, counts),
         renderer=renderer,
         matrix=MatrixService(pool, Path(settings.data)),
         scenario_traces=scenario_traces,
@@ -189,6 +214,7 @@ def create_services(settings: Settings, prepare: str) -> Services:
         programs=ProgramService(store, save_limits, space, metrics),
         series=SeriesService(SeriesStore(database, settings.quota), store, save_limits, space),
         proposals=DrawingQueue(MAX_PROPOSALS),
+        shared=shared,
     )
 
 
@@ -198,6 +224,14 @@ def create_pool(settings: Settings, prepare: str, database: Database) -> PoolInt
         return Pool(settings, prepare)
     pool: PoolInterface = importlib.import_module("server.cluster").create_pool(settings, database)
     return pool
+
+
+def create_shared_state(settings: Settings) -> SharedState | None:
+    """What web processes behind GRADBOX_QUEUE_URL share; None without it."""
+    if not settings.queue_url:
+        return None
+    shared: SharedState = importlib.import_module("server.cluster").create_shared_state(settings)
+    return shared
 
 
 def get_services(scope: Scope) -> Services:

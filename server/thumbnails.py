@@ -125,7 +125,7 @@ class Thumbnails:
             drawn: dict[Theme, bytes] = {}
             for theme in THEMES:
                 draw = DrawRequest(kind=example.kind, step=step, title=name, theme=theme)
-                drawn[theme] = await self._renderer.get(f"{example.kind} {name}", draw, trace.body, lambda: None)
+                drawn[theme] = await self._renderer.get(f"{example.kind} {name}", draw, trace.body, None)
             return drawn
 
     def _finish(self, name: str, task: "asyncio.Task[dict[Theme, bytes]]") -> None:

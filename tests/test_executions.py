@@ -58,11 +58,11 @@ def test_identical_runs_are_one_run_and_a_kept_result_is_none() -> None:
         results = await asyncio.gather(*map(executions.result, subscriptions))
         assert len({subscription.id for subscription in subscriptions}) == 3 and len(ended) == 1
         assert results[0].body is results[1].body and trace(results[0])["outcome"] == {"status": "finished"}
-        cached = executions.cached(job("sleep 0.3"))
+        cached = await executions.cached(job("sleep 0.3"))
         assert cached is not None and cached.body == results[0].body and len(ended) == 1
         assert (
-            executions.cached(job("sleep 0.30")) is None
-            and executions.cached(Job(source="sleep 0.3", limits={}, seed=1)) is None
+            await executions.cached(job("sleep 0.30")) is None
+            and await executions.cached(Job(source="sleep 0.3", limits={}, seed=1)) is None
         )
 
     served(work)
@@ -72,7 +72,7 @@ def test_what_time_ended_is_run_again() -> None:
     async def work(executions: Executions, ended: list[Result]) -> None:
         for _ in range(2):
             result = await executions.result(await executions.subscribe(job("sleep 60"), ANN))
-            assert result.limit == "wall" and executions.cached(job("sleep 60")) is None
+            assert result.limit == "wall" and await executions.cached(job("sleep 60")) is None
         assert len(ended) == 2
 
     served(work, wall=0.5)

@@ -13,6 +13,7 @@ from server.__main__ import main
 from server.pool.fair_queue import Client
 from server.rate_limits import RateLimited, RateLimiter, SaveSpace
 from server.series_service import SeriesService
+from server.shared_limits import SharedRateLimiter, SharedSaveSpace
 from server.store.comparison import count_steps
 from server.store.contents import ContentRemoved, QuotaExceeded
 from server.store.ids import canonical
@@ -192,7 +193,8 @@ def test_saves_have_the_limits_of_programs(new_database: DatabaseFactory) -> Non
         visitor = Client("visitor", "192.0.2.1")
         for limit, space in (("1/minute", 10**6), ("9/minute", 10)):
             limits = RateLimiter(limit, "100/minute", what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT"))
-            service = SeriesService(SeriesStore(programs.database, 10**6), programs, limits, SaveSpace(space, 86400))
+            shared, saved = SharedRateLimiter(limits), SharedSaveSpace(SaveSpace(space, 86400))
+            service = SeriesService(SeriesStore(programs.database, 10**6), programs, shared, saved)
             with pytest.raises(RateLimited, match="sav"):
                 for _ in range(3):
                     await service.save(content, visitor)

@@ -8,7 +8,7 @@ import logging
 import subprocess
 import sys
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from server import HELPER_ENVIRONMENT, PROJECT_FOLDER
@@ -59,6 +59,9 @@ class RenderingFailed(ProblemError):
         self.temporary = temporary
 
 
+BeforeDrawing = Callable[[], Awaitable[None]]
+
+
 class StepNotFound(ProblemError):
     """The trace has no step of that number."""
 
@@ -90,11 +93,11 @@ class Renderer:
         self.starts = self.failures = 0
 
     async def get(
-        self, name: str, draw: DrawRequest, trace: bytes, before_drawing: Callable[[], None], owner: str = ""
+        self, name: str, draw: DrawRequest, trace: bytes, before_drawing: BeforeDrawing | None, owner: str = ""
     ) -> bytes:
         """The drawing, cached or new. name: of the trace, for the cache. trace: gzipped JSON. owner: who waits for it.
 
-        before_drawing: is called unless the drawing is cached; what it raises is passed on. Where nobody waits for a
+        before_drawing: is awaited unless the drawing is cached; what it raises is passed on. Where nobody waits for a
         drawing any more, it is not made. Raises StepNotFound, RenderingFailed.
         """
         sized = draw.model_copy(update={"size": len(trace)})
@@ -102,7 +105,8 @@ class Renderer:
         cached = self.cache.get(key)
         if cached is not None:
             return cached
-        before_drawing()
+        if before_drawing is not None:
+            await before_drawing()
         if key in self._failures:
             raise RenderingFailed(self._failures[key], temporary=False)
         drawing = self._drawings.get(key)

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from server.pool.cache import Cache, cache_key
 from server.pool.fair_queue import Client
@@ -92,13 +92,31 @@ class Subscription:
         return fields
 
 
+class SharedResults(Protocol):
+    """Results that several web processes keep for each other. Neither method raises, nor waits long."""
+
+    async def get(self, key: str) -> bytes | None: ...
+
+    async def put(self, key: str, body: bytes) -> None: ...
+
+
 class Executions:
-    """capacity: bytes of finished results that can be asked for by id. on_result: called with every result but cached ones."""
+    """capacity: bytes of finished results that can be asked for by id. on_result: called with every result but cached ones.
+
+    shared: what is found where the cache has nothing, and given what the cache is.
+    """
 
     def __init__(
-        self, pool: PoolInterface, cache: Cache, capacity: int, on_result: Callable[[Job, Result], None]
+        self,
+        pool: PoolInterface,
+        cache: Cache,
+        capacity: int,
+        on_result: Callable[[Job, Result], None],
+        shared: SharedResults | None = None,
     ) -> None:
         self._pool, self._cache, self._capacity, self._on_result = pool, cache, capacity, on_result
+        self._shared = shared
+        self._sharing: set[asyncio.Task[None]] = set()
         self._executions: dict[str, Execution] = {}  # unfinished ones, by cache key
         self._subscriptions: dict[str, Subscription] = {}
         self._finished: OrderedDict[str, tuple[int, float]] = (
@@ -107,10 +125,15 @@ class Executions:
         self._finished_size = 0  # the sum of their bytes
         self._expiring: asyncio.TimerHandle | None = None
 
-    def cached(self, job: Job) -> Result | None:
-        """The result of a job that ran before."""
+    async def cached(self, job: Job) -> Result | None:
+        """The result of a job that ran before, here or in another web process."""
         versions = self._pool.versions
-        body = self._cache.get(cache_key(job, versions)) if versions else None
+        key = cache_key(job, versions) if versions else ""
+        body = self._cache.get(key) if versions else None
+        if body is None and versions and self._shared is not None:
+            body = await self._shared.get(key)
+            if body is not None:
+                self._cache.put(key, body)
         return Result("cached", body) if body is not None else None
 
     async def subscribe(self, job: Job, client: Client) -> Subscription:
@@ -194,6 +217,7 @@ class Executions:
     async def close(self) -> None:
         """End all of them."""
         tasks = [execution.task for execution in self._executions.values() if execution.task is not None]
+        tasks += self._sharing
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -225,7 +249,7 @@ class Executions:
                 trace = self._pool.cancelled_trace(job)
             execution.result = Result(trace.status, trace.body, trace.seconds, trace.limit, trace.deterministic)
             if trace.cacheable:
-                self._cache.put(cache_key(job, trace.versions), trace.body)
+                self._keep(cache_key(job, trace.versions), trace.body)
         except Exception as error:
             execution.error = error
         except asyncio.CancelledError:
@@ -233,6 +257,13 @@ class Executions:
             raise
         finally:
             self._finish(execution, job)
+
+    def _keep(self, key: str, body: bytes) -> None:
+        self._cache.put(key, body)
+        if self._shared is not None:
+            sharing = asyncio.create_task(self._shared.put(key, body))
+            self._sharing.add(sharing)
+            sharing.add_done_callback(self._sharing.discard)
 
     def _finish(self, execution: Execution, job: Job) -> None:
         if self._executions.get(execution.key) is execution:

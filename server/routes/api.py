@@ -127,7 +127,7 @@ async def run(
     """
     body = program_of(asked)
     if cached_only:
-        cached = services.runs.cached(body)
+        cached = await services.runs.cached(body)
         if cached is None:
             return Response(status_code=204)
         return trace_response(request, await explained(cached.body, body, services, client))

@@ -35,7 +35,7 @@ async def fixes(body: FixRequest, services: ServicesDep, client: ClientDep, disc
         return result.body
 
     before = partial(services.picture_limits.hit, client)
-    before()
+    await before()
     trace = await run(body.source)
     findings = await find_findings(services.renderer, trace, body.language, before=before, owner=client.network)
     finding = next((one for one in findings if (one.kind, one.line) == (body.kind, body.line)), None)

@@ -75,7 +75,7 @@ async def offline_file(
     lang: Annotated[Language | None, Query(description="Of the page; the series' language by default.")] = None,
 ) -> Response:
     """One HTML file with all programs of the series, which needs no server. Removed programs are left out."""
-    services.picture_limits.hit(client)  # before the traces are read, whether the file is cached or not
+    await services.picture_limits.hit(client)  # before the traces are read, whether the file is cached or not
     series = await services.series.find(id_)
     language = lang or series.saved.content.language
     address = series_url(services.settings, "", series.saved.id)
@@ -86,7 +86,7 @@ async def offline_file(
         title=series.saved.content.title,
         body=render_partial("partials/_offline.html", language),
     )
-    drawing = services.renderer.get(content.name, draw, content.data, lambda: None, client.network)
+    drawing = services.renderer.get(content.name, draw, content.data, None, client.network)
     headers = {
         "Content-Security-Policy": OFFLINE_POLICY,
         "Content-Disposition": f'attachment; filename="gradbox-series-{series.saved.id}.html"',

@@ -14,7 +14,7 @@ router = APIRouter(include_in_schema=False)
 async def sign_in(body: Password, request: Request, services: ServicesDep) -> Response:
     """Begin a session of this browser."""
     authenticator = services.authenticator
-    if not authenticator.check_password(body.password.encode("utf-8", "surrogatepass"), request.scope):
+    if not await authenticator.check_password(body.password.encode("utf-8", "surrogatepass"), request.scope):
         raise ProblemError(401, "wrong_password", "the password is wrong", field="password")
     return Response(status_code=204, headers={"Set-Cookie": authenticator.session_cookie(request.scope)})
 

@@ -1,0 +1,104 @@
+"""Results that web processes keep for each other, in the broker: for an hour, and no more bytes than one process keeps.
+
+What is read there is believed only if a process with the same secret wrote it under this very key, and if it is a trace.
+"""
+
+import asyncio
+import hmac
+import zlib
+from contextlib import suppress
+
+from server.large_traces import TraceReader, unpacked_size
+from server.pool.recorded_trace import GZIP_WINDOW_BITS
+from server.pool.remote.shared_broker import SharedBroker
+from server.wire.problems import ProblemError
+
+PREFIX = "gradbox:kept:"
+KEPT = 3600
+"""Seconds."""
+
+MAX_SIZE = 1 << 20
+"""Bytes of a compressed trace; a larger one is not shared."""
+
+PATIENCE = 3.0
+"""Seconds for reading a trace; a program whose trace takes longer is run instead."""
+
+SEAL_SIZE = 32
+
+KEEP = """
+local index, sizes, name, entry = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
+local seconds, capacity = tonumber(ARGV[3]), tonumber(ARGV[4])
+local now = tonumber(redis.call('TIME')[1])
+local total = tonumber(redis.call('HGET', sizes, '') or '0') or 0
+
+local function drop(other)
+  total = total - (tonumber(redis.call('HGET', sizes, other) or '0') or 0)
+  redis.call('HDEL', sizes, other)
+  redis.call('ZREM', index, other)
+  redis.call('DEL', ARGV[5] .. other)
+end
+
+for _, other in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', now)) do drop(other) end
+drop(name)
+while total + #entry > capacity do
+  local oldest = redis.call('ZRANGE', index, 0, 0)[1]
+  if not oldest then break end
+  drop(oldest)
+end
+if redis.call('ZCARD', index) == 0 then total = 0 end
+redis.call('SET', ARGV[5] .. name, entry, 'EX', seconds)
+redis.call('ZADD', index, now + seconds, name)
+redis.call('HSET', sizes, name, #entry, '', total + #entry)
+return 1
+"""
+"""Stores an entry, and drops the oldest ones past the capacity. Keys: those by age, their sizes. Arguments: the name, the
+entry, seconds, bytes of all entries, what the entries' keys begin with."""
+
+
+class KeptResults:
+    """secret: of the web processes. capacity: bytes of all results. room: bytes of one, unpacked."""
+
+    def __init__(self, broker: SharedBroker, secret: bytes, capacity: int, room: int) -> None:
+        self._broker, self._capacity, self._room = broker, capacity, room
+        self._key = hmac.digest(secret, b"kept results", "sha256")
+        self._keep = broker.redis.register_script(KEEP)
+        self._reader = TraceReader()
+
+    async def get(self, key: str) -> bytes | None:
+        """The result that some process keeps under this key; None where there is none, or none that can be believed."""
+        last = SEAL_SIZE + MAX_SIZE  # one byte past the largest
+        entry = await self._broker.ask(lambda: self._broker.redis.getrange(PREFIX + key, 0, last))
+        if not entry or len(entry) > last:
+            return None
+        seal, body = entry[:SEAL_SIZE], entry[SEAL_SIZE:]
+        if not hmac.compare_digest(seal, self._seal(key, body)) or not await self._is_trace(body):
+            return None
+        return bytes(body)
+
+    async def put(self, key: str, body: bytes) -> None:
+        """Keep a result, where it is not too large and the broker answers."""
+        if len(body) > min(MAX_SIZE, self._capacity // 4):
+            return
+        keys = [PREFIX + "index", PREFIX + "sizes"]
+        arguments = [key, self._seal(key, body) + body, KEPT, self._capacity, PREFIX]
+        await self._broker.ask(lambda: self._keep(keys=keys, args=arguments))
+
+    def _seal(self, key: str, body: bytes) -> bytes:
+        return hmac.digest(self._key, key.encode() + b"\n" + body, "sha256")
+
+    async def _is_trace(self, body: bytes) -> bool:
+        with suppress(TimeoutError, ProblemError, ValueError):
+            async with asyncio.timeout(PATIENCE):
+                if await asyncio.to_thread(is_packed, body, self._room):
+                    return bool(await self._reader.read("validate", body))
+        return False
+
+
+def is_packed(body: bytes, room: int) -> bool:
+    """Whether it is one gzip stream of at most so many bytes, and says truly how many they are."""
+    stream = zlib.decompressobj(wbits=GZIP_WINDOW_BITS)
+    try:
+        size = len(stream.decompress(body, room))
+    except zlib.error:
+        return False
+    return stream.eof and not stream.unused_data and size == unpacked_size(body)
