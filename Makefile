@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev scenario test quick tests-node tests-attack tests-beside tests-rest tests-rest-after-attacks setup build check check-python check-page settings gpu-check agreement corpus load chaos assault deploy-check image-check clean
+.PHONY: help run dev scenario test quick tests-node tests-attack tests-beside tests-rest tests-rest-after-attacks setup build check check-python check-page settings gpu-check agreement corpus load chaos chaos-cluster assault deploy-check image-check clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -31,6 +31,7 @@ help:
 	@echo "make corpus      the same for whole programs as tutorials have them (a sample of them is in make test)"
 	@echo "make load        latency and runs a second under 1, 8 and 50 users (7 minutes; SECONDS=15 for a try)"
 	@echo "make chaos       kill, flood and starve a server, and print what it bears"
+	@echo "make chaos-cluster   two web processes, three workers, Redis: kill, cut, restart and drain while 50 press Run (root; 3 minutes; SECONDS=20 USERS=20)"
 	@echo "make assault     what strangers can do to a server, and what a polite visitor then waits for (20 minutes; CASES=two_networks for one)"
 	@echo "make image-check build the image, run it, attack it from inside (ARGS=\"--engine buildah\")"
 	@echo "make deploy-check    ask systemd, Caddy, promtool, Compose and kubectl, where they are here, about the files of deploy/"
@@ -114,6 +115,10 @@ load: setup
 
 chaos: setup
 	$(PYTHON) -m tests.chaos $(CHECKS)
+
+# as root: each worker is in a network namespace of its own
+chaos-cluster: setup $(VENV)/.redis
+	$(PYTHON) -m tests.chaos_cluster --seconds $(or $(SECONDS),120) --users $(or $(USERS),50)
 
 # each assault has a server with default settings; alone on the machine, for it measures waits
 assault: setup build

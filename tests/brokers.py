@@ -30,21 +30,25 @@ def free_port() -> int:
 
 @dataclass
 class RedisServer:
-    """A Redis that can be ended and started again, with what it had been told."""
+    """A Redis that can be ended and started again, with what it had been told. host: where it listens, beside 127.0.0.1."""
 
     folder: Path
     port: int = field(default_factory=free_port)
+    host: str = "127.0.0.1"
     process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
-        return f"redis://127.0.0.1:{self.port}/0"
+        return f"redis://{self.host}:{self.port}/0"
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder)]
+        hosts = sorted({"127.0.0.1", self.host})
+        command = ["redis-server", "--port", str(self.port), "--bind", *hosts, "--dir", str(self.folder)]
         persistence = ["--appendonly", "yes", "--appendfsync", "everysec", "--save", ""]
-        self.process = subprocess.Popen([*command, *persistence], stdout=subprocess.DEVNULL)
+        if len(hosts) > 1:  # else it refuses whom it does not find on its own machine
+            command += ["--protected-mode", "no"]
+        self.process = subprocess.Popen([*command, *persistence], stdout=subprocess.DEVNULL, start_new_session=True)
         for _ in range(400):
             try:
                 with socket.create_connection(("127.0.0.1", self.port), 1) as connection:

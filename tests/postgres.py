@@ -37,8 +37,8 @@ def user() -> dict[str, Any]:
 
 
 @contextmanager
-def running(bin_: Path) -> Iterator[str]:
-    """The address of one, without the name of a database."""
+def running(bin_: Path, host: str = "127.0.0.1") -> Iterator[str]:
+    """The address of one, without the name of a database. host: of this machine; who reaches it there is let in."""
     someone = user()
     folder = Path(tempfile.mkdtemp(prefix="gradbox-postgres-", dir="/tmp"))
     try:
@@ -47,17 +47,22 @@ def running(bin_: Path) -> Iterator[str]:
         arguments = {"cwd": folder, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, **someone}
         making = [bin_ / "initdb", "-D", folder / "data", "-U", "gradbox", "-A", "trust", "-E", "UTF8", "--no-locale"]
         subprocess.run([*making, "--no-sync"], check=True, stderr=subprocess.PIPE, **arguments)
+        with (folder / "data" / "pg_hba.conf").open("a") as access:
+            access.write(f"host all all {host}/24 trust\n")
         with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
+            free.bind((host, 0))
             port = free.getsockname()[1]
-        options = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "max_connections": 50}
+        options = {"listen_addresses": host, "unix_socket_directories": "", "max_connections": 50}
         words = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
         with (folder / "log").open("wb") as log:
             server = subprocess.Popen(
-                [bin_ / "postgres", "-D", folder / "data", "-p", str(port), *words], stderr=log, **arguments
+                [bin_ / "postgres", "-D", folder / "data", "-p", str(port), *words],
+                stderr=log,
+                start_new_session=True,
+                **arguments,
             )
         try:
-            address = f"postgresql://gradbox@127.0.0.1:{port}"
+            address = f"postgresql://gradbox@{host}:{port}"
             for _ in range(300):
                 with suppress(OSError, asyncpg.PostgresError):
                     asyncio.run(obey(address, "SELECT 1"))
