@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 from typing import Any, Literal
 
-from celery.signals import worker_shutting_down
+from celery.signals import worker_ready, worker_shutting_down
 
 from server import log, settings_checks
 from server.pool.remote.broker import TASK, BrokerError, celery_app
@@ -19,6 +19,9 @@ from server.store.run_lines import RunLines
 
 CLOSING_TIME = 20.0
 """Seconds for the children to end."""
+
+FREED = (0.005, 0.05)
+"""Seconds after a run in which its thread is free again."""
 
 
 def run(settings: Settings, queue: Literal["cpu", "gpu"], prepare: str = PREPARE) -> int:
@@ -42,7 +45,7 @@ def run(settings: Settings, queue: Literal["cpu", "gpu"], prepare: str = PREPARE
         return 1
     print(f"Gradbox worker {worker.name}: {worker.capacity} programs at once (SIGTERM ends it)", flush=True)
     try:
-        consume(settings, worker, wait_for)
+        consume(settings, worker, loop, wait_for)
     finally:
         wait_for(close(worker, database), CLOSING_TIME)
     return 0
@@ -60,31 +63,41 @@ async def close(worker: RemoteWorker, database: Database) -> None:
     await database.close()
 
 
-def consume(settings: Settings, worker: RemoteWorker, wait_for: Any) -> None:
-    """Have Celery call the worker for each message, in as many threads as it runs programs at once, until it is ended."""
-    app = celery_app(settings.queue_url)
+def consume(settings: Settings, worker: RemoteWorker, loop: asyncio.AbstractEventLoop, wait_for: Any) -> None:
+    """Have Celery call the worker for each message, in as many threads as it runs programs at once, until it is ended.
 
-    @app.task(name=TASK, ignore_result=True)  # type: ignore[untyped-decorator]
+    loop: that of the worker.
+    """
+    app = celery_app(settings.queue_url)
+    consumers: list[Any] = []  # the one of Celery
+
+    def look_again() -> None:
+        for consumer in consumers:
+            consumer.hub.call_soon(lambda: None)
+
+    @app.task(name=TASK, ignore_result=True, shared=False)  # type: ignore[untyped-decorator]
     def run_next() -> None:
-        wait_for(worker.run_next())
+        try:
+            wait_for(worker.run_next())
+        finally:  # while all threads had work Celery asked for no message, and by itself it would look up to a second later
+            for seconds in FREED:
+                loop.call_soon_threadsafe(loop.call_later, seconds, look_again)
+
+    def remember(sender: Any, **_: Any) -> None:
+        consumers[:] = [sender]
 
     def drain(**_: Any) -> None:
         worker.draining = True
 
+    worker_ready.connect(remember, weak=False)
     worker_shutting_down.connect(drain, weak=False)
     logging.getLogger("celery").setLevel(logging.WARNING)
-    threads = ["--pool=threads", f"--concurrency={worker.capacity}", f"--queues={worker.queue}"]
-    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel=WARNING", "--quiet"]
+    threads = ["--pool=threads", f"--concurrency={worker.capacity}", f"--queues={worker.queue}", "--disable-prefetch"]
+    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel=WARNING"]
     try:
-        app.worker_main(
-            [
-                "--quiet",
-                "worker",
-                *threads,
-                *[flag for flag in quiet if flag != "--quiet"],
-                "--disable-prefetch",
-                f"--hostname={worker.name}@%h",
-            ]
-        )
+        app.worker_main(["--quiet", "worker", *threads, *quiet, f"--hostname={worker.name}@%h"])
     except SystemExit:
         return
+    finally:
+        worker_ready.disconnect(remember)
+        worker_shutting_down.disconnect(drain)

@@ -1,0 +1,53 @@
+"""What stands between Celery and a worker's runs."""
+
+import asyncio
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from celery.signals import worker_ready
+
+from server import cluster_worker
+from server.pool.remote.broker import TASK, celery_app
+from server.settings import Settings
+
+
+def test_celery_looks_for_messages_as_soon_as_a_thread_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While all had work it asked for none, and by itself it looks once a second. A run whose broker is gone frees one, too."""
+    looked = threading.Event()
+    consumer = type("Consumer", (), {"hub": SimpleNamespace(call_soon=lambda _: looked.set())})
+    app = celery_app("redis://127.0.0.1:1/0")
+    results = iter([None, ConnectionError()])
+    told: list[bool] = []
+
+    async def run_next() -> None:
+        error = next(results)
+        if error is not None:
+            raise error
+
+    def work(_: list[str]) -> None:
+        worker_ready.send(sender=consumer)
+        app.tasks[TASK]()
+        told.append(looked.wait(30))
+        looked.clear()
+        with pytest.raises(ConnectionError):
+            app.tasks[TASK]()
+        told.append(looked.wait(30))
+
+    monkeypatch.setattr(cluster_worker, "celery_app", lambda _: app)
+    monkeypatch.setattr(app, "worker_main", work)
+    monkeypatch.setattr(cluster_worker, "FREED", (0.0,))
+    worker: Any = SimpleNamespace(run_next=run_next, capacity=1, queue="cpu", name="cpu-1")
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        cluster_worker.consume(
+            Settings({}), worker, loop, lambda coroutine: asyncio.run_coroutine_threadsafe(coroutine, loop).result(30)
+        )
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+    assert told == [True, True]
