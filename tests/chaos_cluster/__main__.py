@@ -43,8 +43,11 @@ def main() -> int:
                 for line in log_errors(part.log()):
                     say(line)
     except NotPermitted as error:
-        say(f"nothing was tried: the workers need network namespaces, which take root and CAP_NET_ADMIN ({error})")
+        say(f"nothing was tried: {error}")
         return 2
+    except KeyboardInterrupt:
+        say("interrupted; all of it is ended and removed")
+        return 130
     say(f"load of the machine {os.getloadavg()[0]:.1f}; " + ("all of it held" if not found else "BROKEN:"))
     for line in found:
         say(f"  {line}")

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from benchmarks.measured_server import ROOT, MeasuredServer, ServerProcess
 from tests import postgres
 from tests.brokers import RedisServer
 from tests.chaos.settings import SAVING
-from tests.chaos_cluster.hosts import Host, gateway, hosts
+from tests.chaos_cluster.hosts import Host, NotPermitted, gateway, hosts
 
 WEBS, WORKERS = 2, 3
 BOOT = 120.0
@@ -125,10 +126,11 @@ class Cluster:
 def start_cluster(at_once: int) -> Iterator[Cluster]:
     """A cluster whose workers run so many programs at once each. All of it is ended at the end, and removed.
 
-    Raises NotPermitted where there can be no namespaces, AssertionError where a part does not start.
+    Raises NotPermitted where there is no Redis or PostgreSQL, or there can be no namespaces, AssertionError where a part does not start.
     """
     where = postgres.programs()
-    assert where is not None, "there is no PostgreSQL on this machine"
+    if where is None or shutil.which("redis-server") is None:
+        raise NotPermitted("there is no PostgreSQL or no redis-server on this machine")
     with ExitStack() as ending:
         machines = ending.enter_context(hosts(WORKERS))
         folder = Path(ending.enter_context(tempfile.TemporaryDirectory(prefix="gradbox-chaos-")))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 class NotPermitted(Exception):
-    """This machine lets us make no network namespaces."""
+    """This machine lacks what a cluster takes."""
 
 
 def network() -> str:
@@ -72,7 +72,8 @@ def ip(*words: str) -> None:
         raise NotPermitted("there is no ip on this machine (the package iproute2)")
     done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
     if done.returncode:
-        raise NotPermitted(f"ip {' '.join(words)}: {done.stderr.strip() or done.returncode}")
+        why = f"ip {' '.join(words)}: {done.stderr.strip() or done.returncode}"
+        raise NotPermitted(f"workers need network namespaces, which take root and CAP_NET_ADMIN ({why})")
 
 
 @contextmanager
