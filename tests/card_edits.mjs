@@ -5,7 +5,7 @@ import { EditorState } from "@codemirror/state";
 import { applyEdits, changesOf } from "../static/js/builder/line_edits.js";
 import { added, duplicated, moved, movedDown, movedUp, removed, rewritten, toggled, ownText } from "../static/js/builder/edits.js";
 import { placeAtEnd, placeBelow } from "../static/js/builder/places.js";
-import { readProgram, textOf } from "../static/js/builder/statements.js";
+import { readProgram } from "../static/js/builder/statements.js";
 
 const { programs, edits, seed } = JSON.parse(readFileSync(0, "utf8"));
 let state = seed;
@@ -71,5 +71,7 @@ function back(source, line) {
   return outcome && "edits" in outcome ? asText(program.lines, outcome.edits) : null;
 }
 
+/** The text again, put together from its items. @param {import("../static/js/builder/statements.js").Program} program */
+const textOf = ({ lines, items }) => items.map(({ first, last }) => lines.slice(first, last + 1).join("\n")).join("\n");
 const together = programs.map((/** @type {string} */ source) => textOf(readProgram(source)));
 process.stdout.write(JSON.stringify({ together, after, refused }));

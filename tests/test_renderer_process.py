@@ -33,7 +33,7 @@ def packed(steps: int) -> bytes:
     return gzip.compress(json.dumps(golden).encode())
 
 
-def nobody() -> None:
+async def nobody() -> None:
     pass
 
 
