@@ -13,6 +13,10 @@ MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted((ROOT / "server").rglob("*.py"))
 }
+FACE = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted((ROOT / "gradbox").rglob("*.py"))
+}
 ALLOWED = {
     "wire": {"wire"},
     "language": {"wire", "language"},
@@ -59,6 +63,12 @@ def test_only_the_worker_imports_torch_and_nobody_imports_the_worker(module: str
     assert not {name for name in own_imports(MODULES[module]) if part(name) == "worker"}
 
 
+@pytest.mark.parametrize("module", list(FACE))
+def test_gradbox_imports_neither_torch_nor_server(module: str) -> None:
+    """A program's own `server` may be another one: `gradbox.engine_loader` loads ours."""
+    assert not {name.split(".")[0] for name in imports(FACE[module])} & {"torch", "numpy", "server"}
+
+
 def test_wire_needs_pydantic_and_nothing_else() -> None:
     for name, path in MODULES.items():
         if part(name) == "wire":
@@ -76,7 +86,7 @@ def test_there_is_no_import_cycle() -> None:
 
 
 def test_no_import_hides_in_a_function() -> None:
-    for name, path in MODULES.items():
+    for name, path in {**MODULES, **FACE}.items():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 hidden = [inner for inner in ast.walk(node) if isinstance(inner, ast.Import | ast.ImportFrom)]
@@ -88,6 +98,14 @@ def test_the_web_process_never_loads_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
+def test_import_gradbox_loads_next_to_nothing() -> None:
+    code = "import sys; before = {*sys.modules}; import gradbox; print(*sorted({*sys.modules} - before))"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
+    modules = loaded.stdout.split()
+    assert {name for name in modules if name.startswith(("gradbox", "server", "torch"))} == {"gradbox"}
+    assert len(modules) <= 20, modules
+
+
 def test_layout_marks_and_findings_know_no_document() -> None:
     files = [path for folder in ("layout", "marks", "findings") for path in (ROOT / "static/js" / folder).glob("*.js")]
     assert files
@@ -97,6 +115,6 @@ def test_layout_marks_and_findings_know_no_document() -> None:
 
 
 def test_every_module_says_what_it_owns() -> None:
-    for name, path in MODULES.items():
+    for name, path in {**MODULES, **FACE}.items():
         text = ast.get_docstring(ast.parse(path.read_text()))
         assert (text and text.split("\n")[0].endswith((".", ":", ",", ";"))) or len(text or "") > 40, name
