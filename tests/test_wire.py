@@ -208,7 +208,7 @@ def comparable(schema: Any) -> Any:
     if len(some) == 1:
         return comparable(some[0])
     left_out = ("title", "default", "pattern", "examples", "description")
-    left_out += ("minimum", "maximum", "maxItems", "propertyNames")
+    left_out += ("minimum", "maximum", "minLength", "maxLength", "maxItems", "propertyNames")
     return {key: comparable(part) for key, part in schema.items() if key not in left_out} | (
         {"anyOf": comparable(some)} if some else {}
     )

@@ -156,6 +156,8 @@ def assemble(request: AssemblyRequest, data: bytes, max_line: float = math.inf) 
     )
     if request.worker or header.runtime.worker is not None:  # a child does not know, whatever it says
         header.runtime.worker = request.worker or None
+    if request.own_process or header.runtime.recorded is not None:
+        header.runtime.recorded = "own process" if request.own_process else None
     again: Focus | None = None
     end = output.end
     if outcome is None and end is not None and end.outcome.status in CHILD_STATUSES:
@@ -241,13 +243,17 @@ def measured_cost(usage: Usage, end: OutcomeLine | None) -> Cost:
 
 def runtime_without_header(job: Job, versions: dict[str, str]) -> Runtime:
     """The runtime of a run whose child wrote no header: what the server knows. versions: of torch, numpy and python."""
-    return Runtime(
-        **{name: versions.get(name, "") for name in ("torch", "numpy", "python")},
+    runtime = Runtime(
+        torch=versions.get("torch", ""),
+        numpy=versions.get("numpy", ""),
+        python=versions.get("python", ""),
         tracer=__version__,
         device=job.device,
         seed=job.seed,
         hash_seed=0,
         threads=1,
         limits=job.limits,
-        **({"input": job.input} if job.input else {}),
     )
+    if job.input:
+        runtime.input = job.input
+    return runtime

@@ -21,7 +21,9 @@ class AssemblyRequest(Model):
     """The lines of a child that ran a job, `size` bytes of them, are to become a trace.
 
     versions: of the libraries. outcome: as the parent saw it; None where the child's own last line says it. log_text:
-    whether an invalid line's text is told. worker: the name of the one that ran it, "" for this machine. compared_result: the `result` of the run that this one repeats.
+    whether an invalid line's text is told. worker: the name of the one that ran it, "" for this machine. own_process: it was no
+    confined child that ran it, but a process of the program's user. compared_result: the `result` of the run that this
+    one repeats.
     """
 
     job: Job
@@ -31,6 +33,7 @@ class AssemblyRequest(Model):
     log_text: bool = False
     compared_result: str | None = None
     worker: str = ""
+    own_process: bool = False
     size: int = 0
 
 

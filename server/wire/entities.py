@@ -1,4 +1,8 @@
-"""The things that are drawn. In a step's `set` only the fields that changed are present; `null` means absent."""
+"""The things that are drawn. In a step's `set` only the fields that changed are present; `null` means absent.
+
+`existed` says that a thing was there before the recording began: the step that has it first did not make it, and how it was
+made is not known.
+"""
 
 from typing import Annotated, Any, Literal, NotRequired, Required
 
@@ -68,6 +72,7 @@ class Storage(TypedDict, total=False):
     within: Within | None
     exposed: bool | None
     held_by: FailFastList[Uid] | None
+    existed: bool | None
 
 
 @closed
@@ -118,6 +123,7 @@ class Tensor(TypedDict, total=False):
     quant: Quantization | None
     hooks: int | None
     attrs: dict[str, Value] | None
+    existed: bool | None
 
 
 @closed
@@ -132,6 +138,7 @@ class Array(TypedDict, total=False):
     at: int | None
     steps: FailFastList[int] | None
     writeable: bool | None
+    existed: bool | None
 
 
 @closed
@@ -181,6 +188,7 @@ class Node(TypedDict, total=False):
     custom: bool | None
     released: bool | None
     born: int | None
+    existed: bool | None
 
 
 @closed
@@ -194,6 +202,7 @@ class Object(TypedDict, total=False):
     splice: Annotated[list[JsonTuple[tuple[ItemIndex, ItemIndex, Items]]], Field(max_length=1)] | None
     attrs: dict[str, Value] | None
     elided: int | None
+    existed: bool | None
 
 
 @closed

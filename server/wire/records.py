@@ -4,7 +4,7 @@ A test holds the two together. Entities, values, events and visits are one decla
 `events`, and `Visit` and `Grad` in `trace`.
 """
 
-from typing import Any, NotRequired
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -27,14 +27,34 @@ class StatementRecord(TypedDict):
     loop: int | None
 
 
+class ProgramFileRecord(TypedDict):
+    """One of the files whose text makes the source; see `trace.ProgramFile`."""
+
+    name: str
+    path: NotRequired[str | None]
+    first_line: int
+    last_line: int
+
+
 class ProgramRecord(TypedDict):
     """The normalised source, its statements, and the notices of the normaliser, dumped."""
 
     source: str
+    files: NotRequired[list[ProgramFileRecord]]
     pasted: NotRequired[str | None]
     lines: list[int | None]
     statements: list[StatementRecord]
     notices: list[dict[str, Any]]
+
+
+class RegionRecord(TypedDict):
+    """A part of a run that was recorded; see `trace.Region`."""
+
+    name: NotRequired[str | None]
+    first_line: NotRequired[int | None]
+    last_line: NotRequired[int | None]
+    iteration: NotRequired[int | None]
+    step: NotRequired[int | None]
 
 
 class RuntimeRecord(TypedDict):
@@ -50,6 +70,9 @@ class RuntimeRecord(TypedDict):
     limits: dict[str, int | float]
     input: NotRequired[str]
     worker: NotRequired[str]
+    recorded: NotRequired[Literal["own process"]]
+    regions: NotRequired[list[RegionRecord]]
+    arguments: NotRequired[list[str]]
 
 
 class HeaderRecord(TypedDict):

@@ -16,6 +16,10 @@ SCHEMA = 1
 """Raised by anything that does more than add; then `server.wire.upgrade` learns to read the old one."""
 
 
+MAX_FILES, MAX_FILE_NAME = 1000, 400
+"""Files of a program, and characters of a file's name."""
+
+
 class Edit(Model):
     """One replacement: lines from 1, columns from 0, in characters."""
 
@@ -61,10 +65,27 @@ class Statement(Model):
     loop: int | None = None
 
 
+class ProgramFile(Model):
+    """One of the files whose text makes a program's source: these lines of it, from 1, both included.
+
+    name: as it is shown, like `pkg/model.py`. path: where it lies, where that is told.
+    """
+
+    name: Annotated[str, Field(min_length=1, max_length=MAX_FILE_NAME)]
+    path: str | None = None
+    first_line: int
+    last_line: int
+
+
 class Program(Model):
-    """The normalised source; `lines[k]` is the pasted line that line k+1 of it came from."""
+    """The normalised source; `lines[k]` is the pasted line that line k+1 of it came from.
+
+    files: those that the source consists of, one after the other and each beginning on a line of its own; none where it
+    is a single text.
+    """
 
     source: str
+    files: Annotated[list[ProgramFile], Field(fail_fast=True, max_length=MAX_FILES)] = []
     pasted: str | None = None
     lines: FailFastList[int | None] = []
     statements: FailFastList[Statement] = []
@@ -78,6 +99,25 @@ class Program(Model):
                 if outer is not None and not 0 <= outer < i:
                     raise ValueError(f"statement {i} stands in statement {outer}")
         return self
+
+    @model_validator(mode="after")
+    def check_files(self) -> Self:
+        """The files have every line of the source, in order and each line once."""
+        next_line = 1
+        for file in self.files:
+            if file.first_line != next_line or file.last_line < file.first_line:
+                raise ValueError(
+                    f"{file.name} has lines {file.first_line} to {file.last_line}, not from {next_line} on"
+                )
+            next_line = file.last_line + 1
+        if self.files and next_line != line_count(self.source) + 1:
+            raise ValueError(f"the files end on line {next_line - 1} of {line_count(self.source)}")
+        return self
+
+
+def line_count(source: str) -> int:
+    """How many lines a text has; what follows its last line break is one if it is not empty."""
+    return source.removesuffix("\n").count("\n") + 1
 
 
 MAX_LOOPS = 1000
@@ -138,11 +178,33 @@ class Focus(RequestModel):
         return self
 
 
+MAX_REGIONS, MAX_ARGUMENTS = 1000, 1000
+"""Regions, and arguments of the command line, that a runtime lists."""
+
+
+class Region(Model):
+    """A part of a run that was recorded, while the rest ran unseen.
+
+    name: as its program or its user called it. first_line, last_line: of the source, where it is a range of lines.
+    iteration: of the outermost loop, from 0, where it is one. step: the first of its steps.
+    """
+
+    name: str | None = None
+    first_line: int | None = None
+    last_line: int | None = None
+    iteration: int | None = None
+    step: int | None = None
+
+
 class Runtime(Model):
     """What ran the program. device_name: of the processor or the GPU, as its maker gives it.
 
     input: what was there for `input()` and `sys.stdin` to read, where it was not empty.
     worker: the name of the worker that ran it, where there are workers on other machines.
+    recorded: "own process" where no confined child ran it: the process that recorded it is that of its user, with the
+    user's files, imports and arguments. Such a program is not run again from its trace.
+    regions: the parts of the run that were recorded, where that is not all of it.
+    arguments: what came after the file on the command line.
     """
 
     torch: str
@@ -157,6 +219,9 @@ class Runtime(Model):
     limits: dict[str, int | float]
     input: str | None = None
     worker: str | None = None
+    recorded: Literal["own process"] | None = None
+    regions: Annotated[list[Region], Field(fail_fast=True, max_length=MAX_REGIONS)] | None = None
+    arguments: Annotated[list[str], Field(fail_fast=True, max_length=MAX_ARGUMENTS)] | None = None
 
 
 @closed

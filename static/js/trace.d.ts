@@ -47,13 +47,31 @@ export interface Trace {
 }
 /**
  * The normalised source; `lines[k]` is the pasted line that line k+1 of it came from.
+ *
+ * files: those that the source consists of, one after the other and each beginning on a line of its own; none where it
+ * is a single text.
  */
 export interface Program {
   source: string;
+  /**
+   * @maxItems 1000
+   */
+  files?: ProgramFile[];
   pasted?: string | null;
   lines?: (number | null)[];
   statements?: Statement[];
   notices?: Notice[];
+}
+/**
+ * One of the files whose text makes a program's source: these lines of it, from 1, both included.
+ *
+ * name: as it is shown, like `pkg/model.py`. path: where it lies, where that is told.
+ */
+export interface ProgramFile {
+  name: string;
+  path?: string | null;
+  first_line: number;
+  last_line: number;
 }
 /**
  * A statement of the program: lines from 1, columns from 0; `parent` and `loop` are statement indices.
@@ -108,6 +126,10 @@ export interface Edit {
  *
  * input: what was there for `input()` and `sys.stdin` to read, where it was not empty.
  * worker: the name of the worker that ran it, where there are workers on other machines.
+ * recorded: "own process" where no confined child ran it: the process that recorded it is that of its user, with the
+ * user's files, imports and arguments. Such a program is not run again from its trace.
+ * regions: the parts of the run that were recorded, where that is not all of it.
+ * arguments: what came after the file on the command line.
  */
 export interface Runtime {
   torch: string;
@@ -124,6 +146,22 @@ export interface Runtime {
   };
   input?: string | null;
   worker?: string | null;
+  recorded?: "own process" | null;
+  regions?: Region[] | null;
+  arguments?: string[] | null;
+}
+/**
+ * A part of a run that was recorded, while the rest ran unseen.
+ *
+ * name: as its program or its user called it. first_line, last_line: of the source, where it is a range of lines.
+ * iteration: of the outermost loop, from 0, where it is one. step: the first of its steps.
+ */
+export interface Region {
+  name?: string | null;
+  first_line?: number | null;
+  last_line?: number | null;
+  iteration?: number | null;
+  step?: number | null;
 }
 /**
  * The state after what this step names: apply `set`, then `gone`.
@@ -223,14 +261,14 @@ export interface Written {
   span?: [number, number] | null;
   event: "written";
   storage: string;
-  region?: Region | null;
+  region?: Region1 | null;
   changed: number | null;
   by?: string | null;
 }
 /**
  * Elements of a storage, in elements of the dtype named.
  */
-export interface Region {
+export interface Region1 {
   offset: number;
   shape: number[];
   stride: number[];
@@ -634,6 +672,7 @@ export interface Array {
   at?: number;
   steps?: number[];
   writeable?: boolean;
+  existed?: boolean;
 }
 /**
  * One call of the engine.
@@ -702,6 +741,7 @@ export interface Storage {
   within?: Within;
   exposed?: boolean;
   held_by?: string[];
+  existed?: boolean;
 }
 /**
  * This storage's bytes lie inside another's, `at` bytes from its start.
@@ -742,6 +782,7 @@ export interface Tensor {
   attrs?: {
     [k: string]: Value;
   };
+  existed?: boolean;
 }
 /**
  * What a functorch wrapper wraps.
@@ -778,6 +819,7 @@ export interface Node {
   custom?: boolean;
   released?: boolean;
   born?: number;
+  existed?: boolean;
 }
 /**
  * A saved tensor of a node; `state` is what torch answers when the slot is read.
@@ -816,6 +858,7 @@ export interface Object {
     [k: string]: Value;
   };
   elided?: number;
+  existed?: boolean;
 }
 /**
  * A frame; `vars` is a delta of its own (`unset` takes names away); the module frame has no caller.
