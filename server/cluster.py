@@ -4,6 +4,7 @@ from server.kept_results import KeptResults
 from server.pool.remote.pool import RemotePool
 from server.pool.remote.shared_broker import SharedBroker
 from server.pool.remote.shared_counts import SharedCounts
+from server.run_relay import RunRelay
 from server.settings import Settings
 from server.store.database import Database
 from server.store.run_lines import RunLines
@@ -17,20 +18,23 @@ def create_pool(settings: Settings, database: Database) -> RemotePool:
 class SharedState:
     """What web processes share besides the queue."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, database: Database) -> None:
         self._broker = SharedBroker(settings.queue_url)
-        self.counts = SharedCounts(self._broker, settings.queue_url, settings.secret.encode())
+        secret = settings.secret.encode()
+        self.counts = SharedCounts(self._broker, settings.queue_url, secret)
         room = 2 * settings.trace + (1 << 20)
-        self.results = KeptResults(self._broker, settings.secret.encode(), settings.cache, room)
+        self.results = KeptResults(self._broker, secret, settings.cache, room)
+        self.runs = RunRelay(self._broker, settings.queue_url, secret, RunLines(database))
 
     @property
     def reachable(self) -> bool:
         return self._broker.reachable
 
     async def close(self) -> None:
+        await self.runs.close()
         await self._broker.close()
 
 
-def create_shared_state(settings: Settings) -> SharedState:
+def create_shared_state(settings: Settings, database: Database) -> SharedState:
     """What this process shares with the others. Connects at the first command."""
-    return SharedState(settings)
+    return SharedState(settings, database)

@@ -1,9 +1,10 @@
 """Runs for clients: what they ask for is checked and limited, then run or found in the cache."""
 
 import asyncio
+from typing import Protocol
 
 from server.disconnection import ClientGone, Disconnected
-from server.pool.executions import Execution, Executions, Result, Subscription
+from server.pool.executions import Executions, Result, Subscription
 from server.pool.fair_queue import Client
 from server.pool.interface import PoolInterface
 from server.settings import Settings
@@ -13,8 +14,24 @@ from server.wire.gradient_check import GradientCheckOptions
 from server.wire.problems import ProblemError
 
 
+class OtherRuns(Protocol):
+    """The runs that other web processes accepted: see `server.run_relay.RunRelay`."""
+
+    @property
+    def name(self) -> str: ...
+
+    def start(self, executions: Executions) -> None: ...
+
+    async def find(self, run: str) -> Subscription | None: ...
+
+    async def stop(self, run: str) -> bool: ...
+
+
 class RunService:
-    """limits: of runs; a cached result counts as none, unless something is made of it. live_limits: of those while typing."""
+    """limits: of runs; a cached result counts as none, unless something is made of it. live_limits: of those while typing.
+
+    others: the runs of other web processes, None where there is none.
+    """
 
     def __init__(
         self,
@@ -23,9 +40,10 @@ class RunService:
         executions: Executions,
         limits: SharedRateLimiter,
         live_limits: SharedRateLimiter,
+        others: OtherRuns | None = None,
     ) -> None:
         self._settings, self._pool, self._executions = settings, pool, executions
-        self._limits, self._live_limits = limits, live_limits
+        self._limits, self._live_limits, self._others = limits, live_limits, others
 
     def job(self, body: RunRequest, check: GradientCheckOptions | None = None) -> Job:
         """The job that a request asks for. check: it compares gradients instead. Raises ProblemError (413, 422)."""
@@ -66,16 +84,25 @@ class RunService:
         if result is None or cached_counts:
             await (self._live_limits if live else self._limits).hit(client)
         if result is not None:
-            return Subscription(Execution("", result=result))
+            return self._executions.answered(result)
         return await self._executions.subscribe(job, client)
 
-    def get(self, id_: str) -> Subscription:
-        """The subscription of this id. Raises ProblemError (404)."""
+    async def find(self, id_: str) -> Subscription:
+        """The subscription of this id, whichever web process accepted it. Raises ProblemError (404)."""
         subscription = self._executions.get(id_)
+        if subscription is None and self._others is not None:
+            subscription = await self._others.find(id_)
         if subscription is None:
-            message = "there is no such run; a finished one is kept for some minutes"
-            raise ProblemError(404, "no_run", message, field="id")
+            raise no_run()
         return subscription
+
+    async def stop(self, id_: str) -> None:
+        """End a run, whichever web process accepted it. Raises ProblemError (404)."""
+        subscription = self._executions.get(id_)
+        if subscription is not None:
+            self._executions.stop(subscription)
+        elif self._others is None or not await self._others.stop(id_):
+            raise no_run()
 
     async def wait(
         self, subscription: Subscription, disconnected: Disconnected, timeout: float | None = None
@@ -99,3 +126,9 @@ class RunService:
         finally:
             watching.cancel()
             waiting.cancel()
+
+
+def no_run() -> ProblemError:
+    """404 for an id that no run has."""
+    message = "there is no such run; a finished one is kept for some minutes"
+    return ProblemError(404, "no_run", message, field="id")

@@ -27,7 +27,7 @@ from server.pool.interface import PoolInterface
 from server.pool.local import Pool
 from server.program_service import ProgramService
 from server.rate_limits import RateLimiter, RequestLimiter, SaveSpace
-from server.run_service import RunService
+from server.run_service import OtherRuns, RunService
 from server.scenario_traces import ScenarioTraces
 from server.series_service import SeriesService
 from server.settings import Settings
@@ -63,6 +63,9 @@ class SharedState(Protocol):
 
     @property
     def results(self) -> SharedResults: ...
+
+    @property
+    def runs(self) -> OtherRuns: ...
 
     @property
     def reachable(self) -> bool: ...
@@ -120,6 +123,8 @@ class Services:
         for name, why in settings_checks.warnings(self.settings):
             log.setting_warning(name, why)
         await self.pool.start()
+        if self.shared is not None:
+            self.shared.runs.start(self.executions)
         self._starting = [asyncio.create_task(self._warm_up()), asyncio.create_task(self._open_store())]
 
     async def close(self) -> None:
@@ -161,7 +166,7 @@ def create_services(settings: Settings, prepare: str) -> Services:
     cache = Cache(settings.cache)
     store = Repository(database, settings.scenario, settings.quota, Cache(TRACES))
     health = StoreHealth(store)
-    shared = create_shared_state(settings)
+    shared = create_shared_state(settings, database)
     counts = shared.counts if shared is not None else None
     metrics = Metrics(pool, cache, health, settings.quota, shared)
 
@@ -178,7 +183,9 @@ def create_services(settings: Settings, prepare: str) -> Services:
         RateLimiter(settings.save_limit, save_limit, what="save", names=("SAVE_LIMIT", "SAVE_ADDRESS_LIMIT")), counts
     )
     space = SharedSaveSpace(SaveSpace(save_space, DAY), counts)
-    executions = Executions(pool, cache, settings.cache, on_result, shared.results if shared is not None else None)
+    results, others = (shared.results, shared.runs) if shared is not None else (None, None)
+    process = others.name if others is not None else ""
+    executions = Executions(pool, cache, settings.cache, on_result, results, process)
     run_limits = SharedRateLimiter(RateLimiter(settings.rate_limit, run_limit), counts)
     live_limits = SharedRateLimiter(
         RateLimiter(settings.live_limit, live_limit, what="live run", names=("LIVE_LIMIT", "LIVE_ADDRESS_LIMIT")),
@@ -200,7 +207,7 @@ def create_services(settings: Settings, prepare: str) -> Services:
         picture_limits=SharedRateLimiter(picture_limits, counts),
         pool=pool,
         executions=executions,
-        runs=RunService(settings, pool, executions, run_limits, live_limits),
+        runs=RunService(settings, pool, executions, run_limits, live_limits, others),
         store=store,
         store_health=health,
         metrics=metrics,
@@ -226,11 +233,11 @@ def create_pool(settings: Settings, prepare: str, database: Database) -> PoolInt
     return pool
 
 
-def create_shared_state(settings: Settings) -> SharedState | None:
+def create_shared_state(settings: Settings, database: Database) -> SharedState | None:
     """What web processes behind GRADBOX_QUEUE_URL share; None without it."""
     if not settings.queue_url:
         return None
-    shared: SharedState = importlib.import_module("server.cluster").create_shared_state(settings)
+    shared: SharedState = importlib.import_module("server.cluster").create_shared_state(settings, database)
     return shared
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from server.pool.remote import shared_broker
 from server.rate_limits import RateLimited, RateLimiter, SaveSpace
 from server.settings import Settings
 from server.shared_limits import SharedRateLimiter, SharedSaveSpace
+from server.store.database import Database
 from tests.brokers import SECRET, RedisServer, running_redis
 
 pytest_plugins = ("tests.brokers",)
@@ -42,7 +44,8 @@ def sharing(url: str, work: Callable[[SharedState, SharedState], Awaitable[None]
     """Do this with what two web processes share."""
 
     async def main() -> None:
-        states = [create_shared_state(Settings({}, queue_url=url, secret=each)) for each in (SECRET, secret)]
+        database = Database("", Path("none is opened"))
+        states = [create_shared_state(Settings({}, queue_url=url, secret=each), database) for each in (SECRET, secret)]
         try:
             await work(*states)
         finally:

@@ -67,10 +67,12 @@ class Execution:
 
 
 class Subscription:
-    """One client's share in an execution. readers: requests that wait for it or listen to its events now."""
+    """One client's share in an execution. id: what whoever knows it may read and stop it by. readers: requests that wait for
+    it or listen to its events now.
+    """
 
-    def __init__(self, execution: Execution) -> None:
-        self.id = secrets.token_urlsafe(16)
+    def __init__(self, execution: Execution, id_: str) -> None:
+        self.id = id_
         self.execution = execution
         self.readers = 0
         self.last_read = 0.0  # in the event loop's time
@@ -103,7 +105,8 @@ class SharedResults(Protocol):
 class Executions:
     """capacity: bytes of finished results that can be asked for by id. on_result: called with every result but cached ones.
 
-    shared: what is found where the cache has nothing, and given what the cache is.
+    shared: what is found where the cache has nothing, and given what the cache is. process: the name of this web process,
+    with which the ids of its subscriptions begin; "" where there is no other.
     """
 
     def __init__(
@@ -113,9 +116,10 @@ class Executions:
         capacity: int,
         on_result: Callable[[Job, Result], None],
         shared: SharedResults | None = None,
+        process: str = "",
     ) -> None:
         self._pool, self._cache, self._capacity, self._on_result = pool, cache, capacity, on_result
-        self._shared = shared
+        self._shared, self._process = shared, process
         self._sharing: set[asyncio.Task[None]] = set()
         self._executions: dict[str, Execution] = {}  # unfinished ones, by cache key
         self._subscriptions: dict[str, Subscription] = {}
@@ -143,7 +147,7 @@ class Executions:
         if execution is None or execution.stop.is_set():
             execution = self._executions[key] = Execution(key)
             execution.task = asyncio.create_task(self._execute(execution, job, client))
-        subscription = Subscription(execution)
+        subscription = Subscription(execution, self._new_id())
         self._subscriptions[subscription.id] = subscription
         execution.subscriptions.add(subscription.id)
         execution.active.add(subscription.id)
@@ -153,6 +157,10 @@ class Executions:
             self._remove(subscription)
             raise execution.error
         return subscription
+
+    def answered(self, result: Result) -> Subscription:
+        """A subscription whose result is there already. It can be found by its id once it is retained."""
+        return Subscription(Execution("", result=result), self._new_id())
 
     def get(self, id_: str) -> Subscription | None:
         return self._subscriptions.get(id_)
@@ -257,6 +265,10 @@ class Executions:
             raise
         finally:
             self._finish(execution, job)
+
+    def _new_id(self) -> str:
+        token = secrets.token_urlsafe(16)
+        return f"{self._process}.{token}" if self._process else token
 
     def _keep(self, key: str, body: bytes) -> None:
         self._cache.put(key, body)

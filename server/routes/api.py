@@ -182,7 +182,7 @@ async def findings(
 @router.get("/runs/{id}", response_model=Trace, responses=RUN, summary="The trace of a run, or how far it is")
 async def get_run(request: Request, id_: Id, services: ServicesDep, disconnected: DisconnectedDep) -> Response:
     """200 with the trace once the run is over; 202 before, with its position in the queue."""
-    subscription = services.runs.get(id_)
+    subscription = await services.runs.find(id_)
     if not subscription.execution.done:
         services.executions.expect_reader(subscription)
         return JSONResponse(subscription.describe(), 202)
@@ -194,7 +194,7 @@ async def get_run(request: Request, id_: Id, services: ServicesDep, disconnected
 @router.delete("/runs/{id}", status_code=204, responses={**NO_RUN, 403: ANSWERS[403]}, summary="Stop a run")
 async def stop_run(id_: Id, services: ServicesDep) -> None:
     """Its trace then holds what was recorded until now, with the outcome `cancelled`."""
-    services.executions.stop(services.runs.get(id_))
+    await services.runs.stop(id_)
 
 
 @router.get(
@@ -208,7 +208,7 @@ async def events(request: Request, id_: Id, services: ServicesDep) -> Response:
 
     When the last listener has disconnected, the run is ended some seconds later.
     """
-    subscription = services.runs.get(id_)
+    subscription = await services.runs.find(id_)
     if request.state.is_head:
         return Response(media_type="text/event-stream")
 

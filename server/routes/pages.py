@@ -116,7 +116,7 @@ async def get_run(
     request: Request, id_: Annotated[str, Path(alias="id")], services: ServicesDep, disconnected: DisconnectedDep
 ) -> Response:
     """The same for a run that was started before."""
-    return await run_fragment(request, services, services.runs.get(id_), disconnected)
+    return await run_fragment(request, services, await services.runs.find(id_), disconnected)
 
 
 async def run_fragment(
