@@ -24,7 +24,11 @@ class Guard:
 
     def __init__(self, report_fault: Callable[[BaseException], None]) -> None:
         self._report_fault = report_fault
-        self.busy = False
+        self.busy = self._closed = False
+
+    def close(self) -> None:
+        """Be busy for good."""
+        self.busy = self._closed = True
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
@@ -45,7 +49,7 @@ class Guard:
             if tracing is not None:
                 set_tracing_state(tracing)
             sys.setrecursionlimit(limit)
-            self.busy = False
+            self.busy = self._closed
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -54,4 +58,4 @@ class Guard:
         try:
             yield
         finally:
-            self.busy = busy
+            self.busy = busy or self._closed

@@ -12,6 +12,7 @@ from typing import Any
 from server.language.tree import walk
 from server.wire.records import StatementRecord
 from server.worker import effects
+from server.worker.stack import program_line
 
 STEP, HEAD, CALL, RETURN, VALUE, YIELD, RESUME, CAUGHT, LOOP, LAMBDA = (
     f" {name}" for name in ("step", "head", "call", "return", "value", "yield", "resume", "caught", "loop", "lambda")
@@ -34,13 +35,22 @@ class Statements:
         self._at: dict[tuple[CodeType, int], int | None] = {}
         self._positions: dict[CodeType, list[Any]] = {}
 
-    def add(self, node: ast.stmt, parent: int | None, loop: int | None) -> int:
-        """Its index in the table. parent, loop: the indices of the statement and of the loop that it is in; None for none."""
+    def add_file(self, nodes: list[ast.AST]) -> None:
+        """A file's statements follow; these are all its nodes."""
+        self.numpy_names = effects.numpy_names(nodes)
+        self.handler_names |= effects.handler_names(nodes)
+        self.passes_mutators = self.passes_mutators or effects.passes_mutators(nodes)
+
+    def add(self, node: ast.stmt, parent: int | None, loop: int | None, line_offset: int = 0) -> int:
+        """Its index in the table. parent, loop: the indices of the statement and of the loop that it is in; None for none.
+
+        line_offset: lines of the program's source before the statement's file.
+        """
         self.rows.append(
             {
-                "line": node.lineno,
+                "line": node.lineno + line_offset,
                 "col": node.col_offset,
-                "end_line": node.end_lineno or node.lineno,
+                "end_line": (node.end_lineno or node.lineno) + line_offset,
                 "end_col": node.end_col_offset or node.col_offset,
                 "kind": type(node).__name__,
                 "parent": parent,
@@ -84,7 +94,7 @@ class Statements:
         if not 0 <= index < len(positions) or positions[index][0] is None:
             return None
         line, _, col, _ = positions[index]
-        position, best = (line, col or 0), None
+        position, best = (program_line(code, line), col or 0), None
         for i, row in enumerate(self.rows):
             if (row["line"], row["col"]) <= position < (row["end_line"], row["end_col"]):
                 best = i  # rows are in source order, so the last that holds the place is the innermost
@@ -94,16 +104,14 @@ class Statements:
 class Instrument:
     """Rewrites a tree in place."""
 
-    def __init__(self) -> None:
-        self.statements = Statements()
+    def __init__(self, statements: Statements, line_offset: int) -> None:
+        self.statements, self.line_offset = statements, line_offset
         self.waits = False  # there is a `yield` in it
 
     def module(self, tree: ast.Module) -> ast.Module:
         nodes = walk(tree)
         self.waits = any(isinstance(node, ast.Yield) for node in nodes)
-        self.statements.numpy_names = effects.numpy_names(nodes)
-        self.statements.handler_names = effects.handler_names(nodes)
-        self.statements.passes_mutators = effects.passes_mutators(nodes)
+        self.statements.add_file(nodes)
         tree.body = self.body(tree.body, None, None, head=True)
         if any(isinstance(node, ast.Lambda) for node in nodes):
             tree = Lambdas(self).visit(tree)
@@ -131,7 +139,7 @@ class Instrument:
             first = head and ((k == 0 and is_text(node)) or is_future(node))
             if not first and deferred:
                 out, deferred = out + deferred, []
-            i = self.statements.add(node, parent, loop)
+            i = self.statements.add(node, parent, loop, self.line_offset)
             if first:
                 out.append(node)
                 deferred.append(self.line(STEP, i, node))
@@ -199,7 +207,7 @@ class Instrument:
         """A class body runs as one statement; the methods in it step."""
         for member in ast.iter_child_nodes(node):
             if isinstance(member, Function):
-                self.function(member, self.statements.add(member, i, None))
+                self.function(member, self.statements.add(member, i, None, self.line_offset))
             elif isinstance(member, ast.ClassDef):
                 self.members(member, self.statements.add(member, i, None))
 
@@ -260,7 +268,13 @@ def is_future(node: ast.stmt) -> bool:
     return isinstance(node, ast.ImportFrom) and node.module == "__future__" and not node.level
 
 
-def instrument(tree: ast.Module) -> tuple[ast.Module, Statements]:
-    """The tree with the recorder's calls in it, ready to compile, and the table of its statements."""
-    work = Instrument()
+def instrument(
+    tree: ast.Module, statements: Statements | None = None, line_offset: int = 0
+) -> tuple[ast.Module, Statements]:
+    """The tree with the recorder's calls in it, ready to compile, and the table of its statements.
+
+    statements: the table of the program's other files, to which these are added. line_offset: lines of the program's
+    source before this file.
+    """
+    work = Instrument(Statements() if statements is None else statements, line_offset)
     return work.module(tree), work.statements

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from server.worker import introspection
-from server.worker.stack import PROGRAM
+from server.worker.stack import is_program
 
 OURS = str(Path(__file__).parent) + "/"
 CALLED_BY_KERNELS = torch.__path__[0] + "/_ops.py"
@@ -42,13 +42,30 @@ def unlink_own_frames(first: Any) -> None:
         last = entry
 
 
+def drop_leading_frames(error: BaseException) -> None:
+    """Have an exception's traceback begin with the program's first frame, where it has one."""
+    position = introspection.traceback_of(error)
+    while position is not None and not is_program(position.tb_frame.f_code):
+        position = position.tb_next
+    if position is not None:
+        error.__traceback__ = position
+
+
 def walk_program_stack(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
     """`traceback.walk_stack` of a script: the program's module is the outermost, and nothing of ours lies between.
 
     frame: where to begin; None for the caller of what asks, as `traceback` counts its own frames.
     """
-    if frame is None:
-        frame = sys._getframe(4)
+    yield from walk_without_own(sys._getframe(4) if frame is None else frame, True)
+
+
+def walk_whole_stack(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
+    """`traceback.walk_stack` without what is ours. frame: as for `walk_program_stack`."""
+    yield from walk_without_own(sys._getframe(4) if frame is None else frame, False)
+
+
+def walk_without_own(frame: FrameType | None, to_module: bool) -> Iterator[tuple[FrameType, int]]:
+    """The frames from here outwards and their lines, without ours; to_module: as far as the program's module."""
     kernel: list[FrameType] = []  # frames that one of ours may have called
     while frame is not None:
         if is_called_by_kernel(frame):
@@ -58,7 +75,7 @@ def walk_program_stack(frame: FrameType | None) -> Iterator[tuple[FrameType, int
             kernel.clear()
         else:
             kernel.clear()
-        frame = None if is_module_of_program(frame) else frame.f_back
+        frame = None if to_module and is_module_of_program(frame) else frame.f_back
 
 
 def is_own(frame: FrameType) -> bool:
@@ -70,4 +87,4 @@ def is_called_by_kernel(frame: FrameType) -> bool:
 
 
 def is_module_of_program(frame: FrameType) -> bool:
-    return frame.f_code.co_filename == PROGRAM and frame.f_code.co_name == "<module>"
+    return is_program(frame.f_code) and frame.f_code.co_name == "<module>"

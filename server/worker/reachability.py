@@ -14,7 +14,7 @@ from torch.utils.hooks import RemovableHandle
 
 from server.worker import introspection
 from server.worker.probes.tensors import Tensors
-from server.worker.stack import PROGRAM, has_steps
+from server.worker.stack import has_steps, is_program
 from server.worker.values import ValueEncoder
 
 MAX_FOLLOWED = 2000
@@ -79,7 +79,7 @@ class Reachability:
             return [*gc.get_referents(*cells), value.__defaults__, value.__kwdefaults__, value.__dict__]
         if kind is types.BuiltinFunctionType:
             return [value.__self__]
-        unknown = kind is types.GeneratorType and value.gi_code.co_filename == PROGRAM and not has_steps(value.gi_code)
+        unknown = kind is types.GeneratorType and is_program(value.gi_code) and not has_steps(value.gi_code)
         if unknown or issubclass(kind, RemovableHandle):  # which knows its tensor's hooks and not the tensor
             self.incomplete = True
             return []

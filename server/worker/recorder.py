@@ -27,7 +27,7 @@ from server.worker.probes.probe import ProbeContext
 from server.worker.probes.swap import Swap
 from server.worker.replacements import Replacements
 from server.worker.run_context import RunContext
-from server.worker.stack import PROGRAM, frames_outward, stepping_frame, too_deep
+from server.worker.stack import frames_outward, is_program, program_line, stepping_frame, too_deep
 from server.worker.step_recorder import StepRecorder
 from server.worker.step_requests import (
     CallStep,
@@ -67,7 +67,14 @@ class Recorder:
         self._printed_chars = 0
         self.focus_counts: dict[int, int] | None = None
         self.observer = observer = Observer(context, run.focus, run.statements.may_expose_memory())
-        self._frames = Frames(context, run.module, observer.values, observer.reachability, run.statements.handler_names)
+        self._frames = Frames(
+            context,
+            run.module,
+            observer.values,
+            observer.reachability,
+            run.statements.handler_names,
+            run.hidden_names,
+        )
         self._skipped = SkippedIterations(run.statements, Schedule(self._share_used, run.focus), self._mute)
         self.steps = StepRecorder(run, context, observer, self._frames, self._skipped)
         self.ops = Ops(context, observer.tensors, observer.storages, lambda: not self._skipped.active)
@@ -78,27 +85,27 @@ class Recorder:
     def hooks(self) -> dict[str, Callable[..., Any]]:
         """What the instrumented program calls, by name."""
         return {
-            instrument.STEP: self._step,
-            instrument.HEAD: self._head,
-            instrument.CALL: self._call,
-            instrument.RETURN: self._return,
-            instrument.VALUE: self._value,
-            instrument.YIELD: self._yield,
-            instrument.RESUME: self._resume,
-            instrument.CAUGHT: self._caught,
-            instrument.LOOP: self._loop,
-            instrument.LAMBDA: self._lambda,
+            instrument.STEP: self.on_step,
+            instrument.HEAD: self.on_head,
+            instrument.CALL: self.on_call,
+            instrument.RETURN: self.on_return,
+            instrument.VALUE: self.on_value,
+            instrument.YIELD: self.on_yield,
+            instrument.RESUME: self.on_resume,
+            instrument.CAUGHT: self.on_caught,
+            instrument.LOOP: self.on_loop,
+            instrument.LAMBDA: self.on_lambda,
         }
 
     @contextmanager
     def program_over(self) -> Iterator[None]:
         """After the program: what runs of it now is no part of the trace."""
-        self._closed = True
+        closed, self._closed = self._closed, True
         try:
             with self._guard.held():
                 yield
         finally:
-            self._closed = False
+            self._closed = closed
 
     def _share_used(self) -> float:
         return self.steps.share_used()
@@ -111,18 +118,26 @@ class Recorder:
             observation = self._context.observation
             observation.everything_requested = observation.ops_unobserved = True
 
-    # What the program calls
+    def close(self) -> None:
+        """Record nothing any more, from within a step too: a limit is reached, and the program goes on."""
+        self._closed = True
+        self._guard.close()
+        self._skipped.active = False
+        self.ops.mute(True)
+        self.backward.mute(True)
 
-    def _step(self, i: int) -> None:
-        if self._skipped.active and not self._skipped.is_recorded(sys._getframe(1), i):
+    # What the program calls. frame: where it is; None for that of the caller
+
+    def on_step(self, i: int, *, frame: FrameType | None = None) -> None:
+        frame = frame or sys._getframe(1)
+        if self._skipped.active and not self._skipped.is_recorded(frame, i):
             return
         if not self._guard.busy:
             with self._guard():
-                frame = sys._getframe(1)
                 self._record(StatementStep(i, frame, self._expression_values.pop(id(frame), None)))
 
-    def _head(self, i: int, *test: Any) -> Any:
-        value, frame = test[0] if test else None, sys._getframe(1)
+    def on_head(self, i: int, *test: Any, frame: FrameType | None = None) -> Any:
+        value, frame = test[0] if test else None, frame or sys._getframe(1)
         if self._statements.rows[i]["kind"] in instrument.LOOPS:
             if not self._begin_iteration(frame, i, bool(test) and type(value) is bool and not value):
                 return value
@@ -149,61 +164,64 @@ class Recorder:
             frame, i, path, loop_ended, not self.backward.stack and not self._guard.busy
         )
 
-    def _call(self, _: int) -> None:
-        if too_deep():
-            raise RecursionError("maximum recursion depth exceeded")
-        if self._skipped.active and not self._skipped.is_recorded(sys._getframe(1), None):
+    def on_call(self, _: int, *, frame: FrameType | None = None) -> None:
+        if frame is None:
+            if too_deep():
+                raise RecursionError("maximum recursion depth exceeded")
+            frame = sys._getframe(1)
+        if self._skipped.active and not self._skipped.is_recorded(frame, None):
             return
         if not self._guard.busy:
             with self._guard():
-                frame = sys._getframe(1)
                 self._frames.begin_call(frame)
                 self._record_call(frame)
 
-    def _return(self, i: int, value: Any) -> Any:
-        if self._skipped.active and not self._skipped.is_return_recorded(sys._getframe(1)):
+    def on_return(self, i: int, value: Any, *, frame: FrameType | None = None) -> Any:
+        frame = frame or sys._getframe(1)
+        if self._skipped.active and not self._skipped.is_return_recorded(frame):
             return value
         if not self._guard.busy:
             with self._guard():
-                self._record(ReturnStep(i, sys._getframe(1), value))
+                self._record(ReturnStep(i, frame, value))
         return value
 
-    def _value(self, i: int, value: Any) -> Any:
+    def on_value(self, i: int, value: Any, *, frame: FrameType | None = None) -> Any:
         if not self._guard.busy and not self._skipped.active and (value is not None or i in self._run.displayed):
             with self._guard():
-                self._expression_values[id(sys._getframe(1))] = self.observer.values.encode(value)
+                self._expression_values[id(frame or sys._getframe(1))] = self.observer.values.encode(value)
                 observation = self._context.observation
                 observation.display_text = display_text(value) if i in self._run.displayed else None
         return value
 
-    def _yield(self, i: int, value: Any) -> Any:
-        if self._skipped.active and not self._skipped.is_recorded(sys._getframe(1), i):
-            self._skipped.suspend(sys._getframe(1))
+    def on_yield(self, i: int, value: Any, *, frame: FrameType | None = None) -> Any:
+        frame = frame or sys._getframe(1)
+        if self._skipped.active and not self._skipped.is_recorded(frame, i):
+            self._skipped.suspend(frame)
             return value
         if not self._guard.busy:
             with self._guard():
-                frame = sys._getframe(1)
                 self._record(YieldStep(i, frame, value, self._frames.uid(frame)))
         return value
 
-    def _resume(self, _: int) -> Callable[[Any], Any]:
+    def on_resume(self, _: int, *, frame: FrameType | None = None) -> Callable[[Any], Any]:
         def resume(value: Any) -> Any:
             if not self._guard.busy:
                 with self._guard():
-                    frame = next(f for f in frames_outward(sys._getframe(1)) if f.f_code.co_filename == PROGRAM)
-                    self._frames.resume(frame)
-                    self._skipped.resume(frame)
-                    if self._skipped.is_recorded(frame, self.steps.statement(frame)):
-                        self._record_resume(frame, value)
+                    waiting = next(f for f in frames_outward(sys._getframe(1)) if is_program(f.f_code))
+                    self._frames.resume(waiting)
+                    self._skipped.resume(waiting)
+                    if self._skipped.is_recorded(waiting, self.steps.statement(waiting)):
+                        self._record_resume(waiting, value)
             return value
 
         if self._guard.busy:
             return resume
         with self._guard():
-            return self._frames.suspend(sys._getframe(1), resume)
+            return self._frames.suspend(frame or sys._getframe(1), resume)
+        return resume
 
-    def _caught(self) -> None:
-        frame, error = sys._getframe(1), sys.exc_info()[1]
+    def on_caught(self, *, frame: FrameType | None = None) -> None:
+        frame, error = frame or sys._getframe(1), sys.exc_info()[1]
         hide_own_frames(error)
         if self._guard.busy or (
             self._skipped.active and not self._skipped.is_recorded(frame, self.steps.statement(frame))
@@ -220,13 +238,13 @@ class Recorder:
                     self._record_resume(frame)
                 self._record_raise(error, frame)
 
-    def _loop(self, i: int) -> None:
+    def on_loop(self, i: int, *, frame: FrameType | None = None) -> None:
         if not self._guard.busy:
             with self._guard():
-                self._frames.enter_loop(sys._getframe(1), i)
+                self._frames.enter_loop(frame or sys._getframe(1), i)
 
-    def _lambda(self) -> None:
-        if too_deep():
+    def on_lambda(self, *, frame: FrameType | None = None) -> None:
+        if frame is None and too_deep():
             raise RecursionError("maximum recursion depth exceeded")
         self._context.observation.everything_requested = True
 
@@ -273,7 +291,7 @@ class Recorder:
             self._skipped.end()
         self.observer.stale_views.clear_all()
         with self._guard():
-            frames = [f for f, _ in traceback.walk_tb(traceback_of(error)) if f.f_code.co_filename == PROGRAM]
+            frames = [f for f, _ in traceback.walk_tb(traceback_of(error)) if is_program(f.f_code)]
             if frames:
                 self._record_raise(error, frames[-1], frames)
 
@@ -283,7 +301,7 @@ class Recorder:
         position = traceback_of(error)
         while position is not None:
             code = position.tb_frame.f_code
-            i = self._statements.at(code, position.tb_lasti) if code.co_filename == PROGRAM else None
+            i = self._statements.at(code, position.tb_lasti) if is_program(code) else None
             for loop in self._statements.loops(i, True) if i is not None else ():
                 iterations[loop] = self._skipped.schedule.counts.get(loop, 0)
             position = position.tb_next
@@ -315,6 +333,8 @@ class Recorder:
     # A step
 
     def _record(self, request: StepRequest) -> None:
+        if self._closed:
+            return
         if not isinstance(request, VisitStep):
             self.backward.flush()
         if sys.exc_info()[0] is None:
@@ -339,4 +359,5 @@ class Recorder:
                 line, instruction = position.tb_lineno, position.tb_lasti
             position = position.tb_next
         self._context.observation.everything_requested = True
-        self._record(RaiseStep(self._statements.at(frame.f_code, instruction), frame, line, stack))
+        source_line = program_line(frame.f_code, line)
+        self._record(RaiseStep(self._statements.at(frame.f_code, instruction), frame, source_line, stack))

@@ -5,12 +5,10 @@ Everything done with the source is done here: a hostile one hurts only its own r
 
 import ast
 import builtins
-import json
 import linecache
 import os
 import platform
 import random
-import resource
 import sys
 import time
 import traceback
@@ -21,7 +19,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 import torch
-from pydantic_core import to_json
 
 from server import __version__
 from server.language import paste, policy, repairs
@@ -29,17 +26,14 @@ from server.language.determinism import nondeterministic_names
 from server.wire import limits
 from server.wire.gradient_check import GradientCheck, GradientCheckOptions
 from server.wire.limits import Limit
-from server.wire.link import FaultLine, FocusRecord, JobRecord
+from server.wire.link import FocusRecord, JobRecord
 from server.wire.records import (
-    CostRecord,
     HeaderLineRecord,
     HeaderRecord,
-    LineRecord,
     OutcomeLineRecord,
     OutcomeRecord,
     ProgramRecord,
     RuntimeRecord,
-    StatementRecord,
     StepRecord,
 )
 from server.worker.device_name import device_name
@@ -56,6 +50,7 @@ from server.worker.replacements import Replacements
 from server.worker.run_context import RunContext
 from server.worker.stack import PROGRAM, RECURSION_SLACK, frames_outward
 from server.worker.streams import OutputStream, input_stream
+from server.worker.trace_lines import cost_record, encode_line, statement_records
 
 LIMITS: dict[str, int | float] = {name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE}
 """Limits of a job that names no others: steps, printed characters, tensors alive at once, bytes of the trace."""
@@ -107,16 +102,10 @@ class ProgramRun:
             self._run_program(code, pasted, statements)
 
     def _header(self, pasted: paste.Pasted, statements: Statements) -> HeaderRecord:
-        lines = pasted.source.split("\n")
-        rows: list[StatementRecord] = [
-            {**row, "col": policy.character_column(lines[row["line"] - 1], row["col"]),
-             "end_col": policy.character_column(lines[row["end_line"] - 1], row["end_col"])}
-            for row in statements.rows
-        ]  # fmt: skip
         program: ProgramRecord = {
             "source": pasted.source,
             "lines": pasted.lines,
-            "statements": rows,
+            "statements": statement_records(pasted.source, statements.rows),
             "notices": [notice.model_dump(mode="json", exclude_unset=True) for notice in pasted.notices],
         }
         if pasted.source != self._source:
@@ -239,13 +228,8 @@ class ProgramRun:
 
     def _end(self, outcome: OutcomeRecord, check: GradientCheck | None = None) -> NoReturn:
         """The last line; nothing of the program runs after it: no thread, no exit handler, no destructor."""
-        cost: CostRecord = {
-            "wall_ms": round((time.perf_counter() - self._began) * 1000, 3),
-            "cpu_ms": round((time.process_time() - self._cpu) * 1000, 3),
-            "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-        }
         again = self._recorder.focus_counts if self._recorder is not None and not self._focus else None
-        line: OutcomeLineRecord = {"outcome": outcome, "cost": cost}
+        line: OutcomeLineRecord = {"outcome": outcome, "cost": cost_record(self._began, self._cpu)}
         if again:
             line["again"] = again
         if check is not None:
@@ -283,15 +267,3 @@ def compile_instrumented(tree: ast.Module) -> tuple[Statements, types.CodeType]:
     finally:
         sys.setrecursionlimit(limit)
     return statements, compile(tree, PROGRAM, "exec", dont_inherit=True)
-
-
-def encode_line(value: LineRecord | FaultLine) -> bytes:
-    """The value as a line of JSON. Raises ValueError and TypeError for what JSON can't hold."""
-    try:
-        line = to_json(value, inf_nan_mode="constants")
-    except ValueError:  # half of a character
-        line = b"NaN"
-    if b"NaN" in line or b"Infinity" in line:  # in a text, or as a number, which JSON has not
-        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        line = text.encode("utf-8", "replace")
-    return line + b"\n"

@@ -16,7 +16,8 @@ class RunContext:
 
     module: the program's globals. write: takes a finished step, returns its size in bytes. stop_at_limit: called with
     a limit's name and its value when the run has to end; it does not return. focus: see `Schedule`. displayed: the
-    statements whose value is wanted as an interactive session shows it.
+    statements whose value is wanted as an interactive session shows it. hidden_names: of the module, that are not the
+    program's; None for all that it had before, as long as they are not bound anew.
     """
 
     module: dict[str, Any]
@@ -26,3 +27,4 @@ class RunContext:
     stop_at_limit: Callable[[Limit, float], None]
     focus: FocusRecord
     displayed: frozenset[int] = frozenset()
+    hidden_names: frozenset[str] | None = None

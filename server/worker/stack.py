@@ -8,6 +8,9 @@ from types import CodeType, FrameType
 
 PROGRAM = "<program>"
 
+line_offsets: dict[str, int] = {PROGRAM: 0}
+"""The program's files, by the name that their code has: how many lines of the program's source come before each."""
+
 engine_waits: list[tuple[int, FrameType]] = []
 """Threads and the frames in which they wait for torch's engine, the innermost backward last: the engine goes on in another
 thread where backwards are nested deeply, and on a GPU always."""
@@ -16,18 +19,31 @@ RECURSION_SLACK = 50
 """How far the interpreter's limit lies above the program's: a hook's first frames need room at the deepest call."""
 
 
-def too_deep() -> bool:
-    """Whether the function just entered lies deeper than the program may go; plain CPython would not have entered it."""
+def too_deep(own_frames: int = 2) -> bool:
+    """Whether the function just entered lies deeper than the program may go; plain CPython would not have entered it.
+
+    own_frames: of the recorder, above the function's.
+    """
     try:
-        sys._getframe(2 + sys.getrecursionlimit() - RECURSION_SLACK)
+        sys._getframe(own_frames + sys.getrecursionlimit() - RECURSION_SLACK)
     except ValueError:
         return False
     return True
 
 
+def is_program(code: CodeType) -> bool:
+    """Whether it is code of one of the program's files."""
+    return code.co_filename in line_offsets
+
+
+def program_line(code: CodeType, line: int) -> int:
+    """The line of the program's source for a line of the file that the code is of."""
+    return line + line_offsets.get(code.co_filename, 0)
+
+
 def has_steps(code: CodeType) -> bool:
     """Whether code of the program has steps of its own: the module and functions, not lambdas, comprehensions, classes."""
-    if code.co_filename != PROGRAM:
+    if code.co_filename not in line_offsets:
         return False
     return code.co_name == "<module>" or (
         not code.co_name.startswith("<") and bool(code.co_flags & inspect.CO_OPTIMIZED)
@@ -60,4 +76,4 @@ def stepping_depth(frame: FrameType | None) -> int:
 
 def program_frames(frame: FrameType | None) -> list[FrameType]:
     """The program's frames from this one outwards, the module's first."""
-    return [f for f in frames_outward(frame) if f.f_code.co_filename == PROGRAM][::-1]
+    return [f for f in frames_outward(frame) if f.f_code.co_filename in line_offsets][::-1]

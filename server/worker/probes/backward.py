@@ -167,6 +167,8 @@ class Backward:
 
     def _before(self, current: BackwardPass, uid: str, target: str | None) -> Callable[[Any], None]:
         def prehook(grads: Any) -> None:
+            if self._muted:  # since the pass began
+                return
             with self._context.guard():
                 self.flush()
                 copies = self._copies(grads)
@@ -206,6 +208,8 @@ class Backward:
 
     def _after(self, current: BackwardPass, uid: str) -> Callable[[Any, Any], None]:
         def hook(grad_inputs: Any, _: Any) -> None:
+            if self._muted:
+                return
             with self._context.guard():
                 running = next((r for r in reversed(current.running) if r.visit["node"] == uid), None)
                 if running is not None:
@@ -249,6 +253,10 @@ class Backward:
             handle.remove()
         handles.clear()
         if current is None:
+            return
+        if self._muted:
+            self.stack.remove(current)
+            current.nodes.clear()
             return
         self.flush()
         while current.running:

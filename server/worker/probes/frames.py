@@ -13,7 +13,7 @@ from server.wire.base import Value
 from server.worker.effects import Effects
 from server.worker.probes.probe import ProbeContext
 from server.worker.reachability import MISSING, Reachability, follow_attributes
-from server.worker.stack import PROGRAM, frames_outward, stepping_depth
+from server.worker.stack import frames_outward, is_program, program_line, stepping_depth
 from server.worker.uids import object_ref, reference
 from server.worker.values import ValueEncoder
 
@@ -35,7 +35,8 @@ class GeneratorSentinel:
 class Frames:
     """The program's frames.
 
-    module: the program's globals. handler_names: names that are unbound without a statement that says so.
+    module: the program's globals. handler_names: names that are unbound without a statement that says so. hidden_names:
+    of the module, that are not the program's; None for all that it has now, as long as they are not bound anew.
     iteration_counts: (frame, loop) -> how often the loop has begun an iteration since it was entered, from 0.
     """
 
@@ -46,11 +47,12 @@ class Frames:
         values: ValueEncoder,
         reachability: Reachability,
         handler_names: frozenset[str],
+        hidden_names: frozenset[str] | None = None,
     ) -> None:
         self._context, self._delta, self._uids, self._module = context, context.delta, context.uids, module
         self._values, self._reachability = values, reachability
         self._handler_names = handler_names
-        self._hidden = dict(module)
+        self._hidden = dict(module) if hidden_names is None else {n: module[n] for n in hidden_names if n in module}
         self._uids_by_key: dict[tuple[int, Any], str] = {}
         self._keys: dict[str, tuple[int, Any]] = {}
         self._running: list[str] = []  # the frames reported as running, but for the module's
@@ -137,7 +139,7 @@ class Frames:
         suspended: the frame that is yielding, if one is.
         """
         self._update_frame(
-            self.module_uid, "<module>", self._module_vars(), None, stack[0].f_lineno if stack else None, "running"
+            self.module_uid, "<module>", self._module_vars(), None, line_of(stack[0]) if stack else None, "running"
         )
         seen, caller = [], self.module_uid
         for frame in stack:
@@ -146,7 +148,7 @@ class Frames:
                 continue
             seen.append(uid)
             state: FrameState = "suspended" if uid == suspended else "running"
-            self._update_frame(uid, frame.f_code.co_name, self._locals(frame), caller, frame.f_lineno, state)
+            self._update_frame(uid, frame.f_code.co_name, self._locals(frame), caller, line_of(frame), state)
             caller = uid
         self._running = seen
         for uid in list(self._uids_by_key.values()):
@@ -181,7 +183,7 @@ class Frames:
         for name in {path[0] for path in effects.bound} & free:
             self._update_enclosing(frame.f_back, name)
         facts: entities.Frame = {
-            "line": frame.f_lineno,
+            "line": line_of(frame),
             "state": "suspended" if uid == suspended else "running",
         }
         self._delta.update(uid, facts)
@@ -192,7 +194,7 @@ class Frames:
         """Report a frame that begins or goes on, and those between it and the step's; whether its caller is known."""
         entered: list[FrameType] = []
         for f in frames_outward(frame):
-            if f.f_code.co_filename == PROGRAM:
+            if is_program(f.f_code):
                 uid = self.uid(f)
                 if uid == self.module_uid or uid in self._running:
                     break
@@ -202,11 +204,11 @@ class Frames:
         caller_uid = uid
         if not self._unwind_to(caller_uid):
             return False
-        facts: entities.Frame = {"line": f.f_lineno}
+        facts: entities.Frame = {"line": line_of(f)}
         self._delta.update(caller_uid, facts)
         for f in reversed(entered):
             uid = self.uid(f)
-            self._update_frame(uid, f.f_code.co_name, self._locals(f), caller_uid, f.f_lineno, "running")
+            self._update_frame(uid, f.f_code.co_name, self._locals(f), caller_uid, line_of(f), "running")
             self._running.append(uid)
             caller_uid = uid
         return not self._reachability.incomplete
@@ -258,7 +260,7 @@ class Frames:
     def _update_enclosing(self, frame: FrameType | None, name: str) -> None:
         """A variable of enclosing functions was bound: report it in those that run."""
         for f in frames_outward(frame):
-            if f.f_code.co_filename == PROGRAM and name in (*f.f_code.co_cellvars, *f.f_code.co_freevars):
+            if is_program(f.f_code) and name in (*f.f_code.co_cellvars, *f.f_code.co_freevars):
                 uid, variables = self.uid(f), self._locals(f)
                 if uid in self._delta.state:
                     if name in variables:
@@ -333,6 +335,12 @@ class Frames:
     def enter_loop(self, frame: FrameType, loop: int) -> None:
         """A loop begins anew."""
         self.iteration_counts.pop((self.uid(frame), loop), None)
+
+
+def line_of(frame: FrameType) -> int | None:
+    """The line of the program's source at which a frame is."""
+    line: int | None = frame.f_lineno
+    return None if line is None else program_line(frame.f_code, line)
 
 
 class _ResumeCall:

@@ -1,5 +1,6 @@
 """Uids of the autograd graph's nodes, by a token that lives and dies with each."""
 
+import gc
 import weakref
 from typing import Any
 
@@ -34,6 +35,15 @@ class NodeUids:
             self._tokens[uid] = weakref.ref(token, lambda _: self._dead.append(uid))
         name: str = token.uid
         return name
+
+    def release(self) -> None:
+        """Take the tokens off the nodes that live: the run is over, and nodes may outlive it."""
+        living = [token for ref in self._tokens.values() if (token := ref()) is not None]
+        if living:
+            for metadata in gc.get_referrers(*living):
+                if type(metadata) is dict and isinstance(metadata.get(TOKEN_KEY), Token):
+                    del metadata[TOKEN_KEY]
+        self._tokens.clear()
 
     def collect_dead(self) -> list[str]:
         """The uids of the nodes that died since the last call."""

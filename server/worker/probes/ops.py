@@ -29,7 +29,7 @@ from server.worker.probes.probe import ProbeContext
 from server.worker.probes.storages import Storages
 from server.worker.probes.tensors import Tensors
 from server.worker.probes.uninitialized import MAKERS, Uninitialized
-from server.worker.stack import PROGRAM, frames_outward
+from server.worker.stack import frames_outward, is_program
 
 TORCH = torch.__path__[0] + "/"
 _FUNCTION = TORCH + "autograd/function.py"
@@ -303,7 +303,7 @@ def is_printing(frame: FrameType | None) -> bool:
 def is_called_by_program(frame: FrameType | None) -> bool:
     """Whether the program itself called the operation, or one thin method of torch's on its behalf."""
     for f in torch_frames(frame):
-        if f.f_code.co_filename == PROGRAM:
+        if is_program(f.f_code):
             return True
         if not f.f_code.co_filename.endswith(("torch/_tensor.py", "torch/functional.py", "nn/functional.py")):
             return False
@@ -317,7 +317,7 @@ def is_deepcopy_by_program(frame: FrameType | None) -> bool:
         if f.f_code is not code:
             return False
     caller = next(islice(frames_outward(frame), len(codes), None), None)
-    return caller is not None and caller.f_code.co_filename == PROGRAM
+    return caller is not None and is_program(caller.f_code)
 
 
 def is_in_function_apply(frame: FrameType | None) -> bool:

@@ -1,0 +1,1 @@
+"""The recorder in the process of the user's own program."""

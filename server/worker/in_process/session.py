@@ -1,0 +1,360 @@
+"""Records a program in the process that it runs in, which is the user's: what is put in comes out again.
+
+Nothing is confined or refused here; seeds, threads, arguments, imports and files are the program's own affair.
+"""
+
+import ast
+import contextlib
+import os
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import CodeType, TracebackType
+from typing import Any, Self
+
+import numpy as np
+import torch
+
+from server import __version__
+from server.language import policy
+from server.wire import limits
+from server.wire.limits import Limit
+from server.wire.link import FocusRecord
+from server.wire.records import HeaderRecord, OutcomeLineRecord, OutcomeRecord, RuntimeRecord, StepRecord
+from server.worker import own_frames, stack
+from server.worker.device_name import device_name
+from server.worker.in_process.hooks import Hooks, compile_with_hooks
+from server.worker.in_process.streams import recorded_stream, recorded_warnings
+from server.worker.instrument import Statements
+from server.worker.outcomes import error_record, lines_in_program, refused_outcome
+from server.worker.recorder import Recorder
+from server.worker.run_context import RunContext
+from server.worker.streams import Stream
+from server.worker.trace_lines import cost_record, encode_line, statement_records
+
+RESERVE = 1 << 16
+"""Bytes of the trace that the outcome may need."""
+
+DEFAULT_LIMITS: dict[str, int | float] = {
+    name: row.default for name, row in limits.LIMITS.items() if name in limits.REPEATABLE
+}
+
+_active: list["Session"] = []
+
+
+@dataclass(frozen=True)
+class ProgramFile:
+    """A file of the program. path: as its code names it. name: as it is shown, like `train.py` or `cell 3`."""
+
+    path: str
+    name: str
+    source: str
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """limits: steps, characters printed, tensors, bytes of the trace; where one is reached recording ends and the program
+    goes on. focus: see `thinning.Schedule`. outermost: the program's module is the outermost frame that it knows, as in
+    a script; in a notebook it is not. visible: names of the module from before the session are shown, but for those
+    that begin with `_` and `hidden` ones.
+    """
+
+    limits: dict[str, int | float] = field(default_factory=dict)
+    focus: FocusRecord = field(default_factory=lambda: FocusRecord())
+    title: str = ""
+    outermost: bool = True
+    visible: bool = False
+    hidden: frozenset[str] = frozenset()
+
+
+class Session:
+    """Records between `begin` and `end`; after `end` the process is as before, and `lines` are those of the trace.
+
+    files: what is stepped; the first is the program's main file. One session at a time.
+    """
+
+    def __init__(self, options: SessionOptions, files: list[ProgramFile], space: dict[str, Any] | None = None) -> None:
+        self.options, self.files = options, list(files)
+        self.limits = DEFAULT_LIMITS | options.limits
+        self.statements = Statements()
+        self.statements.passes_mutators = True  # code that is not stepped may change anything
+        self.space: dict[str, Any] = {} if space is None else space
+        self.recorder: Recorder | None = None
+        self.hooks: Hooks | None = None
+        self.last_expression: Any = None
+        self._steps: list[bytes] = []
+        self._size = 0
+        self._offsets: dict[str, int] = {}
+        self._outcome: OutcomeRecord | None = None
+        self._outcome_line: bytes | None = None
+        self._stack = contextlib.ExitStack()
+        self._muted_output = False
+        self._wall = self._cpu = 0.0
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The lines of the trace as a child writes them: header, steps, outcome."""
+        assert self._outcome_line is not None, "the session has not ended"
+        return [encode_line({"header": self._header(), "deterministic": False}), *self._steps, self._outcome_line]
+
+    @property
+    def step_count(self) -> int:
+        """How many steps are recorded so far."""
+        return len(self._steps)
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether it has begun, and neither ended nor reached a limit."""
+        return bool(_active) and _active[-1] is self and self._outcome is None
+
+    # Begin and end
+
+    def begin(self) -> None:
+        """Install what observes. Raises RuntimeError where another session runs."""
+        if _active:
+            raise RuntimeError("a session of gradbox is recording already")
+        self._wall, self._cpu = time.perf_counter(), time.process_time()
+        offset = 0
+        for file in self.files:
+            self._offsets[file.path] = offset
+            offset += line_count(file.source)
+        _active.append(self)
+        self._stack.callback(_active.remove, self)
+        try:
+            self._install()
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _install(self) -> None:
+        hidden = None
+        if self.options.visible:
+            hidden = frozenset(n for n in self.space if n.startswith("_")) | self.options.hidden
+        context = RunContext(
+            self.space, self.statements, self.limits, self._write_step, self._stop_at_limit, self.options.focus,
+            hidden_names=hidden,
+        )  # fmt: skip
+        self.recorder = recorder = Recorder(context)
+        self.hooks = hooks = Hooks(recorder)
+        enter = self._stack.enter_context
+        self._stack.callback(hooks.disconnect)
+        enter(program_files(self._offsets))
+        enter(room_for_own_frames())
+        enter(hidden_own_frames(self.options.outermost))
+        enter(recorded_stream("stdout", self._write_output))
+        enter(recorded_stream("stderr", self._write_output))
+        enter(recorded_warnings(recorder.record_warning, self._without_output))
+        for probe in (recorder.ops, recorder.backward, recorder.swap, recorder.jit):
+            enter(probe)
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Record what is left, and take out what was installed. error: by which the recorded part ended."""
+        if self not in _active:
+            return
+        try:
+            if self._outcome is None:
+                self._record_outcome(error)
+        finally:
+            self._uninstall()
+        assert self._outcome is not None
+        line: OutcomeLineRecord = {"outcome": self._outcome, "cost": cost_record(self._wall, self._cpu)}
+        self._outcome_line = encode_line(line)
+
+    def __enter__(self) -> Self:
+        self.begin()
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: TracebackType | None) -> None:
+        self.end(error)
+
+    def _uninstall(self) -> None:
+        recorder = self.recorder
+        assert recorder is not None
+        recorder.close()
+        self._stack.close()
+        recorder.observer.node_uids.release()
+        self.recorder = self.hooks = None
+
+    def abandon(self) -> None:
+        """In a forked child: record nothing, leave the trace to the parent."""
+        self._outcome = {"status": "finished"}
+        self._uninstall()
+
+    # Running code
+
+    def run(self, code: ast.Module | str, space: dict[str, Any] | None = None, flags: int = 0) -> BaseException | None:
+        """Run the main file's code in `space`, every statement a step; what it raised is returned, not raised.
+
+        code: the file's text or tree. flags: as `compile` takes them. last_expression: the value of the last statement,
+        where that is an expression.
+        """
+        if space is not None and space is not self.space:
+            raise ValueError("the session was made for another namespace")
+        assert self.recorder is not None and self.hooks is not None, "the session has not begun"
+        file = self.files[0]
+        try:
+            compiled = self._compile(code, file, flags)
+        except SyntaxError as error:
+            self._outcome = refused_outcome([policy.syntax_refusal(error, file.source)])
+            return error
+        try:
+            exec(compiled, self.space)
+        except BaseException as error:
+            own_frames.drop_leading_frames(error)
+            own_frames.hide_own_frames(error)
+            self._record_outcome(error)
+            return error
+        finally:
+            self.last_expression = self.hooks.value if self.hooks is not None else None
+        return None
+
+    def _compile(self, code: ast.Module | str, file: ProgramFile, flags: int) -> CodeType:
+        tree = ast.parse(code, file.path) if isinstance(code, str) else code
+        compile(tree, file.path, "exec", flags, dont_inherit=True)  # warns as plain Python does
+        assert self.hooks is not None
+        first = len(self.statements.rows)
+        last = tree.body[-1] if tree.body else None
+        offset = self._offsets[file.path]
+        compiled = compile_with_hooks(tree, file.path, self.statements, offset, self.hooks, flags)
+        if isinstance(last, ast.Expr):
+            rows = self.statements.rows
+            self.hooks.keep_value = max(k for k in range(first, len(rows)) if rows[k]["parent"] is None)
+        return compiled
+
+    # What is recorded
+
+    def _record_outcome(self, error: BaseException | None) -> None:
+        """Record how the program ended, once."""
+        recorder = self.recorder
+        if recorder is None or self._outcome is not None:
+            return
+        line = recorder.steps.line
+        outcome: OutcomeRecord = {"status": "finished"}
+        if error is not None:
+            recorder.record_exception(error)
+            with recorder.program_over():
+                record = error_record(error)
+            outcome = {"status": "raised", "error": {**record, "step": max(recorder.steps.count - 1, 0)}}
+            line = next((line for line, name in lines_in_program(error) if name == "<module>"), line)
+        if self._outcome is None:  # else a limit was reached just now
+            recorder.record_end(line)
+        self._outcome = self._outcome or outcome
+
+    def _write_step(self, step: StepRecord) -> int:
+        if self._outcome is not None:
+            return 0
+        line = encode_line({"step": step})
+        if self._size + len(line) > int(self.limits["trace"]) - RESERVE:
+            self._stop_at_limit("trace", self.limits["trace"])
+            return 0
+        self._steps.append(line)
+        self._size += len(line)
+        return len(line)
+
+    def _stop_at_limit(self, limit: Limit, value: float) -> None:
+        """Record nothing any more; the program goes on at its own speed."""
+        if self._outcome is None and self.recorder is not None and self.hooks is not None:
+            line = self.recorder.steps.line
+            self._outcome = {"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}}
+            self.recorder.close()
+            self.hooks.disconnect()
+
+    def _write_output(self, stream: Stream, text: str) -> None:
+        if not self._muted_output and self._outcome is None and self.recorder is not None:
+            self.recorder.write_output(stream, text)
+
+    @contextlib.contextmanager
+    def _without_output(self) -> Iterator[None]:
+        muted, self._muted_output = self._muted_output, True
+        try:
+            yield
+        finally:
+            self._muted_output = muted
+
+    def _header(self) -> HeaderRecord:
+        source = "".join(with_last_newline(file.source) for file in self.files)
+        if len(self.files) == 1:
+            source = self.files[0].source
+        device = "cuda" if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call]
+        runtime: RuntimeRecord = {
+            "torch": str(torch.__version__),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+            "tracer": __version__,
+            "device": device,
+            "device_name": device_name(device),
+            "seed": torch.initial_seed() & 0xFFFFFFFF,
+            "hash_seed": int(os.environ.get("PYTHONHASHSEED", "0").replace("random", "0") or 0),
+            "threads": torch.get_num_threads(),
+            "limits": self.limits,
+        }
+        lines = source.split("\n")
+        return {
+            "schema": 1,
+            "program": {
+                "source": source,
+                "lines": [k + 1 for k in range(len(lines))],
+                "statements": statement_records(source, self.statements.rows),
+                "notices": [],
+            },
+            "runtime": runtime,
+        }
+
+
+def with_last_newline(source: str) -> str:
+    return source if source.endswith("\n") else source + "\n"
+
+
+def line_count(source: str) -> int:
+    """Lines that a file takes in the program's source."""
+    return with_last_newline(source).count("\n")
+
+
+@contextlib.contextmanager
+def program_files(offsets: dict[str, int]) -> Iterator[None]:
+    """While entered these files are the program's; `offsets` says where each begins, and may grow."""
+    before = stack.line_offsets.copy()
+    stack.line_offsets.clear()
+    stack.line_offsets.update(offsets)
+    try:
+        yield
+    finally:
+        stack.line_offsets.clear()
+        stack.line_offsets.update(before)
+
+
+@contextlib.contextmanager
+def room_for_own_frames() -> Iterator[None]:
+    """While entered the program may go as deep as without the recorder, which needs a few frames of its own."""
+    before = sys.getrecursionlimit()
+    raised = before + stack.RECURSION_SLACK
+    sys.setrecursionlimit(raised)
+    try:
+        yield
+    finally:
+        if sys.getrecursionlimit() == raised:
+            sys.setrecursionlimit(before)
+
+
+@contextlib.contextmanager
+def hidden_own_frames(outermost: bool) -> Iterator[None]:
+    """While entered `traceback` prints a stack without the recorder's frames."""
+    before = traceback.walk_stack
+    walk = own_frames.walk_program_stack if outermost else own_frames.walk_whole_stack
+    setattr(traceback, "walk_stack", walk)
+    try:
+        yield
+    finally:
+        if traceback.walk_stack is walk:
+            setattr(traceback, "walk_stack", before)
+
+
+def _after_fork_in_child() -> None:
+    for session in list(_active):
+        session.abandon()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)

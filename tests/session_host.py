@@ -1,0 +1,68 @@
+"""The process whose forks run programs in sessions of `server.worker.in_process`: see tests.fork_host."""
+
+import builtins
+import contextlib
+import io
+import linecache
+import pickle
+import random
+import resource
+import signal
+import sys
+import tempfile
+import types
+import warnings
+from typing import Any
+
+import numpy
+import torch
+import torch._dynamo
+
+from server.worker.in_process.session import ProgramFile, Session, SessionOptions
+from server.worker.probes import ops
+from tests.fork_host import Request, Write, serve
+from tests.plain_host import CPU_SECONDS, SECONDS, described
+from tests.process_state import process_state
+from tests.referee.torch_facts import facts
+
+
+def handle(request: Request, write: Write) -> None:
+    """Write a pickle of what a session recorded of a program, and of what the program did. This process is a fork for it.
+
+    `lines` of the trace; `printed`, `error`, `facts` as tests.plain_host has them of plain Python; `left`: what is not
+    as it was before the session, but for the numbers of hooks, which are the program's.
+    """
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    signal.alarm(SECONDS)
+    source = request["source"]
+    linecache.cache["<program>"] = (len(source), None, source.splitlines(keepends=True), "<program>")
+    warnings.simplefilter("ignore")
+    random.seed(0)
+    numpy.random.seed(0)
+    torch.manual_seed(0)
+    sys.argv = ["<program>"]
+    module = sys.modules["__main__"] = types.ModuleType("__main__")
+    namespace = vars(module)
+    namespace["__builtins__"] = builtins
+    out = io.StringIO()
+    session = Session(
+        SessionOptions(limits=request["limits"]), [ProgramFile("<program>", "program.py", source)], namespace
+    )
+    result: dict[str, Any] = {"error": None}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(out):
+        before = process_state()
+        session.begin()
+        error = session.run(source)
+        session.end()
+        after = process_state()
+        if error is not None:
+            result["error"] = described(error, source)
+    result["left"] = [name for name in before if before[name] != after[name] and name != "hook numbers"]
+    result |= {"printed": out.getvalue(), "lines": session.lines, "facts": facts(namespace)}
+    write(pickle.dumps(result))
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    ops.register_kernels()
+    serve(handle)
