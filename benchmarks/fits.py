@@ -144,7 +144,7 @@ def wanted(trace: dict[str, Any]) -> Iterator[tuple[dict[str, list[str]], set[st
         for uid, entity in state.items():
             if entity["kind"] == "frame":
                 for name, value in entity["vars"].items():
-                    if (to := ref(value)) in touched and state[to]["kind"] in ("tensor", "array"):
+                    if (to := ref(value)) is not None and to in touched and state[to]["kind"] in ("tensor", "array"):
                         names.setdefault(to, []).append(f"{uid}/{name}")
         if visit and visit["node"] in state:
             names[visit["node"]] = []

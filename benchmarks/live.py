@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     missed = False
     free = "100000/minute"
-    limits = {"live_limit": free, "live_address_limit": free, "request_limit": free, "rate_limit": free}
+    limits: dict[str, Any] = {"live_limit": free, "live_address_limit": free, "request_limit": free, "rate_limit": free}
     with MeasuredServer(live="on", cache=1, **limits) as server, sync_playwright() as play:
         browser = play.chromium.launch(executable_path=path, args=list(FLAGS))
         for name, source in PROGRAMS.items():

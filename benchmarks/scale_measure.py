@@ -30,7 +30,7 @@ from benchmarks.measured_server import ROOT, MeasuredServer, processor_seconds
 from tests import postgres
 
 MANY = "1000000/minute"
-GENEROUS = dict.fromkeys(
+GENEROUS: dict[str, Any] = dict.fromkeys(
     ("request_limit", "rate_limit", "address_limit", "save_limit", "save_address_limit", "picture_limit"), MANY
 )
 WARM_UP = 2.0

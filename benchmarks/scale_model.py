@@ -77,7 +77,7 @@ def run_seconds(measured: dict[str, Any], part: str, assumed: Assumptions) -> fl
     small = sum(usual_load(measured)["processor_ms"][name] for name in names) / 1000
     nets = sum(measured["nets"]["processor_ms"][name] for name in names) / 1000
     limit = assumed.limit_seconds if part == "workers" else nets
-    return small * (1 - assumed.nets - assumed.at_limit) + nets * assumed.nets + limit * assumed.at_limit
+    return float(small * (1 - assumed.nets - assumed.at_limit) + nets * assumed.nets + limit * assumed.at_limit)
 
 
 def usual_load(measured: dict[str, Any]) -> dict[str, Any]:

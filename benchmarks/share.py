@@ -79,7 +79,7 @@ def database(kind: str, server: str) -> Iterator[None]:
 
 
 def measure(kind: str, count: int) -> None:
-    limits = dict.fromkeys(
+    limits: dict[str, Any] = dict.fromkeys(
         ("request_limit", "rate_limit", "address_limit", "save_limit", "save_address_limit", "picture_limit"), MANY
     )
     with MeasuredServer(**limits) as server:
@@ -118,10 +118,11 @@ def measure(kind: str, count: int) -> None:
             (f".svg, the loom of {steps} steps", "/s/{}.svg"),
             (".html", "/s/{}.html"),
         ):
-            print_row(
-                f"{name}, cold", milliseconds(lambda k, path=path: ask(path.format(ids[k + 1])), max(5, count // 4))
-            )
-            print_row(f"{name}, warm", milliseconds(lambda _, path=path: ask(path.format(ids[1])), count))
+            addresses = [path.format(id_) for id_ in ids]
+            cold = milliseconds(lambda k, addresses=addresses: ask(addresses[k + 1]), max(5, count // 4))  # type: ignore[misc]
+            print_row(f"{name}, cold", cold)
+            warm = milliseconds(lambda _, addresses=addresses: ask(addresses[1]), count)  # type: ignore[misc]
+            print_row(f"{name}, warm", warm)
 
 
 def main(count: int) -> None:

@@ -148,7 +148,7 @@ def fetch_trace(address: str, source: str) -> str:
     request = urllib.request.Request(
         f"{address}/api/runs", json.dumps({"source": source}).encode(), {"Content-Type": "application/json"}
     )
-    return urllib.request.urlopen(request).read().decode()
+    return str(urllib.request.urlopen(request).read().decode())
 
 
 def measure_first_load(page: Any, address: str) -> tuple[float, list[str]]:
@@ -185,7 +185,7 @@ def dot(state: dict[str, dict[str, Any]]) -> str:
     for uid, entity in state.items():
         kind = entity["kind"]
         if kind == "storage":
-            cells = next(iter((entity.get("cells") or {}).values()), [])
+            cells: list[Any] = next(iter((entity.get("cells") or {}).values()), [])
             values = "|".join(str(cell) for cell in cells[:36] if not isinstance(cell, dict))
             lines.append(f'{uid} [shape=record label="{uid}|{values}"]')
         elif kind == "tensor":
@@ -208,7 +208,7 @@ def measure_graphviz(browser: Any, trace: dict[str, Any]) -> float:
     page.add_script_tag(url="viz.js")
     took = page.evaluate(REDRAW, [dot(state) for i, state in enumerate(states(trace)) if i in every])
     page.context.close()
-    return median(took)
+    return float(median(took))
 
 
 def measure_heap(page: Any) -> tuple[float, int]:

@@ -19,6 +19,7 @@ import torch._dynamo  # or the first optimizer pays for it
 
 from benchmarks.other_tracers import MODULES, TOOLS, measure
 from benchmarks.programs import STEPS, adam, adam_loop, beside_living_tensors, chain, loop, rebind
+from server.wire.link import JobRecord
 from server.worker.probes import ops
 from server.worker.run import run
 
@@ -53,7 +54,7 @@ def run_in_child(work: Work) -> dict[str, Any]:
         os.close(reading)
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 2)
-        totals = {"bytes": 0, "steps": 0, "status": "died"}
+        totals: dict[str, Any] = {"bytes": 0, "steps": 0, "status": "died"}
 
         def write(data: bytes) -> None:
             totals["bytes"] += len(data)
@@ -90,7 +91,7 @@ def cost(source: str, limits: dict[str, int], times: int = 3) -> Cost:
     """The cost of a program: the fastest of so many runs, plain and traced."""
     code = compile(source, "<program>", "exec")
     plain = min(run_in_child(lambda _: exec(code, {}))["seconds"] for _ in range(times))
-    job = {"source": source, "limits": limits}
+    job: JobRecord = {"source": source, "limits": {**limits}}
     traced = min((run_in_child(lambda write: run(job, write)) for _ in range(times)), key=lambda run: run["seconds"])
     return Cost(plain, traced["seconds"], traced["steps"], traced["bytes"], traced["status"])
 

@@ -3,9 +3,9 @@
 import signal
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from server.wire.link import JobRecord, WorkerOptions
+from server.wire.link import WorkerOptions
 from server.worker import prepare as recorder
 from server.worker.child import Worker
 from server.worker.run import ProgramRun
@@ -19,7 +19,7 @@ def prepare(options: WorkerOptions) -> Worker:
     return replace(recorder.prepare(options), run=run)
 
 
-def run(job: JobRecord, write: Callable[[bytes], None]) -> NoReturn:
+def run(job: Any, write: Callable[[bytes], None]) -> NoReturn:
     """Run the program and end it in good order when its time is over: so it would be, if a signal could get through."""
     running = ProgramRun(job, write)
     signal.signal(signal.SIGALRM, lambda *_: running._stop_at_limit("wall", WALL))

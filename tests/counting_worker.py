@@ -4,8 +4,9 @@ import json
 import resource
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
-from server.wire.link import JobRecord, WorkerOptions
+from server.wire.link import WorkerOptions
 from server.worker import prepare as recorder
 from server.worker.child import Worker
 from server.worker.run import run
@@ -16,7 +17,7 @@ def prepare(options: WorkerOptions) -> Worker:
     return replace(recorder.prepare(options), run=run_counted)
 
 
-def run_counted(job: JobRecord, write: Callable[[bytes], None]) -> None:
+def run_counted(job: Any, write: Callable[[bytes], None]) -> None:
     """Run the program; the fields `faults` and `faults_before_header` are added to the outcome's line."""
     before = faults()
     header = 0

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from server.wire.link import JobRecord
 from server.worker.observation import Observation
 from server.worker.observer import Observer
 from server.worker.run import run
@@ -44,10 +45,10 @@ def comparing(report: Callable[[dict[str, Any]], None]) -> Callable[..., Any]:
     return observe
 
 
-def record(job: dict[str, Any], write: Callable[[bytes], None]) -> None:
+def record(job: JobRecord, write: Callable[[bytes], None]) -> None:
     """Run the job in this process, which is a fork made for it, and write what its steps missed as JSON."""
     missed: list[dict[str, Any]] = []
-    Observer.observe = comparing(missed.append)  # type: ignore[method-assign]
+    Observer.observe = comparing(missed.append)
 
     def end(line: bytes) -> None:
         if line.startswith((b'{"outcome"', b'{"fault"')):

@@ -22,7 +22,7 @@ class Account:
     def listen(self, root: torch.Tensor) -> None:
         self.given.clear()
         self.sent.clear()
-        nodes = [root.grad_fn]
+        nodes: list[Any] = [root.grad_fn]
         for node in nodes:
             node.register_prehook(lambda grads, node=node: self.given.__setitem__(node, copied(grads)))
             node.register_hook(lambda sent, _given, node=node: self.sent.__setitem__(node, copied(sent)))
@@ -58,12 +58,12 @@ def account(source: str, names: list[str]) -> list[dict[str, Any]]:
 
     scope: dict[str, Any] = {"__name__": "__main__"}
     torch.manual_seed(0)
-    torch.Tensor.backward = listened  # type: ignore[method-assign, assignment]
+    torch.Tensor.backward = listened
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(source, "<program>", "exec"), scope)
     finally:
-        torch.Tensor.backward = backward  # type: ignore[method-assign]
+        torch.Tensor.backward = backward
     return [listening.of(eval(name, scope)) for name in names]
 
 

@@ -66,7 +66,7 @@ class LifetimeLog:
         if tensor.is_leaf and tensor.grad is not None:
             self._tensor(f"{name}.grad", tensor.grad)
         # a view whose base was written gets another node when it is asked for one: that would be the log's doing
-        nodes = [tensor.grad_fn] if not tensor._is_view() and tensor.grad_fn is not None else []
+        nodes: list[Any] = [tensor.grad_fn] if not tensor._is_view() and tensor.grad_fn is not None else []
         for node in nodes:
             if _KEY not in node.metadata:
                 token = node.metadata[_KEY] = Token()
@@ -77,8 +77,9 @@ class LifetimeLog:
     def _saved(self, name: str, node: Any) -> None:
         for slot in dir(node):
             saved = getattr(node, slot) if slot.startswith("_raw_saved_") else None
-            if isinstance(saved, torch._C._autograd.SavedTensor) and isinstance(saved.data, torch.Tensor):
-                self._storage(f"{slot} in {name}", saved.data)
+            data = getattr(saved, "data") if isinstance(saved, torch._C._autograd.SavedTensor) else None  # noqa: B009
+            if isinstance(data, torch.Tensor):
+                self._storage(f"{slot} in {name}", data)
 
     def _storage(self, name: str, tensor: torch.Tensor) -> None:
         if tensor.layout == torch.strided and not torch._C._functorch.is_functorch_wrapped_tensor(tensor):

@@ -52,7 +52,7 @@ OPERATIONS: dict[str, Operation] = {
     "add_": lambda a: a.add_(0),
     "detach_": lambda a: a.detach_(),
     "set_data": set_data,
-    "set_": lambda a: a.set_(a.detach().clone()),
+    "set_": lambda a: a.set_(a.detach().clone()),  # type: ignore[call-overload]
     "to_same": lambda a: a.to(a.dtype),
     "to_device": lambda a: a.to(a.device),
     "cpu": lambda a: a.cpu(),
@@ -70,10 +70,10 @@ OPERATIONS: dict[str, Operation] = {
     "numpy": lambda a: torch.from_numpy(a.numpy()),
     "detach_numpy": lambda a: torch.from_numpy(a.detach().numpy()),
     "asarray": lambda a: torch.from_numpy(np.asarray(a.detach())),
-    "memoryview": lambda a: torch.frombuffer(memoryview(a.detach().numpy()), dtype=torch.float32),
-    "dlpack": lambda a: torch.from_dlpack(a.detach()),
+    "memoryview": lambda a: torch.frombuffer(memoryview(a.detach().numpy()), dtype=torch.float32),  # type: ignore[arg-type]
+    "dlpack": lambda a: torch.from_dlpack(a.detach()),  # type: ignore[attr-defined]
     "storage": lambda a: torch.empty(0).set_(a.untyped_storage(), 0, a.shape, a.stride()),
-    "set_to": lambda a: torch.empty(0).set_(a.detach()),
+    "set_to": lambda a: torch.empty(0).set_(a.detach()),  # type: ignore[call-overload]
     "state_dict": state_dict,
     "swap_tensors": swap,
     "view": lambda a: a.view(3, 2),

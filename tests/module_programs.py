@@ -102,7 +102,7 @@ def body(of: str) -> str:
     """The statements for a class, after HEAD: each of its modules in train and in eval, called with each of its inputs."""
     if of in HOLDERS:
         source = HOLDER.format(*HOLDERS[of])
-        makes = [(LINE, ("x",), "Holder()")]
+        makes: list[tuple[dict[str, str], tuple[str, ...], str]] = [(LINE, ("x",), "Holder()")]
     else:
         source = ""
         makes = [(case.given, case.calls, f"nn.{make}") for case in CASES for make in case.makes if name(make) == of]

@@ -205,8 +205,8 @@ def counters(picture: Picture, state: State) -> Iterator[str]:
     for card in picture["handles"]:
         if card["counter"] and card["counter"] not in badges:
             yield f"{card['uid']} without the badge of {card['counter']}"
-        badge = badges.get(card["counter"])
-        if badge and not card["owner"] and badge["row"] == card["row"] and not card["quiet"]:
+        worn = badges.get(card["counter"])
+        if worn and not card["owner"] and worn["row"] == card["row"] and not card["quiet"]:
             top, bottom = badge["box"][1], badge["box"][1] + badge["box"][3]
             middle = card["box"][1] + card["box"][3] / 2
             if not top - 1 <= middle <= bottom + 1:

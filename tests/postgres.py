@@ -44,8 +44,24 @@ def running(bin_: Path, host: str = "127.0.0.1") -> Iterator[str]:
     try:
         if someone:
             shutil.chown(folder, someone["user"])
-        arguments = {"cwd": folder, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, **someone}
-        making = [bin_ / "initdb", "-D", folder / "data", "-U", "gradbox", "-A", "trust", "-E", "UTF8", "--no-locale"]
+        arguments: dict[str, Any] = {
+            "cwd": folder,
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.DEVNULL,
+            **someone,
+        }
+        making: list[str | Path] = [
+            bin_ / "initdb",
+            "-D",
+            folder / "data",
+            "-U",
+            "gradbox",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--no-locale",
+        ]
         subprocess.run([*making, "--no-sync"], check=True, stderr=subprocess.PIPE, **arguments)
         with (folder / "data" / "pg_hba.conf").open("a") as access:
             access.write(f"host all all {host}/24 trust\n")

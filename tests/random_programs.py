@@ -191,7 +191,7 @@ Kinds = list[tuple[float, Callable[[], list[str]]]]
 class Writer:
     """Writes one program."""
 
-    IMPORTS = ("import copy", "", "import numpy as np", "import torch", "", "kept = []")
+    IMPORTS: tuple[str, ...] = ("import copy", "", "import numpy as np", "import torch", "", "kept = []")
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)

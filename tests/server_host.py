@@ -94,7 +94,8 @@ def run_command(request: Request, streams: list[int]) -> int:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
-    resource.setrlimit(resource.RLIMIT_NOFILE, tuple(request["descriptors"]))
+    soft, hard = request["descriptors"]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["folder"])

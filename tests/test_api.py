@@ -145,6 +145,7 @@ def test_not_ready_while_the_workers_start() -> None:
     app = create_app(Settings({}))
     with TestClient(app, base_url="http://127.0.0.1") as client:
         assert client.get("/readyz").status_code in (200, 503)
+        assert client.portal is not None
         client.portal.call(app.state.services.pool.zygote._disconnect)
         assert client.get("/readyz").status_code == 503
 

@@ -115,7 +115,7 @@ def test_another_word_is_none(client: TestClient, word: str) -> None:
 
 def test_a_script_says_it_with_each_request(client: TestClient) -> None:
     for headers in (basic(WORD), basic(WORD, ""), {"authorization": "Bearer " + WORD.encode().decode("latin-1")}):
-        sent = {name: value.encode("latin-1") for name, value in headers.items()}
+        sent: Any = {name: value.encode("latin-1") for name, value in headers.items()}
         answer = client.get("/api/schema", headers=sent)
         assert answer.status_code == 200 and SESSION_COOKIE not in answer.cookies
         assert client.post("/api/runs", json={"source": "x = 1"}, headers=sent).status_code == 200

@@ -28,7 +28,7 @@ LOSS = AliveName(name="loss", kind="tensor", shape=[], dtype="torch.float32", re
 COUNT = AliveName(name="n", kind="tensor", shape=[2], dtype="torch.int64")
 NET = AliveName(name="net", kind="module", type="Linear")
 ALIVE = [Y, W, X, LOSS, COUNT, NET]
-SHAPES = ([], [1], [2], [3], [2, 3], [3, 2], [1, 3], [2, 2, 3], [0])
+SHAPES: tuple[list[int], ...] = ([], [1], [2], [3], [2, 3], [3, 2], [1, 3], [2, 2, 3], [0])
 
 
 def ask(path: str, **query: Any) -> httpx.Response:
@@ -140,7 +140,7 @@ def cases() -> list[tuple[str, dict[str, list[int]], dict[str, str]]]:
     """Operands of each rule, of many shapes, with the texts that go into the other holes."""
     found = []
     for operation, (names, _) in RULES.items():
-        texts = [{}]
+        texts: list[dict[str, str]] = [{}]
         row = ROWS[operation][1]
         written = {hole.name for hole in row.holes}
         if "dim" in written:

@@ -174,7 +174,7 @@ def test_what_came_encrypted_gets_a_cookie_that_stays_so(asked: dict[str, Any], 
 def test_the_address_is_the_last_that_no_trusted_proxy_wrote_of_another(
     peer: str | None, forwarded: str | list[str] | None, expected: str
 ) -> None:
-    asked = scope(peer, **({} if forwarded is None else {"x_forwarded_for": forwarded}))
+    asked = scope(peer) if forwarded is None else scope(peer, x_forwarded_for=forwarded)
     assert client_address(asked, PROXIES) == expected
 
 

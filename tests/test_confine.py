@@ -134,7 +134,7 @@ def test_what_root_lacks_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda _: os._exit(3), lambda _: True, "a process that tried it ended with 3"),
         (lambda _: signal.raise_signal(signal.SIGTERM), lambda _: True, "a process that tried it ended with -15"),
         (lambda _: confine.prctl(-1), lambda _: True, "Invalid argument"),
-        (lambda _: {}["x"], lambda _: True, "KeyError: 'x'"),
+        (lambda _: dict[str, int]()["x"], lambda _: True, "KeyError: 'x'"),
     ],
 )
 def test_a_trial_ends_whatever_a_layer_does(

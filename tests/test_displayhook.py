@@ -226,4 +226,5 @@ def test_what_is_endless_is_not_shown() -> None:
 def test_only_where_an_output_stands_beside() -> None:
     recorded = trace(">>> 1\n>>> 2\n2\n>>> 3; 4\n3\n")
     assert {step["line"]: step["shown"] for step in recorded["steps"] if "shown" in step} == {2: "2", 3: "4"}
-    assert expressions_with_output([], [{"kind": "Expr", "line": 1, "end_line": 1, "parent": None}]) == frozenset()
+    rows: Any = [{"kind": "Expr", "line": 1, "end_line": 1, "parent": None}]
+    assert expressions_with_output([], rows) == frozenset()

@@ -149,4 +149,4 @@ def test_room_is_for_one_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "total_memory", lambda: 10_000_000_000)
     assert machine.max_workers(1_000_000_000) == 8
     monkeypatch.setattr(machine, "total_memory", lambda: 1_000_000_000)
-    assert machine.max_workers(1_000_000_000) == 1 and doctor.total_memory() > 0
+    assert machine.max_workers(1_000_000_000) == 1 and doctor.total_memory() > 0  # type: ignore[attr-defined]

@@ -158,7 +158,7 @@ def test_what_is_heard_of_a_run() -> None:
     async def work(executions: Executions, _: list[Result]) -> None:
         first = await executions.subscribe(job("sleep 0.4"), ANN)
         second = await executions.subscribe(job("finish"), BOB)
-        assert await asyncio.gather(states(executions, first), states(executions, second)) == [
+        assert list(await asyncio.gather(states(executions, first), states(executions, second))) == [
             ["running", "done"],
             ["queued", "running", "done"],
         ]
@@ -217,7 +217,7 @@ def test_finished_runs_are_forgotten_after_a_while(monkeypatch: pytest.MonkeyPat
             subscription = await executions.subscribe(job(f"finish {k}"), ANN)
             await executions.result(subscription)
             assert executions.get(subscription.id) is subscription
-        for _ in range(100):
+        for _attempt in range(100):
             await asyncio.sleep(0.05)
             if not executions._subscriptions:
                 break

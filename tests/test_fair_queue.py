@@ -93,7 +93,7 @@ def record_served(scheduler: FairScheduler) -> list[str]:
         given.append(name)
         serve(name, waiting)
 
-    scheduler.serve = note  # type: ignore[method-assign]
+    scheduler.serve = note  # type: ignore[assignment]
     return given
 
 

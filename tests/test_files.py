@@ -33,7 +33,7 @@ NAMES = [
 def test_an_archive_has_the_bytes_that_torch_writes(contents: str, name: str, tmp_path: Path) -> None:
     value = CONTENTS[contents]
     torch.save(value, tmp_path / name)
-    torch.save(value, buffer := _Buffer())
+    torch.save(value, buffer := _Buffer())  # type: ignore[arg-type]
     assert rename_archive(buffer.data, archive_name(name), 64) == (tmp_path / name).read_bytes()
 
 

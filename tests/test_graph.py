@@ -1,5 +1,7 @@
 """The autograd graph: nodes, edges, saved slots and their states, paths cut, and every visit of a backward."""
 
+from typing import Any
+
 import pytest
 
 from tests.plain_python import run_plain
@@ -8,7 +10,7 @@ from tests.tracing import Replay, at, events, printed, trace
 IMPORT = "import torch\nimport numpy as np\nx = torch.tensor([1., 2.], requires_grad=True)\n"
 
 
-def states(recorded: dict, upto: int | None = None) -> dict[str, str]:
+def states(recorded: dict[str, Any], upto: int | None = None) -> dict[str, str]:
     """`node name.slot` -> state, of the nodes alive."""
     state = Replay(recorded, upto).state
     return {

@@ -5,6 +5,7 @@ import gzip
 import json
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,7 @@ def keeping(url: str, work: Callable[..., Awaitable[None]], capacity: int = 1 <<
 
 
 def test_a_result_of_one_is_found_by_the_other(redis: RedisServer) -> None:
-    async def work(one: KeptResults, other: KeptResults, broker: shared_broker.Redis) -> None:
+    async def work(one: KeptResults, other: KeptResults, broker: Any) -> None:
         assert await other.get("a") is None
         await one.put("a", TRACE)
         assert await other.get("a") == TRACE and await other.get("b") is None
@@ -67,7 +68,7 @@ def test_a_result_of_one_is_found_by_the_other(redis: RedisServer) -> None:
 
 
 def test_what_nobody_with_the_secret_wrote_there_is_none(redis: RedisServer) -> None:
-    async def work(one: KeptResults, other: KeptResults, broker: shared_broker.Redis) -> None:
+    async def work(one: KeptResults, other: KeptResults, broker: Any) -> None:
         await one.put("a", TRACE)
         entry = await broker.get(PREFIX + "a")
         forger = KeptResults(one._broker, b"another secret", 1 << 20, ROOM)
@@ -87,7 +88,7 @@ def test_what_nobody_with_the_secret_wrote_there_is_none(redis: RedisServer) -> 
 
 
 def test_what_is_no_trace_is_none_though_it_is_sealed(redis: RedisServer) -> None:
-    async def work(one: KeptResults, other: KeptResults, _: shared_broker.Redis) -> None:
+    async def work(one: KeptResults, other: KeptResults, _: Any) -> None:
         for body in (b"no gzip", gzip.compress(b"{}"), gzip.compress(b'{"schema":1,"steps":[1]}'), TRACE + TRACE, b""):
             await one.put("a", body)
             assert await other.get("a") is None
@@ -98,7 +99,7 @@ def test_what_is_no_trace_is_none_though_it_is_sealed(redis: RedisServer) -> Non
 
 
 def test_sizes_are_bounded_and_the_oldest_go_first(redis: RedisServer) -> None:
-    async def work(one: KeptResults, other: KeptResults, broker: shared_broker.Redis) -> None:
+    async def work(one: KeptResults, other: KeptResults, broker: Any) -> None:
         await one.put("large", bytes(1002))
         assert not await broker.exists(PREFIX + "large")
         for k in range(30):
@@ -120,7 +121,7 @@ def test_sizes_are_bounded_and_the_oldest_go_first(redis: RedisServer) -> None:
 
 
 def test_without_redis_nothing_is_kept_and_nothing_fails(redis: RedisServer) -> None:
-    async def work(one: KeptResults, other: KeptResults, _: shared_broker.Redis) -> None:
+    async def work(one: KeptResults, other: KeptResults, _: Any) -> None:
         await one.put("a", TRACE)
         await asyncio.to_thread(redis.end)
         await one.put("b", TRACE)
@@ -136,7 +137,7 @@ def test_a_bomb_is_not_unpacked() -> None:
 
 @pytest.mark.slow
 def test_a_large_one_is_read_in_a_process(redis: RedisServer) -> None:
-    async def work(one: KeptResults, other: KeptResults, _: shared_broker.Redis) -> None:
+    async def work(one: KeptResults, other: KeptResults, _: Any) -> None:
         trace = json.loads(gzip.decompress(TRACE))
         trace["program"]["source"] = "x = 1\n" * 100_000
         for steps, valid in ((trace["steps"], True), ([{"i": "no number"}], False)):
@@ -150,7 +151,7 @@ def test_a_large_one_is_read_in_a_process(redis: RedisServer) -> None:
 
 @pytest.mark.slow
 def test_a_run_of_one_process_is_none_in_the_other(redis: RedisServer) -> None:
-    async def work(one: KeptResults, other: KeptResults, _: shared_broker.Redis) -> None:
+    async def work(one: KeptResults, other: KeptResults, _: Any) -> None:
         pool = Pool(Settings({}, sandbox="off"), STAND_IN)
         ended: list[Result] = []
         first, second = (

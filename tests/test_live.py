@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.page_driver import paste, run
 from tests.test_access import axe
-from tests.test_page import paste, run
 
 SOURCE = "import torch\na = torch.tensor([1., 2.], requires_grad=True)\nb = a * 2\nb.sum().backward()\n"
 SHOWN = "() => [...document.querySelectorAll('#stage [data-name]')].map((tag) => tag.dataset.name)"

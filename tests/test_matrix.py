@@ -137,8 +137,8 @@ def test_json_csv_and_page_have_the_same_cells(site: str, measured: MatrixDocume
     assert len(lines) == CELLS
     document = {operation.name: operation for operation in measured.operations}
     for line in lines:
-        situation = ".".join(line[name] for name in ("tensor", "memory", "mode"))
-        cell = document[line["operation"]].cells[situation][line["property"]]
+        key = ".".join(line[name] for name in ("tensor", "memory", "mode"))
+        cell = document[line["operation"]].cells[key][line["property"]]
         assert (line["verdict"], line["detail"]) == (cell.verdict, cell.detail)
     for situation in (SITUATIONS[0], SITUATIONS[11]):
         query = f"tensor={situation.tensor}&memory={situation.memory}&mode={situation.mode}"

@@ -20,6 +20,7 @@ import pytest
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
+from server.wire.records import OutcomeRecord
 from server.worker.run import ProgramRun
 from tests.fork_host import write_all
 
@@ -58,9 +59,9 @@ RAISES = ("exception",)
 class Again(ProgramRun):
     """A run that leaves its process alive."""
 
-    outcome: dict[str, Any]
+    outcome: OutcomeRecord
 
-    def _end(self, outcome: dict[str, Any]) -> Any:
+    def _end(self, outcome: OutcomeRecord, _: Any = None) -> Any:
         self.outcome = outcome
 
 

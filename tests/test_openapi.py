@@ -198,7 +198,7 @@ def printed_examples(described: dict[str, Any], path: str) -> list[dict[str, Any
     exclusive = {name for choice in schema.get("oneOf", ()) for name in choice["required"]}
     together = {name: value for name, value in fields.items() if name not in exclusive}
     choices = [{**together, name: fields[name]} for name in sorted(exclusive)] or [together]
-    return schema.get("examples", []) + choices
+    return [*schema.get("examples", []), *choices]
 
 
 POSTS = [path for method, path, _ in OPERATIONS if method == "POST" and "{" not in path]
@@ -242,7 +242,7 @@ def test_requests_made_of_the_description(
             suppress_health_check=list(HealthCheck),
         )
         @given(case=operation.as_strategy(generation_mode=mode))
-        def hold(case: schemathesis.Case) -> None:
+        def hold(case: schemathesis.Case[Any]) -> None:
             answer = case.call(base_url=site.address, session=session)
             if (path, answer.status_code) == ("/oembed", 501):  # as its standard has it, for a format that we have not
                 ProblemReply.model_validate_json(answer.content)

@@ -138,6 +138,6 @@ def test_every_thumbnail_shows_numbers_that_plain_python_has(workers: Workers) -
     for source, row, svg in zip(sources, ROWS, drawn, strict=True):
         tensors = plain_run(source)["tensors"].values()
         numbers = [float(value) for facts in tensors for key in ("values", "grad") for value in facts.get(key) or []]
-        if any(shown not in map(pytest.approx, numbers) for shown in shown_numbers(svg)):
+        if any(shown not in [pytest.approx(number) for number in numbers] for shown in shown_numbers(svg)):
             strange.add(row.name)
     assert strange <= RANDOM_MEMORY | LARGER_MEMORY

@@ -18,7 +18,7 @@ from tests import drawn_scenarios
 from tests.tracing import ROOT, trace
 
 FOLDER = Path(__file__).parent / "pictures"
-PICTURES = {name: ("step", name, {}) for name in drawn_scenarios.NAMES} | {
+PICTURES: dict[str, tuple[str, str, dict[str, str]]] = {name: ("step", name, {}) for name in drawn_scenarios.NAMES} | {
     "clone.dark": ("step", "clone", {"theme": "dark"}),
     "silent.zh": ("step", "silent", {"language": "zh"}),
     "clone.loom": ("loom", "clone", {}),

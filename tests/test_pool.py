@@ -106,7 +106,7 @@ def test_a_program_that_leaves_its_group_is_killed_all_the_same(pooled: Pooled) 
         trace = await run(pool, "elsewhere")
         assert trace.outcome.stopped is not None and trace.outcome.stopped.limit == "wall"
         with pytest.raises(ProcessLookupError):
-            os.kill(int(trace.steps[1].value), 0)  # type: ignore[call-overload]
+            os.kill(int(trace.steps[1].value), 0)  # type: ignore[arg-type]
 
     pooled(work, wall=1.0)
 

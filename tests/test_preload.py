@@ -91,7 +91,7 @@ for line in sys.stdin:
     print(told or "null", file=sys.__stdout__, flush=True)
 """
 
-Ask = Callable[[str], dict[str, Any]]
+Ask = Callable[..., dict[str, Any]]
 
 
 def host(kind: str, empty: Path) -> Iterator[Ask]:

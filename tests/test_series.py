@@ -49,7 +49,7 @@ def client(new_database: DatabaseFactory) -> Iterator[TestClient]:
 
 
 def series_of(*programs: str, title: str = "A series") -> str:
-    return canonical(SeriesContent(title=title, items=[{"program": id_} for id_ in programs]))  # type: ignore[list-item]
+    return canonical(SeriesContent(title=title, items=[{"program": id_} for id_ in programs]))  # type: ignore[misc]
 
 
 def post(client: TestClient, *items: dict[str, Any], **fields: Any) -> Any:
@@ -142,7 +142,11 @@ def test_an_archive_carries_series_too(
 
 def test_saving_twice_is_saving_once_and_the_twins_say_it(client: TestClient) -> None:
     one, two = saved(client, title="One"), saved(client, title="Two")
-    items = [{"program": one.id, "note": "see\nthis", "step": 1}, {"program": two.id}, {"program": one.id}]
+    items: list[dict[str, Any]] = [
+        {"program": one.id, "note": "see\nthis", "step": 1},
+        {"program": two.id},
+        {"program": one.id},
+    ]
     first, second = (post(client, *items, description="for a week", language="zh") for _ in range(2))
     assert (first.status_code, second.status_code) == (201, 200) and first.json() == second.json()
     reply = SeriesReply.model_validate(first.json())

@@ -119,12 +119,12 @@ def test_one_that_is_away_and_comes_back_is_told(new_database: DatabaseFactory) 
         watch = StoreHealth(store, clock)
         await store.save(content(), b"trace", MADE)
         assert (await watch.refresh()).reachable
-        real, store.database.reading = store.database.reading, Database(GONE, Path()).reading  # type: ignore[method-assign]
+        real, store.database.reading = store.database.reading, Database(GONE, Path()).reading
         clock.now += MAX_AGE
         answer = await watch.refresh()
         assert answer.reachable is False and answer.why == "ConnectionRefusedError" and "127.0.0.1" in answer.detail
         assert answer.totals is not None and answer.totals.programs == 1  # what is known from before
-        store.database.reading = real  # type: ignore[method-assign]
+        store.database.reading = real
         clock.now += MAX_AGE
         assert (await watch.refresh()).reachable and not watch.state.why
 

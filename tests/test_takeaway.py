@@ -29,7 +29,7 @@ def take(page: Any, file: str, folder: Path) -> Path:
     page.locator("#takeaway").click()
     with page.expect_download() as coming:
         page.locator(f'[data-take="{file}"]').click()
-    path = folder / coming.value.suggested_filename
+    path: Path = folder / coming.value.suggested_filename
     coming.value.save_as(path)
     return path
 

@@ -13,6 +13,7 @@ import pytest
 from server.app import create_app
 from server.language.scenarios import load_scenarios
 from server.pool.fair_queue import Client
+from server.pool.local import Pool
 from server.services import Services
 from server.settings import Settings
 from server.thumbnails import PAUSE, Example, Thumbnails, scenario_examples
@@ -83,6 +84,7 @@ def test_requests_join_one_is_made_at_a_time_and_a_visitors_program_goes_first(
                     under_way -= 1
 
             monkeypatch.setattr(services.pool, "run", counted)
+            assert isinstance(services.pool, Pool)
             async with services.pool.queue.ticket(Client("visitor", "192.0.2.1")):
                 with pytest.raises(ProblemError) as raised:
                     await services.thumbnails.get("clone", "light", 3 * PAUSE)

@@ -207,9 +207,9 @@ def comparable(schema: Any) -> Any:
     some = [part for part in schema.get("anyOf", ()) if part != {"type": "null"}]
     if len(some) == 1:
         return comparable(some[0])
-    left_out = ("title", "default", "pattern", "examples", "description")
-    left_out += ("minimum", "maximum", "minLength", "maxLength", "maxItems", "propertyNames")
-    return {key: comparable(part) for key, part in schema.items() if key not in left_out} | (
+    of_text = ["title", "pattern", "examples", "description"]
+    of_values = ["default", "minimum", "maximum", "minLength", "maxLength", "maxItems", "propertyNames"]
+    return {key: comparable(part) for key, part in schema.items() if key not in (*of_text, *of_values)} | (
         {"anyOf": comparable(some)} if some else {}
     )
 

@@ -30,7 +30,7 @@ def lines(source: str, before: Callable[[], None], **job: Any) -> list[dict[str,
         except BaseException:
             write(json.dumps({"fault": traceback.format_exc()}).encode() + b"\n")
             return
-        run({"source": source, **job}, write)
+        run({"source": source, **job}, write)  # type: ignore[typeddict-item]
 
     return [json.loads(line) for line in forked(act).splitlines()]
 
@@ -124,4 +124,4 @@ def printed(trace: dict[str, Any], stream: str | None = None) -> str:
 
 def at(trace: dict[str, Any], line: int) -> int:
     """The last step at a line of the module."""
-    return max(step["i"] for step in trace["steps"] if step["line"] == line and step["depth"] == 0)
+    return max(int(step["i"]) for step in trace["steps"] if step["line"] == line and step["depth"] == 0)

@@ -153,13 +153,13 @@ def around_each_observation(manner: Callable[[], contextlib.AbstractContextManag
     return apply
 
 
-def on_each_step(change: Callable[[Step], None]) -> Callable[[], None]:
+def on_each_step(change: Callable[[Any], None]) -> Callable[[], None]:
     """Each step is changed on its way out."""
 
     def apply() -> None:
         write = ProgramRun._write_step
 
-        def writing(self: ProgramRun, step: Step) -> int:
+        def writing(self: ProgramRun, step: Any) -> int:
             change(step)
             return write(self, step)
 
@@ -197,8 +197,9 @@ def around_engine(engine: Callable[..., Any]) -> Callable[[], None]:
     """Every backward goes through `engine(run, roots, *args, **kwargs)`."""
 
     def apply() -> None:
-        run = torch.autograd._engine_run_backward
-        torch.autograd._engine_run_backward = lambda *args, **kwargs: engine(run, *args, **kwargs)
+        autograd: Any = torch.autograd
+        run = autograd._engine_run_backward
+        autograd._engine_run_backward = lambda *args, **kwargs: engine(run, *args, **kwargs)
 
     return apply
 

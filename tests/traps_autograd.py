@@ -55,7 +55,7 @@ def keep_raw() -> None:
             ctypes.memset(memory.malloc(size), 0xFF, size)
     for raw in retained:
         raw.data  # noqa: B018
-    retained.extend(t.grad_fn._raw_saved_result for t in tensors() if t.grad_fn is not None)
+    retained.extend(getattr(t.grad_fn, "_raw_saved_result") for t in tensors() if t.grad_fn is not None)  # noqa: B009
 
 
 # 2

@@ -8,5 +8,5 @@ from server.worker.child import Worker
 
 def prepare(options: WorkerOptions) -> Worker:
     """Like the recorder's, but for `open` and `os`, which lead to the machine's files."""
-    run.install_files = lambda: None
+    run.install_files = lambda: None  # type: ignore[attr-defined]
     return recorder.prepare(options)

@@ -17,9 +17,9 @@ class AliveName(Model):
 
     name: str = Field(min_length=1, max_length=60, pattern=r"^[^\W\d]\w*$")
     kind: AliveKind = "unknown"
-    type: str = Field("", max_length=60)
-    shape: list[Size] | None = Field(None, max_length=16)
-    dtype: str = Field("", max_length=30)
+    type: str = Field(default="", max_length=60)
+    shape: list[Size] | None = Field(default=None, max_length=16)
+    dtype: str = Field(default="", max_length=30)
     requires_grad: bool = False
     leaf: bool = True
     grad: bool = False

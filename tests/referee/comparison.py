@@ -152,10 +152,10 @@ def graphs(truth: Truth, state: State, paths: Paths) -> Iterator[str]:
         if path.isidentifier():
             names.setdefault(uid, []).append(path)
 
-    def edges(uid: str) -> list[tuple[str, int] | None]:
+    def edges(uid: Any) -> list[tuple[str, int] | None]:
         return [edge and (edge[0], edge[1]) for edge in state.get(uid, {}).get("next") or []]
 
-    def describe(uid: str) -> tuple[Any, ...]:
+    def describe(uid: Any) -> tuple[Any, ...]:
         node = state.get(uid, {})
         variable = sorted(names.get(node.get("variable") or "", []))
         return short_name(node.get("name")), variable, node.get("saved") or {}
