@@ -11,7 +11,7 @@ from server.pool.cache import Cache, cache_key
 from server.wire.api import Job
 from server.wire.trace import Cost, Focus, Header, Outcome, Program, Runtime
 
-VERSIONS = {"torch": "2.13.0", "numpy": "2.4.6", "python": "3.11.7"}
+VERSIONS: dict[str, Any] = {"torch": "2.13.0", "numpy": "2.4.6", "python": "3.11.7"}
 RUNTIME = Runtime(**VERSIONS, tracer="0", device="cpu", seed=0, hash_seed=0, threads=1, limits={})
 
 
