@@ -26,6 +26,16 @@ function importedBy(outputs, path) {
   return [...new Set(all)];
 }
 
+/** Leaves the sentences of other languages out. @param {string} language @returns {import("esbuild").Plugin} */
+const oneLanguage = (language) => ({
+  name: "one-language",
+  setup({ onLoad }) {
+    onLoad({ filter: /\b(en|zh)\.json$/ }, ({ path }) =>
+      path.endsWith(`${language}.json`) ? undefined : { contents: "{}", loader: "json" },
+    );
+  },
+});
+
 /** @type {import("esbuild").BuildOptions} */
 const both = {
   outdir: "static/dist",
@@ -38,7 +48,14 @@ const both = {
 
 /** @type {import("esbuild").BuildOptions[]} */
 const bundles = [
-  { ...both, entryPoints: { style: "static/css/all.css", matrix: "static/css/matrix.css" } },
+  {
+    ...both,
+    entryPoints: {
+      style: "static/css/all.css",
+      matrix: "static/css/matrix.css",
+      notebook: "static/css/notebook_all.css",
+    },
+  },
   {
     ...both,
     ...SCRIPT,
@@ -68,6 +85,14 @@ const bundles = [
     },
   },
   { ...both, ...SCRIPT, entryPoints: { offline: "static/js/offline.js" }, format: "iife" },
+  // each cell of a notebook holds a copy, so it has the sentences of one language
+  ...["en", "zh"].map((language) => ({
+    ...both,
+    ...SCRIPT,
+    entryPoints: { [`notebook.${language}`]: "static/js/notebook.js" },
+    format: /** @type {const} */ ("iife"),
+    plugins: [oneLanguage(language)],
+  })),
   {
     ...both,
     ...SCRIPT,

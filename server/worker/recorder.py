@@ -80,7 +80,9 @@ class Recorder:
         self.ops = Ops(context, observer.tensors, observer.storages, lambda: not self._skipped.active)
         self.jit, self.replacements = Jit(context, self.ops.forget_uninitialized), Replacements(context)
         self.swap = Swap(context, observer.tensors.uids, observer.storages)
-        self.backward = Backward(context, observer.node_uids, observer.tensors, observer.storages, self)
+        self.backward = Backward(
+            context, observer.node_uids, observer.tensors, observer.storages, self, run.is_recorded
+        )
 
     def hooks(self) -> dict[str, Callable[..., Any]]:
         """What the instrumented program calls, by name."""

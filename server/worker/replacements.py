@@ -4,9 +4,11 @@
 with workers loads its data itself, for there is one process.
 """
 
+import contextlib
 import functools
 import importlib
 import sys
+from collections.abc import Iterator
 from typing import Any, Self
 
 import torch
@@ -23,7 +25,7 @@ no_compilation: Any = torch.compiler.disable
 
 
 class Replacements:
-    """Wraps the two while entered."""
+    """Wraps the two while entered; `of_compilation` wraps `torch.compile` alone, where a loader may have its workers."""
 
     def __init__(self, context: ProbeContext) -> None:
         self._context = context
@@ -32,17 +34,31 @@ class Replacements:
         self._mark_step_begin: Any = None
 
     def __enter__(self) -> Self:
-        self._compile, self._get_iterator = torch.compile, DataLoader._get_iterator
-        self._mark_step_begin = torch.compiler.cudagraph_mark_step_begin
-        setattr(torch, "compile", self._plain_function())
+        self._replace_compilation()
+        self._get_iterator = DataLoader._get_iterator
         setattr(DataLoader, "_get_iterator", self._one_process())
-        # nothing compiled has a step; the function would import the compiler
-        setattr(torch.compiler, "cudagraph_mark_step_begin", functools.wraps(self._mark_step_begin)(lambda: None))
         return self
 
     def __exit__(self, *_: object) -> None:
-        setattr(torch, "compile", self._compile)
         setattr(DataLoader, "_get_iterator", self._get_iterator)
+        self._restore_compilation()
+
+    @contextlib.contextmanager
+    def of_compilation(self) -> Iterator[None]:
+        self._replace_compilation()
+        try:
+            yield
+        finally:
+            self._restore_compilation()
+
+    def _replace_compilation(self) -> None:
+        self._compile, self._mark_step_begin = torch.compile, torch.compiler.cudagraph_mark_step_begin
+        setattr(torch, "compile", self._plain_function())
+        # nothing compiled has a step; the function would import the compiler
+        setattr(torch.compiler, "cudagraph_mark_step_begin", functools.wraps(self._mark_step_begin)(lambda: None))
+
+    def _restore_compilation(self) -> None:
+        setattr(torch, "compile", self._compile)
         setattr(torch.compiler, "cudagraph_mark_step_begin", self._mark_step_begin)
 
     def _plain_function(self) -> Any:

@@ -10,6 +10,10 @@ from server.wire.records import StepRecord
 from server.worker.instrument import Statements
 
 
+def always() -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class RunContext:
     """What a run is made of, and what it is held to.
@@ -17,7 +21,8 @@ class RunContext:
     module: the program's globals. write: takes a finished step, returns its size in bytes. stop_at_limit: called with
     a limit's name and its value when the run has to end; it does not return. focus: see `Schedule`. displayed: the
     statements whose value is wanted as an interactive session shows it. hidden_names: of the module, that are not the
-    program's; None for all that it had before, as long as they are not bound anew.
+    program's; None for all that it had before, as long as they are not bound anew. is_recorded: whether what the current
+    thread does is recorded.
     """
 
     module: dict[str, Any]
@@ -28,3 +33,4 @@ class RunContext:
     focus: FocusRecord
     displayed: frozenset[int] = frozenset()
     hidden_names: frozenset[str] | None = None
+    is_recorded: Callable[[], bool] = always

@@ -5,28 +5,41 @@ Nothing is confined or refused here; seeds, threads, arguments, imports and file
 
 import ast
 import contextlib
+import functools
 import os
 import platform
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import CodeType, TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self, cast
 
 import numpy as np
 import torch
 
 from server import __version__
 from server.language import policy
+from server.language.program_files import FileText, joined
 from server.wire import limits
 from server.wire.limits import Limit
 from server.wire.link import FocusRecord
-from server.wire.records import HeaderRecord, OutcomeLineRecord, OutcomeRecord, RuntimeRecord, StepRecord
+from server.wire.records import (
+    HeaderRecord,
+    OutcomeLineRecord,
+    OutcomeRecord,
+    ProgramFileRecord,
+    ProgramRecord,
+    RuntimeRecord,
+    StepRecord,
+)
 from server.worker import own_frames, stack
 from server.worker.device_name import device_name
-from server.worker.in_process.hooks import Hooks, compile_with_hooks
+from server.worker.in_process.hooks import Hooks, compile_with_hooks, is_recorded_thread
+from server.worker.in_process.imports import RecordedImports
 from server.worker.in_process.streams import recorded_stream, recorded_warnings
 from server.worker.instrument import Statements
 from server.worker.outcomes import error_record, lines_in_program, refused_outcome
@@ -34,6 +47,8 @@ from server.worker.recorder import Recorder
 from server.worker.run_context import RunContext
 from server.worker.streams import Stream
 from server.worker.trace_lines import cost_record, encode_line, statement_records
+
+STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
 
 RESERVE = 1 << 16
 """Bytes of the trace that the outcome may need."""
@@ -54,12 +69,25 @@ class ProgramFile:
     source: str
 
 
+class Sink(Protocol):
+    """Takes the lines of a trace."""
+
+    def header(self, line: bytes) -> None:
+        """The first line; once more where a module came that is stepped: then it takes the place of the one before."""
+
+    def step(self, line: bytes) -> None:
+        """A step."""
+
+
 @dataclass(frozen=True)
 class SessionOptions:
     """limits: steps, characters printed, tensors, bytes of the trace; where one is reached recording ends and the program
     goes on. focus: see `thinning.Schedule`. outermost: the program's module is the outermost frame that it knows, as in
     a script; in a notebook it is not. visible: names of the module from before the session are shown, but for those
-    that begin with `_` and `hidden` ones.
+    that begin with `_` and `hidden` ones. also: globs of module names; modules that the program imports are stepped where
+    one matches, as `RecordedImports` says. arguments: of the command line, as the trace tells them. sink: takes the lines
+    of the trace as they come, for a process that may die. progress: called when
+    a step is recorded. before_output: called before the program's text goes on.
     """
 
     limits: dict[str, int | float] = field(default_factory=dict)
@@ -68,6 +96,11 @@ class SessionOptions:
     outermost: bool = True
     visible: bool = False
     hidden: frozenset[str] = frozenset()
+    also: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    sink: Sink | None = None
+    progress: Callable[[], None] | None = None
+    before_output: Callable[[], None] | None = None
 
 
 class Session:
@@ -88,6 +121,8 @@ class Session:
         self._steps: list[bytes] = []
         self._size = 0
         self._offsets: dict[str, int] = {}
+        self._source_lines = 0
+        self._modules: dict[str, tuple[str, CodeType]] = {}
         self._outcome: OutcomeRecord | None = None
         self._outcome_line: bytes | None = None
         self._stack = contextlib.ExitStack()
@@ -98,7 +133,7 @@ class Session:
     def lines(self) -> list[bytes]:
         """The lines of the trace as a child writes them: header, steps, outcome."""
         assert self._outcome_line is not None, "the session has not ended"
-        return [encode_line({"header": self._header(), "deterministic": False}), *self._steps, self._outcome_line]
+        return [self._header_line(), *self._steps, self._outcome_line]
 
     @property
     def step_count(self) -> int:
@@ -117,10 +152,8 @@ class Session:
         if _active:
             raise RuntimeError("a session of gradbox is recording already")
         self._wall, self._cpu = time.perf_counter(), time.process_time()
-        offset = 0
         for file in self.files:
-            self._offsets[file.path] = offset
-            offset += line_count(file.source)
+            self._place(file)
         _active.append(self)
         self._stack.callback(_active.remove, self)
         try:
@@ -135,7 +168,7 @@ class Session:
             hidden = frozenset(n for n in self.space if n.startswith("_")) | self.options.hidden
         context = RunContext(
             self.space, self.statements, self.limits, self._write_step, self._stop_at_limit, self.options.focus,
-            hidden_names=hidden,
+            hidden_names=hidden, is_recorded=functools.partial(is_recorded_thread, threading.get_ident()),
         )  # fmt: skip
         self.recorder = recorder = Recorder(context)
         self.hooks = hooks = Hooks(recorder)
@@ -144,11 +177,40 @@ class Session:
         enter(program_files(self._offsets))
         enter(room_for_own_frames())
         enter(hidden_own_frames(self.options.outermost))
-        enter(recorded_stream("stdout", self._write_output))
-        enter(recorded_stream("stderr", self._write_output))
+        for name in STREAMS:
+            enter(recorded_stream(name, self._write_output, self.options.before_output))
         enter(recorded_warnings(recorder.record_warning, self._without_output))
         for probe in (recorder.ops, recorder.backward, recorder.swap, recorder.jit):
             enter(probe)
+        enter(recorder.replacements.of_compilation())
+        if self.options.also:
+            enter(RecordedImports(self.options.also, self._add_module))
+
+    def _place(self, file: ProgramFile) -> None:
+        """Find room for a file behind the others in the program's source."""
+        self._offsets[file.path] = self._source_lines
+        self._source_lines += line_count(file.source)
+
+    def _add_module(self, path: str, source: str) -> CodeType | None:
+        """The code of a module that is imported, whose statements are stepped; None where it is not to be.
+
+        Raises what the compiler raises.
+        """
+        if not self.is_recording or self.hooks is None:
+            return None
+        known = self._modules.get(path)
+        if known is not None:  # it is loaded anew; one with another text would have other lines
+            return known[1] if known[0] == source else None
+        file = ProgramFile(path, shown_name(path, self.files[0].path), source)
+        self._place(file)
+        stack.line_offsets[path] = self._offsets[path]
+        self.files.append(file)
+        tree = ast.parse(source, path)
+        compile(tree, path, "exec", dont_inherit=True)
+        code = compile_with_hooks(tree, path, self.statements, self._offsets[path], self.hooks)
+        self._modules[path] = (source, code)
+        self._announce_files()
+        return code
 
     def end(self, error: BaseException | None = None) -> None:
         """Record what is left, and take out what was installed. error: by which the recorded part ended."""
@@ -219,6 +281,7 @@ class Session:
         last = tree.body[-1] if tree.body else None
         offset = self._offsets[file.path]
         compiled = compile_with_hooks(tree, file.path, self.statements, offset, self.hooks, flags)
+        self._announce_files()
         if isinstance(last, ast.Expr):
             rows = self.statements.rows
             self.hooks.keep_value = max(k for k in range(first, len(rows)) if rows[k]["parent"] is None)
@@ -251,7 +314,11 @@ class Session:
             self._stop_at_limit("trace", self.limits["trace"])
             return 0
         self._steps.append(line)
+        if self.options.sink is not None:
+            self.options.sink.step(line)
         self._size += len(line)
+        if self.options.progress is not None:
+            self.options.progress()
         return len(line)
 
     def _stop_at_limit(self, limit: Limit, value: float) -> None:
@@ -274,10 +341,15 @@ class Session:
         finally:
             self._muted_output = muted
 
+    def _header_line(self) -> bytes:
+        return encode_line({"header": self._header(), "deterministic": False})
+
+    def _announce_files(self) -> None:
+        if self.options.sink is not None:
+            self.options.sink.header(self._header_line())
+
     def _header(self) -> HeaderRecord:
-        source = "".join(with_last_newline(file.source) for file in self.files)
-        if len(self.files) == 1:
-            source = self.files[0].source
+        source, files = joined(FileText(file.name, file.path, file.source) for file in self.files)
         device = "cuda" if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call]
         runtime: RuntimeRecord = {
             "torch": str(torch.__version__),
@@ -291,26 +363,31 @@ class Session:
             "threads": torch.get_num_threads(),
             "limits": self.limits,
         }
+        if self.options.arguments:
+            runtime["arguments"] = list(self.options.arguments)
         lines = source.split("\n")
-        return {
-            "schema": 1,
-            "program": {
-                "source": source,
-                "lines": [k + 1 for k in range(len(lines))],
-                "statements": statement_records(source, self.statements.rows),
-                "notices": [],
-            },
-            "runtime": runtime,
+        program: ProgramRecord = {
+            "source": source,
+            "lines": [k + 1 for k in range(len(lines))],
+            "statements": statement_records(source, self.statements.rows),
+            "notices": [],
         }
-
-
-def with_last_newline(source: str) -> str:
-    return source if source.endswith("\n") else source + "\n"
+        if files:
+            program["files"] = [cast(ProgramFileRecord, file.model_dump(mode="json")) for file in files]
+        return {"schema": 1, "program": program, "runtime": runtime}
 
 
 def line_count(source: str) -> int:
     """Lines that a file takes in the program's source."""
-    return with_last_newline(source).count("\n")
+    return source.removesuffix("\n").count("\n") + 1
+
+
+def shown_name(path: str, main: str) -> str:
+    """How a file is named: from the main file's folder where it lies in that."""
+    try:
+        return Path(path).resolve().relative_to(Path(main).resolve().parent).as_posix()
+    except ValueError:
+        return Path(path).name
 
 
 @contextlib.contextmanager

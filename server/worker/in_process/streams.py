@@ -19,10 +19,10 @@ class PassedText(str):
 
 
 @contextlib.contextmanager
-def recorded_stream(name: Stream, emit: Emit) -> Iterator[None]:
+def recorded_stream(name: Stream, emit: Emit, before: Callable[[], None] | None = None) -> Iterator[None]:
     """While entered, what is written to `sys.stdout` or `sys.stderr` goes to `emit` too. The stream stays the same object.
 
-    Streams that take no attributes have another in their place.
+    Streams that take no attributes have another in their place. before: called before text goes on.
     """
     stream = getattr(sys, name)
     if stream is None:
@@ -31,6 +31,8 @@ def recorded_stream(name: Stream, emit: Emit) -> Iterator[None]:
     write = stream.write
 
     def recorded_write(text: Any) -> Any:
+        if before is not None:
+            before()
         written = write(text)
         if type(text) is str:
             emit(name, text)
@@ -39,7 +41,7 @@ def recorded_stream(name: Stream, emit: Emit) -> Iterator[None]:
         return written
 
     own = getattr(stream, "__dict__", {})
-    before = own.get("write")
+    replaced_write = own.get("write")
     try:
         stream.write = recorded_write
     except AttributeError:
@@ -55,10 +57,10 @@ def recorded_stream(name: Stream, emit: Emit) -> Iterator[None]:
         yield
     finally:
         if getattr(stream, "write", None) is recorded_write:  # else the program put its own there
-            if before is None:
+            if replaced_write is None:
                 del stream.write
             else:
-                stream.write = before
+                stream.write = replaced_write
 
 
 class RecordedStream:

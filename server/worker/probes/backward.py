@@ -69,7 +69,10 @@ class VisitRecorder(Protocol):
 
 
 class Backward:
-    """Wraps the engine while entered. stack: the passes that run, the innermost last."""
+    """Wraps the engine while entered. stack: the passes that run, the innermost last.
+
+    is_recorded: whether what the current thread does is recorded.
+    """
 
     def __init__(
         self,
@@ -78,9 +81,10 @@ class Backward:
         tensors: Tensors,
         storages: Storages,
         recorder: VisitRecorder,
+        is_recorded: Callable[[], bool],
     ) -> None:
         self._context, self._node_uids, self._tensors, self._storages = context, node_uids, tensors, storages
-        self._recorder = recorder
+        self._recorder, self._is_recorded = recorder, is_recorded
         self._engine: Any = None
         self._next_hook_id = FIRST_HOOK_ID
         self._muted = False
@@ -99,7 +103,7 @@ class Backward:
         setattr(torch.autograd, "_engine_run_backward", self._engine)
 
     def _run(self, roots: Any, *args: Any, **kwargs: Any) -> Any:
-        if self._muted:
+        if self._muted or not self._is_recorded():
             return self._engine(roots, *args, **kwargs)
         handles: list[Any] = []
         current: BackwardPass | None = None

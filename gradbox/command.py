@@ -1,0 +1,174 @@
+"""The command `gradbox`: record a script of your own, look at it, have its backward explained; or serve the web application."""
+
+import argparse
+import importlib
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+
+from gradbox import __version__
+from gradbox.engine_loader import ENGINE_FOLDER
+from gradbox.run import Run
+from gradbox.script_process import Recorded, Script, record
+from gradbox.viewer import show
+
+OPEN = "run a script as python would, record it, and open the picture in the browser"
+NO_TORCH = (
+    "gradbox: PyTorch is not installed here: `pip install torch` (see https://pytorch.org for the build that fits)"
+)
+NOTHING = "gradbox: nothing was recorded: the process ended before the script began"
+CANNOT_BEGIN = 2
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "gradbox", description="See what PyTorch does: record programs, and step through their memory and gradients."
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    opened = commands.add_parser("open", help=OPEN, description=OPEN.capitalize() + ".")
+    opened.add_argument(
+        "--out", metavar="FILE", help="write the picture to a file (.html, .svg, .png) instead of opening it"
+    )
+    opened.add_argument("--trace", metavar="FILE", help="write the trace as JSON instead of opening the picture")
+    opened.add_argument("--no-browser", action="store_true", help="print the address of the picture, open no browser")
+    opened.add_argument("--port", type=int, default=0, help="of the picture's server on this machine")
+    add_script(opened)
+    trace = commands.add_parser("trace", help="run a script and print its trace as JSON; the script prints to stderr")
+    add_script(trace)
+    explain = commands.add_parser("explain", help="run a script and print what there is to say of it, its errors first")
+    explain.add_argument("--json", action="store_true", help="as JSON; the script prints to stderr")
+    add_script(explain)
+    export = commands.add_parser("export", help="make a file of a recorded trace")
+    export.add_argument("trace", metavar="TRACE", help="what `gradbox open --trace` wrote, or a server's /s/….json")
+    export.add_argument("--out", metavar="FILE", required=True, help=".html to step through; .svg or .png of one step")
+    export.add_argument(
+        "--step", type=int, help="of .svg and .png, from 0; without it the one that the page opens with"
+    )
+    export.add_argument("--theme", choices=("light", "dark"), default="light", help="of .svg and .png")
+    export.add_argument("--title", help="of the picture; without it the name of the trace's file")
+    export.add_argument("--language", choices=("en", "zh"), default="en")
+    for name, what in (("serve", "start the web application"), ("doctor", "check this machine and the settings")):
+        delegated = commands.add_parser(name, help=what, add_help=False)
+        delegated.add_argument("arguments", nargs=argparse.REMAINDER)
+    return parser
+
+
+def add_script(parser: argparse.ArgumentParser) -> None:
+    """The arguments that say what is run, and how it is recorded."""
+    parser.add_argument("--also", metavar="GLOB", action="append", default=[],
+                        help="step the statements of these modules too, like pkg.model or 'pkg.*'; may be repeated")  # fmt: skip
+    parser.add_argument("--steps", type=int, metavar="N", help="record up to N steps; the script runs on after them")
+    parser.add_argument("--language", choices=("en", "zh"), default="en", help="of the picture and of explanations")
+    parser.add_argument("--quiet", action="store_true", help="no line of progress")
+    parser.add_argument("-m", dest="module", action="store_true", help="FILE is a module, as after `python -m`")
+    parser.add_argument("file", metavar="FILE", help="a script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The exit status: the script's where one is run, 2 where a command can't begin."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] in (["serve"], ["doctor"]):
+        return run_server(arguments)
+    args = build_parser().parse_args(arguments)
+    try:
+        return export(args) if args.command == "export" else run_recorded(args)
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except KeyboardInterrupt:
+        return 130
+
+
+def run_server(arguments: list[str]) -> int:
+    """`python -m server …`, with the data of its user's account where no setting says otherwise."""
+    data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "gradbox"
+    os.environ.setdefault("GRADBOX_DATA", str(data))
+    sys.path.insert(0, str(ENGINE_FOLDER))
+    if importlib.util.find_spec("torch") is None:
+        print(NO_TORCH, file=sys.stderr)
+        return CANNOT_BEGIN
+    status: int = importlib.import_module("server.__main__").main(arguments)
+    return status
+
+
+def run_recorded(args: argparse.Namespace) -> int:
+    """Run the script, and do with its run what the command asks for; the script's exit status."""
+    problem = problem_of(args)
+    if problem:
+        print(problem, file=sys.stderr)
+        return CANNOT_BEGIN
+    for_stdout = args.command == "trace" or (args.command == "explain" and args.json)
+    script = Script(
+        args.file, args.arguments, args.module, args.also, args.steps, args.quiet, stdout_to_stderr=for_stdout
+    )
+    recorded = record(script, args.language)
+    if recorded.run is None:
+        if not recorded.status:
+            print(NOTHING, file=sys.stderr)
+        return recorded.status or 1
+    try:
+        return use(args, recorded, recorded.run)
+    except (OSError, RuntimeError, ValueError) as error:
+        print(f"gradbox: {error}", file=sys.stderr)
+        return recorded.status or 1
+
+
+def problem_of(args: argparse.Namespace) -> str:
+    """Why a script can't be run at all; "" where it can."""
+    if importlib.util.find_spec("torch") is None:
+        return NO_TORCH
+    for name in (getattr(args, "out", None), getattr(args, "trace", None)):
+        if name is not None and not Path(name).absolute().parent.is_dir():
+            return f"gradbox: {name}: there is no folder {Path(name).parent}"
+    if getattr(args, "out", None) is not None and Path(args.out).suffix not in (".html", ".svg", ".png"):
+        return f"gradbox: {args.out}: a name that ends with .html, .svg or .png is needed"
+    if args.module:
+        return ""
+    try:
+        with open(args.file, "rb"):
+            return ""
+    except OSError as error:
+        return f"gradbox: can't open file {str(Path(args.file).absolute())!r}: [Errno {error.errno}] {error.strerror}"
+
+
+def use(args: argparse.Namespace, recorded: Recorded, run: Run) -> int:
+    """Write, print or open a run. Raises OSError, RuntimeError, ValueError."""
+    if args.command == "trace":
+        sys.stdout.buffer.write(run.body + b"\n")
+    elif args.command == "explain":
+        if args.json:
+            print(json.dumps([finding.model_dump(mode="json") for finding in run.findings()]))
+        else:
+            print(run.explain())
+    else:
+        print(f"gradbox: {run.summary()}", file=sys.stderr)
+        if args.trace is not None:
+            Path(args.trace).write_bytes(run.body)
+        if args.out is not None:
+            run.save(args.out)
+        if args.trace is None and args.out is None:
+            show(run.page(), args.port, not args.no_browser)
+    return recorded.status
+
+
+def export(args: argparse.Namespace) -> int:
+    """Make a file of a trace; the exit status."""
+    path = Path(args.trace)
+    try:
+        body = path.read_bytes()
+        trace = json.loads(body)
+        if not isinstance(trace, dict) or not {"program", "steps", "outcome"} <= trace.keys():
+            raise ValueError("it is no trace")
+        run = Run(body, args.title or path.stem, language=args.language)
+        run.save(args.out, step=args.step, theme=args.theme)
+    except OSError as error:
+        print(f"gradbox: {error.filename or args.trace}: {error.strerror or error}", file=sys.stderr)
+        return 1
+    except (RuntimeError, ValueError) as error:
+        print(f"gradbox: {args.trace}: {error}", file=sys.stderr)
+        return 1
+    return 0

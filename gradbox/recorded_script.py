@@ -1,0 +1,144 @@
+"""The process of a recorded script: it runs the script as `python train.py` would, and writes its trace's lines to files.
+
+`gradbox.script_process` starts it. Its stdin, stdout, stderr, exit status, threads and exit handlers are the script's.
+"""
+
+import builtins
+import importlib.util
+import json
+import os
+import sys
+import time
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TextIO
+
+from gradbox.engine_loader import load
+
+HEADER, STEPS, END = "header", "steps", "end"
+"""Files of the folder that the lines of the trace are written to."""
+
+INTERRUPTED = 130
+PROGRESS_SECONDS = 0.2
+
+
+class LineFiles:
+    """Writes the lines of a trace into a folder as they come: a process that is killed leaves those it had."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._steps = (folder / STEPS).open("ab", buffering=0)
+
+    def header(self, line: bytes) -> None:
+        part = self._folder / (HEADER + ".part")
+        part.write_bytes(line)
+        part.replace(self._folder / HEADER)
+
+    def step(self, line: bytes) -> None:
+        self._steps.write(line)
+
+    def end(self, first: bytes, last: bytes) -> None:
+        """Write the first line as it is at the end, and the last."""
+        self.header(first)
+        (self._folder / END).write_bytes(last)
+        self._steps.close()
+
+
+class Progress:
+    """A line on a terminal that says how far the recording is; nothing where stderr is none.
+
+    It is drawn where the cursor is at the beginning of a line, and taken away before the program prints.
+    """
+
+    def __init__(self, stream: TextIO, quiet: bool) -> None:
+        self._stream = stream
+        self._on = not quiet and stream is not None and stream.isatty()
+        self._shown, self._steps, self._next = False, 0, 0.0
+        self.at_line_start = True
+
+    def step(self) -> None:
+        """A step was recorded."""
+        self._steps += 1
+        if self._on and self.at_line_start and time.monotonic() >= self._next:
+            self._next, self._shown = time.monotonic() + PROGRESS_SECONDS, True
+            os.write(self._stream.fileno(), f"\r\x1b[2Kgradbox: {self._steps:,} steps\r".encode())
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            self._shown = False
+            os.write(self._stream.fileno(), b"\x1b[2K")
+
+
+def find_script(target: str, is_module: bool) -> tuple[str, Any]:
+    """The file of a script, or of a module to be run like `python -m`, and the module's spec (None for a script).
+
+    Raises ImportError for a module that there is not.
+    """
+    if not is_module:
+        return str(Path(target).absolute()), None
+    spec = importlib.util.find_spec(target)
+    if spec is not None and spec.submodule_search_locations is not None:
+        spec = importlib.util.find_spec(target + ".__main__")
+    if spec is None or spec.origin is None:
+        raise ImportError(f"No module named {target}")
+    return spec.origin, spec
+
+
+def main_module(path: str, spec: Any) -> ModuleType:
+    """The module `__main__` as Python has it when it runs this file."""
+    module = ModuleType("__main__")
+    module.__file__, module.__builtins__ = path, builtins  # type: ignore[attr-defined]
+    if spec is None:
+        module.__loader__ = SourceFileLoader("__main__", path)
+        module.__dict__["__cached__"] = None
+    else:
+        module.__loader__, module.__spec__, module.__package__ = spec.loader, spec, spec.parent
+        module.__dict__["__cached__"] = spec.cached
+    module.__dict__.setdefault("__annotations__", {})
+    return module
+
+
+def run(request: dict[str, Any], target: str, arguments: list[str]) -> BaseException | None:
+    """Run and record; what the script raised. request: see `gradbox.script_process.start`."""
+    files = LineFiles(Path(request["folder"]))
+    sys.argv[:] = [target, *arguments]
+    sys.path[0] = str(Path.cwd()) if request["module"] else str(Path(target).resolve().parent)
+    path, spec = find_script(target, request["module"])
+    if spec is not None:
+        sys.argv[0] = path
+    source = importlib.util.decode_source(Path(path).read_bytes())
+    in_process = load("server.worker.in_process.session")
+    progress = Progress(sys.stderr, request["quiet"])
+    options = in_process.SessionOptions(
+        limits=request["limits"], also=tuple(request["also"]), arguments=tuple(arguments), title=Path(path).name,
+        sink=files, progress=progress.step, before_output=progress.clear,
+    )  # fmt: skip
+    module = sys.modules["__main__"] = main_module(path, spec)
+    session = in_process.Session(options, [in_process.ProgramFile(path, Path(path).name, source)], module.__dict__)
+    if request["stdout_to_stderr"]:
+        sys.stdout = sys.stderr
+    session.begin()
+    try:
+        error: BaseException | None = session.run(source)
+    finally:
+        session.end()
+        progress.clear()
+    first, *_, last = session.lines
+    files.end(first, last)
+    if isinstance(error, SyntaxError) and error.filename == path and not session.step_count:
+        error.__traceback__ = None
+    return error
+
+
+def main() -> None:
+    """Run as `python -c`, with the request as JSON, the script and its arguments."""
+    _, request, target, *arguments = sys.argv
+    error = run(json.loads(request), target, arguments)
+    if isinstance(error, SystemExit):
+        error.__traceback__ = None
+        raise error
+    if error is not None:
+        sys.excepthook(type(error), error, error.__traceback__)
+        raise SystemExit(INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1)

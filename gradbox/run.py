@@ -1,0 +1,162 @@
+"""A recorded run, as `gradbox.watch`, a notebook's cell and the command have it: its trace, its findings, its picture."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Container, Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from gradbox import page
+from gradbox.engine_loader import ENGINE_FOLDER, load
+
+RENDERER = "server.pictures.renderer_process"
+TIMEOUT = 60.0
+"""Seconds for the findings of a run."""
+
+
+class Run:
+    """What was recorded of a program, a cell or a region.
+
+    A notebook draws it as the stage, to step through; `print` says how it ended.
+    """
+
+    def __init__(self, body: bytes, title: str, *, language: str = "en", height: int = page.HEIGHT) -> None:
+        """body: the trace's JSON. title: what was recorded, like "cell 3". language: "en" or "zh", of the picture and the
+        findings. height: of a notebook's output, in pixels. Raises ValueError for another language.
+        """
+        if language not in page.LANGUAGES:
+            raise ValueError(f"language: {' or '.join(page.LANGUAGES)}, not {language!r}")
+        self.body, self.title, self.language, self.height = body, title, language, height
+        self._html: str | None = None
+
+    @classmethod
+    def from_lines(cls, lines: Iterable[bytes], title: str, *, signal: int = 0, **options: Any) -> "Run":
+        """A run of the lines that a session of the recorder has when it has ended.
+
+        signal: that ended its process before it could say how it ended. Raises ValueError for lines of no trace.
+        """
+        data = list(lines)
+        wire, outcome = load("server.wire.assembly"), None
+        if signal:
+            error = load("server.pool.machine_workers").crash_error(signal, None)
+            outcome = load("server.wire.trace").Outcome(status="crashed", signal=signal, error=error)
+        cost = json.loads(data[-1]).get("cost") if data and not signal else None
+        usage = wire.Usage(wall_ms=cost["wall_ms"]) if cost else wire.Usage()
+        job = load("server.wire.api").Job(source="")
+        request = wire.AssemblyRequest(job=job, own_process=True, outcome=outcome, usage=usage)
+        assembly = load("server.pool.assemble").assemble(request, b"".join(data))
+        if assembly.rejected:
+            raise ValueError(assembly.rejected)
+        return cls(assembly.trace.json(), title, **options)
+
+    @cached_property
+    def trace(self) -> dict[str, Any]:
+        """The trace, as its JSON Schema describes it (`/api/schema` of a server)."""
+        trace: dict[str, Any] = json.loads(self.body)
+        return trace
+
+    def findings(self) -> list[Any]:
+        """What there is to say of the run, the best first: each has `kind`, `severity`, `line`, `what`, `why`, `todo` and
+        `chain`. Another process makes them. Raises RuntimeError where it can't.
+        """
+        reply = render(self.body, kind="findings", language=self.language)
+        finding = load("server.wire.findings").Finding
+        return [finding.model_validate(value) for value in json.loads(reply)]
+
+    def explain(self) -> str:
+        """The findings in words, with the lines of code that they rest on."""
+        terminal = load("server.terminal")
+        words = terminal.load_sentences(self.language)
+        source = self.trace["program"]["source"].split("\n")
+        parts = ["\n".join(terminal.finding_lines(finding, source, words, False)) for finding in self.findings()]
+        return "\n\n".join(parts) or f"{self.summary()} Nothing to explain."
+
+    def summary(self) -> str:
+        """How it ended, in a sentence."""
+        outcome, count = self.trace["outcome"], len(self.trace["steps"])
+        steps = f"{count} step{'' if count == 1 else 's'}"
+        error, stopped = outcome.get("error"), outcome.get("stopped")
+        if outcome["status"] == "stopped" and stopped:
+            end = f"recorded up to the limit {stopped['limit']} = {stopped['value']:,}"
+        elif error:
+            end = f"{outcome['status']} {error['type']}" + (f" at line {error['line']}" if error.get("line") else "")
+        else:
+            end = outcome["status"]
+        return f"{self.title}: {steps}, {end}."
+
+    def page(self) -> str:
+        """The picture as one HTML document that needs no network."""
+        return page.offline_page(self.body, self.title, self.language)
+
+    def save(self, path: str | os.PathLike[str], *, step: int | None = None, theme: str = "light") -> Path:
+        """Write the picture as one HTML file that needs no network, a step's as `.svg` or `.png`, or the trace as `.json`.
+
+        step: from 0; None for the one that the page opens with. theme: "light" or "dark", of a step's picture. Raises
+        ValueError for another ending, OSError where it can't be written, RuntimeError where it can't be drawn.
+        """
+        target = Path(path)
+        if target.suffix == ".json":
+            target.write_bytes(self.body)
+        elif target.suffix in (".html", ".htm"):
+            target.write_text(self.page(), "utf-8")
+        elif target.suffix in (".svg", ".png"):
+            png = target.suffix == ".png"
+            drawn = render(
+                self.body, kind="still", step=step, theme=theme, language=self.language, title=self.title, png=png
+            )
+            target.write_bytes(drawn)
+        else:
+            raise ValueError(f"{target.name}: a name that ends with .html, .svg, .png or .json is needed")
+        return target
+
+    def __repr__(self) -> str:
+        return f"<gradbox.Run {self.summary()}>"
+
+    def _repr_html_(self) -> str:
+        if self._html is None:
+            self._html = page.notebook_frame(self.body, self.title, self.summary(), self.language, self.height)
+        return self._html
+
+    def _repr_mimebundle_(self, include: Container[str] | None = None, exclude: Container[str] | None = None) -> Any:
+        """What Jupyter shows: the picture, and a sentence where there is no HTML."""
+        bundle = {"text/plain": repr(self), "text/html": self._repr_html_()}
+        return {
+            kind: text
+            for kind, text in bundle.items()
+            if (include is None or kind in include) and (exclude is None or kind not in exclude)
+        }
+
+    def _mime_(self) -> tuple[str, str]:
+        """What marimo shows."""
+        return "text/html", self._repr_html_()
+
+
+def render(trace: bytes, **what: Any) -> bytes:
+    """What the page's own code makes of a trace, in a process with V8. what: fields of `DrawRequest`. Raises RuntimeError."""
+    pictures = load("server.wire.pictures")
+    packed = gzip.compress(trace, 1)
+    request = pictures.DrawRequest(size=len(packed), **what).model_dump_json().encode()
+    inherited = os.environ.get("PYTHONPATH")
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(ENGINE_FOLDER), *([inherited] if inherited else [])])
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", RENDERER], input=request + b"\n" + packed, capture_output=True, timeout=TIMEOUT,
+        env=environment, cwd=ENGINE_FOLDER, check=False,
+    )  # fmt: skip
+    _, _, rest = done.stdout.partition(b"\n")  # the first line says that it has started
+    head, _, body = rest.partition(b"\n")
+    if not head:
+        raise RuntimeError(
+            done.stderr.decode(errors="replace").strip() or "the process that explains ended without a word"
+        )
+    reply = pictures.DrawReply.model_validate_json(head)
+    if reply.failed is not None:
+        raise RuntimeError(reply.failed)
+    if reply.steps is not None:
+        raise RuntimeError(f"there is no such step: the run has {reply.steps}, counted from 0")
+    return bytes(body[: reply.size])

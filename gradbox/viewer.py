@@ -1,0 +1,78 @@
+"""Shows a recorded run in the browser: a server on this machine alone, with one page."""
+
+import secrets
+import sys
+import webbrowser
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+class Viewer:
+    """Serves one page at an address that nobody can guess, on the loopback interface, until it is closed."""
+
+    def __init__(self, page: str, port: int = 0) -> None:
+        """page: the HTML. port: 0 for any that is free. Raises OSError where it is taken."""
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler_of(page.encode(), secrets.token_urlsafe(16)))
+        self._server.daemon_threads = True
+
+    @property
+    def address(self) -> str:
+        path = getattr(self._server.RequestHandlerClass, "path_served")  # noqa: B009
+        return f"http://127.0.0.1:{self._server.server_address[1]}{path}"
+
+    def serve(self) -> None:
+        """Answer until Ctrl-C or `close`."""
+        try:
+            self._server.serve_forever()
+        finally:
+            self._server.server_close()
+
+    def close(self) -> None:
+        self._server.shutdown()
+
+
+def handler_of(page: bytes, token: str) -> type[BaseHTTPRequestHandler]:
+    """What answers requests for a page: GET and HEAD of its path, nothing else."""
+
+    class Handler(BaseHTTPRequestHandler):
+        path_served = f"/{token}/"
+        protocol_version = "HTTP/1.1"
+        timeout = 30
+
+        def do_GET(self) -> None:
+            self._respond(body=True)
+
+        def do_HEAD(self) -> None:
+            self._respond(body=False)
+
+        def _respond(self, body: bool) -> None:
+            found = secrets.compare_digest(self.path.partition("?")[0].encode(), self.path_served.encode())
+            content = page if found else b"not found\n"
+            self.send_response(HTTPStatus.OK if found else HTTPStatus.NOT_FOUND)
+            self.send_header("Content-Type", "text/html; charset=utf-8" if found else "text/plain; charset=utf-8")
+            self.send_header("Content-Length", str(len(content)))
+            self.send_header("Cache-Control", "no-store")
+            self.send_header("Referrer-Policy", "no-referrer")
+            self.send_header("X-Content-Type-Options", "nosniff")
+            self.send_header("X-Frame-Options", "DENY")
+            self.end_headers()
+            if body:
+                self.wfile.write(content)
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing is logged: the terminal is the program's."""
+
+    return Handler
+
+
+def show(page: str, port: int = 0, browser: bool = True) -> None:
+    """Serve a page until Ctrl-C, and open it in the browser unless that is not wanted. Raises OSError."""
+    viewer = Viewer(page, port)
+    print(f"gradbox: {viewer.address} (press Ctrl-C to quit)", file=sys.stderr, flush=True)
+    if browser:
+        webbrowser.open(viewer.address)
+    try:
+        viewer.serve()
+    except KeyboardInterrupt:
+        print(file=sys.stderr)

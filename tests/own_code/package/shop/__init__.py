@@ -1,0 +1,4 @@
+from .model import Net
+from .training import train
+
+__all__ = ["Net", "train"]

@@ -1,0 +1,198 @@
+"""`gradbox open` runs a script as `python` does: what it prints, how it ends, the files that it leaves; and its trace is true."""
+
+import json
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradbox.command import main
+from gradbox.run import Run
+from gradbox.viewer import Viewer
+from server.wire.trace import Trace
+from tests.referee.comparison import disagreements
+
+ROOT = Path(__file__).parent.parent
+PROGRAMS = ROOT / "tests/own_code"
+ARGUMENTS = {"arguments": ["--lr", "0.5", "--out", "x.html", "more"], "wrong_arguments": ["--lr", "much"]}
+INPUT = {"standard_input": "Ada\n1\n2.5\n"}
+ALSO = {"package": ["shop"], "generators": ["pipeline"], "uncaught": ["losses"], "exit_status": ["checks"]}
+NOT_HELD = {"workers", "processes"}
+"""Their final state has tensors of other processes, whose version counters are not those of one that made them."""
+
+SAMPLE = {"package", "uncaught", "exit_status", "own_server", "workers", "warned"}
+pytestmark = pytest.mark.slow
+
+
+def ran(command: list[str], folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": "", "COLUMNS": "80", "PYTHONHASHSEED": "0"}
+    return subprocess.run(command, cwd=folder, input=text, capture_output=True, text=True, env=environment, check=False)
+
+
+def left(folder: Path) -> dict[str, bytes]:
+    """The files of a folder, but for Python's cache, and for tensors in pickles, which hold addresses."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".pt", ".pickle")
+    }
+
+
+def gradbox(folder: Path, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    code = f"import sys; sys.path[0] = {str(ROOT)!r}; from gradbox.command import main; sys.exit(main())"
+    return ran([sys.executable, "-c", code, *arguments], folder, text)
+
+
+def case(path: Path) -> Any:
+    return pytest.param(path.name, marks=() if path.name in SAMPLE else pytest.mark.exhaustive)
+
+
+@pytest.mark.parametrize("name", [case(path) for path in sorted(PROGRAMS.iterdir())])
+def test_a_script_runs_as_python_runs_it(name: str, tmp_path: Path) -> None:
+    arguments, text = ARGUMENTS.get(name, []), INPUT.get(name, "")
+    folders = {way: tmp_path / way / name for way in ("plain", "recorded")}
+    for folder in folders.values():
+        shutil.copytree(PROGRAMS / name, folder)
+    trace_file = tmp_path / "run.json"
+    also = [option for pattern in ALSO.get(name, []) for option in ("--also", pattern)]
+    plain = ran([sys.executable, "train.py", *arguments], folders["plain"], text)
+    recorded = gradbox(
+        folders["recorded"], "open", "--trace", str(trace_file), *also, "train.py", *arguments, text=text
+    )
+    *said, summary = recorded.stderr.splitlines()
+    assert recorded.stdout == plain.stdout
+    assert "\n".join(said) == plain.stderr.rstrip("\n").replace(str(folders["plain"]), str(folders["recorded"]))
+    assert recorded.returncode == plain.returncode
+    assert left(folders["recorded"]) == left(folders["plain"])
+    assert summary.startswith("gradbox: train.py: ")
+    trace = json.loads(trace_file.read_bytes())
+    Trace.model_validate(trace)
+    assert trace["runtime"]["recorded"] == "own process" and trace["runtime"].get("arguments", []) == arguments
+    assert not [
+        entry for step in trace["steps"] for entry in step.get("log", ()) if entry.get("event") == "tracer_fault"
+    ]
+    printed = [
+        entry["text"] for step in trace["steps"] for entry in step.get("log", ())
+        if entry["kind"] == "out" and entry["stream"] == "stdout"
+    ]  # fmt: skip
+    assert "".join(printed) == plain.stdout.replace("at exit\n", "")
+    if also:
+        files = trace["program"]["files"]
+        stepped = {
+            trace["program"]["statements"][step["stmt"]]["line"]
+            for step in trace["steps"]
+            if step.get("stmt") is not None
+        }
+        assert all(any(file["first_line"] <= line <= file["last_line"] for line in stepped) for file in files)
+    if name not in NOT_HELD and not plain.returncode:
+        assert disagreements(truth(folders["plain"], arguments, text, plain.stdout), trace) == []
+
+
+def truth(folder: Path, arguments: list[str], text: str, printed: str) -> dict[str, Any]:
+    """What plain Python says of the tensors at the end of a script that does not fail."""
+    code = (
+        f"import sys; sys.path[0] = {str(ROOT)!r}; from tests.script_facts import main; main({str(folder / 'facts')!r})"
+    )
+    done = ran([sys.executable, "-c", code, "train.py", *arguments], folder, text)
+    assert not done.returncode, done.stderr
+    facts: dict[str, Any] = pickle.loads((folder / "facts").read_bytes())
+    return {"printed": printed.replace("at exit\n", ""), "error": None, **facts}
+
+
+KILLED = """
+import os, signal, torch
+a = torch.ones(2)
+b = a * 2
+print("so far", flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+ENDLESS = """
+import torch
+a = torch.ones(2)
+print("ready", flush=True)
+while True:
+    a = a + 1
+"""
+
+
+def test_a_killed_script_leaves_what_it_did(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(KILLED)
+    done = gradbox(tmp_path, "open", "--trace", "run.json", "train.py")
+    trace = json.loads((tmp_path / "run.json").read_text())
+    assert done.returncode == 128 + signal.SIGKILL and done.stdout == "so far\n"
+    assert (trace["outcome"]["status"], trace["outcome"]["signal"]) == ("crashed", signal.SIGKILL)
+    lines = [trace["program"]["statements"][step["stmt"]]["line"] for step in trace["steps"]]
+    assert lines == [2, 3, 4, 5]
+
+
+def test_ctrl_c_ends_the_script_with_what_it_did(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(ENDLESS)
+    code = f"import sys; sys.path[0] = {str(ROOT)!r}; from gradbox.command import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "open", "--trace", "run.json", "--steps", "100", "train.py"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == "ready\n"
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.stderr.read()
+        assert process.wait() == 130 and "KeyboardInterrupt" in said
+    trace = json.loads((tmp_path / "run.json").read_text())
+    assert trace["outcome"]["status"] in ("raised", "stopped") and 3 <= len(trace["steps"]) <= 101
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["open", "none.py"], "none.py': [Errno 2] No such file or directory"),
+        (["open", "--out", "nowhere/run.html", "train.py"], "there is no folder nowhere"),
+        (["open", "--out", "run.pdf", "train.py"], "a name that ends with .html, .svg or .png is needed"),
+        (["export", "train.py", "--out", "x.html"], "train.py: "),
+    ],
+)
+def test_what_is_not_there_is_named(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text("a = 1\n")
+    assert main(arguments) in (1, 2)
+    assert message in capsys.readouterr().err
+
+
+def test_findings_and_files_of_a_recorded_run(tmp_path: Path, capsys: Any) -> None:
+    golden = ROOT / "tests/golden/saved_then_written.json"
+    run = Run(golden.read_bytes(), "saved then written")
+    assert run.findings()[0].kind in run.explain()
+    for name, start in (("run.html", b"<!doctype html>"), ("step.svg", b"<?xml"), ("step.png", b"\x89PNG")):
+        assert main(["export", str(golden), "--out", str(tmp_path / name)]) == 0
+        assert (tmp_path / name).read_bytes().startswith(start)
+    assert main(["export", str(golden), "--out", str(tmp_path / "x.svg"), "--step", "1000"]) == 1
+    assert "there is no such step" in capsys.readouterr().err
+
+
+def test_the_viewer_answers_for_its_own_address_alone() -> None:
+    viewer = Viewer("<p>page</p>")
+    threading.Thread(target=viewer.serve, daemon=True).start()
+    try:
+        with urllib.request.urlopen(viewer.address) as response:
+            assert response.read() == b"<p>page</p>"
+        with pytest.raises(urllib.error.HTTPError) as missing:
+            urllib.request.urlopen(viewer.address[:-2] + "/")
+        assert missing.value.code == 404
+        missing.value.close()
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(urllib.request.Request(viewer.address, data=b"x"))
+        assert refused.value.code == 501
+        refused.value.close()
+    finally:
+        viewer.close()
