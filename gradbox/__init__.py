@@ -9,7 +9,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-LAZY: dict[str, str] = {}
+LAZY = {"Run": "run", "explain": "explain", "watch": "watch"}
 """A name of this package -> the module of it that has it."""
 
 

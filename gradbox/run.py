@@ -67,12 +67,12 @@ class Run:
         finding = load("server.wire.findings").Finding
         return [finding.model_validate(value) for value in json.loads(reply)]
 
-    def explain(self) -> str:
-        """The findings in words, with the lines of code that they rest on."""
+    def explain(self, most: int | None = None) -> str:
+        """The findings in words, with the lines of code that they rest on. most: of them; None for all."""
         terminal = load("server.terminal")
         words = terminal.load_sentences(self.language)
         source = self.trace["program"]["source"].split("\n")
-        parts = ["\n".join(terminal.finding_lines(finding, source, words, False)) for finding in self.findings()]
+        parts = ["\n".join(terminal.finding_lines(finding, source, words, False)) for finding in self.findings()[:most]]
         return "\n\n".join(parts) or f"{self.summary()} Nothing to explain."
 
     def summary(self) -> str:

@@ -248,7 +248,7 @@ class Visit(TypedDict):
     failed: NotRequired[bool | None]
 
 
-StepKind = Literal["statement", "head", "call", "return", "yield", "resume", "raise", "visit", "end"]
+StepKind = Literal["begin", "statement", "head", "call", "return", "yield", "resume", "raise", "visit", "end"]
 Status = Literal["finished", "raised", "stopped", "refused", "crashed", "cancelled", "lost"]
 
 

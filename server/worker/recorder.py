@@ -30,6 +30,7 @@ from server.worker.run_context import RunContext
 from server.worker.stack import frames_outward, is_program, program_line, stepping_frame, too_deep
 from server.worker.step_recorder import StepRecorder
 from server.worker.step_requests import (
+    BeginStep,
     CallStep,
     EndStep,
     HeadStep,
@@ -67,7 +68,7 @@ class Recorder:
         self._printed_chars = 0
         self.focus_counts: dict[int, int] | None = None
         self.observer = observer = Observer(context, run.focus, run.statements.may_expose_memory())
-        self._frames = Frames(
+        self.frames = Frames(
             context,
             run.module,
             observer.values,
@@ -76,7 +77,7 @@ class Recorder:
             run.hidden_names,
         )
         self._skipped = SkippedIterations(run.statements, Schedule(self._share_used, run.focus), self._mute)
-        self.steps = StepRecorder(run, context, observer, self._frames, self._skipped)
+        self.steps = StepRecorder(run, context, observer, self.frames, self._skipped)
         self.ops = Ops(context, observer.tensors, observer.storages, lambda: not self._skipped.active)
         self.jit, self.replacements = Jit(context, self.ops.forget_uninitialized), Replacements(context)
         self.swap = Swap(context, observer.tensors.uids, observer.storages)
@@ -154,7 +155,7 @@ class Recorder:
         """A loop's iteration begins, or the test of `while` failed: it is counted; whether the step is recorded."""
         if self._skipped.count_iteration(frame, i):
             return False
-        path = self.steps.iterations(i, self._frames.begin_iteration(frame, i), "head")
+        path = self.steps.iterations(i, self.frames.begin_iteration(frame, i), "head")
         if (
             self._skipped.active
             and self.focus_counts is None
@@ -175,7 +176,7 @@ class Recorder:
             return
         if not self._guard.busy:
             with self._guard():
-                self._frames.begin_call(frame)
+                self.frames.begin_call(frame)
                 self._record_call(frame)
 
     def on_return(self, i: int, value: Any, *, frame: FrameType | None = None) -> Any:
@@ -202,7 +203,7 @@ class Recorder:
             return value
         if not self._guard.busy:
             with self._guard():
-                self._record(YieldStep(i, frame, value, self._frames.uid(frame)))
+                self._record(YieldStep(i, frame, value, self.frames.uid(frame)))
         return value
 
     def on_resume(self, _: int, *, frame: FrameType | None = None) -> Callable[[Any], Any]:
@@ -210,7 +211,7 @@ class Recorder:
             if not self._guard.busy:
                 with self._guard():
                     waiting = next(f for f in frames_outward(sys._getframe(1)) if is_program(f.f_code))
-                    self._frames.resume(waiting)
+                    self.frames.resume(waiting)
                     self._skipped.resume(waiting)
                     if self._skipped.is_recorded(waiting, self.steps.statement(waiting)):
                         self._record_resume(waiting, value)
@@ -219,7 +220,7 @@ class Recorder:
         if self._guard.busy:
             return resume
         with self._guard():
-            return self._frames.suspend(frame or sys._getframe(1), resume)
+            return self.frames.suspend(frame or sys._getframe(1), resume)
         return resume
 
     def on_caught(self, *, frame: FrameType | None = None) -> None:
@@ -235,20 +236,26 @@ class Recorder:
             mark = (id(error), id(traceback_of(error)))
             if mark != self._last_raised:
                 self._last_raised = mark
-                if self._frames.was_woken_by_exception(frame):
-                    self._frames.resume(frame)
+                if self.frames.was_woken_by_exception(frame):
+                    self.frames.resume(frame)
                     self._record_resume(frame)
                 self._record_raise(error, frame)
 
     def on_loop(self, i: int, *, frame: FrameType | None = None) -> None:
         if not self._guard.busy:
             with self._guard():
-                self._frames.enter_loop(frame or sys._getframe(1), i)
+                self.frames.enter_loop(frame or sys._getframe(1), i)
 
     def on_lambda(self, *, frame: FrameType | None = None) -> None:
         if frame is None and too_deep():
             raise RecursionError("maximum recursion depth exceeded")
         self._context.observation.everything_requested = True
+
+    def record_begin(self, frame: FrameType | None, line: int) -> None:
+        """Before the first statement: a step with what is there already. frame: the innermost of the program's that run."""
+        with self._guard():
+            self._context.observation.everything_requested = True
+            self._record(BeginStep(None, frame, line))
 
     # What else happens
 

@@ -13,6 +13,7 @@ from server.worker.probes.probe import ProbeContext
 from server.worker.run_context import RunContext
 from server.worker.stack import program_frames
 from server.worker.step_requests import (
+    BeginStep,
     CallStep,
     EndStep,
     RaiseStep,
@@ -29,6 +30,10 @@ from server.worker.values import values_of
 
 INFERRED_EVENTS = frozenset(name for name, row in EVENTS.items() if row.observed)
 """Events that follow from what an observation finds."""
+
+
+HAVE_HISTORY = ("storage", "tensor", "array", "node", "object")
+"""Kinds of entities that were made by some statement."""
 
 
 class Position(NamedTuple):
@@ -90,6 +95,8 @@ class StepRecorder:
         accumulated_into = request.visit.get("accumulates") if isinstance(request, VisitStep) else None
         had_grad = accumulated_into is not None and self._context.delta.tensor(accumulated_into).get("grad") is not None
         value, failed = self._observe(request, position, observation)
+        if isinstance(request, BeginStep):
+            self._mark_existing(observation)
         set_, gone = self._context.delta.flush()
         self._mark_inferred(observation)
         if accumulated_into is not None:
@@ -118,7 +125,7 @@ class StepRecorder:
 
     def _position(self, request: StepRequest) -> Position:
         stmt, frame = request.stmt, request.frame
-        if isinstance(request, RaiseStep | EndStep):
+        if isinstance(request, RaiseStep | EndStep | BeginStep):
             line = request.line
         else:
             line = self._statements.rows[stmt]["line"] if stmt is not None else self.line
@@ -181,6 +188,14 @@ class StepRecorder:
         if known and entered is not None:
             known = self._frames.observe_entered(entered)
         return known
+
+    def _mark_existing(self, observation: Observation) -> None:
+        """What was found was not made by this step: it says so, and no event says that it was."""
+        observation.log[:] = [entry for entry in observation.log if entry.get("event") == "tracer_fault"]
+        delta = self._context.delta
+        for uid, facts in list(delta.state.items()):
+            if facts["kind"] in HAVE_HISTORY:
+                delta.update(uid, {"existed": True})
 
     def _note_accumulated(self, observation: Observation, tensor: str, first: bool) -> None:
         grad = self._context.delta.tensor(tensor).get("grad")

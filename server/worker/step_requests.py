@@ -94,3 +94,11 @@ class EndStep(StepRequest):
 
     kind: ClassVar[StepKind] = "end"
     line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BeginStep(StepRequest):
+    """What is there when the recording begins."""
+
+    kind: ClassVar[StepKind] = "begin"
+    line: int = 0

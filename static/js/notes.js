@@ -85,6 +85,8 @@ function missingGradientNotes({ opened, index, step, before }) {
 /** What there is to say of a step of which nothing else is said. @param {Step} step @returns {Note} */
 function fallbackNote(step) {
   if (step.kind === "end") return { key: "ended", args: {} };
+  if (step.kind === "begin")
+    return { key: "begun", args: { n: Object.keys(step.set).filter((uid) => uid[0] === "t").length } };
   const freed = step.log.filter((entry) => entry.kind === "event" && entry.event === "storage_freed").length;
   if (freed) return { key: "freed", args: { n: freed } };
   return { key: changesNothing(step) ? "quiet" : "other", args: {} };

@@ -171,7 +171,7 @@ export interface Region {
  */
 export interface Step {
   i: number;
-  kind: "statement" | "head" | "call" | "return" | "yield" | "resume" | "raise" | "visit" | "end";
+  kind: "begin" | "statement" | "head" | "call" | "return" | "yield" | "resume" | "raise" | "visit" | "end";
   stmt?: number | null;
   line: number;
   iter?: number[] | null;

@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import CodeType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, Protocol, Self, cast
 
 import numpy as np
@@ -40,8 +40,10 @@ from server.worker import own_frames, stack
 from server.worker.device_name import device_name
 from server.worker.in_process.hooks import Hooks, compile_with_hooks, is_recorded_thread
 from server.worker.in_process.imports import RecordedImports
+from server.worker.in_process.line_tracer import LineTracer
+from server.worker.in_process.statement_table import StatementTable
 from server.worker.in_process.streams import recorded_stream, recorded_warnings
-from server.worker.instrument import Statements
+from server.worker.instrument import Statements, instrument
 from server.worker.outcomes import error_record, lines_in_program, refused_outcome
 from server.worker.recorder import Recorder
 from server.worker.run_context import RunContext
@@ -58,6 +60,11 @@ DEFAULT_LIMITS: dict[str, int | float] = {
 }
 
 _active: list["Session"] = []
+
+
+def is_recording() -> bool:
+    """Whether a session has begun and not ended."""
+    return bool(_active)
 
 
 @dataclass(frozen=True)
@@ -126,6 +133,7 @@ class Session:
         self._outcome: OutcomeRecord | None = None
         self._outcome_line: bytes | None = None
         self._stack = contextlib.ExitStack()
+        self._line_tracer: LineTracer | None = None
         self._muted_output = False
         self._wall = self._cpu = 0.0
 
@@ -216,6 +224,7 @@ class Session:
         """Record what is left, and take out what was installed. error: by which the recorded part ended."""
         if self not in _active:
             return
+        self._stop_line_tracer()
         try:
             if self._outcome is None:
                 self._record_outcome(error)
@@ -242,10 +251,35 @@ class Session:
 
     def abandon(self) -> None:
         """In a forked child: record nothing, leave the trace to the parent."""
+        self._stop_line_tracer()
         self._outcome = {"status": "finished"}
         self._uninstall()
 
     # Running code
+
+    def record_begin(self, frame: FrameType | None = None) -> None:
+        """Record what is there already. frame: the innermost of the program's that run."""
+        if self.recorder is not None and self.is_recording:
+            line = 1 if frame is None else stack.program_line(frame.f_code, frame.f_lineno or 1)
+            self.recorder.record_begin(frame, line)
+
+    def trace_lines(self, frame: FrameType | None) -> None:
+        """Record what this frame does from here on, and all that it calls in the files: their code runs as it is.
+
+        frame: that of the first file's code which asks; None for what is called from now on.
+        """
+        assert self.recorder is not None
+        tables: dict[str, StatementTable] = {}
+        for file in self.files:
+            first = len(self.statements.rows)
+            instrument(ast.parse(file.source, file.path), self.statements, self._offsets[file.path])
+            tables[file.path] = StatementTable(ast.parse(file.source, file.path), self.statements, first)
+        self.statements.passes_mutators = True
+        self.record_begin(frame)
+        self._line_tracer = LineTracer(self.recorder, tables)
+        if self._outcome is None:
+            self._line_tracer.start(frame)
+        self._announce_files()
 
     def run(self, code: ast.Module | str, space: dict[str, Any] | None = None, flags: int = 0) -> BaseException | None:
         """Run the main file's code in `space`, every statement a step; what it raised is returned, not raised.
@@ -328,6 +362,11 @@ class Session:
             self._outcome = {"status": "stopped", "stopped": {"limit": limit, "value": value, "line": line}}
             self.recorder.close()
             self.hooks.disconnect()
+            self._stop_line_tracer()
+
+    def _stop_line_tracer(self) -> None:
+        if self._line_tracer is not None:
+            self._line_tracer.stop()
 
     def _write_output(self, stream: Stream, text: str) -> None:
         if not self._muted_output and self._outcome is None and self.recorder is not None:

@@ -37,7 +37,9 @@ class Frames:
 
     module: the program's globals. handler_names: names that are unbound without a statement that says so. hidden_names:
     of the module, that are not the program's; None for all that it has now, as long as they are not bound anew.
-    iteration_counts: (frame, loop) -> how often the loop has begun an iteration since it was entered, from 0.
+    iteration_counts: (frame, loop) -> how often the loop has begun an iteration since it was entered, from 0. past_lines:
+    frame (its id) -> the line of the statement whose step is recorded, where the frame itself is at the next one already.
+    after_locals: called with each frame whose locals were read.
     """
 
     def __init__(
@@ -65,6 +67,8 @@ class Frames:
         self._locals_left: dict[str, dict[str, Any]] = {}  # a frame's own dict of locals, as the program last saw it
         self.module_uid = context.uids.allocate("f")
         self.iteration_counts: dict[tuple[str, int], int] = {}
+        self.past_lines: dict[int, int] = {}
+        self.after_locals: Callable[[FrameType], None] | None = None
 
     def key(self, frame: FrameType) -> tuple[int, Any]:
         return id(frame), frame.f_code
@@ -139,7 +143,7 @@ class Frames:
         suspended: the frame that is yielding, if one is.
         """
         self._update_frame(
-            self.module_uid, "<module>", self._module_vars(), None, line_of(stack[0]) if stack else None, "running"
+            self.module_uid, "<module>", self._module_vars(), None, self._line(stack[0]) if stack else None, "running"
         )
         seen, caller = [], self.module_uid
         for frame in stack:
@@ -148,7 +152,7 @@ class Frames:
                 continue
             seen.append(uid)
             state: FrameState = "suspended" if uid == suspended else "running"
-            self._update_frame(uid, frame.f_code.co_name, self._locals(frame), caller, line_of(frame), state)
+            self._update_frame(uid, frame.f_code.co_name, self._locals(frame), caller, self._line(frame), state)
             caller = uid
         self._running = seen
         for uid in list(self._uids_by_key.values()):
@@ -183,7 +187,7 @@ class Frames:
         for name in {path[0] for path in effects.bound} & free:
             self._update_enclosing(frame.f_back, name)
         facts: entities.Frame = {
-            "line": line_of(frame),
+            "line": self._line(frame),
             "state": "suspended" if uid == suspended else "running",
         }
         self._delta.update(uid, facts)
@@ -204,11 +208,11 @@ class Frames:
         caller_uid = uid
         if not self._unwind_to(caller_uid):
             return False
-        facts: entities.Frame = {"line": line_of(f)}
+        facts: entities.Frame = {"line": self._line(f)}
         self._delta.update(caller_uid, facts)
         for f in reversed(entered):
             uid = self.uid(f)
-            self._update_frame(uid, f.f_code.co_name, self._locals(f), caller_uid, line_of(f), "running")
+            self._update_frame(uid, f.f_code.co_name, self._locals(f), caller_uid, self._line(f), "running")
             self._running.append(uid)
             caller_uid = uid
         return not self._reachability.incomplete
@@ -302,11 +306,16 @@ class Frames:
         previous = dict(self._locals_left.get(uid, ())) if optimized else {}
         live_locals = frame.f_locals
         variables = {k: v for k, v in dict(live_locals).items() if type(k) is str and k not in IMPLICIT_NAMES}
+        if optimized and self.after_locals is not None:
+            self.after_locals(frame)
         if optimized and type(live_locals) is dict:
             self._locals_left[uid] = live_locals
             live_locals.clear()
             live_locals.update(previous)
         return variables
+
+    def _line(self, frame: FrameType) -> int | None:
+        return self.past_lines.get(id(frame)) or line_of(frame)
 
     def _update_frame(
         self, uid: str, name: str, variables: dict[str, Any], caller: str | None, line: int | None, state: FrameState

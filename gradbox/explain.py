@@ -1,0 +1,26 @@
+"""`gradbox.explain`: says why what runs inside failed, or what is wrong with it though it did not."""
+
+import sys
+from types import FrameType, TracebackType
+from typing import Any
+
+from gradbox.watch import watch
+
+
+class explain(watch):  # noqa: N801 like `watch`
+    """Record what runs inside, and print what there is to say of it: `with gradbox.explain(): loss.backward()`.
+
+    It takes the arguments of `watch`. The exception, if there is one, goes on. findings: what was said, as
+    `Run.findings` gives it; empty before the end.
+    """
+
+    findings: list[Any]
+
+    def _begin(self, frame: FrameType) -> None:
+        self.findings = []
+        super()._begin(frame)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        super().__exit__(kind, error, at)
+        self.findings = self.run.findings()
+        print(self.run.explain(), file=sys.stderr)

@@ -1,0 +1,137 @@
+"""`gradbox.watch`: records a part of a program that runs as it is, and nothing of the rest."""
+
+import contextlib
+import linecache
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from gradbox.engine_loader import load
+from gradbox.run import Run
+
+runs: list[Run] = []
+"""What this process has recorded in regions, the last ones first dropped: see MAX_RUNS."""
+
+MAX_RUNS = 20
+
+
+class watch:  # noqa: N801 a context manager that is used like a function
+    """Record what runs inside: `with gradbox.watch("step 3") as region: …`, then `region.run`.
+
+    Each statement of the file that has the `with` is a step, and so are those of functions in it that are called; code
+    of other files is part of the statement that calls it. Outside of the region nothing is installed.
+    """
+
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        out: str | os.PathLike[str] | None = None,
+        also: Sequence[str] = (),
+        steps: int | None = None,
+        language: str = "en",
+        quiet: bool = False,
+    ) -> None:
+        """name: of the region, in its picture's title. out: a file for the picture (.html, .svg, .png) or the trace (.json);
+        without it `run` alone has them. also: files, or modules by name, whose statements are steps too. steps: most of
+        them; after these the program goes on unrecorded. quiet: print no line when it is written.
+        """
+        self.name, self._out, self._also, self._steps = name, out, tuple(also), steps
+        self._language, self._quiet = language, quiet
+        self._session: Any = None
+        self._run: Run | None = None
+
+    @property
+    def run(self) -> Run:
+        """What was recorded. Raises RuntimeError before the region has ended."""
+        if self._run is None:
+            raise RuntimeError("the region has not ended")
+        return self._run
+
+    def __enter__(self) -> Self:
+        self._begin(sys._getframe(1))
+        return self
+
+    def _begin(self, frame: FrameType) -> None:
+        path = frame.f_code.co_filename
+        self._session = begin_session(
+            path, frame.f_globals, frame, title=self.title(path), also=self._also, steps=self._steps
+        )
+
+    def title(self, path: str) -> str:
+        name = Path(path).name
+        return f"{name}: {self.name}" if self.name else name
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        session, self._session = self._session, None
+        session.end(error)
+        self._run = Run.from_lines(session.lines, session.options.title, language=self._language)
+        runs.append(self._run)
+        del runs[:-MAX_RUNS]
+        if self._out is not None:
+            path = self._run.save(self._out)
+            if not self._quiet:
+                print(f"gradbox: {self._run.summary()} Written to {path}", file=sys.stderr)
+
+
+def begin_session(
+    path: str, namespace: dict[str, Any], frame: FrameType | None, *, title: str, also: Sequence[str], steps: int | None
+) -> Any:
+    """Record the code of a file from here on; the session, whose `end` has to be called in this thread.
+
+    namespace: of the module that the file is. frame: of its code, that runs; None for what is called from now on. Raises
+    RuntimeError where something else records or traces, OSError without the file's text.
+    """
+    in_process = load("server.worker.in_process.session")
+    if in_process.is_recording():
+        raise RuntimeError("gradbox: the program is being recorded already")
+    if sys.gettrace() is not None:
+        raise RuntimeError("gradbox needs Python's trace function, which a debugger or a coverage tool has now")
+    files = [in_process.ProgramFile(file, shown_name(file), text) for file, text in sources(path, also)]
+    options = in_process.SessionOptions(
+        limits={} if steps is None else {"steps": steps},
+        outermost=False, visible=True, title=title, hidden=hidden_names(namespace),
+    )  # fmt: skip
+    session = in_process.Session(options, files, namespace)
+    session.begin()
+    try:
+        session.trace_lines(frame)
+    except BaseException:
+        session.end()
+        raise
+    return session
+
+
+def hidden_names(namespace: dict[str, Any]) -> frozenset[str]:
+    """Names of a module that are not shown: modules, classes and functions, which are no state of the program."""
+    return frozenset(name for name, value in namespace.items() if type(value).__name__ in HIDDEN_TYPES)
+
+
+HIDDEN_TYPES = {"module", "type", "function", "builtin_function_or_method"}
+
+
+def sources(path: str, also: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The files that are stepped, with their texts. Raises OSError for one that can't be read, and for code of no file."""
+    yield path, source_of(path)
+    for name in also:
+        module = sys.modules.get(name)
+        other = getattr(module, "__file__", None) or name
+        if other != path:
+            yield str(other), source_of(str(other))
+
+
+def source_of(path: str) -> str:
+    """The text of a file, or of what a notebook or a shell keeps in `linecache`. Raises OSError."""
+    text = "".join(linecache.getlines(path))
+    if not text:
+        raise OSError(f"gradbox needs the source of {path}, which can't be read")
+    return text
+
+
+def shown_name(path: str) -> str:
+    with contextlib.suppress(ValueError):
+        return Path(path).resolve().relative_to(Path.cwd()).as_posix()
+    return Path(path).name

@@ -1,0 +1,240 @@
+"""Follows one frame of code that runs as it is, instruction by instruction, and asks the recorder for its steps.
+
+Where an instruction of another statement comes, the one before is over: so several statements in a line, and one that goes
+over many lines, are told apart. What no event tells is not recorded: the value of a bare expression, of a test, and of what
+is sent to a generator; and a statement that has no instruction, like `global`, has no step.
+"""
+
+import ast
+from types import FrameType
+from typing import Any, Protocol
+
+from server.worker.in_process.statement_table import NOWHERE, SPECIAL, CodeTable, StatementTable
+from server.worker.instrument import LOOPS
+from server.worker.recorder import Recorder
+
+FORS = ("For", "AsyncFor")
+WITHS = ("With", "AsyncWith")
+TRIES = ("Try", "TryStar")
+BRANCHES = ("If", "Match")
+COMPOUND = (*LOOPS, *WITHS, *TRIES, *BRANCHES)
+STEP_AFTER = (*FORS, *WITHS, *TRIES)
+"""Compound statements that have a step of their own where they are over."""
+
+ASLEEP = -3
+
+
+class Tracing(Protocol):
+    """Who follows the thread; see `LineTracer`."""
+
+    active: bool
+    root_arrives: Any
+
+
+class FrameTracer:
+    """The trace function of one frame, which alone holds on to it: it dies with the frame, and does not keep the frame.
+
+    `_statement` is the one that runs, NOWHERE after an exception; `_place` also the one that an exception ended. `_cut`:
+    compound statements that a jump or an exception leaves, after which there is no step. `_from_inside`: the statement was
+    reached from its own body. `_asker`: the `with` whose `__exit__` is asked about an exception. `_returning`: the `return`
+    that waits for `finally` and `with`. `_sentinel`: of a generator that waits; it dies with it.
+    """
+
+    __slots__ = (
+        "__weakref__", "_asker", "_asleep_in", "_code", "_cut", "_fast", "_from_inside", "_is_root", "_place", "_recorder",
+        "_returning", "_sentinel", "_statement", "_table", "_tracing",
+    )  # fmt: skip
+
+    def __init__(
+        self, tracing: Tracing, recorder: Recorder, table: StatementTable, frame: FrameType, is_root: bool = False
+    ) -> None:
+        self._tracing, self._recorder, self._table = tracing, recorder, table
+        self._code: CodeTable = table.code(frame.f_code)
+        self._fast = self._code.fast
+        self._statement = self._place = self._asker = self._returning = self._asleep_in = NOWHERE
+        self._cut: set[int] = set()
+        self._from_inside = False
+        self._sentinel: Any = None
+        self._is_root = is_root
+
+    def belongs_to(self, tracing: Tracing) -> bool:
+        return self._tracing is tracing
+
+    def begin(self, frame: FrameType) -> None:
+        """The frame is entered: a call, or a generator that was made before anybody followed it goes on."""
+        suspended = self._code.resumes.get(frame.f_lasti // 2, "")
+        if not suspended:
+            self._recorder.on_call(0, frame=frame)
+            return
+        self.begin_within(frame)
+        if suspended == "yield":
+            self._sentinel = self._recorder.on_resume(0, frame=frame)
+            self.wake()
+
+    def begin_within(self, frame: FrameType) -> None:
+        """The frame runs already: the statement that is at work is the first."""
+        self._statement = self._place = self._code.statements[frame.f_lasti // 2]
+
+    def wake(self) -> None:
+        """The generator goes on; by an exception, if that is the next event."""
+        if self._sentinel is not None and self._statement != ASLEEP:
+            self._asleep_in, self._statement = self._statement, ASLEEP
+
+    def __call__(self, frame: FrameType, event: str, value: Any) -> Any:
+        if event == "opcode":
+            i = self._fast[frame.f_lasti // 2]
+            if i == self._statement or i == NOWHERE:
+                return self
+            self._on_instruction(frame, frame.f_lasti // 2)
+        elif event == "return":
+            self._on_return(frame, value)
+        elif event == "exception":
+            self._on_exception(frame, value)
+        return self if self._tracing.active else None
+
+    def _on_instruction(self, frame: FrameType, k: int) -> None:
+        if self._statement == ASLEEP:
+            self._statement, sentinel, self._sentinel = self._asleep_in, self._sentinel, None
+            sentinel(None)
+        i = self._code.statements[k]
+        if k in self._code.with_handlers:
+            self._asker = i
+        if k in self._code.reraises:
+            self._pass_on_exception(frame)
+            return
+        loop = self._code.endless.get(k)
+        if loop is not None and loop != self._statement:
+            self._go_to(frame, loop)
+        if i not in (NOWHERE, self._statement):
+            self._go_to(frame, i)
+
+    def _pass_on_exception(self, frame: FrameType) -> None:
+        """The end of a `finally`, or nobody who took the exception."""
+        place = self._statement
+        if place != NOWHERE:
+            self._finish(frame, NOWHERE)
+            self._cut.update((place, *self._table.around(place)))
+        self._statement = self._asker = NOWHERE
+
+    def _go_to(self, frame: FrameType, i: int) -> None:
+        """Statement i begins, or goes on."""
+        if self._statement != NOWHERE:
+            self._finish(frame, i)
+        place, table = self._place, self._table
+        entered = set(table.path(i))
+        if place != NOWHERE:
+            entered.difference_update(table.path(place))
+        for statement, part in entered:
+            if part.startswith("handlers"):
+                self._cut.difference_update((statement, *table.around(statement)))
+            if part.startswith(("handlers", "finalbody")):
+                self._recorder.frames.past_lines[id(frame)] = table.part_line(statement, part)
+                self._recorder.on_caught(frame=frame)
+                self._recorder.frames.past_lines.clear()
+        self._from_inside = place != NOWHERE and i in table.around(place)
+        if table.kind(i) in LOOPS and place != i and not self._from_inside:
+            self._recorder.on_loop(i, frame=frame)
+        self._statement = self._place = i
+        if self._is_root and self._tracing.root_arrives is not None:
+            self._tracing.root_arrives(i)
+
+    def _finish(self, frame: FrameType, to: int) -> None:
+        """The statement that ran is over, or its head is; `to` comes next."""
+        i, table = self._statement, self._table
+        kind = table.kind(i)
+        around_next = () if to == NOWHERE else (to, *table.around(to))
+        if self._asker == i and i not in around_next:  # the `with` took the exception
+            self._cut.difference_update((i, *table.around(i)))
+        self._asker = NOWHERE
+        if kind in COMPOUND:
+            self._finish_head(frame, i, kind, to)
+        elif kind == "Return":
+            self._returning = i
+            self._cut.update(table.around(i))
+            if to != NOWHERE:
+                self._step(frame, i)
+        elif kind != "Raise":
+            self._step(frame, i)
+        if kind in ("Break", "Continue"):
+            self._jump(i)
+        for left in ((i,) if kind in COMPOUND else ()) + tuple(table.around(i)):
+            if left in around_next:
+                break
+            if left not in self._cut and self._has_step_after(left):
+                self._step(frame, left)
+            self._cut.discard(left)
+
+    def _finish_head(self, frame: FrameType, i: int, kind: str, to: int) -> None:
+        part = "" if to == NOWHERE else next((part for parent, part in self._table.path(to) if parent == i), "")
+        if kind in FORS:
+            due = part == "body"
+        elif kind in WITHS:
+            due = part == "body" and not self._from_inside
+        else:
+            due = kind not in TRIES and (kind == "While" or not self._from_inside)
+        if due and to != i:
+            self._past(frame, i)
+            self._recorder.on_head(i, frame=frame)
+            self._recorder.frames.past_lines.clear()
+
+    def _jump(self, i: int) -> None:
+        """`break` or `continue`: it leaves what is around it, up to its loop, whatever else was to be left."""
+        self._returning = NOWHERE
+        inside = True
+        for statement, part in self._table.path(i):
+            if inside and self._table.kind(statement) in LOOPS and part == "body":
+                inside = False
+            if inside:
+                self._cut.add(statement)
+            else:
+                self._cut.discard(statement)
+
+    def _has_step_after(self, i: int) -> bool:
+        node = self._table.node(i)
+        return type(node).__name__ in STEP_AFTER and not (isinstance(node, ast.Try | ast.TryStar) and not node.handlers)
+
+    def _step(self, frame: FrameType, i: int) -> None:
+        self._past(frame, i)
+        self._recorder.on_step(i, frame=frame)
+        self._recorder.frames.past_lines.clear()
+
+    def _past(self, frame: FrameType, i: int) -> None:
+        """The frame is at the next instruction already; what is recorded belongs to this statement's line."""
+        self._recorder.frames.past_lines[id(frame)] = self._table.line(i)
+
+    def _on_exception(self, frame: FrameType, error: Any) -> None:
+        k = frame.f_lasti // 2
+        if k in self._code.iterations and issubclass(error[0], StopIteration | StopAsyncIteration):
+            return  # it only ends a loop
+        if self._statement == ASLEEP:
+            self._statement = self._asleep_in
+        self._sentinel = None
+        place = self._code.statements[k]
+        place = self._statement if place == NOWHERE else place
+        if place != NOWHERE:
+            self._cut.update((place, *self._table.around(place)))
+            self._place = place
+        self._statement = self._asker = self._returning = NOWHERE
+
+    def _on_return(self, frame: FrameType, value: Any) -> None:
+        k = frame.f_lasti // 2
+        if k in self._code.yields:
+            i = self._code.statements[k]
+            self._sentinel = self._recorder.on_resume(i, frame=frame)
+            self._recorder.on_yield(i, value, frame=frame)
+            return
+        if k in self._code.returns:
+            if self._statement != NOWHERE and self._table.kind(self._statement) == "Return":
+                self._returning = self._statement
+            elif self._statement != NOWHERE:
+                self._finish(frame, NOWHERE)
+            if self._returning != NOWHERE:
+                self._past(frame, self._returning)
+                self._recorder.on_return(self._returning, value, frame=frame)
+                self._recorder.frames.past_lines.clear()
+        suspended = k + 1 in self._code.resumes or any(self._code.resumes.get(k + n) for n in (1, 2))
+        if self._is_root and not suspended and self._tracing.root_arrives is not None:
+            self._tracing.root_arrives(NOWHERE)
+
+
+assert SPECIAL not in (NOWHERE, ASLEEP)

@@ -1,0 +1,193 @@
+"""The statements of files that run as they are: the blocks they stand in, and which one an instruction is of.
+
+The rows are those that `instrument` makes of the same text, so a trace is the same whichever way it was recorded.
+"""
+
+import ast
+import dis
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from types import CodeType
+
+from server.worker.instrument import Function, Statements
+
+NOWHERE = -1
+"""The statement of an instruction that stands for no text: the one that ran before goes on."""
+
+SPECIAL = -2
+"""In `CodeTable.fast`: an instruction that may mean more than that its statement runs."""
+
+_SUSPENSIONS = {1: "yield", 2: "yield from", 3: "await"}
+"""What RESUME says of the instruction before it."""
+
+
+@dataclass
+class CodeTable:
+    """Of one code object, by instruction (half its offset): the statement, and which instructions mean more than that.
+
+    fast: the statements, but for special instructions. resumes: what they resume, "" where the function begins. yields:
+    by which a `yield` hands over its value. endless: the first instruction of a `while True`, which has no test.
+    """
+
+    statements: list[int]
+    fast: list[int] = field(default_factory=list)
+    reraises: set[int] = field(default_factory=set)
+    with_handlers: set[int] = field(default_factory=set)
+    returns: set[int] = field(default_factory=set)
+    yields: set[int] = field(default_factory=set)
+    iterations: set[int] = field(default_factory=set)
+    resumes: dict[int, str] = field(default_factory=dict)
+    endless: dict[int, int] = field(default_factory=dict)
+
+
+_SETS = {
+    "RERAISE": "reraises",
+    "WITH_EXCEPT_START": "with_handlers",
+    "RETURN_VALUE": "returns",
+    "RETURN_CONST": "returns",
+    "FOR_ITER": "iterations",
+    "SEND": "iterations",
+}
+
+
+class StatementTable:
+    """The statements of one file, and its code objects.
+
+    statements: the table of all files, in which this one's rows begin at `first`. A part of a statement is named by the
+    field that has it: "body", "orelse", "finalbody", "handlers0", "cases1".
+    """
+
+    def __init__(self, tree: ast.Module, statements: Statements, first: int = 0) -> None:
+        self._rows, self._first = statements.rows, first
+        self._nodes: list[ast.stmt] = []
+        self._blocks: list[tuple[int, str] | None] = []
+        self._functions: set[tuple[str, int]] = set()
+        self._add_body(tree.body, None)
+        self._starts = sorted((start_of(node), first + k) for k, node in enumerate(self._nodes))
+        self._paths: dict[int, tuple[tuple[int, str], ...]] = {}
+        self._tables: dict[CodeType, CodeTable] = {}
+
+    def node(self, i: int) -> ast.stmt:
+        """The syntax tree of statement i, whose lines are those of the file."""
+        return self._nodes[i - self._first]
+
+    def kind(self, i: int) -> str:
+        return self._rows[i]["kind"]
+
+    def line(self, i: int) -> int:
+        """The line of the program's source on which statement i begins."""
+        return self._rows[i]["line"]
+
+    def part_line(self, i: int, part: str) -> int:
+        """The line of the program's source on which a handler or another part of statement i begins."""
+        number = part.lstrip("abcdefghijklmnopqrstuvwxyz")
+        child = getattr(self.node(i), part.removesuffix(number))[int(number or 0)]
+        line: int = child.lineno
+        return line + self.line(i) - self.node(i).lineno
+
+    def path(self, i: int) -> tuple[tuple[int, str], ...]:
+        """The blocks around a statement within its function, innermost first: each by its statement and the part of it."""
+        path = self._paths.get(i)
+        if path is None:
+            block = self._blocks[i - self._first]
+            path = self._paths[i] = () if block is None else (block, *self.path(block[0]))
+        return path
+
+    def around(self, i: int) -> list[int]:
+        """The statements around statement i within its function, innermost first."""
+        return [parent for parent, _ in self.path(i)]
+
+    def is_function(self, code: CodeType) -> bool:
+        """Whether it is the code of a function whose statements have rows."""
+        return (code.co_name, code.co_firstlineno) in self._functions
+
+    def code(self, code: CodeType) -> CodeTable:
+        """The table of one code object of the file."""
+        table = self._tables.get(code)
+        if table is None:
+            table = self._tables[code] = self._make(code)
+        return table
+
+    def at(self, line: int, col: int) -> int:
+        """The innermost statement that holds a place of the file."""
+        k = bisect_right(self._starts, ((line, col), len(self._rows))) - 1
+        i: int | None = self._starts[k][1] if k >= 0 else None
+        while i is not None:
+            node = self.node(i)
+            if (line, col) < (node.end_lineno or 0, node.end_col_offset or 0):
+                return i
+            i = self._rows[i]["parent"]
+        return NOWHERE
+
+    def _add_body(self, body: list[ast.stmt], block: tuple[int, str] | None) -> None:
+        for node in body:
+            self._add(node, block)
+
+    def _add(self, node: ast.stmt, block: tuple[int, str] | None) -> None:
+        i = self._append(node, block)
+        if isinstance(node, Function):
+            self._add_function(node)
+        elif isinstance(node, ast.ClassDef):
+            self._add_methods(node)
+        else:
+            for part in ("body", "orelse", "handlers", "cases", "finalbody"):
+                for k, child in enumerate(getattr(node, part, ())):
+                    if isinstance(child, ast.ExceptHandler | ast.match_case):
+                        self._add_body(child.body, (i, f"{part}{k}"))
+                    else:
+                        self._add(child, (i, part))
+
+    def _append(self, node: ast.stmt, block: tuple[int, str] | None) -> int:
+        self._nodes.append(node)
+        self._blocks.append(block)
+        return self._first + len(self._nodes) - 1
+
+    def _add_function(self, node: Function) -> None:
+        self._functions.add((node.name, start_of(node)[0]))
+        self._add_body(node.body, None)
+
+    def _add_methods(self, node: ast.ClassDef) -> None:
+        for member in ast.iter_child_nodes(node):
+            if isinstance(member, Function):
+                self._append(member, None)
+                self._add_function(member)
+            elif isinstance(member, ast.ClassDef):
+                self._add_methods(member)
+
+    def _make(self, code: CodeType) -> CodeTable:
+        table = CodeTable([NOWHERE if line is None or col is None else self.at(line, col)
+                           for line, _, col, _ in code.co_positions()])  # fmt: skip
+        before = NOWHERE
+        for instruction in dis.get_instructions(code):
+            k = instruction.offset // 2
+            if instruction.opname in _SETS:
+                getattr(table, _SETS[instruction.opname]).add(k)
+            elif instruction.opname == "RESUME":
+                table.resumes[k] = _SUSPENSIONS.get((instruction.arg or 0) & 3, "")
+                if table.resumes[k] == "yield":
+                    table.yields.add(before)
+            before = k
+        self._add_endless(table)
+        table.fast = list(table.statements)
+        for k in (*table.reraises, *table.with_handlers, *table.endless):
+            table.fast[k] = SPECIAL
+        return table
+
+    def _add_endless(self, table: CodeTable) -> None:
+        """`while True` has no instruction of its own where a jump goes straight to its body."""
+        for k, i in enumerate(table.statements):
+            for loop, part in self.path(i) if i != NOWHERE else ():
+                node = self.node(loop)
+                is_endless = part == "body" and isinstance(node, ast.While) and is_always_true(node.test)
+                if is_endless and loop not in table.endless.values():
+                    table.endless[k] = loop
+
+
+def start_of(node: ast.stmt) -> tuple[int, int]:
+    """Where a statement begins: a decorated one with its decorators."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([(node.lineno, node.col_offset), *((d.lineno, d.col_offset) for d in decorators)])
+
+
+def is_always_true(test: ast.expr) -> bool:
+    return isinstance(test, ast.Constant) and bool(test.value)

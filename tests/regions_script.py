@@ -1,0 +1,94 @@
+"""A script that watches regions of itself, and prints what they recorded as JSON: run by tests/test_own_code_region.py."""
+
+import gc
+import json
+import resource
+import sys
+
+import torch
+
+import gradbox
+from tests.process_state import process_state
+
+REGIONS = int(sys.argv[1])
+result: dict[str, object] = {}
+weight = torch.ones(3, requires_grad=True)
+optimizer = torch.optim.SGD([weight], lr=0.1)
+
+
+def train(x: torch.Tensor) -> float:
+    optimizer.zero_grad()
+    loss = (weight * x).square().mean()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def in_function() -> gradbox.Run:
+    scale = torch.full((2,), 2.0)
+    with gradbox.watch("in a function") as region:
+        view = scale[0]
+        view += 1
+        for k in range(2):
+            scale[k] *= 3
+    return region.run
+
+
+train(torch.ones(3))
+gc.collect()
+before = process_state()
+with gradbox.watch("training") as region:
+    value = train(torch.ones(3))
+after = process_state()
+result["left"] = [name for name in before if before[name] != after[name] and name != "hook numbers"]
+result["training"] = region.run.trace
+result["function"] = in_function().trace
+
+try:
+    with gradbox.watch("raises", steps=50) as raising:
+        saved = weight.exp()
+        saved += 1
+        saved.sum().backward()
+except RuntimeError as error:
+    result["raised"] = [str(error)[:30], raising.run.trace["outcome"]["status"], raising.run.findings()[0].kind]
+
+explained = gradbox.explain(quiet=True)
+try:
+    with explained:
+        saved = weight.exp()
+        saved += 1
+        saved.sum().backward()
+except RuntimeError:
+    result["explained"] = [finding.kind for finding in explained.findings]
+
+with gradbox.watch("limited", steps=4) as limited:
+    for k in range(10):
+        value = k
+result["limited"] = [value, limited.run.trace["outcome"], len(limited.run.trace["steps"])]
+
+with gradbox.watch("outer") as outer:
+    try:
+        with gradbox.watch("inner"):
+            value = 1
+    except RuntimeError as error:
+        result["nested"] = str(error)
+sys.settrace(lambda *_: None)
+try:
+    with gradbox.watch("traced"):
+        value = 2
+except RuntimeError as error:
+    result["traced"] = str(error)
+sys.settrace(None)
+
+sizes = []
+for k in range(REGIONS):
+    with gradbox.watch():
+        value = train(torch.ones(3))
+    if k == REGIONS // 2 or k == REGIONS - 1:
+        gc.collect()
+        sizes.append([len(gc.get_objects()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss])
+result["sizes"] = sizes
+result["state_after_all"] = [
+    name for name, value in process_state().items() if before[name] != value and name != "hook numbers"
+]
+print(json.dumps(result))

@@ -1,0 +1,103 @@
+"""`gradbox.watch`: a region is recorded as it runs, the rest is not, and nothing of it stays. One process does it all."""
+
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server.wire.trace import Trace
+from tests.tracing import events
+
+ROOT = Path(__file__).parent.parent
+SCRIPT = ROOT / "tests/regions_script.py"
+REGIONS = 40
+GROWTH = 200
+"""Objects that Python itself may have more of: caches of line numbers and the like."""
+
+pytestmark = pytest.mark.slow
+
+
+@cache
+def watched() -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, SCRIPT, str(REGIONS)], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert not done.returncode, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def rows(trace: dict[str, Any]) -> list[tuple[str, str]]:
+    """The kind and the text of each step."""
+    source = trace["program"]["source"].split("\n")
+    return [(step["kind"], source[step["line"] - 1].strip()) for step in trace["steps"]]
+
+
+def test_the_statements_of_a_region_and_of_what_it_calls_are_steps() -> None:
+    trace = watched()["training"]
+    Trace.model_validate(trace)
+    steps = [row for row in rows(trace) if row[0] != "visit"]
+    assert steps == [
+        ("begin", 'with gradbox.watch("training") as region:'),
+        ("head", 'with gradbox.watch("training") as region:'),
+        ("call", "value = train(torch.ones(3))"),
+        ("statement", "optimizer.zero_grad()"),
+        ("statement", "loss = (weight * x).square().mean()"),
+        ("statement", "loss.backward()"),
+        ("statement", "optimizer.step()"),
+        ("return", "return loss.item()"),
+        ("statement", "value = train(torch.ones(3))"),
+    ]
+    assert sum(kind == "visit" for kind, _ in rows(trace)) == 4
+    assert events(trace, "tracer_fault") == []
+
+
+def test_what_was_there_before_is_not_made_by_a_step() -> None:
+    first, *rest = watched()["training"]["steps"]
+    named = {name: value["ref"] for frame, facts in first["set"].items() if frame[0] == "f"
+             for name, value in facts["vars"].items() if isinstance(value, dict) and "ref" in value}  # fmt: skip
+    weight = first["set"][named["weight"]]
+    assert weight["existed"] and first["set"][weight["storage"]]["existed"] and not first["log"]
+    made = [facts for step in rest for uid, facts in step["set"].items() if uid[0] in "ts" and "kind" in facts]
+    assert made and not any("existed" in facts for facts in made)
+
+
+def test_locals_iterations_and_two_statements_in_a_line() -> None:
+    trace = watched()["function"]
+    assert [(step["kind"], step.get("iter", [])) for step in trace["steps"]] == [
+        ("begin", []), ("head", []), ("statement", []), ("statement", []), ("head", [0]), ("statement", [0]),
+        ("head", [1]), ("statement", [1]), ("statement", []), ("end", []),
+    ]  # fmt: skip
+    frames = {facts["name"]: facts for facts in trace["steps"][0]["set"].values() if facts.get("kind") == "frame"}
+    assert "scale" in frames["in_function"]["vars"]
+
+
+def test_an_error_that_leaves_a_region_is_recorded_and_explained() -> None:
+    message, status, kind = watched()["raised"]
+    assert message.startswith("one of the variables needed") and (status, kind) == ("raised", "saved_overwritten")
+
+
+def test_explain_says_why() -> None:
+    assert watched()["explained"][0] == "saved_overwritten"
+
+
+def test_a_limit_ends_the_recording_and_not_the_program() -> None:
+    value, outcome, steps = watched()["limited"]
+    assert value == 9 and outcome["stopped"]["limit"] == "steps" and steps == 4
+
+
+def test_what_can_not_be_recorded_is_said() -> None:
+    assert watched()["nested"] == "gradbox: the program is being recorded already"
+    assert "debugger" in watched()["traced"]
+
+
+def test_nothing_stays_of_a_region_and_nothing_grows() -> None:
+    assert watched()["left"] == watched()["state_after_all"] == []
+    (objects, _), (objects_after, _) = watched()["sizes"]
+    assert objects_after - objects < GROWTH
