@@ -9,7 +9,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-LAZY = {"Run": "run", "explain": "explain", "watch": "watch"}
+LAZY = {"Run": "run", "explain": "explain", "load_ipython_extension": "notebook", "watch": "watch"}
 """A name of this package -> the module of it that has it."""
 
 

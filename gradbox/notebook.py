@@ -1,0 +1,166 @@
+"""The notebook's magic: `%%gradbox` runs a cell as any cell, and shows what it did; `%gradbox explain` says what went wrong."""
+
+import argparse
+import ast
+import contextlib
+import inspect
+import shlex
+from typing import Any, NoReturn
+
+from IPython.core.compilerop import PyCF_MASK
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import display
+
+from gradbox import page
+from gradbox.engine_loader import load
+from gradbox.run import Run
+
+TRACE_BYTES = 2_000_000
+"""Of a cell's trace. It makes about 1 MB of the notebook, the viewer's 0.3 MB among them; beyond, recording ends and the
+cell runs on."""
+
+MAX_STEPS = 2_000
+STATELESS = {"module", "type", "function", "builtin_function_or_method"}
+"""Types of names that earlier cells left and that are not drawn: they are no state of the program."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises UsageError in the place of ending the process."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"%%gradbox: {message}")
+
+
+def make_parser() -> Parser:
+    parser = Parser(prog="%%gradbox", add_help=False)
+    parser.add_argument("name", nargs="*")
+    parser.add_argument("--steps", type=int, default=MAX_STEPS)
+    parser.add_argument("--also", action="append", default=[])
+    parser.add_argument("--height", type=int, default=page.HEIGHT)
+    parser.add_argument("--language", choices=page.LANGUAGES, default="en")
+    return parser
+
+
+class Magic:
+    """`%gradbox` and `%%gradbox` of one shell."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self._shell, self._parser = shell, make_parser()
+        self._last: Run | None = None
+
+    def __call__(self, line: str, cell: str | None = None) -> Any:
+        """%%gradbox [NAME] [--steps N] [--also MODULE] [--height PIXELS] [--language en|zh]
+
+        Run the cell and show its steps. --steps: how many are recorded; the cell runs on after them. --also: a module that
+        this cell imports, or a pattern like `pkg.*`, whose statements are steps too.
+        `%gradbox explain` says in words what went wrong in the cell recorded last; `run = %gradbox` gives it.
+        """
+        if cell is not None:
+            return self._record(self._options(line), cell)
+        if line.strip() not in ("", "explain"):
+            raise UsageError("%gradbox explain, %gradbox for the cell recorded last, or %%gradbox above a cell")
+        if self._last is None:
+            raise UsageError("%gradbox: no cell was recorded yet; put %%gradbox above one")
+        if not line.strip():
+            return self._last
+        print(self._last.explain())
+        return None
+
+    def _options(self, line: str) -> argparse.Namespace:
+        try:
+            options = self._parser.parse_args(shlex.split(line))
+        except ValueError as error:  # a quote without its end
+            raise UsageError(f"%%gradbox: {error}") from None
+        if not 1 <= options.steps <= MAX_STEPS or options.height < 200:
+            raise UsageError(f"%%gradbox: --steps from 1 to {MAX_STEPS}, --height from 200")
+        return options
+
+    def _record(self, options: argparse.Namespace, cell: str) -> Any:
+        """Run a cell, show it; the value of its last expression. Raises what the cell raises."""
+        shell = self._shell
+        source = shell.transform_cell(cell)
+        path = shell.compile.cache(source, shell.execution_count, raw_code=cell)
+        tree = shell.transform_ast(shell.compile.ast_parse(source, path))
+        flags = shell.compile.flags & PyCF_MASK
+        if awaits(tree, path, flags):
+            raise UsageError(
+                "%%gradbox: a cell with `await` outside of a function can't be recorded; put the part to record into a "
+                "cell without it"
+            )
+        in_process = load("server.worker.in_process.session")
+        title = " ".join([f"cell {shell.execution_count}", *options.name])
+        program = in_process.ProgramFile(path, title, shown_source(cell, source))
+        session = in_process.Session(
+            in_process.SessionOptions(
+                limits={"steps": options.steps, "trace": TRACE_BYTES}, title=title, outermost=False, visible=True,
+                hidden=hidden_names(shell, tree), also=tuple(options.also),
+            ),
+            [program], shell.user_ns,
+        )  # fmt: skip
+        with session:
+            error = session.run(tree, flags=flags)
+        self._last = Run.from_lines(session.lines, title, language=options.language, height=options.height)
+        display(self._last)
+        if error is not None:
+            show_plainly(shell, error)
+            raise error
+        return session.last_expression if shows_value(shell, source) else None
+
+
+def awaits(tree: ast.Module, path: str, flags: int) -> bool:
+    """Whether the cell's own statements wait for something. Raises SyntaxError."""
+    code = compile(tree, path, "exec", flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    return bool(code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
+
+
+def shown_source(cell: str, source: str) -> str:
+    """The cell as it was written, `!ls` and all, where its lines are those of the Python that is run."""
+    same_lines = cell.count("\n") == source.count("\n") and not cell[:1].isspace()
+    return cell if same_lines else source
+
+
+def hidden_names(shell: InteractiveShell, tree: ast.Module) -> frozenset[str]:
+    """Names from before the cell that are not drawn: IPython's own, modules, classes and functions, but for those that the
+    cell binds."""
+    bound = {name for node in ast.walk(tree) for name in names_bound(node)}
+    own = shell.user_ns_hidden
+    names = {
+        name
+        for name, value in shell.user_ns.items()
+        if type(value).__name__ in STATELESS or (name in own and own[name] is value)
+    }
+    return frozenset(names - bound)
+
+
+def names_bound(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Name):
+        return [] if isinstance(node.ctx, ast.Load) else [node.id]
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.alias):
+        return [(node.asname or node.name).partition(".")[0]]
+    return []
+
+
+def shows_value(shell: InteractiveShell, source: str) -> bool:
+    """Whether the value of the last expression is shown, as the shell's settings and a `;` at the end say."""
+    return shell.ast_node_interactivity != "none" and not shell.displayhook.semicolon_at_end_of_expression(source)
+
+
+def show_plainly(shell: InteractiveShell, error: BaseException) -> None:
+    """Have the shell show a traceback that begins in the cell, as without this magic."""
+    frames = error.__traceback__
+
+    def render() -> Any:
+        with contextlib.suppress(AttributeError):
+            del error._render_traceback_  # type: ignore[attr-defined]
+        return shell.InteractiveTB.structured_traceback(type(error), error, frames, tb_offset=0)
+
+    with contextlib.suppress(AttributeError, TypeError):
+        error._render_traceback_ = render  # type: ignore[attr-defined]
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """`%load_ext gradbox`."""
+    shell.register_magic_function(Magic(shell), "line_cell", "gradbox")

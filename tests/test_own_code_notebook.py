@@ -1,0 +1,113 @@
+"""`%%gradbox`: one notebook, really run, saved and converted to HTML, whose pictures step in a browser."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+CELLS = {
+    "set_up": "import torch\nw = torch.ones(3, requires_grad=True)\n%load_ext gradbox",
+    "recorded": "%%gradbox first\ny = w * 2\n%time z = y.sum()\n!echo from a shell\nz.backward()\nw.grad",
+    "raised": "%%gradbox\nv = w.exp()\nv.add_(1)\nv.sum().backward()",
+    "explained": "%gradbox explain",
+    "kept": "print(y.tolist(), z.item(), v[0].item() > 3)",
+    "awaited": "%%gradbox\nimport asyncio\nawait asyncio.sleep(0)",
+    "silent": "%%gradbox --height 420\nw.grad;",
+    "last": "run = %gradbox\nprint(type(run).__name__, run.height, len(run.trace['steps']), run._mime_()[0])",
+}
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the notebook, run.ipynb and run.html."""
+    folder = tmp_path_factory.mktemp("notebook")
+    (folder / "cells.json").write_text(json.dumps([*CELLS.values()]))
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT), "IPYTHONDIR": str(folder / "ipython"), "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        "JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_DATA_DIR": str(folder / "data"),
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.notebook_host", folder], cwd=ROOT, env=environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-4000:]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def outputs(notebook: Path) -> dict[str, list[dict[str, Any]]]:
+    """What each cell of the saved notebook shows, by the names of CELLS."""
+    cells = json.loads((notebook / "run.ipynb").read_text("utf-8"))["cells"]
+    return {name: cell["outputs"] for name, cell in zip(CELLS, cells, strict=True)}
+
+
+def text_of(outputs: list[dict[str, Any]]) -> str:
+    """What was printed."""
+    return "".join("".join(output["text"]) for output in outputs if output["output_type"] == "stream")
+
+
+def shown(output: dict[str, Any]) -> str:
+    return "".join(output["data"]["text/plain"])
+
+
+def test_a_recorded_cell_is_a_cell_like_others(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    recorded = outputs["recorded"]
+    picture, value = [output for output in recorded if output["output_type"] != "stream"]
+    assert "Wall time" in text_of(recorded) and "from a shell" in text_of(recorded)
+    assert shown(picture).startswith("<gradbox.Run cell ") and shown(picture).endswith(" steps, finished.>")
+    assert len("".join(picture["data"]["text/html"])) < 320_000
+    assert (value["output_type"], shown(value)) == ("execute_result", "tensor([2., 2., 2.])")
+    assert text_of(outputs["kept"]) == "[2.0, 2.0, 2.0] 6.0 True\n"
+    assert [output["output_type"] for output in outputs["silent"]] == ["display_data"]
+    kind, height, steps, mime = text_of(outputs["last"]).split()
+    assert (kind, height, mime) == ("Run", "420", "text/html") and int(steps) >= 1
+
+
+def test_a_cell_that_raises_shows_the_picture_then_its_traceback(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    picture, error = outputs["raised"]
+    assert "raised RuntimeError at line 3" in shown(picture)
+    traceback = "\n".join(error["traceback"])
+    assert error["output_type"] == "error" and error["ename"] == "RuntimeError"
+    assert "Magic._record" not in traceback and "run_cell_magic" not in traceback
+    explained = text_of(outputs["explained"])
+    assert "saved_overwritten" in explained and "v.add_(1)" in explained
+    assert "`await` outside of a function" in text_of(outputs["awaited"])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_converted_notebook_steps(chromium: Any, notebook: Path, theme: str) -> None:
+    """As exported, and in a frame that may neither read the page around it nor keep anything."""
+    text = (notebook / "run.html").read_text("utf-8")
+    if theme == "dark":
+        text = text.replace('data-jp-theme-light="true"', 'data-jp-theme-light="false"')
+    file = notebook / f"{theme}.html"
+    file.write_text(text, "utf-8")
+    context = chromium.new_context(viewport={"width": 1000, "height": 900}, color_scheme="light")
+    page = context.new_page()
+    requested: list[str] = []
+    page.route("http**", lambda route: (requested.append(route.request.frame.url), route.abort()))
+    page.goto(file.as_uri(), wait_until="domcontentloaded")
+    frames = page.locator("div.gradbox > iframe")
+    assert frames.count() == 3
+    if theme == "dark":
+        frames.nth(0).evaluate("frame => { frame.sandbox = 'allow-scripts'; frame.srcdoc += ' '; }")
+    sandboxed, raised = (frames.nth(k).content_frame for k in (0, 1))
+    for inside in (sandboxed, raised):
+        where = inside.locator("#where")
+        inside.locator("[data-go=first]:not([disabled])").wait_for()
+        inside.locator("[data-go=first]").click()
+        where.filter(has_text="Step 1 of").wait_for()
+        inside.locator("[data-go=next]").click()
+        where.filter(has_text="Step 2 of").wait_for()
+        page.keyboard.press("ArrowRight")
+        where.filter(has_text="Step 3 of").wait_for()
+        assert inside.locator("#stage svg").count()
+    raised.locator(f"html[data-theme={theme}]").wait_for()
+    assert "overwrote" in raised.locator("#findings").inner_text()
+    assert "about:srcdoc" not in requested
+    context.close()
