@@ -207,7 +207,7 @@ def counters(picture: Picture, state: State) -> Iterator[str]:
             yield f"{card['uid']} without the badge of {card['counter']}"
         worn = badges.get(card["counter"])
         if worn and not card["owner"] and worn["row"] == card["row"] and not card["quiet"]:
-            top, bottom = badge["box"][1], badge["box"][1] + badge["box"][3]
+            top, bottom = worn["box"][1], worn["box"][1] + worn["box"][3]
             middle = card["box"][1] + card["box"][3] / 2
             if not top - 1 <= middle <= bottom + 1:
                 yield f"{card['uid']} beside the badge of {card['counter']}"

@@ -124,8 +124,14 @@ def test_the_printed_example_is_part_of_the_answer() -> None:
 
 def shown_numbers(svg: str) -> set[float]:
     """Of the cells that are drawn; a complex one has two."""
-    values = [json.loads(html.unescape(text)) for text in SHOWN.findall(svg)]
-    return {float(part) for value in values for part in (value["$c"] if isinstance(value, dict) else [value])}
+    return {number for text in SHOWN.findall(svg) for number in numbers_of(json.loads(html.unescape(text)))}
+
+
+def numbers_of(value: Any) -> list[float]:
+    """Of a cell as a trace has it. Memory that nobody wrote may hold what is no number."""
+    if isinstance(value, dict):
+        return [float(value["$f"])] if "$f" in value else [n for part in value["$c"] for n in numbers_of(part)]
+    return [float(value)]
 
 
 @pytest.mark.slow
