@@ -80,7 +80,8 @@ class Magic:
         """Run a cell, show it; the value of its last expression. Raises what the cell raises."""
         shell = self._shell
         source = shell.transform_cell(cell)
-        path = shell.compile.cache(source, shell.execution_count, raw_code=cell)
+        number = len(shell.user_ns["In"]) - 1  # `execution_count` is already the next cell's in some versions
+        path = shell.compile.cache(source, number, raw_code=cell)
         tree = shell.transform_ast(shell.compile.ast_parse(source, path))
         flags = shell.compile.flags & PyCF_MASK
         if awaits(tree, path, flags):
@@ -89,7 +90,7 @@ class Magic:
                 "cell without it"
             )
         in_process = load("server.worker.in_process.session")
-        title = " ".join([f"cell {shell.execution_count}", *options.name])
+        title = " ".join([f"cell {number}", *options.name])
         program = in_process.ProgramFile(path, title, shown_source(cell, source))
         session = in_process.Session(
             in_process.SessionOptions(
