@@ -100,6 +100,7 @@ class Magic:
             [program], shell.user_ns,
         )  # fmt: skip
         with session:
+            session.record_begin()
             error = session.run(tree, flags=flags)
         self._last = Run.from_lines(session.lines, title, language=options.language, height=options.height)
         display(self._last)
