@@ -19,8 +19,8 @@ _FRAMES = re.compile(rf"\*|'none'|{_ORIGIN}(?: +{_ORIGIN})*", re.IGNORECASE | re
 _PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?")
 
 
-def check(settings: Settings) -> None:
-    """Raises SettingError for the first setting with which the server can't work."""
+def check(settings: Settings, worker: bool = False) -> None:
+    """Raises SettingError for the first setting with which the server, or a worker of a queue, can't work."""
     for name in host_names(settings):
         if not _NAME.fullmatch(name):
             raise SettingError(
@@ -39,6 +39,10 @@ def check(settings: Settings) -> None:
     parse_database_url(settings.database_url, Path(settings.data))
     if settings.queue_url:
         check_queue(settings)
+        if not worker and not settings.secret:
+            raise SettingError(
+                "GRADBOX_QUEUE_URL needs GRADBOX_SECRET, the same in all web processes: else each takes the cookies of the others for forged"
+            )
 
 
 def check_queue(settings: Settings) -> None:
@@ -53,10 +57,6 @@ def check_queue(settings: Settings) -> None:
     missing = [name for name in ("celery", "redis") if importlib.util.find_spec(name) is None]
     if missing:
         raise SettingError(f"GRADBOX_QUEUE_URL needs {' and '.join(missing)}: pip install gradbox[cluster]")
-    if not settings.secret:
-        raise SettingError(
-            "GRADBOX_QUEUE_URL needs GRADBOX_SECRET, the same in all web processes: else each takes the cookies of the others for forged"
-        )
 
 
 def warnings(settings: Settings) -> Iterator[tuple[str, str]]:

@@ -90,7 +90,7 @@ class WorkerProcess:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.remote_worker", prepare],
             cwd=ROOT,
-            env=prepared_zygotes.environment(GRADBOX_QUEUE_URL=url, GRADBOX_SECRET=SECRET, **environment),
+            env=prepared_zygotes.environment(GRADBOX_QUEUE_URL=url, **environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,

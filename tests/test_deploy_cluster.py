@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from server.__main__ import build_parser
-from server.settings import TABLE, Settings
+from server.settings import TABLE, SettingError, Settings
 from server.settings_checks import check
 
 DEPLOY = Path(__file__).parent.parent / "deploy"
@@ -29,19 +29,22 @@ def filled(text: str) -> str:
     return re.sub(r"\$\{(\w+)[^}]*\}", lambda found: SAMPLE[found[1]], text)
 
 
-def settings_of(values: dict[str, str]) -> Settings:
-    """Raises SettingError where a server would not start with these."""
+def settings_of(values: dict[str, str], worker: bool = False) -> Settings:
+    """Raises SettingError where a server, or a worker, would not start with these."""
     variables = {name: value for name, value in values.items() if name != "REDIS_PASSWORD"}
     assert variables.keys() <= {row.variable for row in TABLE}
     settings = Settings(variables)
-    check(settings)
+    check(settings, worker)
     return settings
 
 
 @pytest.mark.parametrize("name", ["web1", "web2", "worker"])
 def test_the_servers_of_compose_start_and_share_what_they_have_to(name: str) -> None:
-    settings = settings_of({key: filled(value) for key, value in SERVICES[name]["environment"].items()})
-    assert settings.sandbox == "require" and settings.secret == "s"
+    worker = name == "worker"
+    settings = settings_of({key: filled(value) for key, value in SERVICES[name]["environment"].items()}, worker)
+    assert settings.sandbox == "require" and settings.secret == ("" if worker else "s"), (
+        "no cookie is signed by a worker"
+    )
     assert settings.queue_url == "redis://:r@redis:6379/0" and "redis" in SERVICES
     assert settings.database_url == "postgresql://gradbox:p@postgres/gradbox" and "postgres" in SERVICES
     assert SERVICES[name]["read_only"] is True and SERVICES[name]["cap_drop"] == ["ALL"]
@@ -115,12 +118,26 @@ def test_the_servers_of_kubernetes_start_with_what_they_are_given() -> None:
         assert pod["enableServiceLinks"] is False, "else the environment has GRADBOX_PORT and the like"
         container = pod["containers"][0]
         assert {"configMapRef": {"name": "gradbox"}} in container["envFrom"]
+        assert ({"secretRef": {"name": "gradbox"}} in container["envFrom"]) == (name == "gradbox-web")
         for probe in ("readinessProbe", "livenessProbe"):
             if probe in container:
                 host = container[probe]["httpGet"]["httpHeaders"][0]["value"]
                 assert host in settings.hosts.split(",")
         if "args" in container:
             build_parser().parse_args(container["args"][3:])
+
+
+def test_a_worker_is_given_no_secret_of_the_web_processes() -> None:
+    container = named("Deployment", "gradbox-worker")["spec"]["template"]["spec"]["containers"][0]
+    taken = {row["name"]: row["valueFrom"]["secretKeyRef"] for row in container["env"] if "valueFrom" in row}
+    assert taken == {name: {"name": "gradbox", "key": name} for name in ("GRADBOX_QUEUE_URL", "DATABASE_URL")}
+    secret = named("Secret", "gradbox")["stringData"]
+    given = {**named("ConfigMap", "gradbox")["data"], **{name: secret[name] for name in taken}}
+    assert settings_of(given, worker=True).secret == ""
+    with pytest.raises(SettingError, match="GRADBOX_SECRET"):
+        settings_of(given)
+    unit = (DEPLOY / "systemd/gradbox-worker@.service").read_text()
+    assert "\nUnsetEnvironment=GRADBOX_SECRET GRADBOX_PASSWORD\n" in unit
 
 
 @pytest.mark.parametrize("row", PODS, ids=lambda row: row["metadata"]["name"])
@@ -146,7 +163,7 @@ def test_a_pod_is_given_as_little_as_it_needs(row: dict[str, Any]) -> None:
 def test_a_worker_has_the_memory_of_its_programs_and_the_time_to_end_them() -> None:
     pod = named("Deployment", "gradbox-worker")["spec"]["template"]["spec"]
     container = pod["containers"][0]
-    settings = Settings({row["name"]: row["value"] for row in container["env"]})
+    settings = Settings({row["name"]: row["value"] for row in container["env"] if "value" in row})
     memory = int(container["resources"]["limits"]["memory"].removesuffix("Gi")) << 30
     assert memory >= 1_500_000_000 + settings.workers * settings.memory
     assert int(container["resources"]["requests"]["cpu"]) == settings.workers
