@@ -11,7 +11,7 @@ import gradbox
 from tests.process_state import process_state
 
 REGIONS = int(sys.argv[1])
-result: dict[str, object] = {}
+result: dict[str, object] = {}  # traces as text, other names with `_`: else each region would draw them
 weight = torch.ones(3, requires_grad=True)
 optimizer = torch.optim.SGD([weight], lr=0.1)
 
@@ -36,13 +36,13 @@ def in_function() -> gradbox.Run:
 
 train(torch.ones(3))
 gc.collect()
-before = process_state()
+_before = process_state()
 with gradbox.watch("training") as region:
     value = train(torch.ones(3))
-after = process_state()
-result["left"] = [name for name in before if before[name] != after[name] and name != "hook numbers"]
-result["training"] = region.run.trace
-result["function"] = in_function().trace
+_after = process_state()
+result["left"] = [name for name in _before if _before[name] != _after[name] and name != "hook numbers"]
+result["training"] = region.run.body.decode()
+result["function"] = in_function().body.decode()
 
 try:
     with gradbox.watch("raises", steps=50) as raising:
@@ -89,6 +89,6 @@ for k in range(REGIONS):
         sizes.append([len(gc.get_objects()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss])
 result["sizes"] = sizes
 result["state_after_all"] = [
-    name for name, value in process_state().items() if before[name] != value and name != "hook numbers"
+    name for name, value in process_state().items() if _before[name] != value and name != "hook numbers"
 ]
 print(json.dumps(result))

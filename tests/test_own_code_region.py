@@ -30,7 +30,7 @@ def watched() -> dict[str, Any]:
     )  # fmt: skip
     assert not done.returncode, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
-    return result
+    return result | {name: json.loads(result[name]) for name in ("training", "function")}
 
 
 def rows(trace: dict[str, Any]) -> list[tuple[str, str]]:
