@@ -14,6 +14,10 @@ REGIONS = int(sys.argv[1])
 result: dict[str, object] = {}  # traces as text, other names with `_`: else each region would draw them
 weight = torch.ones(3, requires_grad=True)
 optimizer = torch.optim.SGD([weight], lr=0.1)
+saved_before = weight.exp()
+stale_before = weight.sigmoid()
+with torch.no_grad():
+    stale_before += 1
 
 
 def train(x: torch.Tensor) -> float:

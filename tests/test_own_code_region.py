@@ -64,6 +64,11 @@ def test_what_was_there_before_is_not_made_by_a_step() -> None:
              for name, value in facts["vars"].items() if isinstance(value, dict) and "ref" in value}  # fmt: skip
     weight = first["set"][named["weight"]]
     assert weight["existed"] and first["set"][weight["storage"]]["existed"] and not first["log"]
+    nodes = {facts["name"]: facts for facts in first["set"].values() if facts.get("kind") == "node"}
+    states = {name: nodes[name]["saved"]["result"]["state"] for name in ("ExpBackward0", "SigmoidBackward0")}
+    assert states == {"ExpBackward0": "unknown", "SigmoidBackward0": "stale"}, (
+        "torch is asked; what is silent is not known"
+    )
     made = [facts for step in rest for uid, facts in step["set"].items() if uid[0] in "ts" and "kind" in facts]
     assert made and not any("existed" in facts for facts in made)
 

@@ -64,6 +64,7 @@ class Observation:
     step: int = 0
     everything_requested: bool = True
     observe_all: bool = True
+    past_unknown: bool = False
     exposes_memory: bool = False
     skipped: int = 0
     skipped_visits: int = 0
@@ -102,6 +103,7 @@ class Observation:
         """
         self.step += 1
         self.exposes_memory = self.storages_rebound = self.counters_ambiguous = False
+        self.past_unknown = False
         self.skipped = self.skipped_visits = 0
         self.display_text = None
         self.log.clear()

@@ -254,7 +254,8 @@ class Recorder:
     def record_begin(self, frame: FrameType | None, line: int) -> None:
         """Before the first statement: a step with what is there already. frame: the innermost of the program's that run."""
         with self._guard():
-            self._context.observation.everything_requested = True
+            observation = self._context.observation
+            observation.everything_requested = observation.past_unknown = True
             self._record(BeginStep(None, frame, line))
 
     # What else happens

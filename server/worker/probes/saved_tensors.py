@@ -218,7 +218,8 @@ class SavedTensors:
         if state == "ok" and (attribute is None or is_stale_view) and version != expected:
             state = "stale"
         leaf, key = handles.is_leaf(data, is_stale_view) is True, (uid, name)
-        if self._context.observation.skipped and known is None:
+        observation = self._context.observation
+        if (observation.skipped or observation.past_unknown) and known is None:
             self._unverified.add(key)
         if state == "ok" and self._bytes_differ(uid, name, slot):
             state = "changed"
