@@ -71,8 +71,13 @@ class Run:
         """The findings in words, with the lines of code that they rest on. most: of them; None for all."""
         terminal = load("server.terminal")
         words = terminal.load_sentences(self.language)
-        source = self.trace["program"]["source"].split("\n")
-        parts = ["\n".join(terminal.finding_lines(finding, source, words, False)) for finding in self.findings()[:most]]
+        program = self.trace["program"]
+        source = program["source"].split("\n")
+        files = [load("server.wire.trace").ProgramFile.model_validate(file) for file in program.get("files", ())]
+        parts = [
+            "\n".join(terminal.finding_lines(finding, source, words, False, files))
+            for finding in self.findings()[:most]
+        ]
         return "\n\n".join(parts) or f"{self.summary()} Nothing to explain."
 
     def summary(self) -> str:

@@ -108,7 +108,7 @@ def report_lines(
     source = trace.program.source.split("\n")
     yield paint(f"# {name}", "dim", colours)
     for finding in findings:
-        yield from finding_lines(finding, source, words, colours)
+        yield from finding_lines(finding, source, words, colours, trace.program.files)
         yield ""
     if not findings:
         error = trace.outcome.error

@@ -2,11 +2,12 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from server import PROJECT_FOLDER
 from server.wire.findings import Finding
+from server.wire.trace import ProgramFile
 
 COLOURS = {"error": "31;1", "warning": "33;1", "note": "36;1", "bold": "1", "dim": "2"}
 
@@ -26,20 +27,33 @@ def paint(words: str, colour: str, colours: bool) -> str:
     return f"\x1b[{COLOURS[colour]}m{words}\x1b[0m" if colours else words
 
 
+def place_text(line: int, files: Sequence[ProgramFile]) -> str:
+    """A line of the source; where that has several files, the file and the line of it."""
+    for file in files:
+        if file.first_line <= line <= file.last_line:
+            return f"{file.name}:{line - file.first_line + 1}"
+    return str(line)
+
+
 def plain(sentence: str) -> str:
     """A sentence without the backticks around code."""
     return sentence.replace("`", "")
 
 
-def finding_lines(finding: Finding, source: list[str], words: dict[str, str], colours: bool) -> Iterator[str]:
-    """A finding with the lines of code that it rests on, why torch minds, what to do, and its fixes."""
+def finding_lines(
+    finding: Finding, source: list[str], words: dict[str, str], colours: bool, files: Sequence[ProgramFile] = ()
+) -> Iterator[str]:
+    """A finding with the lines of code that it rests on, why torch minds, what to do, and its fixes.
+
+    files: those of the source, where it has several.
+    """
     head = f"{finding.severity}[{finding.kind}]:"
     yield f"{paint(head, finding.severity, colours)} {paint(plain(finding.what), 'bold', colours)}"
     shown = 0
     for link in finding.chain:
         if link.line != shown:
             code = source[link.line - 1].rstrip() if 0 < link.line <= len(source) else ""
-            yield f"  {link.line:4} | {code}"
+            yield f"  {place_text(link.line, files):>4} | {code}"
         shown = link.line
         is_cause = link.line == finding.line and link.step == finding.step
         cause = f" <- {words['finding_cause']}" if is_cause else ""

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from server.language.program_files import FileText, joined
 from server.pool.assemble import assemble
+from server.terminal import place_text
 from server.wire.api import Job
 from server.wire.assembly import AssemblyRequest
 from server.wire.trace import Header, HeaderLine, Program, Runtime
@@ -52,3 +53,9 @@ def test_where_it_was_recorded_is_not_the_childs_to_say(claimed: str | None, own
     job = Job(source="a = 1\n", device="cpu", seed=0, limits={}, input="")
     trace = assemble(AssemblyRequest(job=job, own_process=own_process), line + b"\n").trace
     assert trace.header.runtime.recorded == ("own process" if own_process else None)
+
+
+def test_a_terminal_names_the_file_of_a_line() -> None:
+    _, files = joined([FileText("train.py", None, "a = 1\nb = 2\n"), FileText("pkg/model.py", None, "c = 3\n")])
+    assert [place_text(line, files) for line in (1, 2, 3, 4)] == ["train.py:1", "train.py:2", "pkg/model.py:1", "4"]
+    assert place_text(3, []) == "3"

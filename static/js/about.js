@@ -1,6 +1,7 @@
 /** What a program is about, for a paper or a file that has left the page: its title, a note, its address. */
 
-/** @typedef {{title: string, note: string, address: string}} About   note, address: empty where there is none */
+/** @typedef {{title: string, note: string, address: string, recorded?: string}} About   note, address: empty where there is none;
+ * recorded: where, if not by a server */
 
 /** An address with more characters than this is not printed: nobody types it. */
 const LONGEST_PRINTED = 200;
@@ -16,9 +17,10 @@ export function printHead({ title, note, address }) {
 }
 
 /** @param {About} about @returns {HTMLElement[]} note and address, for the page of a file */
-export function aboutLines({ note, address }) {
+export function aboutLines({ note, address, recorded = "" }) {
   const said = note ? [paragraph(note)] : [];
   for (const one of said) one.dataset.answer = ""; // predict mode takes it away
+  if (recorded) said.push(paragraph(recorded));
   if (!/^https?:/.test(address)) return said;
   const link = document.createElement("a");
   link.href = address;

@@ -12,9 +12,10 @@ import { lineMarks } from "./findings_card.js";
 
 /**
  * @param {HTMLElement} list where the lines go, one `li` each
- * @param {{source: string, onLine: (line: number) => void}} options onLine: called with a line that was chosen
+ * @param {{source: string, files?: import("./trace.js").ProgramFile[], onLine: (line: number) => void}} options files: of
+ *   the source, where it has several; each has a heading, and numbers of its own. onLine: called with a line that was chosen
  */
-export function createCodeListing(list, { source, onLine }) {
+export function createCodeListing(list, { source, files = [], onLine }) {
   const rows = source
     .trimEnd()
     .split("\n")
@@ -25,6 +26,13 @@ export function createCodeListing(list, { source, onLine }) {
       return row;
     });
   list.replaceChildren(...rows);
+  for (const { name, path, first_line: first } of files) {
+    const heading = document.createElement("li");
+    heading.className = "file-name";
+    heading.textContent = name;
+    if (path) heading.title = path;
+    rows[first - 1]?.before(heading);
+  }
   return {
     /** Highlight the line of the step and scroll it into sight. @type {CodePane["setStepLine"]} */
     setStepLine(line, tone = "") {

@@ -1,5 +1,6 @@
 /** What the server makes of a stored trace: pictures, the card that a link is shown by, the offline file, its findings, what a terminal prints. */
 
+import { nameLines } from "./program_files.js";
 import { cardOf, loomOf, pictureOf, stillOf, thumbnailOf } from "./picture.js";
 import { standalone } from "./standalone.js";
 import { openingStep } from "./captions.js";
@@ -17,6 +18,7 @@ import { findingsReply, summaryReply } from "./findings/reply.js";
 export function render(text, request) {
   const trace = JSON.parse(text);
   const { kind, step, title } = request;
+  nameLines(trace.program ?? {});
   if (kind === "series_file") return { made: standalone({ ...request, theme: null, data: trace }) };
   if (isComparison(kind)) return { made: exportComparison(trace, kind, request) };
   if (step !== null && step >= trace.steps.length) return { steps: trace.steps.length };

@@ -1,5 +1,7 @@
 /** Sentences of a language by their keys, with holes that facts fill. */
 
+import { placeOf } from "./program_files.js";
+
 /** @typedef {{language: string, say: (key: string, args?: Record<string, unknown>) => string}} Locale */
 
 /** A function that gives a language's sentences. @param {Record<string, Record<string, string>>} sentences by language, then key
@@ -14,8 +16,11 @@ export function createLocale(sentences) {
   };
 }
 
+/** A line's hole with the word around it in either language, or any hole. */
+const HOLE = /([Ll])ine \{(\w+)\}|第 ?\{(\w+)\} ?行|\{(\w+)\}/g;
+
 /**
- * Fills `{name}`; `{n|one cell|{n} cells}` chooses by number.
+ * Fills `{name}`; `{n|one cell|{n} cells}` chooses by number. Where the program has several files, a line has its file's name.
  * @param {string} sentence @param {Record<string, unknown>} args
  */
 export function format(sentence, args) {
@@ -23,5 +28,13 @@ export function format(sentence, args) {
     /\{(\w+)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\|([^|{}]*(?:\{\w+\}[^|{}]*)*)\}/g,
     (_, name, one, many) => (Number(args[name]) === 1 ? one : many),
   );
-  return chosen.replace(/\{(\w+)\}/g, (hole, name) => (name in args ? String(args[name]) : hole));
+  return chosen.replace(HOLE, (hole, letter, english, chinese, plain, at) => {
+    const name = english ?? chinese ?? plain;
+    if (!(name in args)) return hole;
+    const place = plain ? null : placeOf(Number(args[name]));
+    if (!place) return hole.replace(`{${name}}`, () => String(args[name]));
+    if (chinese) return `${/[\u4e00-\u9fff]/.test(chosen[at - 1] ?? "") ? " " : ""}${place.name} 第 ${place.line} 行`;
+    const isLabel = at === 0 && letter === "l";
+    return isLabel ? `${place.name}, line ${place.line}` : `${letter}ine ${place.line} of ${place.name}`;
+  });
 }

@@ -1,6 +1,8 @@
 /** The page of one trace that is only looked at: the offline file and the frame in another site's page. */
 
 import { aboutLines } from "./about.js";
+import { nameLines } from "./program_files.js";
+import { recordedText } from "./recorded.js";
 import { captionItems } from "./caption_list.js";
 import { outcomeSentence } from "./captions.js";
 import { startCodeFold } from "./code_fold.js";
@@ -48,7 +50,8 @@ export function startViewer(
   loadPredict,
   loadNote,
 ) {
-  const about = { title, note, address };
+  nameLines(trace.program);
+  const about = { title, note, address, recorded: recordedText(trace, say) };
   /** In a frame, the link to the permalink. */
   const permalink = /** @type {HTMLAnchorElement | null} */ (document.querySelector("a[data-away]"));
   const store = createStore(
@@ -72,6 +75,7 @@ export function startViewer(
   element("input-text").textContent = trace.runtime.input ?? "";
   const code = createCodeListing(element("listing"), {
     source: trace.program.source,
+    files: trace.program.files,
     onLine: (line) => dispatch({ type: "lineChosen", line }),
   });
   const picture = createPicturePane(element, store, say, {

@@ -1,5 +1,6 @@
 /** What the memory pane draws at a step, each line with its height and what of it is open, before it has a place. */
 
+import { lineLabel } from "../program_files.js";
 import { flowChips, headingChips } from "./heading_chips.js";
 import { memoryItems } from "./memory_items.js";
 import { fitLevels } from "./memory_levels.js";
@@ -62,8 +63,8 @@ function placeChips(step, out, item, columns) {
 function headingStart(step, item, columns) {
   const entity = step.entities.get(item.uid);
   if (item.type === "frame") {
-    const line = entity?.kind === "frame" ? `${entity.line ?? ""}` : "";
-    return columns.names + 4 + textWidth(frameTitle(item, columns), 12) + textWidth(`line ${line}`, 10) + 26;
+    const line = lineLabel("line", entity?.kind === "frame" ? entity.line : null);
+    return columns.names + 4 + textWidth(frameTitle(item, columns), 12) + textWidth(line, 10) + 26;
   }
   const { end } = headingNames(item, columns);
   return end + textWidth(headingTitle(entity, end, columns), 10.5) + 14;

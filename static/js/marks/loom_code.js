@@ -1,5 +1,6 @@
 /** The loom's program: a row's code with its line, its iteration and the visits of its backward. */
 
+import { shortPlace } from "../program_files.js";
 import { BOLD, CODE, ECHO, FOOT, HEAD } from "../layout/loom_sizes.js";
 import { shortNodeName } from "../layout/loom_graph.js";
 import { shortPath } from "../layout/loom_names.js";
@@ -54,7 +55,7 @@ export function codeMarks(scene) {
       h(
         "text",
         { key: "line", class: end ? "loom-note" : "loom-line end", x: end ? x : 36, y: box.codeY + 13 },
-        end ? labels.end : String(row.line),
+        end ? labels.end : shortPlace(row.line).replace(/^.*:/, ""),
       ),
     );
     box.code.forEach((line, k) =>

@@ -1,5 +1,6 @@
 /** The lines between the rows of the memory pane: frames and objects with what they hold, folds, and what was freed. */
 
+import { lineLabel } from "../program_files.js";
 import { find } from "../entities.js";
 import { typeText } from "../layout/card_texts.js";
 import { bytesText, valueText, wireText } from "../layout/format.js";
@@ -56,7 +57,7 @@ function frameMark(facts, place, item, columns, box) {
     h(
       "text",
       { key: "line", class: "meta", x: at, y: 15.5, "font-size": 10 },
-      `${facts.labels.line} ${frame?.line ?? "?"}`,
+      lineLabel(facts.labels.line, frame?.line),
     ),
     chipMarks(facts, place, item.uid),
     foldedMark(facts, place, item, columns),

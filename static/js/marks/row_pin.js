@@ -1,5 +1,6 @@
 /** The pins of a row: what nodes saved of its storage, the versions that they expect, and what broke them. */
 
+import { lineLabel } from "../program_files.js";
 import { find } from "../entities.js";
 import { shortNumber } from "../layout/format.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
@@ -104,7 +105,7 @@ function alarmMarks(facts, flow, { pin: { saved } }, layout, columns, inset) {
   const value = was === undefined ? "" : ` · ${labels.was} ${shortNumber(was, 7)}`;
   const room = columns.w - 8 - flow.end;
   const most = Math.floor(room / (EM * 9)) - value.length;
-  const lead = `${labels.line} ${line}: `;
+  const lead = `${lineLabel(labels.line, line)}: `;
   const shown = most > lead.length + 4 ? `${lead}${truncate(statement, most - lead.length)}${value}` : value.slice(3);
   if (shown && textWidth(shown, 9) <= room)
     out.push(
