@@ -88,10 +88,19 @@ class Run:
         if outcome["status"] == "stopped" and stopped:
             end = f"recorded up to the limit {stopped['limit']} = {stopped['value']:,}"
         elif error:
-            end = f"{outcome['status']} {error['type']}" + (f" at line {error['line']}" if error.get("line") else "")
+            end = f"{outcome['status']} {error['type']}" + (
+                f" at {self._place(error['line'])}" if error.get("line") else ""
+            )
         else:
             end = outcome["status"]
         return f"{self.title}: {steps}, {end}."
+
+    def _place(self, line: int) -> str:
+        """A line of the source, with its file where there are several."""
+        for file in self.trace["program"].get("files", ()):
+            if file["first_line"] <= line <= file["last_line"]:
+                return f"{file['name']}:{line - file['first_line'] + 1}"
+        return f"line {line}"
 
     def page(self) -> str:
         """The picture as one HTML document that needs no network."""

@@ -74,6 +74,7 @@ def test_a_script_runs_as_python_runs_it(name: str, tmp_path: Path) -> None:
     assert recorded.returncode == plain.returncode
     assert left(folders["recorded"]) == left(folders["plain"])
     assert summary.startswith("gradbox: train.py: ")
+    assert name != "uncaught" or summary.endswith("raised ValueError at train.py:8.")
     trace = json.loads(trace_file.read_bytes())
     Trace.model_validate(trace)
     assert trace["runtime"]["recorded"] == "own process" and trace["runtime"].get("arguments", []) == arguments

@@ -15,7 +15,16 @@ export function explain(opened) {
   const found = DIAGNOSES.filter((row) => !row.onError || facts.error).flatMap(({ kind, severity, diagnose }) =>
     diagnose(facts).map((diagnosis) => withoutRepetitions({ severity, explainsError: false, ...diagnosis, kind })),
   );
-  return ordered(withoutDuplicates(found));
+  return ordered(withoutDuplicates(withoutUnknownPast(found, opened.trace.steps)));
+}
+
+/** What the recording found when it began was not made by its first step: no finding has its cause there, no chain begins there.
+ * @param {Finding[]} found @param {import("../trace.js").Step[]} steps */
+function withoutUnknownPast(found, steps) {
+  const isPast = (/** @type {{step: number}} */ { step }) => steps[step]?.kind === "begin";
+  return found
+    .filter(({ cause }) => !isPast(cause))
+    .map((finding) => ({ ...finding, chain: finding.chain.filter((link) => !isPast(link)) }));
 }
 
 /** @param {import("../trace.js").Trace} trace @returns {Finding[]} */
