@@ -119,7 +119,10 @@ def run(request: dict[str, Any], target: str, arguments: list[str]) -> BaseExcep
     session = in_process.Session(options, [in_process.ProgramFile(path, Path(path).name, source)], module.__dict__)
     if request["stdout_to_stderr"]:
         sys.stdout = sys.stderr
-    session.begin()
+    try:
+        session.begin()
+    except RuntimeError as refused:  # a torch that is too old
+        raise SystemExit(f"gradbox: {refused}") from None
     try:
         error: BaseException | None = session.run(source)
     finally:

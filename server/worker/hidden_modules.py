@@ -111,16 +111,16 @@ class HiddenModules:
         self,
         import_: Callable[..., ModuleType],
         name: str,
-        space: Mapping[str, Any] | None = None,
-        local: Mapping[str, Any] | None = None,
-        parts: Sequence[str] | None = (),
+        globals: Mapping[str, Any] | None = None,  # noqa: A002 callers may use the names that it has in `builtins`
+        locals: Mapping[str, Any] | None = None,  # noqa: A002
+        fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
         """`builtins.__import__` while modules are collected: note what the importing module needs."""
-        module = import_(name, space, local, parts, level)
-        full_name = resolve_name("." * level + name, (space or {}).get("__package__")) if level else name
+        module = import_(name, globals, locals, fromlist, level)
+        full_name = resolve_name("." * level + name, (globals or {}).get("__package__")) if level else name
         listed: Sequence[str] = getattr(module, "__all__", ())
-        members = [member for part in parts or () for member in (listed if part == "*" else (part,))]
+        members = [member for part in fromlist or () for member in (listed if part == "*" else (part,))]
         needs = self._needs.setdefault(self._importing_module(), set())
         needs.update([full_name, *(f"{full_name}.{member}" for member in members)])
         return module

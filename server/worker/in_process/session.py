@@ -156,9 +156,13 @@ class Session:
     # Begin and end
 
     def begin(self) -> None:
-        """Install what observes. Raises RuntimeError where another session runs."""
+        """Install what observes. Raises RuntimeError where another session runs, and where torch can't be asked."""
         if _active:
             raise RuntimeError("a session of gradbox is recording already")
+        if not hasattr(torch._C._autograd.SavedTensor, "unpack_hook"):
+            raise RuntimeError(
+                f"gradbox needs torch 2.11 or later to ask what autograd saved; this is {torch.__version__}"
+            )
         self._wall, self._cpu = time.perf_counter(), time.process_time()
         for file in self.files:
             self._place(file)
