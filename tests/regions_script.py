@@ -1,9 +1,11 @@
 """A script that watches regions of itself, and prints what they recorded as JSON: run by tests/test_own_code_region.py."""
 
+import contextlib
 import gc
 import json
 import resource
 import sys
+from collections.abc import Iterator
 
 import torch
 
@@ -55,6 +57,21 @@ try:
         saved.sum().backward()
 except RuntimeError as error:
     result["raised"] = [str(error)[:30], raising.run.trace["outcome"]["status"], raising.run.findings()[0].kind]
+
+
+def numbers() -> Iterator[torch.Tensor]:
+    try:
+        yield torch.ones(1)
+    finally:
+        value = 0
+
+
+waiting = numbers()
+with gradbox.watch("thrown") as thrown:
+    next(waiting)
+    with contextlib.suppress(ValueError):
+        waiting.throw(ValueError("x"))
+result["thrown"] = [step["kind"] for step in thrown.run.trace["steps"]]
 
 explained = gradbox.explain(quiet=True)
 try:

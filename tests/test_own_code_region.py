@@ -88,6 +88,11 @@ def test_an_error_that_leaves_a_region_is_recorded_and_explained() -> None:
     assert message.startswith("one of the variables needed") and (status, kind) == ("raised", "saved_overwritten")
 
 
+def test_a_generator_that_an_exception_ends_yields_once() -> None:
+    kinds = watched()["thrown"]
+    assert kinds.count("yield") == 1 and "raise" in kinds
+
+
 def test_explain_says_why() -> None:
     assert watched()["explained"][0] == "saved_overwritten"
 

@@ -218,7 +218,7 @@ class FrameTracer:
 
     def _on_return(self, frame: FrameType, value: Any) -> None:
         k = frame.f_lasti // 2
-        if k in self._code.yields:
+        if k in self._code.yields and self._statement != NOWHERE:  # else an exception came in where it waited
             i = self._code.statements[k]
             self._sentinel = self._recorder.on_resume(i, frame=frame)
             self._recorder.on_yield(i, value, frame=frame)
