@@ -5,7 +5,7 @@ import gc
 import json
 import resource
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import torch
 
@@ -59,11 +59,9 @@ except RuntimeError as error:
     result["raised"] = [str(error)[:30], raising.run.trace["outcome"]["status"], raising.run.findings()[0].kind]
 
 
-def numbers() -> Iterator[torch.Tensor]:
-    try:
-        yield torch.ones(1)
-    finally:
-        value = 0
+def numbers() -> Generator[torch.Tensor, None, None]:
+    yield torch.ones(1)
+    yield torch.ones(2)
 
 
 waiting = numbers()
