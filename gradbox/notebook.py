@@ -15,14 +15,13 @@ from IPython.display import display
 from gradbox import page
 from gradbox.engine_loader import load
 from gradbox.run import Run
+from gradbox.watch import STATELESS_TYPES
 
 TRACE_BYTES = 2_000_000
 """Of a cell's trace. It makes about 1 MB of the notebook, the viewer's 0.3 MB among them; beyond, recording ends and the
 cell runs on."""
 
 MAX_STEPS = 2_000
-STATELESS = {"module", "type", "function", "builtin_function_or_method"}
-"""Types of names that earlier cells left and that are not drawn: they are no state of the program."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -89,11 +88,11 @@ class Magic:
                 "%%gradbox: a cell with `await` outside of a function can't be recorded; put the part to record into a "
                 "cell without it"
             )
-        in_process = load("server.worker.in_process.session")
+        in_process, options_module = load("server.worker.in_process.session"), load("server.worker.in_process.options")
         title = " ".join([f"cell {number}", *options.name])
-        program = in_process.ProgramFile(path, title, shown_source(cell, source))
+        program = options_module.ProgramFile(path, title, shown_source(cell, source))
         session = in_process.Session(
-            in_process.SessionOptions(
+            options_module.SessionOptions(
                 limits={"steps": options.steps, "trace": TRACE_BYTES}, title=title, outermost=False, visible=True,
                 hidden=hidden_names(shell, tree), also=tuple(options.also),
             ),
@@ -130,7 +129,7 @@ def hidden_names(shell: InteractiveShell, tree: ast.Module) -> frozenset[str]:
     names = {
         name
         for name, value in shell.user_ns.items()
-        if type(value).__name__ in STATELESS or (name in own and own[name] is value)
+        if type(value).__name__ in STATELESS_TYPES or (name in own and own[name] is value)
     }
     return frozenset(names - bound)
 

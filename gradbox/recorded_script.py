@@ -109,14 +109,14 @@ def run(request: dict[str, Any], target: str, arguments: list[str]) -> BaseExcep
     if spec is not None:
         sys.argv[0] = path
     source = importlib.util.decode_source(Path(path).read_bytes())
-    in_process = load("server.worker.in_process.session")
+    in_process, options_module = load("server.worker.in_process.session"), load("server.worker.in_process.options")
     progress = Progress(sys.stderr, request["quiet"])
-    options = in_process.SessionOptions(
+    options = options_module.SessionOptions(
         limits=request["limits"], also=tuple(request["also"]), arguments=tuple(arguments), title=Path(path).name,
         sink=files, progress=progress.step, before_output=progress.clear,
     )  # fmt: skip
     module = sys.modules["__main__"] = main_module(path, spec)
-    session = in_process.Session(options, [in_process.ProgramFile(path, Path(path).name, source)], module.__dict__)
+    session = in_process.Session(options, [options_module.ProgramFile(path, Path(path).name, source)], module.__dict__)
     if request["stdout_to_stderr"]:
         sys.stdout = sys.stderr
     try:

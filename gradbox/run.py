@@ -71,11 +71,9 @@ class Run:
         """The findings in words, with the lines of code that they rest on. most: of them; None for all."""
         terminal = load("server.terminal")
         words = terminal.load_sentences(self.language)
-        program = self.trace["program"]
-        source = program["source"].split("\n")
-        files = [load("server.wire.trace").ProgramFile.model_validate(file) for file in program.get("files", ())]
+        source = self.trace["program"]["source"].split("\n")
         parts = [
-            "\n".join(terminal.finding_lines(finding, source, words, False, files))
+            "\n".join(terminal.finding_lines(finding, source, words, False, self._files()))
             for finding in self.findings()[:most]
         ]
         return "\n\n".join(parts) or f"{self.summary()} Nothing to explain."
@@ -95,12 +93,16 @@ class Run:
             end = outcome["status"]
         return f"{self.title}: {steps}, {end}."
 
+    def _files(self) -> list[Any]:
+        """Those of the source, where it has several."""
+        file = load("server.wire.trace").ProgramFile
+        return [file.model_validate(value) for value in self.trace["program"].get("files", ())]
+
     def _place(self, line: int) -> str:
         """A line of the source, with its file where there are several."""
-        for file in self.trace["program"].get("files", ()):
-            if file["first_line"] <= line <= file["last_line"]:
-                return f"{file['name']}:{line - file['first_line'] + 1}"
-        return f"line {line}"
+        files = self._files()
+        place: str = load("server.terminal").place_text(line, files)
+        return place if files else f"line {place}"
 
     def page(self) -> str:
         """The picture as one HTML document that needs no network."""

@@ -18,6 +18,10 @@ runs: list[Run] = []
 MAX_RUNS = 20
 
 
+STATELESS_TYPES = {"module", "type", "function", "builtin_function_or_method"}
+"""Types of names from before a recording that are not drawn: they are no state of the program."""
+
+
 class watch:  # noqa: N801 a context manager that is used like a function
     """Record what runs inside: `with gradbox.watch("step 3") as region: …`, then `region.run`.
 
@@ -85,13 +89,13 @@ def begin_session(
     namespace: of the module that the file is. frame: of its code, that runs; None for what is called from now on. Raises
     RuntimeError where something else records or traces, OSError without the file's text.
     """
-    in_process = load("server.worker.in_process.session")
+    in_process, options_module = load("server.worker.in_process.session"), load("server.worker.in_process.options")
     if in_process.is_recording():
         raise RuntimeError("gradbox: the program is being recorded already")
     if sys.gettrace() is not None:
         raise RuntimeError("gradbox needs Python's trace function, which a debugger or a coverage tool has now")
-    files = [in_process.ProgramFile(file, shown_name(file), text) for file, text in sources(path, also)]
-    options = in_process.SessionOptions(
+    files = [options_module.ProgramFile(file, shown_name(file), text) for file, text in sources(path, also)]
+    options = options_module.SessionOptions(
         limits={} if steps is None else {"steps": steps},
         outermost=False, visible=True, title=title, hidden=hidden_names(namespace),
     )  # fmt: skip
@@ -107,10 +111,7 @@ def begin_session(
 
 def hidden_names(namespace: dict[str, Any]) -> frozenset[str]:
     """Names of a module that are not shown: modules, classes and functions, which are no state of the program."""
-    return frozenset(name for name, value in namespace.items() if type(value).__name__ in HIDDEN_TYPES)
-
-
-HIDDEN_TYPES = {"module", "type", "function", "builtin_function_or_method"}
+    return frozenset(name for name, value in namespace.items() if type(value).__name__ in STATELESS_TYPES)
 
 
 def sources(path: str, also: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,8 @@ import torch
 import torch._dynamo
 
 from server.worker import own_frames
-from server.worker.in_process.session import ProgramFile, Session, SessionOptions
+from server.worker.in_process.options import ProgramFile, SessionOptions
+from server.worker.in_process.session import Session
 from server.worker.probes import ops
 from tests.fork_host import Request, Write, serve
 from tests.plain_host import CPU_SECONDS, SECONDS, described

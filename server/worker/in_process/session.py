@@ -7,40 +7,29 @@ import ast
 import contextlib
 import functools
 import os
-import platform
-import sys
 import threading
 import time
-import traceback
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator
 from types import CodeType, FrameType, TracebackType
-from typing import Any, Protocol, Self, cast
+from typing import Any, Self
 
-import numpy as np
 import torch
 
-from server import __version__
 from server.language import policy
-from server.language.program_files import FileText, joined
 from server.wire import limits
 from server.wire.limits import Limit
-from server.wire.link import FocusRecord
 from server.wire.records import (
-    HeaderRecord,
     OutcomeLineRecord,
     OutcomeRecord,
-    ProgramFileRecord,
-    ProgramRecord,
-    RuntimeRecord,
     StepRecord,
 )
 from server.worker import own_frames, stack
-from server.worker.device_name import device_name
+from server.worker.in_process.header import header, line_count, shown_name
 from server.worker.in_process.hooks import Hooks, compile_with_hooks, is_recorded_thread
 from server.worker.in_process.imports import RecordedImports
 from server.worker.in_process.line_tracer import LineTracer
+from server.worker.in_process.options import ProgramFile, SessionOptions
+from server.worker.in_process.process_changes import hidden_own_frames, program_files, room_for_own_frames
 from server.worker.in_process.statement_table import StatementTable
 from server.worker.in_process.streams import recorded_stream, recorded_warnings
 from server.worker.instrument import Statements, instrument
@@ -48,7 +37,7 @@ from server.worker.outcomes import error_record, lines_in_program, refused_outco
 from server.worker.recorder import Recorder
 from server.worker.run_context import RunContext
 from server.worker.streams import Stream
-from server.worker.trace_lines import cost_record, encode_line, statement_records
+from server.worker.trace_lines import cost_record, encode_line
 
 STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
 
@@ -65,49 +54,6 @@ _active: list["Session"] = []
 def is_recording() -> bool:
     """Whether a session has begun and not ended."""
     return bool(_active)
-
-
-@dataclass(frozen=True)
-class ProgramFile:
-    """A file of the program. path: as its code names it. name: as it is shown, like `train.py` or `cell 3`."""
-
-    path: str
-    name: str
-    source: str
-
-
-class Sink(Protocol):
-    """Takes the lines of a trace."""
-
-    def header(self, line: bytes) -> None:
-        """The first line; once more where a module came that is stepped: then it takes the place of the one before."""
-
-    def step(self, line: bytes) -> None:
-        """A step."""
-
-
-@dataclass(frozen=True)
-class SessionOptions:
-    """limits: steps, characters printed, tensors, bytes of the trace; where one is reached recording ends and the program
-    goes on. focus: see `thinning.Schedule`. outermost: the program's module is the outermost frame that it knows, as in
-    a script; in a notebook it is not. visible: names of the module from before the session are shown, but for those
-    that begin with `_` and `hidden` ones. also: globs of module names; modules that the program imports are stepped where
-    one matches, as `RecordedImports` says. arguments: of the command line, as the trace tells them. sink: takes the lines
-    of the trace as they come, for a process that may die. progress: called when
-    a step is recorded. before_output: called before the program's text goes on.
-    """
-
-    limits: dict[str, int | float] = field(default_factory=dict)
-    focus: FocusRecord = field(default_factory=lambda: FocusRecord())
-    title: str = ""
-    outermost: bool = True
-    visible: bool = False
-    hidden: frozenset[str] = frozenset()
-    also: tuple[str, ...] = ()
-    arguments: tuple[str, ...] = ()
-    sink: Sink | None = None
-    progress: Callable[[], None] | None = None
-    before_output: Callable[[], None] | None = None
 
 
 class Session:
@@ -385,91 +331,16 @@ class Session:
             self._muted_output = muted
 
     def _header_line(self) -> bytes:
-        return encode_line({"header": self._header(), "deterministic": False})
+        return encode_line(
+            {
+                "header": header(self.files, self.statements, self.limits, self.options.arguments),
+                "deterministic": False,
+            }
+        )
 
     def _announce_files(self) -> None:
         if self.options.sink is not None:
             self.options.sink.header(self._header_line())
-
-    def _header(self) -> HeaderRecord:
-        source, files = joined(FileText(file.name, file.path, file.source) for file in self.files)
-        device = "cuda" if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call]
-        runtime: RuntimeRecord = {
-            "torch": str(torch.__version__),
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-            "tracer": __version__,
-            "device": device,
-            "device_name": device_name(device),
-            "seed": torch.initial_seed() & 0xFFFFFFFF,
-            "hash_seed": int(os.environ.get("PYTHONHASHSEED", "0").replace("random", "0") or 0),
-            "threads": torch.get_num_threads(),
-            "limits": self.limits,
-        }
-        if self.options.arguments:
-            runtime["arguments"] = list(self.options.arguments)
-        lines = source.split("\n")
-        program: ProgramRecord = {
-            "source": source,
-            "lines": [k + 1 for k in range(len(lines))],
-            "statements": statement_records(source, self.statements.rows),
-            "notices": [],
-        }
-        if files:
-            program["files"] = [cast(ProgramFileRecord, file.model_dump(mode="json")) for file in files]
-        return {"schema": 1, "program": program, "runtime": runtime}
-
-
-def line_count(source: str) -> int:
-    """Lines that a file takes in the program's source."""
-    return source.removesuffix("\n").count("\n") + 1
-
-
-def shown_name(path: str, main: str) -> str:
-    """How a file is named: from the main file's folder where it lies in that."""
-    try:
-        return Path(path).resolve().relative_to(Path(main).resolve().parent).as_posix()
-    except ValueError:
-        return Path(path).name
-
-
-@contextlib.contextmanager
-def program_files(offsets: dict[str, int]) -> Iterator[None]:
-    """While entered these files are the program's; `offsets` says where each begins, and may grow."""
-    before = stack.line_offsets.copy()
-    stack.line_offsets.clear()
-    stack.line_offsets.update(offsets)
-    try:
-        yield
-    finally:
-        stack.line_offsets.clear()
-        stack.line_offsets.update(before)
-
-
-@contextlib.contextmanager
-def room_for_own_frames() -> Iterator[None]:
-    """While entered the program may go as deep as without the recorder, which needs a few frames of its own."""
-    before = sys.getrecursionlimit()
-    raised = before + stack.RECURSION_SLACK
-    sys.setrecursionlimit(raised)
-    try:
-        yield
-    finally:
-        if sys.getrecursionlimit() == raised:
-            sys.setrecursionlimit(before)
-
-
-@contextlib.contextmanager
-def hidden_own_frames(outermost: bool) -> Iterator[None]:
-    """While entered `traceback` prints a stack without the recorder's frames."""
-    before = traceback.walk_stack
-    walk = own_frames.walk_program_stack if outermost else own_frames.walk_whole_stack
-    setattr(traceback, "walk_stack", walk)
-    try:
-        yield
-    finally:
-        if traceback.walk_stack is walk:
-            setattr(traceback, "walk_stack", before)
 
 
 def _after_fork_in_child() -> None:

@@ -1,0 +1,66 @@
+"""The first line of a session's trace: the program's files as one source, and what runs them."""
+
+import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import torch
+
+from server import __version__
+from server.language.program_files import FileText, joined
+from server.wire.records import HeaderRecord, ProgramFileRecord, ProgramRecord, RuntimeRecord
+from server.worker.device_name import device_name
+from server.worker.in_process.options import ProgramFile
+from server.worker.instrument import Statements
+from server.worker.trace_lines import statement_records
+
+
+def header(
+    program_files: Sequence[ProgramFile],
+    statements: Statements,
+    limits: dict[str, int | float],
+    arguments: Sequence[str],
+) -> HeaderRecord:
+    """The header of a trace of these files, whose statements are in the table. arguments: of the command line."""
+    source, files = joined(FileText(file.name, file.path, file.source) for file in program_files)
+    device = "cuda" if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call]
+    runtime: RuntimeRecord = {
+        "torch": str(torch.__version__),
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "tracer": __version__,
+        "device": device,
+        "device_name": device_name(device),
+        "seed": torch.initial_seed() & 0xFFFFFFFF,
+        "hash_seed": int(os.environ.get("PYTHONHASHSEED", "0").replace("random", "0") or 0),
+        "threads": torch.get_num_threads(),
+        "limits": limits,
+    }
+    if arguments:
+        runtime["arguments"] = list(arguments)
+    lines = source.split("\n")
+    program: ProgramRecord = {
+        "source": source,
+        "lines": [k + 1 for k in range(len(lines))],
+        "statements": statement_records(source, statements.rows),
+        "notices": [],
+    }
+    if files:
+        program["files"] = [cast(ProgramFileRecord, file.model_dump(mode="json")) for file in files]
+    return {"schema": 1, "program": program, "runtime": runtime}
+
+
+def line_count(source: str) -> int:
+    """Lines that a file takes in the program's source."""
+    return source.removesuffix("\n").count("\n") + 1
+
+
+def shown_name(path: str, main: str) -> str:
+    """How a file is named: from the main file's folder where it lies in that."""
+    try:
+        return Path(path).resolve().relative_to(Path(main).resolve().parent).as_posix()
+    except ValueError:
+        return Path(path).name

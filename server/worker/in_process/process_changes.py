@@ -1,0 +1,47 @@
+"""What a session changes in the process, each with its way back."""
+
+import contextlib
+import sys
+import traceback
+from collections.abc import Iterator
+
+from server.worker import own_frames, stack
+
+
+@contextlib.contextmanager
+def program_files(offsets: dict[str, int]) -> Iterator[None]:
+    """While entered these files are the program's; `offsets` says where each begins, and may grow."""
+    before = stack.line_offsets.copy()
+    stack.line_offsets.clear()
+    stack.line_offsets.update(offsets)
+    try:
+        yield
+    finally:
+        stack.line_offsets.clear()
+        stack.line_offsets.update(before)
+
+
+@contextlib.contextmanager
+def room_for_own_frames() -> Iterator[None]:
+    """While entered the program may go as deep as without the recorder, which needs a few frames of its own."""
+    before = sys.getrecursionlimit()
+    raised = before + stack.RECURSION_SLACK
+    sys.setrecursionlimit(raised)
+    try:
+        yield
+    finally:
+        if sys.getrecursionlimit() == raised:
+            sys.setrecursionlimit(before)
+
+
+@contextlib.contextmanager
+def hidden_own_frames(outermost: bool) -> Iterator[None]:
+    """While entered `traceback` prints a stack without the recorder's frames."""
+    before = traceback.walk_stack
+    walk = own_frames.walk_program_stack if outermost else own_frames.walk_whole_stack
+    setattr(traceback, "walk_stack", walk)
+    try:
+        yield
+    finally:
+        if traceback.walk_stack is walk:
+            setattr(traceback, "walk_stack", before)
