@@ -2,9 +2,9 @@
  * cards put together, and programs after random edits, each with what was done. */
 import { readFileSync } from "node:fs";
 import { EditorState } from "@codemirror/state";
-import { applyEdits, changesOf } from "../static/js/builder/line_edits.js";
-import { added, duplicated, moved, movedDown, movedUp, removed, rewritten, toggled, ownText } from "../static/js/builder/edits.js";
-import { placeAtEnd, placeBelow } from "../static/js/builder/places.js";
+import { applyEdits, toChanges } from "../static/js/builder/line_edits.js";
+import { insertStatements, duplicateCard, moveCard, moveCardDown, moveCardUp, removeCard, rewriteCard, toggleComment, ownText } from "../static/js/builder/edits.js";
+import { positionAtEnd, positionBelow } from "../static/js/builder/positions.js";
 import { readProgram } from "../static/js/builder/statements.js";
 
 const { programs, edits, seed } = JSON.parse(readFileSync(0, "utf8"));
@@ -19,20 +19,20 @@ const NEW = ["z = x * 2", "for step in range(2):\n    pass", "with torch.no_grad
 
 /** @type {Record<string, (program: import("../static/js/builder/statements.js").Program, item: import("../static/js/builder/statements.js").Item) => import("../static/js/builder/edits.js").Outcome>} */
 const DEEDS = {
-  removed,
-  duplicated,
-  toggled,
-  movedUp,
-  movedDown,
-  moved: (program, item) => moved(program, item, placeBelow(program, program.items[random(program.items.length)])),
-  added: (program, item) => added(program, random(4) ? placeBelow(program, item) : placeAtEnd(program), NEW[random(NEW.length)], random(3) ? [] : ["import copy"]),
-  rewritten: (program, item) => rewritten(program, item, ownText(program, item)),
+  removeCard,
+  duplicateCard,
+  toggleComment,
+  moveCardUp,
+  moveCardDown,
+  moveCard: (program, item) => moveCard(program, item, positionBelow(program, program.items[random(program.items.length)])),
+  insertStatements: (program, item) => insertStatements(program, random(4) ? positionBelow(program, item) : positionAtEnd(program), NEW[random(NEW.length)], random(3) ? [] : ["import copy"]),
+  rewriteCard: (program, item) => rewriteCard(program, item, ownText(program, item)),
 };
 
 /** The text after the editor has taken the changes, and after one undo. @param {string[]} lines
  * @param {import("../static/js/builder/line_edits.js").LineEdit[]} done */
 function inEditor(lines, done) {
-  const { changes, state, startState } = EditorState.create({ doc: lines.join("\n") }).update({ changes: changesOf(lines, done) });
+  const { changes, state, startState } = EditorState.create({ doc: lines.join("\n") }).update({ changes: toChanges(lines, done) });
   return { text: state.doc.toString(), undone: changes.invert(startState.doc).apply(state.doc).toString() };
 }
 
@@ -57,7 +57,7 @@ while (programs.length && after.length < edits) {
     }
     const { text, undone: taken } = inEditor(program.lines, outcome.edits);
     const isTakenBack = taken === source;
-    const undone = name === "toggled" && item.kind !== "off" ? back(text, outcome.line) : null;
+    const undone = name === "toggleComment" && item.kind !== "off" ? back(text, outcome.line) : null;
     after.push({ name, before: source, line: item.first, text, same: text === applyEdits(program.lines, outcome.edits).join("\n"), isTakenBack, undone });
     source = text;
   }
@@ -67,7 +67,7 @@ while (programs.length && after.length < edits) {
 function back(source, line) {
   const program = readProgram(source);
   const item = program.items.find(({ first, kind }) => first === line && kind === "off");
-  const outcome = item && toggled(program, item);
+  const outcome = item && toggleComment(program, item);
   return outcome && "edits" in outcome ? asText(program.lines, outcome.edits) : null;
 }
 

@@ -85,14 +85,14 @@ def test_what_is_done_with_cards_stays_python(asked: dict[str, Any]) -> None:
     broken = [(edit["name"], edit["line"], edit["before"], edit["text"]) for edit in after if not parses(edit["text"])]
     assert broken == []
     assert {edit["name"] for edit in after} == {
-        "removed",
-        "duplicated",
-        "toggled",
-        "movedUp",
-        "movedDown",
-        "moved",
-        "added",
-        "rewritten",
+        "removeCard",
+        "duplicateCard",
+        "toggleComment",
+        "moveCardUp",
+        "moveCardDown",
+        "moveCard",
+        "insertStatements",
+        "rewriteCard",
     }
     assert asked["edited"]["refused"] < EDITS / 2, "most of what a reader does is possible"
 
@@ -103,12 +103,14 @@ def test_the_editor_has_the_text_of_the_cards_and_takes_it_back(asked: dict[str,
 
 
 def test_rewriting_a_card_with_its_own_text_changes_nothing(asked: dict[str, Any]) -> None:
-    rewritten = [edit for edit in asked["edited"]["after"] if edit["name"] == "rewritten"]
+    rewritten = [edit for edit in asked["edited"]["after"] if edit["name"] == "rewriteCard"]
     assert rewritten and all(edit["text"] == edit["before"] for edit in rewritten)
 
 
 def test_a_card_switched_off_and_on_is_the_same(asked: dict[str, Any]) -> None:
-    undone = [edit for edit in asked["edited"]["after"] if edit["name"] == "toggled" and edit["undone"] is not None]
+    undone = [
+        edit for edit in asked["edited"]["after"] if edit["name"] == "toggleComment" and edit["undone"] is not None
+    ]
     undone = [edit for edit in undone if not any(line.strip() == "pass" for line in edit["before"].split("\n"))]
     assert len(undone) > 30
     assert all(edit["undone"] == edit["before"] for edit in undone)

@@ -22,7 +22,7 @@ import { differs } from "./store.js";
  * @param {<T extends HTMLElement>(id: string) => T} element an element of the page, by its id
  * @param {{state: () => PageState, dispatch: (action: import("./page_state.js").Action) => void}} store
  * @param {import("./locale.js").Locale["say"]} say
- * @param {import("./builder/ghost.js").PreviewStage} previewStage where a card is drawn that is not in the program yet
+ * @param {import("./builder/card_preview.js").PreviewStage} previewStage where a card is drawn that is not in the program yet
  */
 export function createProgramPane(element, { state: current, dispatch }, say, previewStage) {
   const title = element("heading").textContent ?? "";

@@ -3,25 +3,25 @@
 import { element } from "../elements.js";
 import { isCurrent } from "../page_selectors.js";
 import { differs } from "../store.js";
-import { aliveNames } from "./alive.js";
+import { aliveNames } from "./alive_names.js";
 import { button } from "./button.js";
-import { availableCommands, deedOf, keyHints, WALKS } from "./card_keys.js";
+import { availableCommands, commandOf, keyHints, CARD_MOVES } from "./card_keys.js";
 import { createCardList } from "./card_list.js";
 import { stepOfLine } from "./card_facts.js";
 import { startDragging } from "./dragging.js";
 import { openEditField } from "./edit_field.js";
 import * as edits from "./edits.js";
-import { createGhost } from "./ghost.js";
-import { endedAt, linesGoing } from "./going.js";
-import { applyEdits, changesOf } from "./line_edits.js";
+import { createCardPreview } from "./card_preview.js";
+import { lossesAt, affectedLines } from "./preview_effects.js";
+import { applyEdits, toChanges } from "./line_edits.js";
 import { openPalette } from "./palette.js";
-import { placeAbove, placeAtEnd, placeBelow } from "./places.js";
+import { positionAbove, positionAtEnd, positionBelow } from "./positions.js";
 import { loadBuilderLocale } from "./words.js";
 
 /** @typedef {import("../page_state.js").PageState} PageState */
 /** @typedef {import("./statements.js").Item} Item */
 /** @typedef {import("./edits.js").Outcome} Outcome */
-/** @typedef {import("./places.js").Place} Place */
+/** @typedef {import("./positions.js").Position} Position */
 /** @typedef {{id: string, label: string, keys: string, run: () => void}} Command   what can be done with the card that the reader is at */
 /**
  * @typedef {object} Builder
@@ -35,14 +35,14 @@ import { loadBuilderLocale } from "./words.js";
  */
 
 /** Milliseconds after the last of several changes at which the program is run. */
-const RUN_AFTER = 250;
+const RUN_DELAY_MS = 250;
 
 /**
  * @param {object} parts
  * @param {HTMLElement} parts.host
  * @param {{change: (changes: import("./line_edits.js").Change[]) => void, undo: () => boolean, redo: () => boolean, canUndo: () => boolean, canRedo: () => boolean, openLine: (line: number) => void}} parts.editor
  * @param {{state: () => PageState, dispatch: (action: import("../page_state.js").Action) => void}} parts.store
- * @param {import("./ghost.js").PreviewStage} parts.stage where a card is previewed
+ * @param {import("./card_preview.js").PreviewStage} parts.stage where a card is previewed
  * @returns {Promise<Builder>}
  */
 export async function createBuilder({ host, editor, store, stage }) {
@@ -50,9 +50,9 @@ export async function createBuilder({ host, editor, store, stage }) {
   const list = element("ol", "card-list");
   list.setAttribute("aria-label", say("cards"));
   const bar = element("div", "cards-foot");
-  const addButton = button("card-add", say("card_add_end"), "/", () => add(placeAtEnd(cards.program())));
-  const told = element("p", "card-told");
-  told.setAttribute("role", "status");
+  const addButton = button("card-add", say("card_add_end"), "/", () => add(positionAtEnd(cards.program())));
+  const status = element("p", "card-told");
+  status.setAttribute("role", "status");
   const toolsAt = element("div", "card-tools-at");
   bar.append(
     button("quiet card-undo", "↶", "", () => undo(), say("card_undo")),
@@ -60,12 +60,12 @@ export async function createBuilder({ host, editor, store, stage }) {
     toolsAt,
     keyHints(say),
   );
-  host.replaceChildren(list, addButton, bar, told);
+  host.replaceChildren(list, addButton, bar, status);
   let isShown = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let runTimer;
 
-  const cards = createCardList(list, toolsAt, say, { choose, tool: (name, item) => doNamed(name, item) });
+  const cards = createCardList(list, toolsAt, say, { choose, tool: (name, item) => runCommand(name, item) });
 
   /** @param {Item} item */
   function choose(item) {
@@ -81,8 +81,8 @@ export async function createBuilder({ host, editor, store, stage }) {
   }
 
   /** @param {string} text */
-  function tell(text) {
-    told.textContent = text;
+  function announce(text) {
+    status.textContent = text;
   }
 
   /** The program is run when the reader pauses, and shown at a line; Live has its own pauses. @param {number} line from 0 */
@@ -91,24 +91,24 @@ export async function createBuilder({ host, editor, store, stage }) {
     const { isLive, pending } = store.state();
     const run = () => store.dispatch({ type: "cardChanged", line: line + 1 });
     if (isLive && !pending) run();
-    else runTimer = setTimeout(run, RUN_AFTER);
+    else runTimer = setTimeout(run, RUN_DELAY_MS);
   }
 
   /** @param {Outcome} outcome @param {string} key of what is told then @returns {boolean} whether it was done */
   function apply(outcome, key) {
     cards.removeInserted();
     if ("refused" in outcome) {
-      tell(say(outcome.refused, outcome.args));
+      announce(say(outcome.refused, outcome.args));
       showRefusal(say(outcome.refused, outcome.args));
       return false;
     }
     if (cards.program().source !== store.state().text) return false; // what was asked is of another text
-    const changes = changesOf(cards.program().lines, outcome.edits);
-    cards.expect(outcome.line);
+    const changes = toChanges(cards.program().lines, outcome.edits);
+    cards.setNextLine(outcome.line);
     editor.change(changes);
     focusCurrent(outcome.line);
     const count = cards.program().lines.length;
-    tell(say(key, { line: outcome.line + 1, n: count }));
+    announce(say(key, { line: outcome.line + 1, n: count }));
     runSoon(outcome.line);
     return true;
   }
@@ -129,12 +129,12 @@ export async function createBuilder({ host, editor, store, stage }) {
   /** @param {Item} item */
   function remove(item) {
     const text = edits.ownText(cards.program(), item).split("\n")[0];
-    if (!apply(edits.removed(cards.program(), item), "card_deleted")) return;
+    if (!apply(edits.removeCard(cards.program(), item), "card_deleted")) return;
     const row = element("li", "card-row card-toast");
-    const said = element("p", "", say("card_deleted_line", { line: item.first + 1 }));
-    said.append(" ", element("code", "", text));
+    const label = element("p", "", say("card_deleted_line", { line: item.first + 1 }));
+    label.append(" ", element("code", "", text));
     row.append(
-      said,
+      label,
       button("quiet", say("card_undo"), "", () => undo()),
     );
     cards.insertBelow(item.first - 1, row);
@@ -150,7 +150,7 @@ export async function createBuilder({ host, editor, store, stage }) {
       label: say("card_edit_label", { line: item.first + 1 }),
       commit(text) {
         if (cards.program() !== program) return null; // the card is gone with its text
-        const outcome = edits.rewritten(cards.program(), item, text);
+        const outcome = edits.rewriteCard(cards.program(), item, text);
         if ("refused" in outcome) return say(outcome.refused, outcome.args);
         apply(outcome, "card_edited");
         return null;
@@ -162,35 +162,35 @@ export async function createBuilder({ host, editor, store, stage }) {
   const hasLive = document.getElementById("workbench")?.dataset.live !== "off";
   /** the edits that are previewed @type {import("./line_edits.js").LineEdit[]} */
   let previewed = [];
-  const ghost = createGhost(stage, hasLive, {
-    tell(problem) {
+  const cardPreview = createCardPreview(stage, hasLive, {
+    onProblem(problem) {
       const line = list.querySelector(".ghost-problem");
       if (line) line.textContent = problem ? say(problem.key, { message: problem.message }) : "";
-      if (!problem) cards.setGoing(new Map());
+      if (!problem) cards.setAffectedLines(new Map());
     },
-    going(opened, step) {
+    onPreview(opened, step) {
       const state = store.state();
-      cards.setGoing(linesGoing(isCurrent(state) ? state.opened : null, opened, previewed));
-      const { memory, nodes } = endedAt(opened, step);
+      cards.setAffectedLines(affectedLines(isCurrent(state) ? state.opened : null, opened, previewed));
+      const { memory, nodes } = lossesAt(opened, step);
       const freed = memory.map(({ name, size }) => say("ghost_freed", { name, size }));
       return nodes.length ? [...freed, say("ghost_nodes", { nodes: nodes.join(", ") })] : freed;
     },
   });
 
-  /** Opens the palette at a place. @param {Place} place @param {string} [operation] whose form is opened at once */
-  async function add(place, operation) {
+  /** Opens the palette at a place. @param {Position} position @param {string} [operation] whose form is opened at once */
+  async function add(position, operation) {
     closePalette();
     const state = store.state();
     const program = cards.program();
-    const above = program.items.findLast(({ last }) => last < place.line);
+    const above = program.items.findLast(({ last }) => last < position.line);
     const opened = isCurrent(state) && state.opened?.count ? state.opened : null;
     const { row, start } = await openPalette({
-      line: place.line,
-      alive: aliveNames(program, place, opened, cards.stepsOfItem),
+      line: position.line,
+      alive: aliveNames(program, position, opened, cards.stepsOfItem),
       label: say("card_add"),
-      preview: (draft) => preview(place, draft),
+      preview: (draft) => preview(position, draft),
       add(draft) {
-        const outcome = edits.added(cards.program(), place, draft.statement, draft.imports);
+        const outcome = edits.insertStatements(cards.program(), position, draft.statement, draft.imports);
         if ("refused" in outcome) return say(outcome.refused, outcome.args);
         closePalette();
         apply(outcome, "card_added");
@@ -200,29 +200,29 @@ export async function createBuilder({ host, editor, store, stage }) {
         closePalette();
         cards.setCurrent(cards.current, true);
       },
-      failed: () => tell(say("palette_failed")),
+      failed: () => announce(say("palette_failed")),
     });
     row.append(element("p", "ghost-problem"));
-    row.style.setProperty("--depth", String(place.depth));
+    row.style.setProperty("--depth", String(position.depth));
     cards.insertBelow(above?.first ?? -1, row);
     await start(operation);
     row.scrollIntoView({ block: "nearest" });
   }
 
   function closePalette() {
-    ghost.clear();
+    cardPreview.clear();
     cards.removeInserted();
   }
 
-  /** @param {Place} place @param {import("./palette.js").Draft | null} draft */
-  function preview(place, draft) {
-    const outcome = draft && edits.added(cards.program(), place, draft.statement, draft.imports);
-    if (!draft || !outcome || "refused" in outcome) return ghost.clear();
+  /** @param {Position} position @param {import("./palette.js").Draft | null} draft */
+  function preview(position, draft) {
+    const outcome = draft && edits.insertStatements(cards.program(), position, draft.statement, draft.imports);
+    if (!draft || !outcome || "refused" in outcome) return cardPreview.clear();
     previewed = outcome.edits;
     const source = applyEdits(cards.program().lines, outcome.edits).join("\n");
     const line = outcome.line + 1;
     const statement = draft.statement.split("\n")[0];
-    ghost.show({ source, ...store.state().settings }, line, say("form_said", { line, statement }));
+    cardPreview.show({ source, ...store.state().settings }, line, say("form_said", { line, statement }));
   }
 
   function undo() {
@@ -238,13 +238,14 @@ export async function createBuilder({ host, editor, store, stage }) {
   }
 
   /** @type {Record<string, (item: Item) => unknown>} */
-  const deeds = {
-    add: (item) => add(placeBelow(cards.program(), item)),
+  const commands = {
+    add: (item) => add(positionBelow(cards.program(), item)),
     edit,
-    up: (item) => apply(edits.movedUp(cards.program(), item), "card_moved"),
-    down: (item) => apply(edits.movedDown(cards.program(), item), "card_moved"),
-    duplicate: (item) => apply(edits.duplicated(cards.program(), item), "card_duplicated"),
-    off: (item) => apply(edits.toggled(cards.program(), item), item.kind === "off" ? "card_on_told" : "card_off_told"),
+    up: (item) => apply(edits.moveCardUp(cards.program(), item), "card_moved"),
+    down: (item) => apply(edits.moveCardDown(cards.program(), item), "card_moved"),
+    duplicate: (item) => apply(edits.duplicateCard(cards.program(), item), "card_duplicated"),
+    off: (item) =>
+      apply(edits.toggleComment(cards.program(), item), item.kind === "off" ? "card_on_told" : "card_off_told"),
     delete: remove,
     siblings: () => /** @type {HTMLElement | null} */ (document.querySelector("#siblings .sibling"))?.focus(),
     undo,
@@ -252,13 +253,13 @@ export async function createBuilder({ host, editor, store, stage }) {
   };
 
   /** @param {string} name @param {Item | null} [item] */
-  function doNamed(name, item = cards.currentItem()) {
-    if (item || name === "undo" || name === "redo") deeds[name]?.(/** @type {Item} */ (item));
-    else if (name === "add") void add(placeAtEnd(cards.program()));
+  function runCommand(name, item = cards.currentItem()) {
+    if (item || name === "undo" || name === "redo") commands[name]?.(/** @type {Item} */ (item));
+    else if (name === "add") void add(positionAtEnd(cards.program()));
   }
 
   /** @param {Item | null} item */
-  function walk(item) {
+  function moveTo(item) {
     if (!item) return;
     cards.setCurrent(item.first, true);
     goTo(item);
@@ -267,18 +268,18 @@ export async function createBuilder({ host, editor, store, stage }) {
   list.addEventListener("keydown", (event) => {
     if (!(event.target instanceof HTMLElement) || !event.target.matches(".statement-card")) return;
     const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey;
-    const name = deedOf(event);
-    if (isPlain && event.key in WALKS) walk(cards.step(WALKS[event.key]));
-    else if (name) doNamed(name);
+    const name = commandOf(event);
+    if (isPlain && event.key in CARD_MOVES) moveTo(cards.step(CARD_MOVES[event.key]));
+    else if (name) runCommand(name);
     else return;
     event.preventDefault();
     event.stopPropagation();
   });
   host.addEventListener("keydown", (event) => {
-    const name = deedOf(event);
+    const name = commandOf(event);
     const isTyped = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
     if (isTyped || (name !== "undo" && name !== "redo")) return;
-    doNamed(name); // also where no card is left to be at
+    runCommand(name); // also where no card is left to be at
     event.preventDefault();
   });
   list.addEventListener("dblclick", (event) => {
@@ -288,22 +289,22 @@ export async function createBuilder({ host, editor, store, stage }) {
   });
 
   /** @param {Element} row @param {Element} target @param {boolean} isBelow @returns {Outcome | null} */
-  function dropped(row, target, isBelow) {
+  function dropOutcome(row, target, isBelow) {
     const item = cards.itemOfRow(row);
     const other = cards.itemOfRow(target);
     if (!item || !other) return null;
     const program = cards.program();
     const isInside = isBelow || other.kind === "blank" || other.kind === "clause";
-    const place = isInside ? placeBelow(program, other) : placeAbove(program, other);
-    return edits.moved(program, item, place);
+    const position = isInside ? positionBelow(program, other) : positionAbove(program, other);
+    return edits.moveCard(program, item, position);
   }
   startDragging(list, {
     refusal(row, target, isBelow) {
-      const outcome = dropped(row, target, isBelow);
+      const outcome = dropOutcome(row, target, isBelow);
       return outcome && "refused" in outcome ? say(outcome.refused, outcome.args) : null;
     },
     drop(row, target, isBelow) {
-      const outcome = dropped(row, target, isBelow);
+      const outcome = dropOutcome(row, target, isBelow);
       if (outcome) apply(outcome, "card_moved");
     },
   });
@@ -330,17 +331,17 @@ export async function createBuilder({ host, editor, store, stage }) {
       showRun(store.state());
     },
     setMessages: cards.setMessages,
-    commands: () => availableCommands(editor, cards.currentItem() !== null, say, doNamed),
+    commands: () => availableCommands(editor, cards.currentItem() !== null, say, runCommand),
     insert(operation) {
       const item = cards.currentItem();
-      void add(item ? placeBelow(cards.program(), item) : placeAtEnd(cards.program()), operation);
+      void add(item ? positionBelow(cards.program(), item) : positionAtEnd(cards.program()), operation);
     },
     line: () => cards.current,
-    focus: () => walk(atStep() ?? cards.currentItem()),
+    focus: () => moveTo(cardAtStep() ?? cards.currentItem()),
   };
 
   /** The card of the step that is shown. */
-  function atStep() {
+  function cardAtStep() {
     const state = store.state();
     const line = isCurrent(state) && state.opened?.count ? state.opened.trace.steps[state.step].line - 1 : null;
     return cards.cards().find(({ first, last }) => line !== null && first <= line && line <= last) ?? null;

@@ -3,7 +3,7 @@
 import { element } from "../elements.js";
 
 /** @type {Record<string, number>} cards further, by key */
-export const WALKS = {
+export const CARD_MOVES = {
   ArrowUp: -1,
   ArrowDown: 1,
   Home: Number.NEGATIVE_INFINITY,
@@ -40,7 +40,7 @@ export function availableCommands(editor, hasCard, say, run) {
 }
 
 /** @param {KeyboardEvent} event @returns {string | null} */
-export function deedOf({ key, altKey, ctrlKey, metaKey, shiftKey }) {
+export function commandOf({ key, altKey, ctrlKey, metaKey, shiftKey }) {
   if (altKey) return key === "ArrowUp" ? "up" : key === "ArrowDown" ? "down" : null;
   if (ctrlKey || metaKey) {
     const letter = key.toLowerCase();

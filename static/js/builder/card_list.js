@@ -6,7 +6,7 @@ import { cardFact, stepOfLine, stepsByLine } from "./card_facts.js";
 import { cardRow, setLine, showFact, toolRow } from "./card_row.js";
 import { createSourcePainter } from "./card_source.js";
 import { ownText } from "./edits.js";
-import { keepRows, looksOf, placeRows } from "./kept_rows.js";
+import { reuseRows, rowSignature, placeRows } from "./row_reuse.js";
 import { itemAt, readProgram } from "./statements.js";
 import { hidesFuture } from "../predict/future.js";
 
@@ -16,7 +16,7 @@ import { hidesFuture } from "../predict/future.js";
 /** @typedef {import("../locale.js").Locale["say"]} Say */
 
 /** Of more lines than these only the rows in sight are laid out. */
-const MANY = 300;
+const LONG_LIST = 300;
 
 /**
  * @param {HTMLElement} list an `ol` @param {HTMLElement} foot where the buttons of the card stand that the reader is at; for fingers
@@ -30,7 +30,7 @@ export function createCardList(list, foot, say, on) {
   /** @type {Map<Item, HTMLLIElement>} */
   let rows = new Map();
   /** @type {Map<string, HTMLLIElement[]>} */
-  let byLooks = new Map();
+  let bySignature = new Map();
   /** @type {Map<Element, Item>} */
   let itemsByRow = new Map();
   let current = 0;
@@ -56,10 +56,10 @@ export function createCardList(list, foot, say, on) {
     painter = createSourcePainter(program);
     const painted = new Map(program.items.map((item) => [item, painter.paint(item)]));
     const before = [...rows.values()];
-    ({ rows, byLooks } = keepRows(
+    ({ rows, byLooks: bySignature } = reuseRows(
       program.items,
-      (item) => looksOf(program, item, painted.get(item) ?? []),
-      byLooks,
+      (item) => rowSignature(program, item, painted.get(item) ?? []),
+      bySignature,
       (item) => cardRow(program, item, painted.get(item) ?? [], say),
       setLine,
     ));
@@ -67,7 +67,7 @@ export function createCardList(list, foot, say, on) {
     const last = program.items.at(-1);
     for (const row of list.querySelectorAll(".last")) row.classList.remove("last");
     if (last?.kind === "blank") rows.get(last)?.classList.add("last");
-    list.classList.toggle("long", program.items.length > MANY);
+    list.classList.toggle("long", program.items.length > LONG_LIST);
     inserted?.made.remove();
     placeRows(list, before, [...rows.values()]);
     if (inserted) insertBelow(inserted.line, inserted.made);
@@ -125,26 +125,26 @@ export function createCardList(list, foot, say, on) {
     inserted = null;
   }
 
-  /** What the run says of each card at a step. @param {OpenTrace | null} opened null: there is no run of this text @param {number} step */
-  function showRun(opened, step) {
+  /** What the run says of each card at a step. @param {OpenTrace | null} opened null: there is no run of this text @param {number} cardFrom */
+  function showRun(opened, cardFrom) {
     if (opened !== stepsOf) {
       written = new WeakMap();
       steps = opened ? stepsByLine(opened) : new Map();
       stepsOf = opened;
     }
-    const now = opened?.trace.steps[step]?.line ?? null;
+    const now = opened?.trace.steps[cardFrom]?.line ?? null;
     for (const [item, row] of rows) {
       if (item.kind === "blank") continue;
       const at = stepsOfItem(item);
       const isNow = now !== null && item.first < now && now <= item.last + 1;
-      const key = `${at.length ? stepOfLine(at, step) : ""} ${at.length > 0 && at[0] > step} ${isNow} ${opened !== null}`;
+      const key = `${at.length ? stepOfLine(at, cardFrom) : ""} ${at.length > 0 && at[0] > cardFrom} ${isNow} ${opened !== null}`;
       if (written.get(item) === key) continue;
       written.set(item, key);
       const made = painter
         .namesOf(item)
         .filter(({ role }) => role === "made")
         .map(({ name }) => name);
-      const fact = opened && at.length ? cardFact(opened, at, step, made, item.kind === "head") : null;
+      const fact = opened && at.length ? cardFact(opened, at, cardFrom, made, item.kind === "head") : null;
       showFact(
         row,
         item,
@@ -194,19 +194,19 @@ export function createCardList(list, foot, say, on) {
     }
   }
 
-  /** Strikes the cards that a preview would not reach. @param {Map<number, import("./going.js").Going>} lines by line, from 0 */
-  function setGoing(lines) {
+  /** Strikes the cards that a preview would not reach. @param {Map<number, import("./preview_effects.js").LineEffect>} lines by line, from 0 */
+  function setAffectedLines(lines) {
     for (const old of list.querySelectorAll(".card-going")) {
       old.closest(".statement-card")?.classList.remove("would-go", "would-raise");
       old.remove();
     }
     for (const item of lines.size ? cards() : []) {
       const own = Array.from({ length: item.last - item.first + 1 }, (_, k) => lines.get(item.first + k));
-      const going = own.includes("raises") ? "raises" : own.find((found) => found);
-      const card = going && cardOf(item);
+      const effect = own.includes("raises") ? "raises" : own.find((found) => found);
+      const card = effect && cardOf(item);
       if (!card) continue;
-      card.classList.add(going === "raises" ? "would-raise" : "would-go");
-      card.querySelector(".card-words")?.append(element("span", "card-going", say(`ghost_${going}`)));
+      card.classList.add(effect === "raises" ? "would-raise" : "would-go");
+      card.querySelector(".card-words")?.append(element("span", "card-going", say(`ghost_${effect}`)));
     }
   }
 
@@ -226,7 +226,7 @@ export function createCardList(list, foot, say, on) {
     setCurrent,
     showRun,
     setMessages,
-    setGoing,
+    setAffectedLines,
     insertBelow,
     removeInserted,
     cardOf,
@@ -242,7 +242,7 @@ export function createCardList(list, foot, say, on) {
     },
     program: () => program,
     /** Where the reader is in the text that comes next. @param {number} line from 0 */
-    expect(line) {
+    setNextLine(line) {
       current = line;
     },
     /** @param {Element} row @returns {Item | undefined} */

@@ -48,7 +48,7 @@ export function cardRow(program, item, source, say) {
   line.append(words);
   card.append(line);
   row.append(card);
-  card.setAttribute("aria-label", spokenCard(item, text, "", say));
+  card.setAttribute("aria-label", accessibleLabel(item, text, "", say));
   return row;
 }
 
@@ -94,7 +94,7 @@ export function toolRow(item, say, onTool) {
 }
 
 /** What a screen reader says of a card. @param {Item} item @param {string} text @param {string} result @param {Say} say */
-export function spokenCard(item, text, result, say) {
+export function accessibleLabel(item, text, result, say) {
   const key = item.kind === "off" ? "card_spoken_off" : item.kind === "note" ? "card_spoken_note" : "card_spoken";
   return `${say(key, { line: item.first + 1, text })}${result ? `, ${result}` : ""}`;
 }
@@ -123,7 +123,7 @@ export function showFact(row, item, text, fact, { isKnown, isNow }, say) {
       : [];
   result.replaceChildren(...parts);
   const spoken = parts.map((part) => part.textContent).join(" ");
-  card.setAttribute("aria-label", spokenCard(item, text, item.kind === "off" ? "" : spoken, say));
+  card.setAttribute("aria-label", accessibleLabel(item, text, item.kind === "off" ? "" : spoken, say));
 }
 
 /** @param {Item} item @param {CardFact} fact @param {Say} say @returns {HTMLElement[]} */

@@ -2,11 +2,11 @@
 
 import { element } from "../elements.js";
 
-const LEAST = 5;
+const MIN_DISTANCE = 5;
 /** Milliseconds at a place before it is asked whether a card can stand there: the program is read anew for that. */
-const ASK_AFTER = 60;
+const REFUSAL_DELAY_MS = 60;
 /** Pixels beside the list from which on a card that is let go stays where it was. */
-const OUTSIDE = 48;
+const OUTSIDE_MARGIN = 48;
 
 /**
  * @param {HTMLElement} list
@@ -39,7 +39,7 @@ export function startDragging(list, { refusal, drop }) {
 
   list.addEventListener("pointermove", (event) => {
     if (!drag) return;
-    if (!drag.moved && Math.abs(event.clientY - drag.y) < LEAST) return;
+    if (!drag.moved && Math.abs(event.clientY - drag.y) < MIN_DISTANCE) return;
     drag.moved = true;
     drag.row.classList.add("dragged");
     const box = list.getBoundingClientRect();
@@ -57,7 +57,7 @@ export function startDragging(list, { refusal, drop }) {
     const { row } = drag;
     clearTimeout(asking);
     showRefusal(null);
-    asking = setTimeout(() => under !== row && showRefusal(refusal(row, under, isBelow)), ASK_AFTER);
+    asking = setTimeout(() => under !== row && showRefusal(refusal(row, under, isBelow)), REFUSAL_DELAY_MS);
     mark.style.top = `${(isBelow ? bottom : top) - box.top + list.scrollTop}px`;
     if (!mark.isConnected) list.append(mark);
   });
@@ -94,5 +94,10 @@ export function rowAt(rows, y) {
 
 /** @param {DOMRect} box @param {{clientX: number, clientY: number}} at */
 function isOutside({ left, right, top, bottom }, { clientX, clientY }) {
-  return clientX < left - OUTSIDE || clientX > right + OUTSIDE || clientY < top - OUTSIDE || clientY > bottom + OUTSIDE;
+  return (
+    clientX < left - OUTSIDE_MARGIN ||
+    clientX > right + OUTSIDE_MARGIN ||
+    clientY < top - OUTSIDE_MARGIN ||
+    clientY > bottom + OUTSIDE_MARGIN
+  );
 }

@@ -1,15 +1,15 @@
 /** What can be done with a card, each as edits of lines; or why it can not be done. */
 
-import { applyEdits, lineStarts, reindented } from "./line_edits.js";
+import { applyEdits, lineStarts, reindent } from "./line_edits.js";
 import { parse } from "./grammar.js";
-import { headOf, placeDown, placeUp } from "./places.js";
+import { headOfClause, positionDown, positionUp } from "./positions.js";
 import { readProgram } from "./statements.js";
-import { switchedOff, switchedOn } from "./switched_off.js";
+import { commentOut, uncomment } from "./commented_out.js";
 
 /** @typedef {import("./statements.js").Item} Item */
 /** @typedef {import("./statements.js").Body} Body */
 /** @typedef {import("./statements.js").Program} Program */
-/** @typedef {import("./places.js").Place} Place */
+/** @typedef {import("./positions.js").Position} Position */
 /** @typedef {import("./line_edits.js").LineEdit} LineEdit */
 /** @typedef {{edits: LineEdit[], line: number}} Edit   line: from 0, of the card that the reader is at then */
 /** @typedef {{refused: string, args?: Record<string, unknown>}} Refusal   a sentence's key */
@@ -18,7 +18,7 @@ import { switchedOff, switchedOn } from "./switched_off.js";
 const PASS = "pass";
 
 /** An edit after which the text is Python, if it was before. @param {Program} program @param {LineEdit[]} edits @param {number} line @returns {Outcome} */
-function checked(program, edits, line) {
+function validEdit(program, edits, line) {
   if (program.broken) return { edits, line };
   const after = readProgram(applyEdits(program.lines, edits).join("\n"));
   return !after.broken && (isAligned(after) || !isAligned(program)) ? { edits, line } : { refused: "card_not_python" };
@@ -48,24 +48,24 @@ function linesInStrings({ lines, tree }, { first }) {
 }
 
 /** Whether a body has nothing without this item. @param {Item} item */
-function isAlone({ kind, body }) {
+function isOnlyStatement({ kind, body }) {
   return kind !== "clause" && body?.head != null && body.statements.length === 1;
 }
 
 /** The line that a body keeps where its only statement goes. @param {Item} item @returns {string[]} */
-function filler(item) {
-  return isAlone(item) ? [item.indent + PASS] : [];
+function passLine(item) {
+  return isOnlyStatement(item) ? [item.indent + PASS] : [];
 }
 
 /** The `pass` that a body has in the place of statements. @param {Program} program @param {Body} body @returns {Item | null} */
-function soleFiller({ lines }, { head, statements }) {
+function onlyPass({ lines }, { head, statements }) {
   const only = head && statements.length === 1 ? statements[0] : null;
   return only && only.first === only.last && lines[only.first].trim() === PASS ? only : null;
 }
 
 /** Why a clause can not go by itself; null where it can. @param {Program} program @param {Item} clause @returns {Refusal | null} */
-function neededClause({ items }, clause) {
-  const head = headOf(clause);
+function clauseRefusal({ items }, clause) {
+  const head = headOfClause(clause);
   const clauses = items.filter(
     ({ kind, body, first }) => kind === "clause" && body === clause.body && first > head.first && first <= head.end,
   );
@@ -78,48 +78,48 @@ function neededClause({ items }, clause) {
 }
 
 /** Why a card can not be left out; null where it can. @param {Program} program @param {Item} item @returns {Refusal | null} */
-function cannotGo(program, item) {
-  if (item.kind === "clause") return neededClause(program, item);
-  const isFiller = isAlone(item) && item.body && soleFiller(program, item.body) === item;
+function removalRefusal(program, item) {
+  if (item.kind === "clause") return clauseRefusal(program, item);
+  const isFiller = isOnlyStatement(item) && item.body && onlyPass(program, item.body) === item;
   return isFiller ? { refused: "card_only_pass" } : null;
 }
 
 /** @param {Program} program @param {Item} item @returns {Outcome} */
-export function removed(program, item) {
-  const refusal = cannotGo(program, item);
+export function removeCard(program, item) {
+  const refusal = removalRefusal(program, item);
   if (refusal) return refusal;
-  return checked(program, [{ from: item.first, to: item.end + 1, lines: filler(item) }], item.first);
+  return validEdit(program, [{ from: item.first, to: item.end + 1, lines: passLine(item) }], item.first);
 }
 
 /** @param {Program} program @param {Item} item @returns {Outcome} */
-export function duplicated(program, item) {
+export function duplicateCard(program, item) {
   if (item.kind === "clause") return { refused: "card_is_clause" };
-  return checked(program, [{ from: item.end + 1, to: item.end + 1, lines: blockOf(program, item) }], item.end + 1);
+  return validEdit(program, [{ from: item.end + 1, to: item.end + 1, lines: blockOf(program, item) }], item.end + 1);
 }
 
 /** A statement becomes a comment, or a comment the statement that it was. @param {Program} program @param {Item} item @returns {Outcome} */
-export function toggled(program, item) {
+export function toggleComment(program, item) {
   const block = blockOf(program, item);
   if (item.kind === "off") {
-    const edits = [{ from: item.first, to: item.end + 1, lines: switchedOn(block, item.indent) }];
+    const edits = [{ from: item.first, to: item.end + 1, lines: uncomment(block, item.indent) }];
     const body = program.items.find((other) => other.first === item.end + 1)?.body;
-    const pass = body ? soleFiller(program, body) : null;
+    const pass = body ? onlyPass(program, body) : null;
     if (pass?.first === item.end + 1 && pass.indent === item.indent)
       edits.push({ from: pass.first, to: pass.last + 1, lines: [] });
-    return checked(program, edits, item.first);
+    return validEdit(program, edits, item.first);
   }
-  const refusal = cannotGo(program, item);
+  const refusal = removalRefusal(program, item);
   if (refusal) return refusal;
-  const left = filler(item);
-  const lines = [...switchedOff(block, item.indent), ...left];
-  return checked(program, [{ from: item.first, to: item.end + 1, lines }], item.first);
+  const left = passLine(item);
+  const lines = [...commentOut(block, item.indent), ...left];
+  return validEdit(program, [{ from: item.first, to: item.end + 1, lines }], item.first);
 }
 
 /** Other text in the place of a card's own lines. @param {Program} program @param {Item} item @param {string} text without the card's indentation @returns {Outcome} */
-export function rewritten(program, item, text) {
+export function rewriteCard(program, item, text) {
   const lines = withIndent(text, item.indent);
   const edits = [{ from: item.first, to: item.last + 1, lines }];
-  return checked(program, edits, item.first);
+  return validEdit(program, edits, item.first);
 }
 
 /** The text of a card's own lines, without its indentation. @param {Program} program @param {Item} item */
@@ -138,18 +138,20 @@ function withIndent(text, indent) {
   return lines.map((line, k) => (line && !(k && inString(k)) ? indent + line : line));
 }
 
-/** New statements at a place, with the imports that they need. @param {Program} program @param {Place} at
+/** New statements at a place, with the imports that they need. @param {Program} program @param {Position} position
  * @param {string} text without indentation @param {string[]} [imports] like `import copy` @returns {Outcome} */
-export function added(program, at, text, imports = []) {
-  const lines = withIndent(text, at.indent);
-  const filled = soleFiller(program, at.body);
+export function insertStatements(program, position, text, imports = []) {
+  const lines = withIndent(text, position.indent);
+  const filled = onlyPass(program, position.body);
   const missing = imports.filter((statement) => !program.lines.includes(statement));
-  const edits = [filled ? { from: filled.first, to: filled.last + 1, lines } : { from: at.line, to: at.line, lines }];
+  const edits = [
+    filled ? { from: filled.first, to: filled.last + 1, lines } : { from: position.line, to: position.line, lines },
+  ];
   const top = importsEnd(program);
   if (missing.length) edits.unshift({ from: top, to: top, lines: missing });
-  const line = (filled ? filled.first : at.line) + missing.length;
-  if (missing.length && at.line < top) return { refused: "card_before_imports" };
-  return checked(program, edits, line);
+  const line = (filled ? filled.first : position.line) + missing.length;
+  if (missing.length && position.line < top) return { refused: "card_before_imports" };
+  return validEdit(program, edits, line);
 }
 
 /** The line after the first imports of a program: where others go. @param {Program} program */
@@ -165,22 +167,22 @@ function importsEnd({ root, lines }) {
 }
 
 /** @param {Program} program @param {Item} item @returns {Outcome} */
-export function movedUp(program, item) {
-  return moved(program, item, isFree(item) ? freeUp(program, item) : placeUp(program, item));
+export function moveCardUp(program, item) {
+  return moveCard(program, item, isComment(item) ? commentUp(program, item) : positionUp(program, item));
 }
 
 /** @param {Program} program @param {Item} item @returns {Outcome} */
-export function movedDown(program, item) {
-  return moved(program, item, isFree(item) ? freeDown(program, item) : placeDown(program, item));
+export function moveCardDown(program, item) {
+  return moveCard(program, item, isComment(item) ? commentDown(program, item) : positionDown(program, item));
 }
 
-/** The block of a card at another place, in that place's indentation. @param {Program} program @param {Item} item @param {Place | null} to @returns {Outcome} */
-export function moved(program, item, to) {
-  const refusal = cannotMove(program, item, to);
+/** The block of a card at another place, in that place's indentation. @param {Program} program @param {Item} item @param {Position | null} to @returns {Outcome} */
+export function moveCard(program, item, to) {
+  const refusal = moveRefusal(program, item, to);
   if (refusal || !to) return refusal ?? { refused: "card_no_further" };
-  const block = reindented(blockOf(program, item), item.indent, to.indent, linesInStrings(program, item));
-  const left = isFree(item) || to.body === item.body ? [] : filler(item);
-  const filled = isFree(item) ? null : soleFiller(program, to.body);
+  const block = reindent(blockOf(program, item), item.indent, to.indent, linesInStrings(program, item));
+  const left = isComment(item) || to.body === item.body ? [] : passLine(item);
+  const filled = isComment(item) ? null : onlyPass(program, to.body);
   const into = filled && filled !== item ? filled : null;
   const { first, end } = item;
   const line = into ? into.first : to.line;
@@ -190,40 +192,40 @@ export function moved(program, item, to) {
     into ? { from: into.first, to: into.last + 1, lines: block } : { from: to.line, to: to.line, lines: block },
   ];
   if (!into && to.line === first)
-    return checked(program, [{ from: first, to: end + 1, lines: [...block, ...left] }], first);
-  return checked(program, edits, line + shift);
+    return validEdit(program, [{ from: first, to: end + 1, lines: [...block, ...left] }], first);
+  return validEdit(program, edits, line + shift);
 }
 
-/** @param {Program} program @param {Item} item @param {Place | null} to @returns {Refusal | null} */
-function cannotMove(program, item, to) {
+/** @param {Program} program @param {Item} item @param {Position | null} to @returns {Refusal | null} */
+function moveRefusal(program, item, to) {
   if (item.kind === "clause") return { refused: "card_is_clause" };
   if (program.broken) return { refused: "card_broken" };
   if (!to) return { refused: "card_no_further" };
   if (isWithin(to.body, item) || (to.line > item.first && to.line <= item.end)) return { refused: "card_no_further" };
-  if (isFree(item)) return null;
+  if (isComment(item)) return null;
   const future = program.root.statements.findLast(({ first }) => /^from\s+__future__\b/.test(program.lines[first]));
   if (future && (future === item || to.line <= future.last)) return { refused: "card_future" };
-  const needs = neededAround(item);
-  const around = wordsAround(to.body);
+  const needs = requiredBlocks(item);
+  const around = enclosingBlocks(to.body);
   if (needs.has("def") && !around.has("def")) return { refused: "card_needs_def" };
   if (needs.has("loop") && !around.has("loop")) return { refused: "card_needs_loop" };
   return null;
 }
 
-const OF_A_FUNCTION = new Set(["ReturnStatement", "YieldStatement", "YieldExpression", "AwaitExpression", "await"]);
-const OF_A_LOOP = new Set(["BreakStatement", "ContinueStatement"]);
+const FUNCTION_ONLY = new Set(["ReturnStatement", "YieldStatement", "YieldExpression", "AwaitExpression", "await"]);
+const LOOP_ONLY = new Set(["BreakStatement", "ContinueStatement"]);
 const LOOPS = new Set(["ForStatement", "WhileStatement"]);
 
 /** What a block has to stand in, by the words that it uses. @param {Item} item @returns {Set<string>} */
-function neededAround({ nodes }) {
+function requiredBlocks({ nodes }) {
   /** @type {Set<string>} */
   const needs = new Set();
   for (const node of nodes)
     node.cursor().iterate((at) => {
       if (at.name === "FunctionDefinition" || at.name === "LambdaExpression") return false;
-      if (OF_A_FUNCTION.has(at.name) || (at.name === "ScopeStatement" && at.node.firstChild?.name === "nonlocal"))
+      if (FUNCTION_ONLY.has(at.name) || (at.name === "ScopeStatement" && at.node.firstChild?.name === "nonlocal"))
         needs.add("def");
-      if (OF_A_LOOP.has(at.name) && !isInLoop(at.node, node.from)) needs.add("loop");
+      if (LOOP_ONLY.has(at.name) && !isInLoop(at.node, node.from)) needs.add("loop");
     });
   return needs;
 }
@@ -236,7 +238,7 @@ function isInLoop(node, from) {
 }
 
 /** @param {Body} body @returns {Set<string>} `def` within a function, `loop` within a loop of it */
-function wordsAround(body) {
+function enclosingBlocks(body) {
   /** @type {Set<string>} */
   const words = new Set();
   for (let at = body.of; at; at = at.body?.of ?? null) {
@@ -257,12 +259,12 @@ function isWithin(body, item) {
 }
 
 /** Comments stand anywhere. @param {Item} item */
-function isFree({ kind }) {
+function isComment({ kind }) {
   return kind === "note" || kind === "off";
 }
 
-/** @param {Program} program @param {Item} item @returns {Place | null} */
-function freeUp({ items, root }, item) {
+/** @param {Program} program @param {Item} item @returns {Position | null} */
+function commentUp({ items, root }, item) {
   const before = items[items.indexOf(item) - 1];
   if (!before) return null;
   return {
@@ -273,8 +275,8 @@ function freeUp({ items, root }, item) {
   };
 }
 
-/** @param {Program} program @param {Item} item @returns {Place | null} */
-function freeDown({ items, root, lines }, item) {
+/** @param {Program} program @param {Item} item @returns {Position | null} */
+function commentDown({ items, root, lines }, item) {
   const after = items[items.indexOf(item) + 1];
   if (!after || (after.last === lines.length - 1 && !lines[after.last])) return null;
   const inner = after.bodies.find(({ head }) => head === after);

@@ -5,7 +5,7 @@ import { SVG } from "../svg.js";
 /** @typedef {"create" | "copy" | "share" | "view" | "in-place" | "math" | "reduce" | "graph" | "backward" | "module" | "optimizer" | "python"} Group */
 
 /** Paths on a ground of 18 × 18, each with the class of its stroke. @type {Record<Group, [string, string][]>} */
-const DRAWN = {
+const GLYPH_PATHS = {
   create: [
     ["box", "M2 6h9v7H2z"],
     ["new", "M14.500 6v7M11 9.500h7"],
@@ -79,7 +79,7 @@ export function glyph(group) {
   svg.setAttribute("viewBox", "0 0 18 18");
   svg.setAttribute("class", "card-glyph");
   svg.setAttribute("aria-hidden", "true");
-  for (const [kind, d] of DRAWN[group]) {
+  for (const [kind, d] of GLYPH_PATHS[group]) {
     const path = document.createElementNS(SVG, "path");
     path.setAttribute("class", kind);
     path.setAttribute("d", d);

@@ -6,7 +6,7 @@
 /** The lines after edits that do not overlap. @param {string[]} lines @param {LineEdit[]} edits @returns {string[]} */
 export function applyEdits(lines, edits) {
   const out = [...lines];
-  for (const edit of sorted(edits).reverse()) out.splice(edit.from, edit.to - edit.from, ...edit.lines);
+  for (const edit of sortEdits(edits).reverse()) out.splice(edit.from, edit.to - edit.from, ...edit.lines);
   return out;
 }
 
@@ -24,10 +24,10 @@ export function lineStarts(lines) {
 }
 
 /** @param {string[]} lines @param {LineEdit[]} edits that do not overlap @returns {Change[]} in order */
-export function changesOf(lines, edits) {
+export function toChanges(lines, edits) {
   const starts = lineStarts(lines);
   const length = starts[lines.length] - 1;
-  return sorted(edits).map((edit) => {
+  return sortEdits(edits).map((edit) => {
     if (edit.to < lines.length)
       return { from: starts[edit.from], to: starts[edit.to], insert: edit.lines.map((line) => `${line}\n`).join("") };
     if (edit.from === 0) return { from: 0, to: length, insert: edit.lines.join("\n") };
@@ -36,7 +36,7 @@ export function changesOf(lines, edits) {
 }
 
 /** Edits at one place become one. @param {LineEdit[]} edits */
-function sorted(edits) {
+function sortEdits(edits) {
   /** @type {LineEdit[]} */
   const out = [];
   for (const edit of [...edits].sort((a, b) => a.from - b.from || a.to - b.to)) {
@@ -53,7 +53,7 @@ function sorted(edits) {
 /** A block in another place's indentation; lines that a string goes over stay as they are.
  * @param {string[]} lines @param {string} from what its first line begins with @param {string} to
  * @param {(k: number) => boolean} isInString whether the k-th line begins within a string */
-export function reindented(lines, from, to, isInString) {
+export function reindent(lines, from, to, isInString) {
   if (from === to) return lines;
   return lines.map((line, k) => {
     if (isInString(k) || !line.startsWith(from) || !line.trim()) return line;

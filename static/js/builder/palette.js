@@ -4,7 +4,7 @@ import { ROOT } from "../root.js";
 import { element } from "../elements.js";
 import { showThumbnails } from "../thumbnails.js";
 
-/** @typedef {import("./alive.js").AliveName} AliveName */
+/** @typedef {import("./alive_names.js").AliveName} AliveName */
 /** @typedef {{statement: string, imports: string[]}} Draft   what would be added */
 
 /**

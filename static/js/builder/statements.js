@@ -1,7 +1,7 @@
 /** A program as the builder shows it: every line belongs to one item, so that the items put together are the text again. */
 
 import { indentOf, isError, isWhole, parse } from "./grammar.js";
-import { offRuns } from "./switched_off.js";
+import { commentRuns } from "./commented_out.js";
 
 /**
  * @typedef {import("@lezer/common").SyntaxNode} SyntaxNode
@@ -54,7 +54,7 @@ export function readProgram(source) {
   /** @type {Body} */
   const root = { head: null, of: null, indent: "", depth: 0, statements: [] };
   reader.readBody(tree.topNode, root);
-  const items = withOtherLines(reader.items, lines, root);
+  const items = withNonStatements(reader.items, lines, root);
   lastParsed = { source, lines, items, root, tree, broken: !isWhole(tree) };
   return lastParsed;
 }
@@ -227,13 +227,13 @@ function hasError(node, except) {
 
 /** The items of all lines: what the tree has no statement for is a note, a blank line, or text that is no Python.
  * @param {Item[]} found @param {string[]} lines @param {Body} root @returns {Item[]} */
-function withOtherLines(found, lines, root) {
+function withNonStatements(found, lines, root) {
   /** @type {Item[]} */
   const items = [];
   let next = 0;
   for (const item of [...found, null]) {
     const until = item ? item.first : lines.length;
-    if (next < until) items.push(...otherItems(lines, next, until, found, root));
+    if (next < until) items.push(...nonStatements(lines, next, until, found, root));
     if (item) items.push(item);
     next = item ? item.last + 1 : until;
   }
@@ -241,10 +241,10 @@ function withOtherLines(found, lines, root) {
 }
 
 /** @param {string[]} lines @param {number} from @param {number} to @param {Item[]} found @param {Body} root @returns {Item[]} */
-function otherItems(lines, from, to, found, root) {
+function nonStatements(lines, from, to, found, root) {
   /** @type {Item[]} */
   const items = [];
-  for (const { first, last, kind } of offRuns(lines, from, to)) {
+  for (const { first, last, kind } of commentRuns(lines, from, to)) {
     const line = lines[first];
     const depth = depthAt(indentOf(line), first, found);
     const isText = kind === "statement";

@@ -1,10 +1,10 @@
 /** An operation as a line of the text: its statement with likely operands, below the cursor, as one change of the editor's history. */
 
-import { aliveNames } from "../builder/alive.js";
+import { aliveNames } from "../builder/alive_names.js";
 import { stepsByLine } from "../builder/card_facts.js";
 import * as edits from "../builder/edits.js";
-import { changesOf } from "../builder/line_edits.js";
-import { placeAtEnd, placeBelow } from "../builder/places.js";
+import { toChanges } from "../builder/line_edits.js";
+import { positionAtEnd, positionBelow } from "../builder/positions.js";
 import { itemAt, readProgram } from "../builder/statements.js";
 import { loadBuilderLocale } from "../builder/words.js";
 import { isCurrent } from "../page_selectors.js";
@@ -20,32 +20,32 @@ import { ROOT } from "../root.js";
 export async function insertOperation(operation, editor, state) {
   const program = readProgram(editor.text());
   const item = itemAt(program, editor.cursorLine() - 1);
-  const place = item && item.kind !== "blank" ? placeBelow(program, item) : placeAtBlank(program, item);
+  const position = item && item.kind !== "blank" ? positionBelow(program, item) : positionAtBlank(program, item);
   const opened = isCurrent(state) && state.opened?.count ? state.opened : null;
   const steps = opened ? stepsByLine(opened) : new Map();
-  const alive = aliveNames(program, place, opened, ({ first, last }) => {
+  const alive = aliveNames(program, position, opened, ({ first, last }) => {
     const lines = Array.from({ length: last - first + 1 }, (_, k) => first + 1 + k);
     return lines.flatMap((line) => steps.get(line) ?? []).sort((a, b) => a - b);
   });
-  const { statement, imports, problem } = await readForm(operation, place.line, alive);
+  const { statement, imports, problem } = await readForm(operation, position.line, alive);
   if (!statement) return problem;
-  const outcome = edits.added(program, place, statement, imports);
+  const outcome = edits.insertStatements(program, position, statement, imports);
   if ("refused" in outcome)
     return (await loadBuilderLocale(document.documentElement.lang)).say(outcome.refused, outcome.args);
-  editor.change(changesOf(program.lines, outcome.edits));
+  editor.change(toChanges(program.lines, outcome.edits));
   editor.openLine(outcome.line + statement.split("\n").length);
   return null;
 }
 
 /** Below a blank line, in the block that it stands in; at the end, where it is one of the last lines.
  * @param {import("../builder/statements.js").Program} program @param {import("../builder/statements.js").Item | undefined} item */
-function placeAtBlank(program, item) {
+function positionAtBlank(program, item) {
   const isLast = !item || program.items.slice(program.items.indexOf(item)).every(({ kind }) => kind === "blank");
-  return isLast ? placeAtEnd(program) : placeBelow(program, item);
+  return isLast ? positionAtEnd(program) : positionBelow(program, item);
 }
 
 /** What the form of an operation proposes at a place. @param {string} operation @param {number} line
- * @param {import("../builder/alive.js").AliveName[]} alive */
+ * @param {import("../builder/alive_names.js").AliveName[]} alive */
 async function readForm(operation, line, alive) {
   const values = { alive: JSON.stringify(alive), line: String(line), lang: document.documentElement.lang };
   const query = new URLSearchParams(values);

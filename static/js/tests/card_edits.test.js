@@ -1,9 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { duplicated, moved, movedDown, movedUp, ownText, removed, rewritten, toggled } from "../builder/edits.js";
+import {
+  duplicateCard,
+  moveCard,
+  moveCardDown,
+  moveCardUp,
+  ownText,
+  removeCard,
+  rewriteCard,
+  toggleComment,
+} from "../builder/edits.js";
 import { applyEdits } from "../builder/line_edits.js";
 import { nameMarks } from "../builder/names.js";
-import { placeAtEnd, placeBelow } from "../builder/places.js";
+import { positionAtEnd, positionBelow } from "../builder/positions.js";
 import { itemAt, readProgram } from "../builder/statements.js";
 
 const SOURCE = `import torch
@@ -52,9 +61,9 @@ test("each line belongs to one item, and items know how deep they stand", () => 
 });
 
 test("a card moves into a block and out of it, with its indentation", () => {
-  const into = after(SOURCE, 3, movedDown);
+  const into = after(SOURCE, 3, moveCardDown);
   assert.equal(line(into, 4), "    x = torch.tensor([1., 2.])");
-  const out = after(into, 4, movedUp);
+  const out = after(into, 4, moveCardUp);
   assert.equal(
     line(out, 2),
     "x = torch.tensor([1., 2.])",
@@ -64,10 +73,10 @@ test("a card moves into a block and out of it, with its indentation", () => {
 
 test("a block moves as a whole, and what a string goes over stays as it is", () => {
   const program = readProgram(SOURCE);
-  const outcome = moved(program, program.items[9], placeBelow(program, program.items[3]));
+  const outcome = moveCard(program, program.items[9], positionBelow(program, program.items[3]));
   assert("edits" in outcome);
   assert(applyEdits(program.lines, outcome.edits).join("\n").includes('    s = """\n  text"""\n    y = x * 2'));
-  const atEnd = moved(program, program.items[3], placeAtEnd(program));
+  const atEnd = moveCard(program, program.items[3], positionAtEnd(program));
   assert("edits" in atEnd);
   assert(
     applyEdits(program.lines, atEnd.edits)
@@ -78,33 +87,33 @@ test("a block moves as a whole, and what a string goes over stays as it is", () 
 
 test("a block that loses its only statement keeps a pass, and gives it up for the next one", () => {
   const source = "if a:\n    b = 1\nc = 2\n";
-  const emptied = after(source, 2, movedUp);
+  const emptied = after(source, 2, moveCardUp);
   assert.equal(emptied, "b = 1\nif a:\n    pass\nc = 2\n");
-  assert.equal(after(emptied, 1, movedDown), source);
-  assert.equal(after(source, 2, removed), "if a:\n    pass\nc = 2\n");
-  assert.equal(after(source, 2, toggled), "if a:\n    # b = 1\n    pass\nc = 2\n");
-  assert.equal(after("if a:\n    # b = 1\n    pass\nc = 2\n", 2, toggled), source);
-  assert.equal(after("if a:\n    pass\n", 2, removed), "card_only_pass");
+  assert.equal(after(emptied, 1, moveCardDown), source);
+  assert.equal(after(source, 2, removeCard), "if a:\n    pass\nc = 2\n");
+  assert.equal(after(source, 2, toggleComment), "if a:\n    # b = 1\n    pass\nc = 2\n");
+  assert.equal(after("if a:\n    # b = 1\n    pass\nc = 2\n", 2, toggleComment), source);
+  assert.equal(after("if a:\n    pass\n", 2, removeCard), "card_only_pass");
 });
 
 test("a card is a comment to the character while it is off, with its whole block", () => {
-  const off = after(SOURCE, 4, toggled);
+  const off = after(SOURCE, 4, toggleComment);
   assert.equal(line(off, 5), "#     y = x * 2");
   assert.equal(line(off, 6), "#     # z = y.exp()");
-  assert.equal(after(off, 4, toggled), SOURCE);
+  assert.equal(after(off, 4, toggleComment), SOURCE);
 });
 
 test("what has to stand elsewhere does not move there, and says why", () => {
   const source = "def f():\n    return 1\nfor i in x:\n    break\ntry:\n    a = 1\nexcept E:\n    pass\n";
-  assert.equal(after(source, 2, movedUp), "card_needs_def");
-  assert.equal(after(source, 4, movedUp), "card_needs_loop");
-  assert.equal(after(source, 7, movedUp), "card_is_clause");
-  assert.equal(after(source, 7, removed), "card_last_except");
-  assert.equal(after(source, 7, duplicated), "card_is_clause");
-  assert.equal(after("from __future__ import a\nx = 1\n", 2, movedUp), "card_future");
-  assert.equal(after("x = 1\n", 1, movedUp), "card_no_further");
+  assert.equal(after(source, 2, moveCardUp), "card_needs_def");
+  assert.equal(after(source, 4, moveCardUp), "card_needs_loop");
+  assert.equal(after(source, 7, moveCardUp), "card_is_clause");
+  assert.equal(after(source, 7, removeCard), "card_last_except");
+  assert.equal(after(source, 7, duplicateCard), "card_is_clause");
+  assert.equal(after("from __future__ import a\nx = 1\n", 2, moveCardUp), "card_future");
+  assert.equal(after("x = 1\n", 1, moveCardUp), "card_no_further");
   assert.equal(
-    after("x = 1\n", 1, (program, item) => rewritten(program, item, "x = (")),
+    after("x = 1\n", 1, (program, item) => rewriteCard(program, item, "x = (")),
     "card_not_python",
   );
 });
@@ -112,7 +121,7 @@ test("what has to stand elsewhere does not move there, and says why", () => {
 test("a card's text is written in its place, in its indentation", () => {
   assert.equal(
     line(
-      after(SOURCE, 5, (program, item) => rewritten(program, item, "y = x * 3")),
+      after(SOURCE, 5, (program, item) => rewriteCard(program, item, "y = x * 3")),
       5,
     ),
     "    y = x * 3",
@@ -120,7 +129,7 @@ test("a card's text is written in its place, in its indentation", () => {
   const program = readProgram(SOURCE);
   for (const item of program.items)
     assert.equal(
-      after(SOURCE, item.first + 1, (p, at) => rewritten(p, at, ownText(p, at))),
+      after(SOURCE, item.first + 1, (p, at) => rewriteCard(p, at, ownText(p, at))),
       SOURCE,
     );
 });

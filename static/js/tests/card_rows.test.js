@@ -2,15 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSourcePainter } from "../builder/card_source.js";
 import { rowAt } from "../builder/dragging.js";
-import { keepRows, looksOf } from "../builder/kept_rows.js";
+import { reuseRows, rowSignature } from "../builder/row_reuse.js";
 import { readProgram } from "../builder/statements.js";
 
 /** Rows of a text, those of the text before taken over. @param {string} source @param {Map<string, {line: number}[]>} before */
 function rowsOf(source, before) {
   const program = readProgram(source);
   const { paint } = createSourcePainter(program);
-  const looks = (/** @type {import("../builder/statements.js").Item} */ item) => looksOf(program, item, paint(item));
-  const { rows, byLooks } = keepRows(
+  const looks = (/** @type {import("../builder/statements.js").Item} */ item) =>
+    rowSignature(program, item, paint(item));
+  const { rows, byLooks } = reuseRows(
     program.items,
     looks,
     before,

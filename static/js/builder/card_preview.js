@@ -9,12 +9,12 @@ import { requestTrace, TraceError } from "../trace_source.js";
 /** @typedef {{source: string}} Draft   a program with its settings */
 
 /** Milliseconds after the reader's last move at which it is run. */
-const RUN_AFTER = 180;
+const RUN_DELAY_MS = 180;
 
 /** @param {PreviewStage} stage @param {boolean} live the host has runs while typing: a preview counts as one
- * @param {{tell: (problem: {key: string, message: string} | null) => void, going: (opened: OpenTrace, step: number) => string[]}} on
- *   tell: why it would not run to its end; going: a preview is about to be shown: what it would take away */
-export function createGhost(stage, live, { tell, going }) {
+ * @param {{onProblem: (problem: {key: string, message: string} | null) => void, onPreview: (opened: OpenTrace, step: number) => string[]}} on
+ *   onProblem: why it would not run to its end; onPreview: a preview is about to be shown: what it would take away */
+export function createCardPreview(stage, live, { onProblem, onPreview }) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   let request = new AbortController();
@@ -39,10 +39,11 @@ export function createGhost(stage, live, { tell, going }) {
           step.line === line && step.kind !== "call" && step.kind !== "visit",
       );
       if (status === "refused")
-        tell({ key: "form_preview_refused", message: error?.refusals?.[0]?.message ?? error?.message ?? "" });
-      else if (error) tell({ key: "form_preview_failed", message: `${error.type}: ${error.message}`.split("\n")[0] });
-      else tell(null);
-      if (steps.length) stage.show(opened, steps[0].i, text, going(opened, steps[0].i));
+        onProblem({ key: "form_preview_refused", message: error?.refusals?.[0]?.message ?? error?.message ?? "" });
+      else if (error)
+        onProblem({ key: "form_preview_failed", message: `${error.type}: ${error.message}`.split("\n")[0] });
+      else onProblem(null);
+      if (steps.length) stage.show(opened, steps[0].i, text, onPreview(opened, steps[0].i));
       else stage.clear();
     } catch (error) {
       if (!signal.aborted && error instanceof TraceError) stage.clear();
@@ -56,12 +57,12 @@ export function createGhost(stage, live, { tell, going }) {
       if (program.source === shown) return;
       cancel();
       shown = program.source;
-      timer = setTimeout(() => void run(program, line, text), RUN_AFTER);
+      timer = setTimeout(() => void run(program, line, text), RUN_DELAY_MS);
     },
     clear() {
       cancel();
       shown = "";
-      tell(null);
+      onProblem(null);
       stage.clear();
     },
   };

@@ -5,7 +5,7 @@
 
 /** What a row looks like, but for its line's number. @param {Program} program @param {Item} item @param {import("./card_source.js").Part[]} source
  * @returns {string} */
-export function looksOf({ lines }, { kind, word, depth, broken, first, last }, source) {
+export function rowSignature({ lines }, { kind, word, depth, broken, first, last }, source) {
   const painted = source.map((part) =>
     typeof part === "string" ? part : `${part.style}\u0001${part.name ?? ""}\u0001${part.text}`,
   );
@@ -15,26 +15,26 @@ export function looksOf({ lines }, { kind, word, depth, broken, first, last }, s
 /**
  * A row for each item: one of those before that looks like it, or a new one.
  * @template R
- * @param {Item[]} items @param {(item: Item) => string} looks @param {Map<string, R[]>} before rows by their looks, in order; those that are kept are taken out
- * @param {(item: Item) => R} make @param {(row: R, item: Item) => void} keep gives a row its new line
+ * @param {Item[]} items @param {(item: Item) => string} signatureOf @param {Map<string, R[]>} before rows by their looks, in order; those that are kept are taken out
+ * @param {(item: Item) => R} make @param {(row: R, item: Item) => void} update gives a row its new line
  * @returns {{rows: Map<Item, R>, byLooks: Map<string, R[]>}}
  */
-export function keepRows(items, looks, before, make, keep) {
+export function reuseRows(items, signatureOf, before, make, update) {
   /** @type {Map<Item, R>} */
   const rows = new Map();
   /** @type {Map<string, R[]>} */
-  const byLooks = new Map();
+  const bySignature = new Map();
   for (const item of items) {
-    const key = looks(item);
-    const kept = before.get(key)?.shift();
-    if (kept) keep(kept, item);
-    const row = kept ?? make(item);
+    const key = signatureOf(item);
+    const reused = before.get(key)?.shift();
+    if (reused) update(reused, item);
+    const row = reused ?? make(item);
     rows.set(item, row);
-    const like = byLooks.get(key);
+    const like = bySignature.get(key);
     if (like) like.push(row);
-    else byLooks.set(key, [row]);
+    else bySignature.set(key, [row]);
   }
-  return { rows, byLooks };
+  return { rows, byLooks: bySignature };
 }
 
 /** Puts rows in the place of others, and leaves alone what both have at their beginnings and ends.

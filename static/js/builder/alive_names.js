@@ -5,35 +5,35 @@ import { refOf } from "../layout/names.js";
 import { nameMarks } from "./names.js";
 
 /** @typedef {import("../state.js").OpenTrace} OpenTrace */
-/** @typedef {import("./places.js").Place} Place */
+/** @typedef {import("./positions.js").Position} Position */
 /** @typedef {import("./statements.js").Item} Item */
 /** @typedef {{name: string, kind: string, type?: string, shape?: number[], dtype?: string, requires_grad?: boolean, leaf?: boolean, grad?: boolean}} AliveName */
 
-const MOST = 24;
+const MAX_NAMES = 24;
 const OPTIMIZERS = /^(SGD|Adam\w*|NAdam|RAdam|SparseAdam|RMSprop|Rprop|Adagrad|Adadelta|ASGD|LBFGS|Adafactor|Muon)$/;
 const COLLECTIONS = /^(list|tuple|dict|set|OrderedDict|frozenset)$/;
 
 /**
- * @param {import("./statements.js").Program} program @param {Place} place
+ * @param {import("./statements.js").Program} program @param {Position} position
  * @param {OpenTrace | null} opened the run of this text; null where there is none @param {(item: Item) => number[]} stepsOf the steps of a card
  * @returns {AliveName[]} the nearest first
  */
-export function aliveNames(program, place, opened, stepsOf) {
-  const near = lastLines(program, place);
-  const step = opened ? stepBefore(program, place, opened, stepsOf) : null;
-  const frame = opened && step !== null ? frameAt(opened, step, place) : null;
+export function aliveNames(program, position, opened, stepsOf) {
+  const near = lastBindings(program, position);
+  const step = opened ? stepBefore(program, position, opened, stepsOf) : null;
+  const frame = opened && step !== null ? frameOfPosition(opened, step, position) : null;
   if (!opened || step === null || !frame)
-    return [...near.keys()].map((name) => ({ name, kind: "unknown" })).slice(0, MOST);
+    return [...near.keys()].map((name) => ({ name, kind: "unknown" })).slice(0, MAX_NAMES);
   const entities = opened.state(step);
   const names = [...frame.vars]
     .filter(([name]) => !name.startsWith("__"))
     .map(([name, value]) => aliveName(name, value, entities))
     .filter((alive) => alive !== null);
-  return names.sort((a, b) => (near.get(b.name) ?? -1) - (near.get(a.name) ?? -1)).slice(0, MOST);
+  return names.sort((a, b) => (near.get(b.name) ?? -1) - (near.get(a.name) ?? -1)).slice(0, MAX_NAMES);
 }
 
-/** The line that bound each name last before a place. @param {import("./statements.js").Program} program @param {Place} place */
-function lastLines(program, { line }) {
+/** The line that bound each name last before a place. @param {import("./statements.js").Program} program @param {Position} position */
+function lastBindings(program, { line }) {
   const until = program.lines.slice(0, line).join("\n").length;
   /** @type {Map<string, number>} */
   const lines = new Map();
@@ -46,13 +46,13 @@ function lastLines(program, { line }) {
 }
 
 /** The step after which a place comes: the last one of what stands above it, in its body or around it.
- * @param {import("./statements.js").Program} program @param {Place} place @param {OpenTrace} opened @param {(item: Item) => number[]} stepsOf */
+ * @param {import("./statements.js").Program} program @param {Position} position @param {OpenTrace} opened @param {(item: Item) => number[]} stepsOf */
 function stepBefore(program, { line, body }, opened, stepsOf) {
-  for (let at = /** @type {Place["body"] | null} */ (body); at; at = at.of?.body ?? null) {
+  for (let at = /** @type {Position["body"] | null} */ (body); at; at = at.of?.body ?? null) {
     const above = at.statements.filter(({ end }) => end < line).reverse();
     for (const item of [...above, ...(at.head ? [at.head] : [])]) {
       const steps = stepsOf(item);
-      const last = item.kind === "head" && item.end < line ? lastOf(program, item, stepsOf) : steps.at(-1);
+      const last = item.kind === "head" && item.end < line ? lastStepOfBlock(program, item, stepsOf) : steps.at(-1);
       if (last === undefined || last < 0) continue;
       if (opened.trace.steps[last].kind !== "raise") return last;
     }
@@ -62,14 +62,14 @@ function stepBefore(program, { line, body }, opened, stepsOf) {
 
 /** The last step of a whole block that is in the frame of its head. @param {import("./statements.js").Program} program @param {Item} head
  * @param {(item: Item) => number[]} stepsOf */
-function lastOf({ items }, head, stepsOf) {
+function lastStepOfBlock({ items }, head, stepsOf) {
   if (head.word === "def" || head.word === "class" || head.word === "async") return stepsOf(head).at(-1) ?? -1;
   const inner = items.filter(({ first, end }) => first >= head.first && end <= head.end).flatMap(stepsOf);
   return Math.max(-1, ...inner);
 }
 
-/** The frame of a step, or around it the one that a place is in. @param {OpenTrace} opened @param {number} step @param {Place} place */
-function frameAt(opened, step, { body }) {
+/** The frame of a step, or around it the one that a place is in. @param {OpenTrace} opened @param {number} step @param {Position} position */
+function frameOfPosition(opened, step, { body }) {
   const entities = opened.state(step);
   let frame = find(entities, opened.trace.steps[step].frame, "frame");
   let isInFunction = false;

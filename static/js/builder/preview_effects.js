@@ -4,13 +4,13 @@ import { bytesText } from "../layout/format.js";
 import { shortNodeName } from "../layout/node_labels.js";
 
 /** @typedef {import("../state.js").OpenTrace} OpenTrace */
-/** @typedef {"raises" | "missed"} Going   the program would stop there; it would not be reached */
+/** @typedef {"raises" | "missed"} LineEffect   the program would stop there; it would not be reached */
 
 /**
  * What a step ends that had a name before, or that is of the graph.
  * @param {OpenTrace} opened @param {number} i @returns {{memory: {name: string, size: string}[], nodes: string[]}} nodes: as the graph calls them
  */
-export function endedAt(opened, i) {
+export function lossesAt(opened, i) {
   const gone = new Set(i > 0 ? opened.trace.steps[i].gone : []);
   if (!gone.size) return { memory: [], nodes: [] };
   const before = opened.state(i - 1);
@@ -31,16 +31,16 @@ export function endedAt(opened, i) {
  * The lines that a program with edits would not reach, and the one that would raise, where its run of now does.
  * @param {OpenTrace | null} base the program's run @param {OpenTrace} preview the run with the edits
  * @param {import("./line_edits.js").LineEdit[]} edits that only add lines
- * @returns {Map<number, Going>} by line of the program, from 0
+ * @returns {Map<number, LineEffect>} by line of the program, from 0
  */
-export function linesGoing(base, preview, edits) {
-  /** @type {Map<number, Going>} */
+export function affectedLines(base, preview, edits) {
+  /** @type {Map<number, LineEffect>} */
   const out = new Map();
   const { outcome } = preview.trace;
   if (!base || outcome.status === "finished") return out;
   const reached = new Set(preview.trace.steps.map(({ line }) => line));
   for (const line of new Set(base.trace.steps.map((step) => step.line - 1))) {
-    const moved = line + 1 + edits.filter(({ to }) => to <= line).reduce((sum, edit) => sum + added(edit), 0);
+    const moved = line + 1 + edits.filter(({ to }) => to <= line).reduce((sum, edit) => sum + addedLineCount(edit), 0);
     if (outcome.error?.line === moved) out.set(line, "raises");
     else if (!reached.has(moved)) out.set(line, "missed");
   }
@@ -50,6 +50,6 @@ export function linesGoing(base, preview, edits) {
 }
 
 /** How many lines more it makes. @param {import("./line_edits.js").LineEdit} edit */
-function added({ from, to, lines }) {
+function addedLineCount({ from, to, lines }) {
   return lines.length - (to - from);
 }

@@ -2,9 +2,9 @@
 
 import { indentOf, isWhole, parse } from "./grammar.js";
 
-const MARK = "# ";
+const COMMENT_MARK = "# ";
 /** Expressions that a comment's prose does not look like. */
-const CODE = new Set([
+const CODE_NODES = new Set([
   "AssignStatement",
   "UpdateStatement",
   "DeleteStatement",
@@ -26,26 +26,26 @@ const CODE = new Set([
 ]);
 
 /** What a line of prose seldom begins with. */
-const LIKE_CODE =
+const CODE_START =
   /^(@|(async|if|for|while|with|try|def|class|match|del|import|from|assert|raise|return|pass)\b|[\w.,[\]() *:"']+[-+*/@%&|^<>]*=|[\w.[\]]+\()/;
 /** A line that goes on with the statement before. */
-const CONTINUES = /^(\s+\S|(elif|else|except|finally)\b)/;
+const CONTINUATION = /^(\s+\S|(elif|else|except|finally)\b)/;
 /** Longer ones stay comments. */
 const MAX_LINES = 60;
 
 /** Lines as comments. @param {string[]} lines of one block @param {string} indent of its first line */
-export function switchedOff(lines, indent) {
+export function commentOut(lines, indent) {
   return lines.map((line) => {
-    if (line.startsWith(indent) && line !== indent) return indent + MARK + line.slice(indent.length);
-    return line ? MARK + line : "#";
+    if (line.startsWith(indent) && line !== indent) return indent + COMMENT_MARK + line.slice(indent.length);
+    return line ? COMMENT_MARK + line : "#";
   });
 }
 
 /** Comments as the lines that they were. @param {string[]} lines @param {string} indent */
-export function switchedOn(lines, indent) {
+export function uncomment(lines, indent) {
   return lines.map((line) => {
-    if (line.startsWith(indent + MARK)) return indent + line.slice(indent.length + MARK.length);
-    return line.startsWith(MARK) ? line.slice(MARK.length) : line === "#" ? "" : line;
+    if (line.startsWith(indent + COMMENT_MARK)) return indent + line.slice(indent.length + COMMENT_MARK.length);
+    return line.startsWith(COMMENT_MARK) ? line.slice(COMMENT_MARK.length) : line === "#" ? "" : line;
   });
 }
 
@@ -54,12 +54,12 @@ export function switchedOn(lines, indent) {
  * @param {string[]} lines of the program @param {number} from @param {number} to
  * @returns {{first: number, last: number, kind: "off" | "note" | "blank" | "statement"}[]} statement: text that is no Python
  */
-export function offRuns(lines, from, to) {
-  /** @type {ReturnType<typeof offRuns>} */
+export function commentRuns(lines, from, to) {
+  /** @type {ReturnType<typeof commentRuns>} */
   const out = [];
   for (let k = from; k < to; k++) {
     const text = lines[k].trimStart();
-    const last = text.startsWith("#") ? endOfOff(lines, k, to) : null;
+    const last = text.startsWith("#") ? commentedStatementEnd(lines, k, to) : null;
     const kind = !text ? "blank" : last !== null ? "off" : text.startsWith("#") ? "note" : "statement";
     out.push({ first: k, last: last ?? k, kind });
     k = last ?? k;
@@ -69,23 +69,27 @@ export function offRuns(lines, from, to) {
 
 /** The last line of the statement that a comment holds; null where it holds none.
  * @param {string[]} lines @param {number} from @param {number} to */
-function endOfOff(lines, from, to) {
+function commentedStatementEnd(lines, from, to) {
   const indent = indentOf(lines[from]);
-  if (!lines[from].startsWith(indent + MARK)) return null;
+  if (!lines[from].startsWith(indent + COMMENT_MARK)) return null;
   let end = from + 1;
-  while (end < to && (lines[end].startsWith(indent + MARK) || lines[end].startsWith(MARK) || lines[end] === "#")) end++;
-  const text = switchedOn(lines.slice(from, Math.min(end, from + MAX_LINES)), indent);
+  while (
+    end < to &&
+    (lines[end].startsWith(indent + COMMENT_MARK) || lines[end].startsWith(COMMENT_MARK) || lines[end] === "#")
+  )
+    end++;
+  const text = uncomment(lines.slice(from, Math.min(end, from + MAX_LINES)), indent);
   const own = text.map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line));
-  if (!LIKE_CODE.test(own[0])) return null;
-  for (let count = 1; count <= own.length; count++) if (endsAt(own, count)) return from + count - 1;
+  if (!CODE_START.test(own[0])) return null;
+  for (let count = 1; count <= own.length; count++) if (isStatementEnd(own, count)) return from + count - 1;
   return null;
 }
 
 /** Whether that many lines are a statement, with which the next line does not go on. @param {string[]} lines @param {number} count */
-function endsAt(lines, count) {
+function isStatementEnd(lines, count) {
   if (!lines[count - 1].trim()) return false;
   const next = lines.slice(count).find((line) => line.trim()) ?? "";
-  return !CONTINUES.test(next) && isStatement(lines.slice(0, count).join("\n"));
+  return !CONTINUATION.test(next) && isStatement(lines.slice(0, count).join("\n"));
 }
 
 /** Whether a text is one statement, and no prose. @param {string} source */
@@ -97,6 +101,6 @@ function isStatement(source) {
 
 /** @param {import("@lezer/common").SyntaxNode} node */
 function isCode(node) {
-  if (CODE.has(node.name)) return true;
+  if (CODE_NODES.has(node.name)) return true;
   return node.name === "ExpressionStatement" && node.firstChild?.name === "CallExpression";
 }

@@ -3,10 +3,10 @@
 /** @typedef {import("./statements.js").Item} Item */
 /** @typedef {import("./statements.js").Body} Body */
 /** @typedef {import("./statements.js").Program} Program */
-/** @typedef {{line: number, indent: string, depth: number, body: Body}} Place   before that line */
+/** @typedef {{line: number, indent: string, depth: number, body: Body}} Position   before that line */
 
-/** @param {Body} body @param {number} line @returns {Place} */
-function place(body, line) {
+/** @param {Body} body @param {number} line @returns {Position} */
+function position(body, line) {
   return { line, indent: body.indent, depth: body.depth, body };
 }
 
@@ -20,45 +20,45 @@ function bodyOf(program, item) {
   return body;
 }
 
-/** Below an item: within a head, after any other. @param {Program} program @param {Item} item @returns {Place} */
-export function placeBelow(program, item) {
+/** Below an item: within a head, after any other. @param {Program} program @param {Item} item @returns {Position} */
+export function positionBelow(program, item) {
   const own = item.bodies.find(({ head }) => head === item);
-  if (own) return place(own, item.last + 1);
-  if (item.kind === "head") return placeAfter(program, item);
-  if (item.kind === "clause") return placeAfter(program, headOf(item));
-  return place(bodyOf(program, item), item.last + 1);
+  if (own) return position(own, item.last + 1);
+  if (item.kind === "head") return positionAfter(program, item);
+  if (item.kind === "clause") return positionAfter(program, headOfClause(item));
+  return position(bodyOf(program, item), item.last + 1);
 }
 
 /** The compound statement that a clause belongs to. @param {Item} clause @returns {Item} */
-export function headOf(clause) {
+export function headOfClause(clause) {
   const { body, first } = clause;
   return (clause.word === "case" ? body?.of : body?.statements.findLast((other) => other.first < first)) ?? clause;
 }
 
-/** At the end of the program: after its last line that is not blank. @param {Program} program @returns {Place} */
-export function placeAtEnd({ items, root }) {
+/** At the end of the program: after its last line that is not blank. @param {Program} program @returns {Position} */
+export function positionAtEnd({ items, root }) {
   const last = items.findLast(({ kind }) => kind !== "blank");
-  return place(root, last ? last.end + 1 : 0);
+  return position(root, last ? last.end + 1 : 0);
 }
 
-/** Above a statement, and above the comments that stand directly over it. @param {Program} program @param {Item} item @returns {Place} */
-export function placeAbove(program, item) {
+/** Above a statement, and above the comments that stand directly over it. @param {Program} program @param {Item} item @returns {Position} */
+export function positionAbove(program, item) {
   let line = item.first;
   const { items } = program;
   for (let k = items.indexOf(item) - 1; k >= 0 && ["note", "off"].includes(items[k].kind); k--) {
     if (items[k].indent !== item.indent) break;
     line = items[k].first;
   }
-  return place(bodyOf(program, item), line);
+  return position(bodyOf(program, item), line);
 }
 
-/** After the block of a statement. @param {Program} program @param {Item} item @returns {Place} */
-export function placeAfter(program, item) {
-  return place(bodyOf(program, item), item.end + 1);
+/** After the block of a statement. @param {Program} program @param {Item} item @returns {Position} */
+export function positionAfter(program, item) {
+  return position(bodyOf(program, item), item.end + 1);
 }
 
-/** One place further up; null at the top. @param {Program} program @param {Item} item a statement or head @returns {Place | null} */
-export function placeUp(program, item) {
+/** One place further up; null at the top. @param {Program} program @param {Item} item a statement or head @returns {Position | null} */
+export function positionUp(program, item) {
   const { body } = item;
   if (!body) return null;
   const k = body.statements.indexOf(item);
@@ -66,31 +66,31 @@ export function placeUp(program, item) {
     const before = body.statements[k - 1];
     const inner = before.bodies.at(-1);
     return inner && inner.head === lastPart(program, before)
-      ? place(inner, before.end + 1)
-      : placeAbove(program, before);
+      ? position(inner, before.end + 1)
+      : positionAbove(program, before);
   }
   if (!body.head || !body.of) return null;
   const bodies = body.of.bodies.filter(({ head }) => head?.kind !== "head" || head.word !== "match");
   const at = bodies.indexOf(body);
-  if (body.head.kind === "clause" && at > 0) return place(bodies[at - 1], (bodies[at - 1].head ?? item).end + 1);
-  return placeAbove(program, body.of);
+  if (body.head.kind === "clause" && at > 0) return position(bodies[at - 1], (bodies[at - 1].head ?? item).end + 1);
+  return positionAbove(program, body.of);
 }
 
-/** One place further down; null at the bottom. @param {Program} program @param {Item} item a statement or head @returns {Place | null} */
-export function placeDown(program, item) {
+/** One place further down; null at the bottom. @param {Program} program @param {Item} item a statement or head @returns {Position | null} */
+export function positionDown(program, item) {
   const { body } = item;
   if (!body) return null;
   const after = body.statements[body.statements.indexOf(item) + 1];
   if (after) {
     const inner = after.bodies.find(({ head }) => head === after);
     const isOpen = inner && after.word !== "match";
-    return isOpen ? place(inner, after.last + 1) : place(body, after.end + 1);
+    return isOpen ? position(inner, after.last + 1) : position(body, after.end + 1);
   }
   if (!body.head || !body.of) return null;
   const bodies = body.of.bodies;
   const next = bodies[bodies.indexOf(body) + 1];
-  if (next?.head) return place(next, next.head.last + 1);
-  return place(body.of.body ?? program.root, body.of.end + 1);
+  if (next?.head) return position(next, next.head.last + 1);
+  return position(body.of.body ?? program.root, body.of.end + 1);
 }
 
 /** The head or clause that stands last in a compound statement. @param {Program} program @param {Item} head */
