@@ -26,6 +26,10 @@ for p in [x]:
     pass
 for t in [x]:
     t.mul_(2).add_(1)
+t3 = torch.zeros(3)
+s1 = t3[1:]
+t3[1] = 2.
+s1.unsqueeze_(0)
 """
 
 
@@ -44,3 +48,5 @@ def test_sentences_say_what_matters_by_the_names_of_the_program() -> None:
     assert "b is one more name for a LM." in by_line[15]
     written = [text for text in by_line[19] if "written through" in text]
     assert written and all("written through t." in text for text in written), "not p, which names it as well"
+    assert "One element of t3 written. Reading there, so seeing it: s1." in by_line[22], "a name is no uid"
+    assert any(text.startswith("s1 ") for text in by_line[23])

@@ -3,7 +3,7 @@
 import { find, isHandle } from "./entities.js";
 import { shapeText } from "./findings/operands.js";
 import { refOf } from "./layout/names.js";
-import { firstFew, isProgramName, plainText, shortName } from "./note_texts.js";
+import { firstFew, plainText, shortName } from "./note_texts.js";
 
 /** @typedef {import("./notes.js").Note} Note */
 /** @typedef {import("./notes.js").Context} Context */
@@ -71,7 +71,7 @@ function handleNotes({ opened, index, entities, before, fresh, nameOf }, name, u
 }
 
 /** What a statement turned on or off: a tensor's requires_grad, its gradient, a mode; and the shapes that it changed. @param {Context} context @returns {Note[]} */
-export function modeNotes({ step, entities, before, nameOf }) {
+export function modeNotes({ step, entities, before, nameOf, hasName }) {
   /** @type {Note[]} */
   const out = [];
   const cleared = [];
@@ -84,7 +84,7 @@ export function modeNotes({ step, entities, before, nameOf }) {
       if (old.requires_grad !== now.requires_grad)
         out.push({ key: now.requires_grad ? "requires_grad" : "requires_no_grad", args: { tensor: nameOf(uid) } });
       if (old.grad && !now.grad) cleared.push(nameOf(uid));
-      if (isReshaped(old, now) && isProgramName(nameOf(uid)))
+      if (isReshaped(old, now) && hasName(uid))
         out.push({
           key: "reshaped",
           args: { tensor: nameOf(uid), shape: shapeText(now.shape ?? []), stride: shapeText(now.stride ?? []) },

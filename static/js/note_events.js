@@ -4,7 +4,7 @@ import { find, findHandle } from "./entities.js";
 import { mentionsAt } from "./findings/program_text.js";
 import { RunFacts } from "./findings/run_facts.js";
 import { plainDtype, reads } from "./layout/reads.js";
-import { firstFew, firstLine, isProgramName } from "./note_texts.js";
+import { firstFew, firstLine } from "./note_texts.js";
 import { EVENTS } from "./registry.js";
 
 /** @typedef {import("./notes.js").Note} Note */
@@ -52,7 +52,7 @@ function isNotWorthSaying({ opened, step, index }, event) {
 }
 
 /** Who else reads what was written. @param {Note} note @param {import("./trace.js").Written} event @param {Context} context @returns {Note} */
-function writtenNote(note, event, { opened, index, step, entities, written, nameOf }) {
+function writtenNote(note, event, { opened, index, step, entities, written, nameOf, hasName }) {
   const cells = written.get(event.storage);
   const { targets } = mentionsAt(new RunFacts(opened), index);
   const tags = opened.names(index).tags.get(event.by ?? "") ?? [];
@@ -60,10 +60,9 @@ function writtenNote(note, event, { opened, index, step, entities, written, name
   const writer = target?.text ?? nameOf(event.by); // `t.add_(1)` writes through t, though a loop before has left p there
   const readers = opened.index
     .handlesOf(event.storage, index)
-    .filter((uid) => uid !== event.by && cells && readsAnyOf(findHandle(entities, uid), cells))
-    .map(nameOf)
-    .filter(isProgramName);
-  const isNamed = isProgramName(writer);
+    .filter((uid) => uid !== event.by && hasName(uid) && cells && readsAnyOf(findHandle(entities, uid), cells))
+    .map(nameOf);
+  const isNamed = target !== undefined || hasName(event.by);
   readers.sort((a, b) => Number(targets.has(b)) - Number(targets.has(a))); // `c[0] = 1` writes c, whoever else reads there
   const storage = isNamed ? event.storage : (readers.shift() ?? event.storage); // by a reader, where nobody wrote it by name
   const args = { tensor: writer, storage, n: event.changed ?? "?", others: firstFew(readers) };

@@ -62,8 +62,3 @@ export function firstLine(text) {
 export function shortName(name) {
   return name.split("::").at(-1) ?? name;
 }
-
-/** Whether a name is the program's own, not a uid. @param {string} name */
-export function isProgramName(name) {
-  return name !== "" && !/^[a-z]\d+$/.test(name);
-}

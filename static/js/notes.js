@@ -18,8 +18,9 @@ import { firstLine, plainText, shortName } from "./note_texts.js";
  * @typedef {{key: string, args: Record<string, unknown>, tone?: "bad" | "cut" | "plain", minor?: boolean}} Note
  *   key, args: of a sentence in the locales; minor: told last
  * @typedef {import("./state.js").Snapshot & {opened: OpenTrace, step: Step, before: import("./state.js").Entities,
- *   nameOf: (uid: string | null | undefined) => string, nodeName: (uid: string) => string}} Context
- *   a step with the state before it; nameOf: the first path that leads to a thing, else its uid
+ *   nameOf: (uid: string | null | undefined) => string, hasName: (uid: string | null | undefined) => boolean,
+ *   nodeName: (uid: string) => string}} Context
+ *   a step with the state before it; nameOf: the first path that leads to a thing, else its uid; hasName: whether one does
  */
 
 /** The notes of a step; at least one. @param {OpenTrace} opened @param {number} i @returns {Note[]} */
@@ -65,6 +66,7 @@ function contextOf(opened, snap, step) {
     step,
     before,
     nameOf: (uid) => (uid ? (now.get(uid) ?? then.get(uid) ?? uid) : ""),
+    hasName: (uid) => Boolean(uid && (now.get(uid) ?? then.get(uid))),
     nodeName(uid) {
       const node = find(snap.entities, uid, "node") ?? find(before, uid, "node");
       return graphModelOf(opened).labels.get(uid) ?? shortNodeName(shortName(node?.name ?? uid));

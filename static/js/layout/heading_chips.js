@@ -16,13 +16,15 @@ import { spokenName } from "./pane_names.js";
  *   changed: boolean}} Chip
  *   here: what it leads to has its place below; tensor, object: it has a name of its own
  * @typedef {Chip & {x: number, line: number, w: number}} PlacedChip
- * @typedef {{chips: PlacedChip[], before: number, after: number, beforeX: number, afterX: number, afterLine: number, lines: number}} ChipFlow
- *   before, after: how many there is no room for
+ * @typedef {{chips: PlacedChip[], before: number, after: number, beforeX: number, afterX: number, afterLine: number, more: number, lines: number}} ChipFlow
+ *   before, after: how many there is no room for; more: how wide their number is with what is free beside it
  */
 
 export const CHIP_FONT = 10.5;
 const GAP = 12;
+/** The least room of the number of those that are not shown. */
 const MORE = 30;
+const MORE_FONT = 10;
 
 /** Python's own things that say nothing of what a program does. */
 const SILENT = new Set(["module", "type", "function", "builtin_function_or_method", "method"]);
@@ -139,13 +141,14 @@ function chipWidth({ label, text, kind }) {
  * @param {boolean} open @returns {ChipFlow} */
 export function flowChips(list, from, to, left, open) {
   const full = Math.max(40, to - left);
+  const more = Math.max(MORE, Math.ceil(textWidth(`+${list.length}`, MORE_FONT)) + GAP);
   const cut = list.map((chip) => (chipWidth(chip) > full ? { ...chip, text: truncate(chip.text, 12) } : chip));
   const fits = (/** @type {number} */ start) => {
-    let x = from + (start ? MORE : 0);
+    let x = from + (start ? more : 0);
     let k = start;
     for (; k < cut.length; k++) {
       const w = chipWidth(cut[k]);
-      if (x + w + (k < cut.length - 1 ? MORE : 0) > to) break;
+      if (x + w + (k < cut.length - 1 ? more : 0) > to) break;
       x += w + GAP;
     }
     return k;
@@ -159,7 +162,7 @@ export function flowChips(list, from, to, left, open) {
   }
   /** @type {PlacedChip[]} */
   const chips = [];
-  let x = from + (start ? MORE : 0);
+  let x = from + (start ? more : 0);
   let line = 0;
   const end = open ? cut.length : fits(start);
   for (let k = start; k < end; k++) {
@@ -169,5 +172,5 @@ export function flowChips(list, from, to, left, open) {
     x += w + GAP;
   }
   const after = cut.length - end;
-  return { chips, before: start, after, beforeX: from, afterX: x, afterLine: line, lines: line + 1 };
+  return { chips, before: start, after, beforeX: from, afterX: x, afterLine: line, more, lines: line + 1 };
 }

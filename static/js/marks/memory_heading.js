@@ -176,7 +176,7 @@ function foldedMark(facts, place, item, columns) {
   const names = place.folded.map(({ item: row }) => (row.kind === "row" ? row.block.label : "")).join(", ");
   const text = `${count} ${facts.labels.folded}`;
   const w = uiWidth(text, 11) + 14;
-  const free = (place.chips?.afterX ?? place.chipX) + (place.chips?.after ? 26 : 0);
+  const free = (place.chips?.afterX ?? place.chipX) + (place.chips?.after ? place.chips.more - 4 : 0);
   const right = Math.min(free, columns.w - 12 - w);
   return h(
     "g",

@@ -76,7 +76,7 @@ function headingMarks(facts, pane) {
 function valueMarks(facts, { columns, values }, main) {
   const last = columns.gradW && !columns.phone ? columns.grad + EM * 12 * 5 + 14 : columns.strip + EM * 12 * 8 + 16;
   const flow = flowChips(values, last, columns.w - 8, last, false);
-  const shift = columns.w - 12 - Math.max(flow.afterX - 12, last) - (flow.after ? 24 : 0);
+  const shift = columns.w - 12 - Math.max(flow.afterX - 12, last) - (flow.after ? flow.more - 6 : 0);
   const chips = flow.chips.map((chip) => chipMark(facts, main, { ...chip, x: chip.x + Math.max(0, shift) }));
   const hidden = flow.before + flow.after;
   if (hidden) {

@@ -99,12 +99,20 @@ export function createSiblingChips(row, say, choose, foot) {
   function offerPreview(button, change) {
     const key = JSON.stringify([latest?.text, latest?.settings, change.edits]);
     showMark(button, key);
+    let isPointedAt = false; // by a pointer that moved there: a chip that comes to lie under one at rest isn't meant
     const begin = () => {
       end();
       timer = window.setTimeout(() => void preview(button, key, change), PREVIEW_AFTER_MS);
     };
-    button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && begin());
-    button.addEventListener("pointerleave", end);
+    button.addEventListener("pointermove", ({ pointerType }) => {
+      if (pointerType !== "mouse" || isPointedAt) return;
+      isPointedAt = true;
+      begin();
+    });
+    button.addEventListener("pointerleave", () => {
+      isPointedAt = false;
+      end();
+    });
     button.addEventListener("focus", () => button.matches(":focus-visible") && begin());
     for (const type of ["blur", "click"]) button.addEventListener(type, end);
   }

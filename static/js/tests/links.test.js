@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { links } from "../layout/links.js";
 import { stageModel, stagePlan } from "../layout/stage_plan.js";
 import { LABELS } from "../marks/labels.js";
+import { drawOverlay } from "../marks/overlay.js";
 import { stepFacts } from "../marks/step_facts.js";
 import { openTrace } from "../state.js";
 
@@ -37,3 +38,29 @@ for (const name of ["a_module_learns", "saved_then_written"])
       }
       assert.ok(drawn > 0);
     });
+
+test("an end of a link that is out of sight is named at the edge, with the height that a click brings into sight", () => {
+  const opened = openTrace(JSON.parse(readFileSync("tests/golden/a_module_learns.json", "utf8")));
+  const arrival = opened.trace.steps.findIndex(({ visit }) => visit?.accumulates);
+  const facts = stepFacts(opened, opened.at(arrival), LABELS);
+  const plan = stagePlan(stageModel(opened), arrival, { w: 1060, h: 640 });
+  const [link] = links(facts, plan, null);
+  const at = (/** @type {number} */ scrolled) => ({ scrolled, beyond: () => ({ above: [], below: [] }) });
+  /** @param {number} memory how far it is scrolled @param {number} graph */
+  const edges = (memory, graph) =>
+    drawOverlay(facts, plan, { memory: at(memory), graph: at(graph) }, null, LABELS).flatMap((mark) =>
+      mark.children.filter((child) => child.attrs.class === "edge-label").map(({ attrs }) => attrs),
+    );
+  assert.deepEqual(edges(0, 0), []);
+  const [name] = edges(0, 2000);
+  assert.deepEqual(
+    [name["aria-label"], name["data-bring"]],
+    [`${link.graphName} →`, `graph ${Math.round(link.graph.y)}`],
+  );
+  const [other] = edges(2000, 0);
+  assert.deepEqual(
+    [other["aria-label"], other["data-bring"]],
+    [`→ ${link.memoryName}`, `memory ${Math.round(link.memory.y)}`],
+  );
+  assert.deepEqual(edges(2000, 2000), [], "neither end is in sight");
+});
