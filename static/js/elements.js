@@ -12,3 +12,25 @@ export function element(name, className, text = "") {
 export function codeNodes(text) {
   return text.split("`").map((part, i) => (i % 2 ? element("code", "", part) : part));
 }
+
+/** A paragraph whose names stand in backticks. @param {string} className @param {string} text */
+export function codeParagraph(className, text) {
+  const paragraph = element("p", className);
+  paragraph.append(...codeNodes(text));
+  return paragraph;
+}
+
+/** @param {string} className @param {string} text @param {() => void} [onClick] none where the list around it listens
+ * @param {{key?: string, label?: string}} [more] key: shown behind the text; label: what it is called where its text is a sign
+ * @returns {HTMLButtonElement} */
+export function button(className, text, onClick, { key = "", label = "" } = {}) {
+  const made = /** @type {HTMLButtonElement} */ (element("button", className, text));
+  made.type = "button";
+  if (key) made.append(" ", element("kbd", "", key));
+  if (label) {
+    made.title = label;
+    made.setAttribute("aria-label", label);
+  }
+  if (onClick) made.addEventListener("click", onClick);
+  return made;
+}

@@ -4,6 +4,6 @@ import { loadFindingLocale } from "./page_locale.js";
 
 /** @type {import("./findings_card.js").LoadFindings} */
 export async function loadFindings() {
-  const findings = await import("./findings/surface.js");
+  const findings = await import("./findings/page_api.js");
   return { ...findings, sentences: async () => (await loadFindingLocale(document.documentElement.lang)).say };
 }

@@ -9,7 +9,7 @@ import { roleIcon, severityIcon } from "./finding_icons.js";
 /** @typedef {import("./findings/finding.js").Finding} Finding */
 /** @typedef {import("./findings/finding.js").Link} Link */
 /** @typedef {import("./locale.js").Locale["say"]} Say */
-/** @typedef {typeof import("./findings/surface.js") & {sentences: () => Promise<Say>}} Surface   sentences: of findings */
+/** @typedef {typeof import("./findings/page_api.js") & {sentences: () => Promise<Say>}} Surface   sentences: of findings */
 /** @typedef {() => Promise<Surface>} LoadFindings   the diagnoses come when there is something to explain */
 /** @typedef {{line: number, step: number, role: import("./findings/finding.js").Role, isCause: boolean}} ChainMark   of a chain, for editor and timeline */
 

@@ -1,6 +1,6 @@
 /** The part of an answer that compares torch's gradients with finite differences: a button, then sentences and a table. */
 
-import { codeNodes, element } from "./elements.js";
+import { codeNodes, codeParagraph, element } from "./elements.js";
 import { shortNumber } from "./layout/format.js";
 
 /** @typedef {import("./gradient_check.js").CheckReply} CheckReply */
@@ -13,7 +13,7 @@ import { shortNumber } from "./layout/format.js";
 const ROOM = 8;
 
 /** @type {import("./gradient_check.js").Verdict[]} */
-const GRAVEST = ["differs", "cut", "unknown", "kink", "rounding", "agrees", "unused"];
+const VERDICTS_BY_SEVERITY = ["differs", "cut", "unknown", "kink", "rounding", "agrees", "unused"];
 
 /** @type {WeakMap<object, Map<number | null, CheckReply>>} by the open trace and the call of backward */
 const replies = new WeakMap();
@@ -39,12 +39,12 @@ export function gradientCheckPanel({ opened, backward, asked, say, check, light 
 
   async function start() {
     box.setAttribute("aria-busy", "true");
-    box.replaceChildren(paragraph("check-status", say("check.running")));
+    box.replaceChildren(codeParagraph("check-status", say("check.running")));
     try {
       known.set(backward, await check(backward));
       show();
     } catch {
-      offer("check.again", paragraph("check-status", say("check.failed")));
+      offer("check.again", codeParagraph("check-status", say("check.failed")));
     }
     box.removeAttribute("aria-busy");
   }
@@ -65,9 +65,9 @@ export function gradientCheckPanel({ opened, backward, asked, say, check, light 
 /** @param {CheckReply} reply @param {Reading} reading @returns {HTMLElement[]} */
 function replyElements({ check, message }, reading) {
   const { say } = reading;
-  if (!check) return [paragraph("check-status", say("check.stopped", { message }))];
+  if (!check) return [codeParagraph("check-status", say("check.stopped", { message }))];
   if (check.problem)
-    return [paragraph("check-status", say(`check.problem.${check.problem}`, { message: check.message }))];
+    return [codeParagraph("check-status", say(`check.problem.${check.problem}`, { message: check.message }))];
   const said = check.leaves.flatMap((leaf) => sentenceOf(leaf, say) ?? []);
   const corners = check.leaves.some(({ verdict }) => verdict === "kink") ? check.corners : [];
   const notes = [
@@ -80,17 +80,17 @@ function replyElements({ check, message }, reading) {
   };
   const foot = [say("check.summary", { ...check, ...sizes })];
   if (!check.complete) foot.push(say("check.incomplete"));
-  if (isElsewhere(check))
+  if (hasOtherLoss(check))
     foot.push(say("check.double_loss", { double: numberText(check.double), loss: numberText(check.loss) }));
   return [
-    ...notes.map((text) => paragraph("check-sentence", text)),
+    ...notes.map((text) => codeParagraph("check-sentence", text)),
     table(check, reading),
-    ...foot.map((text) => paragraph("check-status", text)),
+    ...foot.map((text) => codeParagraph("check-status", text)),
   ];
 }
 
 /** Whether the run in float64 has another loss than rounding explains. @param {GradientCheck} check */
-function isElsewhere({ loss, double }) {
+function hasOtherLoss({ loss, double }) {
   if (typeof loss !== "number" || typeof double !== "number") return false;
   return Math.abs(loss - double) > 1e-3 * Math.max(Math.abs(loss), Math.abs(double), 1e-6);
 }
@@ -124,7 +124,9 @@ function table({ leaves }, reading) {
   }
   const [top, body] = [element("thead", ""), element("tbody", "")];
   top.append(head);
-  const graverFirst = [...leaves].sort((a, b) => GRAVEST.indexOf(a.verdict) - GRAVEST.indexOf(b.verdict));
+  const graverFirst = [...leaves].sort(
+    (a, b) => VERDICTS_BY_SEVERITY.indexOf(a.verdict) - VERDICTS_BY_SEVERITY.indexOf(b.verdict),
+  );
   for (const leaf of graverFirst) body.append(...leafRows(leaf, reading));
   made.append(element("caption", "", say("check.caption")), top, body);
   frame.append(made);
@@ -205,11 +207,4 @@ function differenceText(difference) {
 /** @param {number[]} numbers */
 function sum(numbers) {
   return numbers.reduce((a, b) => a + b, 0);
-}
-
-/** @param {string} className @param {string} text */
-function paragraph(className, text) {
-  const made = element("p", className);
-  made.append(...codeNodes(text));
-  return made;
 }

@@ -2,7 +2,7 @@
 
 import { loadLiveLocale } from "./page_locale.js";
 import { readPreference, writePreference } from "./preferences.js";
-import { onFirstInteraction } from "./presence.js";
+import { onFirstInteraction } from "./first_interaction.js";
 import { differs } from "./store.js";
 
 /** @typedef {import("./page_state.js").PageState} PageState */

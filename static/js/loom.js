@@ -29,10 +29,10 @@ export function createLoom(host, document, { labels = {}, go }) {
   root.className = "loom";
   root.tabIndex = 0;
   const layers = {
-    corner: surface(document, "corner"),
-    head: surface(document, "head"),
-    code: surface(document, "code"),
-    body: surface(document, "body"),
+    corner: createSvg(document, "corner"),
+    head: createSvg(document, "head"),
+    code: createSvg(document, "code"),
+    body: createSvg(document, "body"),
   };
   const printArea = document.createElement("div");
   printArea.className = "loom-sheets";
@@ -113,7 +113,7 @@ export function createLoom(host, document, { labels = {}, go }) {
   function scrollToStep() {
     const plan = current();
     if (!plan || !shown) return;
-    const row = plan.rows[plan.story.rowOfStep[shown.i]];
+    const row = plan.rows[plan.run.rowOfStep[shown.i]];
     const room = root.clientHeight / k - HEAD;
     const { y, h } = row.h > room ? plan.shelves[shelfOfStep(plan, shown.i)] : row;
     const top = root.scrollTop / k + HEAD;
@@ -131,7 +131,7 @@ export function createLoom(host, document, { labels = {}, go }) {
     if (point && target.closest(".loom-point")) return go(Number(point));
     const y = (event.clientY - layers.body.svg.getBoundingClientRect().top) / k + HEAD;
     const r = rowAt(plan, y);
-    if (r >= 0) go(plan.story.rows[r].last);
+    if (r >= 0) go(plan.run.rows[r].last);
   }
 
   /** Highlight the cell under the pointer and everything that reads it, in every row. @param {Event} event */
@@ -209,7 +209,7 @@ export function createLoom(host, document, { labels = {}, go }) {
 }
 
 /** @param {Document} document @param {string} name */
-function surface(document, name) {
+function createSvg(document, name) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("class", `loom-svg loom-${name}`);
   const group = document.createElementNS(SVG, "g");
@@ -217,7 +217,7 @@ function surface(document, name) {
   return { svg, group };
 }
 
-/** @param {ReturnType<typeof surface>} to @param {number} k its scale @param {number} y @param {number} w @param {number} h */
+/** @param {ReturnType<typeof createSvg>} to @param {number} k its scale @param {number} y @param {number} w @param {number} h */
 function setViewport({ svg }, k, y, w, h) {
   svg.setAttribute("width", String(w * k));
   svg.setAttribute("height", String(h * k));

@@ -24,7 +24,7 @@ import { startPredict } from "./predict_loader.js";
 import { loadPredict } from "./predict_bundle.js";
 import { startPaneBorder } from "./pane_border.js";
 import { createPicturePane } from "./picture_pane.js";
-import { onFirstInteraction } from "./presence.js";
+import { onFirstInteraction } from "./first_interaction.js";
 import { startRerun } from "./rerun.js";
 import { ROOT } from "./root.js";
 import { createRunner } from "./running.js";

@@ -17,7 +17,7 @@ const MAX_MESSAGES = 12;
  */
 export function messages(trace, say, onRepair) {
   /** @param {import("./repair.js").Repair[]} [repairs] */
-  const offers = (repairs = []) =>
+  const repairOffers = (repairs = []) =>
     repairs.map((repair) => ({
       why: say(`repair_${repair.key}_why`, repair.args ?? {}),
       label: say(`repair_${repair.key}`, repair.args ?? {}),
@@ -28,18 +28,23 @@ export function messages(trace, say, onRepair) {
   /** @type {Message[]} */
   const out = [];
   for (const { line, kind, args, repairs } of lineNotices(trace).slice(0, MAX_MESSAGES))
-    out.push({ line: line ?? 1, kind: "notice", text: say(`notice_${kind}`, args), offers: offers(repairs) });
+    out.push({ line: line ?? 1, kind: "notice", text: say(`notice_${kind}`, args), offers: repairOffers(repairs) });
   out.push(...replacements(trace, say));
   const error = trace.outcome.error;
   for (const refusal of error?.refusals ?? [])
-    out.push({ line: refusal.line, kind: "error", text: refusalText(refusal, say), offers: offers(refusal.repairs) });
+    out.push({
+      line: refusal.line,
+      kind: "error",
+      text: refusalText(refusal, say),
+      offers: repairOffers(refusal.repairs),
+    });
   if (error && !error.refusals?.length && error.line)
     out.push({
       line: error.line,
       kind: "error",
       text: `${error.type}: ${error.message}`,
       gloss: glossText(error, say),
-      offers: offers(error.repairs),
+      offers: repairOffers(error.repairs),
     });
   const stopped = trace.outcome.stopped;
   if (stopped?.line && !error) out.push({ line: stopped.line, kind: "error", text: say("stopped_here"), offers: [] });

@@ -23,7 +23,7 @@ const TONES = { error: "bad", warning: "cut" };
  */
 export function eventNotes(context, event) {
   const row = EVENTS[event.event];
-  if (!row?.sentence || (context.step.visit && !row.in_visits) || isNotWorthSaying(context, event)) return [];
+  if (!row?.sentence || (context.step.visit && !row.in_visits) || isTrivial(context, event)) return [];
   /** @type {Record<string, unknown>} */
   const args = { ...event };
   for (const field of row.refs) {
@@ -42,7 +42,7 @@ export function eventNotes(context, event) {
 
 /** A number that is read for itself cuts nothing; a version matters where a saved value expects another.
  * @param {Context} context @param {Event} event */
-function isNotWorthSaying({ opened, step, index }, event) {
+function isTrivial({ opened, step, index }, event) {
   if (event.event === "path_cut" && event.reason === "item")
     return opened.trace.program.statements?.[step.stmt ?? -1]?.kind !== "Assign";
   if (event.event !== "version_bumped") return false;

@@ -9,7 +9,7 @@ import { shortNumber } from "./layout/format.js";
 const MAX_LISTED = 3;
 const MAX_ELEMENTS = 6;
 /** Of more elements, so many are said. */
-const FIRST = 4;
+const SHOWN_ELEMENTS = 4;
 const MAX_STRING = 60;
 const MAX_LINE = 240;
 
@@ -30,7 +30,7 @@ export function plainText(value) {
 /** The first elements of a row, rounded. @param {Value[]} cells */
 function firstElements(cells) {
   return `[${cells
-    .slice(0, FIRST)
+    .slice(0, SHOWN_ELEMENTS)
     .map((cell) => shortNumber(cell, 6))
     .join(", ")}, …]`;
 }

@@ -1,6 +1,6 @@
 /** The output of a notebook's cell: a trace that lies in the document, in the colours of the notebook around it. */
 
-import * as findings from "./findings/surface.js";
+import * as findings from "./findings/page_api.js";
 import { findingLocale } from "./findings/words.js";
 import { followHostTheme } from "./host_theme.js";
 import { locale } from "./locale.js";

@@ -1,7 +1,7 @@
 /** The offline file: its trace, or the two that it compares, or those of a series, lie in the document, for there is no server. */
 
 import { startComparisonViewer } from "./compare/viewer.js";
-import * as findings from "./findings/surface.js";
+import * as findings from "./findings/page_api.js";
 import { findingLocale } from "./findings/words.js";
 import { locale } from "./locale.js";
 import * as predict from "./predict/predict.js";

@@ -26,7 +26,7 @@ export function stripView({ items, at }) {
 }
 
 /** The way of a key, where a strip has keys: `[` back, `]` on. @param {string} key @returns {"previous" | "next" | null} */
-export const wayOfKey = (key) => (key === "[" ? "previous" : key === "]" ? "next" : null);
+export const directionOfKey = (key) => (key === "[" ? "previous" : key === "]" ? "next" : null);
 
 /**
  * Fills an element with the strip, and listens to its keys. `show` may be called again, with an item that is done or with
@@ -44,7 +44,7 @@ export function createOrderStrip(host, say) {
   host.replaceChildren(bar, note, status);
 
   /** @param {"previous" | "next"} way @param {Item | null} item */
-  function wayTo(way, item) {
+  function neighbourLink(way, item) {
     const label = say(`order_${way}`);
     if (!item) {
       const end = element("span", "order-way", label);
@@ -58,7 +58,7 @@ export function createOrderStrip(host, say) {
   }
 
   /** @param {StripView} view */
-  function placesOf({ places }) {
+  function placeList({ places }) {
     const list = element("ol", "order-places");
     for (const [k, { title, url, isCurrent, isDone }] of places.entries()) {
       const link = linkTo(url, isDone ? "order-place done" : "order-place", String(k + 1));
@@ -72,7 +72,7 @@ export function createOrderStrip(host, say) {
   }
 
   document.addEventListener("keydown", (event) => {
-    const way = wayOfKey(event.key);
+    const way = directionOfKey(event.key);
     const target = event.target instanceof HTMLElement ? event.target : null;
     if (!way || event.defaultPrevented || event.ctrlKey || event.metaKey) return;
     if (target?.closest("dialog, input:not([type=radio], [type=range]), textarea, select, [contenteditable=true]"))
@@ -90,7 +90,13 @@ export function createOrderStrip(host, say) {
         ? linkTo(order.url, "order-title", order.title)
         : element("span", "order-title", order.title);
       host.setAttribute("aria-label", order.title);
-      bar.replaceChildren(wayTo("previous", view.previous), name, where, placesOf(view), wayTo("next", view.next));
+      bar.replaceChildren(
+        neighbourLink("previous", view.previous),
+        name,
+        where,
+        placeList(view),
+        neighbourLink("next", view.next),
+      );
       note.replaceChildren(...view.note);
       note.hidden = !view.note.length;
       if (focused >= 0) bar.querySelectorAll("a")[focused]?.focus();

@@ -1,7 +1,7 @@
 /** The page's state as plain data, and the reducer through which alone it changes. Nothing here touches the document. */
 
 import { nextStepAtLine, openingStep } from "./captions.js";
-import { firstStepAt, keptStep } from "./kept_step.js";
+import { firstStepAt, stepAfterEdit } from "./step_after_edit.js";
 import { isCurrent, isSavedProgram, programText, shownFocus, skippedGap } from "./page_selectors.js";
 import { fixedText, fixOfText, repairedText } from "./repair.js";
 import { wasMadeWith, normalizeSettings, sameSettings } from "./settings.js";
@@ -99,7 +99,7 @@ const TRANSITIONS = {
   liveSwitched: (state, { on }) => (on === state.isLive ? state : { ...state, isLive: on }),
   liveAnswered(state, { source, settings, trace }) {
     if (state.pending || state.text !== source || !sameSettings(state.settings, settings)) return state;
-    const step = firstStepAt(trace, state.cardLine) ?? keptStep(state.opened?.trace ?? null, trace, state.step);
+    const step = firstStepAt(trace, state.cardLine) ?? stepAfterEdit(state.opened?.trace ?? null, trace, state.step);
     return { ...showTrace(state, trace, step), text: trace.program.source, problem: null };
   },
   runRequested: (state) => requestRun(state, "run", { source: state.text }),

@@ -6,7 +6,7 @@ import { loomLabels, sentences, stageLabels, stepHeading } from "./captions.js";
 import { createCurves } from "./curves.js";
 import { createFindingsCard } from "./findings_card.js";
 import { createLoomLoader } from "./loom_loader.js";
-import { onFirstInteraction } from "./presence.js";
+import { onFirstInteraction } from "./first_interaction.js";
 import { hidesFuture } from "./predict/future.js";
 import { createPrinted } from "./printed.js";
 import { createQuestionCard } from "./question_card.js";

@@ -1,6 +1,6 @@
 /** The answer to what a reader asks of a tensor: a card over the findings, and the button on the stage that asks. */
 
-import { codeNodes, element } from "./elements.js";
+import { codeNodes, codeParagraph, element } from "./elements.js";
 import { roleIcon, severityIcon } from "./finding_icons.js";
 import { causeIndex } from "./findings_card.js";
 import { gradientCheckPanel } from "./gradient_check_panel.js";
@@ -117,9 +117,9 @@ export function createQuestionCard({ card, stage }, say, { load, go, light, mark
     away.title = away.ariaLabel = say("answer_close");
     away.addEventListener("click", leave);
     article.append(head, away);
-    if (text.why) article.append(paragraph("finding-why", text.why));
+    if (text.why) article.append(codeParagraph("finding-why", text.why));
     article.append(...listOf(answer, text));
-    if (text.todo) article.append(paragraph("finding-todo", text.todo));
+    if (text.todo) article.append(codeParagraph("finding-todo", text.todo));
     article.append(...checkOf(answer, opened));
     return article;
   }
@@ -231,13 +231,6 @@ function focusedKey(stage) {
     if (found) return `${name}:${found}`;
   }
   return null;
-}
-
-/** @param {string} className @param {string} text */
-function paragraph(className, text) {
-  const made = element("p", className);
-  made.append(...codeNodes(text));
-  return made;
 }
 
 /** The lines for editor and timeline: of a gradient its own parts, else the chain that says why there is none.

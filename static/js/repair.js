@@ -1,6 +1,6 @@
 /** Repairs as a trace offers them, made in the program and in the text that was pasted. */
 
-import { commonLines, movedLine } from "./kept_step.js";
+import { commonLines, movedLine } from "./step_after_edit.js";
 
 /** @typedef {import("./trace.js").Repair} Repair */
 /** @typedef {import("./trace.js").Edit} Edit */

@@ -89,15 +89,15 @@ export function render(node) {
 /** @typedef {{vnode: VNode, el: Element, inner: Drawn[]}} Drawn   an element, with the description that it agrees with, and what is in it */
 
 /** What stands in the elements that were patched. @type {WeakMap<Element, Drawn[]>} */
-const contents = new WeakMap();
+const drawnChildren = new WeakMap();
 
 /** @type {Drawn[]} */
-const NOTHING = [];
+const NO_CHILDREN = [];
 
 /** Rows that left their host and may come back, by name, the longest gone first. @type {WeakMap<Element, Map<string, Drawn>>} */
-const leftRows = new WeakMap();
+const detachedRows = new WeakMap();
 /** So many of them are kept. */
-const MAX_LEFT = 32;
+const MAX_DETACHED = 32;
 
 /**
  * Make the children of `host` agree with `vnodes`. Elements keep their identity by key, or by tag and position, so
@@ -108,13 +108,13 @@ const MAX_LEFT = 32;
  * @param {VNode[]} vnodes
  */
 export function patch(document, host, vnodes) {
-  if (!contents.has(host)) host.addEventListener("mouseover", (event) => showTitle(document, event));
-  contents.set(host, patchChildren(document, host, contents.get(host) ?? NOTHING, vnodes));
+  if (!drawnChildren.has(host)) host.addEventListener("mouseover", (event) => showTitle(document, event));
+  drawnChildren.set(host, patchChildren(document, host, drawnChildren.get(host) ?? NO_CHILDREN, vnodes));
 }
 
 /** @param {Document} document @param {Element} host @param {Drawn[]} before @param {VNode[]} vnodes @returns {Drawn[]} */
 function patchChildren(document, host, before, vnodes) {
-  if (!before.length && !vnodes.length) return NOTHING;
+  if (!before.length && !vnodes.length) return NO_CHILDREN;
   const after = /** @type {Drawn[]} */ (new Array(vnodes.length));
   let at = 0;
   while (at < vnodes.length && at < before.length && isSame(before[at].vnode, vnodes[at])) {
@@ -133,7 +133,7 @@ function patchChildren(document, host, before, vnodes) {
       else host.insertBefore(known.el, next);
       after[k] = update(document, known, vnodes[k]);
     } else {
-      after[k] = returned(document, host, vnodes[k]) ?? create(document, vnodes[k]);
+      after[k] = takeDetached(document, host, vnodes[k]) ?? create(document, vnodes[k]);
       host.insertBefore(after[k].el, next);
     }
   }
@@ -141,9 +141,9 @@ function patchChildren(document, host, before, vnodes) {
 }
 
 /** A row that left its host before, brought up to date. @param {Document} document @param {Element} host @param {VNode} vnode */
-function returned(document, host, vnode) {
-  if (!isRow(vnode)) return null;
-  const left = leftRows.get(host);
+function takeDetached(document, host, vnode) {
+  if (!isCacheable(vnode)) return null;
+  const left = detachedRows.get(host);
   const name = identityOf(vnode, 0);
   const drawn = left?.get(name);
   if (!drawn) return null;
@@ -152,17 +152,17 @@ function returned(document, host, vnode) {
 }
 
 /** Whether it is big enough to be kept where it leaves. @param {VNode} vnode */
-function isRow({ key, attrs }) {
+function isCacheable({ key, attrs }) {
   return key !== null && attrs["data-row"] !== undefined;
 }
 
 /** @param {Element} host @param {string} name @param {Drawn} drawn */
-function keepLeft(host, name, drawn) {
-  const left = leftRows.get(host) ?? new Map();
-  leftRows.set(host, left);
+function cacheDetached(host, name, drawn) {
+  const left = detachedRows.get(host) ?? new Map();
+  detachedRows.set(host, left);
   left.delete(name);
   left.set(name, drawn);
-  if (left.size > MAX_LEFT) left.delete(left.keys().next().value);
+  if (left.size > MAX_DETACHED) left.delete(left.keys().next().value);
 }
 
 /** Removes the elements that have no description any more, from the first that may have none on.
@@ -176,7 +176,7 @@ function removeAbsent(host, before, from, names) {
     if (names.has(name) && !stay.has(name)) stay.set(name, before[k]);
     else {
       before[k].el.remove();
-      if (isRow(before[k].vnode)) keepLeft(host, name, before[k]);
+      if (isCacheable(before[k].vnode)) cacheDetached(host, name, before[k]);
     }
   }
   return stay;

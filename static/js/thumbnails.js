@@ -3,8 +3,8 @@
 import { currentTheme } from "./theme.js";
 
 /** Milliseconds before one that was not there is asked for again; each time longer. */
-const AGAIN = 3000;
-const MAX_TIMES = 4;
+const RETRY_MS = 3000;
+const MAX_RETRIES = 4;
 
 /** Begins to load those in an element: `img[data-thumbnail]`, by their address without the theme. @param {HTMLElement} root */
 export function showThumbnails(root) {
@@ -20,10 +20,10 @@ export function showThumbnails(root) {
 function askAgain(image) {
   image.classList.add("missing");
   const times = Number(image.dataset.times ?? 0) + 1;
-  if (times > MAX_TIMES) return;
+  if (times > MAX_RETRIES) return;
   image.dataset.times = String(times);
   const { src } = image;
   setTimeout(() => {
     if (image.isConnected) image.src = src;
-  }, AGAIN * times);
+  }, RETRY_MS * times);
 }

@@ -32,7 +32,7 @@ export const MARKS = {
 };
 
 /** The name of a step's mark. @param {Step} step @returns {string | null} */
-export function mark(step) {
+export function stepMark(step) {
   const marks = new Set(step.log.map((entry) => (entry.kind === "event" ? EVENTS[entry.event]?.mark : null)));
   return Object.keys(MARKS).find((name) => marks.has(name) || MARKS[name].isOn?.(step)) ?? null;
 }
@@ -49,7 +49,7 @@ export function markedStep(steps, share, near) {
   let best = { step: Math.max(0, Math.min(Math.round(at), last)), rank: names.length };
   const reach = near * Math.max(last, 1);
   for (let i = Math.max(0, Math.ceil(at - reach)); i <= Math.min(last, at + reach); i++) {
-    const name = mark(steps[i]);
+    const name = stepMark(steps[i]);
     const rank = name ? names.indexOf(name) : names.length;
     if (rank < best.rank || (rank === best.rank && Math.abs(i - at) < Math.abs(best.step - at)))
       best = { step: i, rank };
@@ -204,7 +204,7 @@ export function createTimeline(
       slider.max = String(Math.max(count - 1, 0));
       slider.disabled = !count;
       depths = callDepths(steps);
-      marked = new Set(steps.flatMap((step, i) => (mark(step) ? [i] : [])));
+      marked = new Set(steps.flatMap((step, i) => (stepMark(step) ? [i] : [])));
       for (const name of ["first", "previous", "next", "last", "play"]) button(name).disabled = !count;
       draw(marks, steps);
     },
@@ -282,7 +282,7 @@ function draw(host, steps) {
     .join("");
   if (inside) paths.inside = inside;
   steps.forEach((step, i) => {
-    const kind = mark(step);
+    const kind = stepMark(step);
     if (!kind) return;
     const [from, height] = MARKS[kind].shape;
     paths[kind] = `${paths[kind] ?? ""}M${i} ${from}v${height}`;

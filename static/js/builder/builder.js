@@ -1,10 +1,9 @@
 /** The builder: the program as cards, beside the editor and with its history. What the reader does becomes a change of the text. */
 
-import { element } from "../elements.js";
+import { button, element } from "../elements.js";
 import { isCurrent } from "../page_selectors.js";
 import { differs } from "../store.js";
 import { aliveNames } from "./alive_names.js";
-import { button } from "./button.js";
 import { availableCommands, commandOf, keyHints, CARD_MOVES } from "./card_keys.js";
 import { createCardList } from "./card_list.js";
 import { stepOfLine } from "./card_facts.js";
@@ -50,13 +49,13 @@ export async function createBuilder({ host, editor, store, stage }) {
   const list = element("ol", "card-list");
   list.setAttribute("aria-label", say("cards"));
   const bar = element("div", "cards-foot");
-  const addButton = button("card-add", say("card_add_end"), "/", () => add(positionAtEnd(cards.program())));
+  const addButton = button("card-add", say("card_add_end"), () => add(positionAtEnd(cards.program())), { key: "/" });
   const status = element("p", "card-told");
   status.setAttribute("role", "status");
   const toolsAt = element("div", "card-tools-at");
   bar.append(
-    button("quiet card-undo", "↶", "", () => undo(), say("card_undo")),
-    button("quiet card-redo", "↷", "", () => redo(), say("card_redo")),
+    button("quiet card-undo", "↶", () => undo(), { label: say("card_undo") }),
+    button("quiet card-redo", "↷", () => redo(), { label: say("card_redo") }),
     toolsAt,
     keyHints(say),
   );
@@ -135,7 +134,7 @@ export async function createBuilder({ host, editor, store, stage }) {
     label.append(" ", element("code", "", text));
     row.append(
       label,
-      button("quiet", say("card_undo"), "", () => undo()),
+      button("quiet", say("card_undo"), () => undo()),
     );
     cards.insertBelow(item.first - 1, row);
   }

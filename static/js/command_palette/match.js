@@ -13,12 +13,12 @@
 /** @typedef {{name: string, entries: Entry[]}} Group */
 
 /** What the beginning of a word is worth, the inside of one, and letters that stand in order. */
-const AT_WORD = 100;
-const INSIDE = 60;
-const IN_ORDER = 30;
+const WORD_START_SCORE = 100;
+const INSIDE_WORD_SCORE = 60;
+const IN_ORDER_SCORE = 30;
 /** A match that is not seen in the label counts less: of another name, and of the sentence. */
-const OF_NAME = 0.9;
-const OF_NOTE = 0.3;
+const NAME_WEIGHT = 0.9;
+const NOTE_WEIGHT = 0.3;
 
 /** How well a text matches a query, each word of it; 0: not at all. @param {string} query @param {string} text @returns {number} */
 export function score(query, text) {
@@ -32,17 +32,17 @@ export function score(query, text) {
     sum += value;
   }
   const isWhole = whole === words.join(" ");
-  return sum / words.length - Math.min(whole.length, 80) / 20 + (isWhole ? AT_WORD : 0);
+  return sum / words.length - Math.min(whole.length, 80) / 20 + (isWhole ? WORD_START_SCORE : 0);
 }
 
 /** @param {string} word @param {string} text both in small letters */
 function wordScore(word, text) {
   let inside = -1;
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
-    if (at === 0 || !/[\p{L}\p{N}]/u.test(text[at - 1])) return AT_WORD - Math.min(at, 40) / 4;
+    if (at === 0 || !/[\p{L}\p{N}]/u.test(text[at - 1])) return WORD_START_SCORE - Math.min(at, 40) / 4;
     if (inside < 0) inside = at;
   }
-  if (inside >= 0) return INSIDE - Math.min(inside, 40) / 4;
+  if (inside >= 0) return INSIDE_WORD_SCORE - Math.min(inside, 40) / 4;
   return scoreInOrder(word, text);
 }
 
@@ -57,15 +57,15 @@ function scoreInOrder(word, text) {
       if (at < 0) return best;
     }
     const gaps = at - start + 1 - word.length;
-    if (gaps <= word.length * 2) best = Math.max(best, IN_ORDER - gaps);
+    if (gaps <= word.length * 2) best = Math.max(best, IN_ORDER_SCORE - gaps);
   }
   return best;
 }
 
 /** @param {string} query @param {Entry} entry */
 export function entryScore(query, { label, names = [], note = "" }) {
-  const inNote = note.toLowerCase().includes(query.trim().toLowerCase()) ? AT_WORD * OF_NOTE : 0;
-  return Math.max(score(query, label), ...names.map((name) => score(query, name) * OF_NAME), inNote);
+  const inNote = note.toLowerCase().includes(query.trim().toLowerCase()) ? WORD_START_SCORE * NOTE_WEIGHT : 0;
+  return Math.max(score(query, label), ...names.map((name) => score(query, name) * NAME_WEIGHT), inNote);
 }
 
 /** The groups that a query finds, the one with the best hit first, and in each the best hits first; all in their order where nothing is asked.

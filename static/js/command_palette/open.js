@@ -24,9 +24,9 @@ export async function startPalette({ registry, program, state }) {
     if (program.cards.insert(operation)) return;
     try {
       const problem = await insertOperation(operation, program.editor, state());
-      if (problem !== null) palette.tell(say("palette_not_inserted", { message: problem }));
+      if (problem !== null) palette.showProblem(say("palette_not_inserted", { message: problem }));
     } catch {
-      palette.tell(say("palette_failed"));
+      palette.showProblem(say("palette_failed"));
     }
   }
 
@@ -43,7 +43,7 @@ export async function startPalette({ registry, program, state }) {
       lists = await loadLists(language);
       palette.extend(groups());
     } catch {
-      palette.tell(say("palette_failed"));
+      palette.showProblem(say("palette_failed"));
     }
   }
 

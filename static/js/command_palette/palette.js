@@ -153,7 +153,7 @@ export function createPalette(say) {
       select(listed.findIndex(({ entry }) => entry.id === id));
     },
     /** Says why nothing was done, with the search as it was. @param {string} text */
-    tell(text) {
+    showProblem(text) {
       if (!dialog.open) dialog.showModal();
       problem.textContent = text;
       problem.hidden = false;

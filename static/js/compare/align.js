@@ -71,12 +71,12 @@ function pairReplaced([left, right], [leftTexts, rightTexts]) {
   const best = Array.from({ length: left.length + 1 }, () => new Array(right.length + 1).fill(0));
   for (let a = left.length - 1; a >= 0; a--)
     for (let b = right.length - 1; b >= 0; b--)
-      best[a][b] = Math.max(best[a + 1][b], best[a][b + 1], likeness(words[0][a], words[1][b]) + best[a + 1][b + 1]);
+      best[a][b] = Math.max(best[a + 1][b], best[a][b + 1], similarity(words[0][a], words[1][b]) + best[a + 1][b + 1]);
   /** @type {Pair[]} */
   const pairs = [];
   let [a, b] = [0, 0];
   while (a < left.length || b < right.length) {
-    const alike = a < left.length && b < right.length ? likeness(words[0][a], words[1][b]) : 0;
+    const alike = a < left.length && b < right.length ? similarity(words[0][a], words[1][b]) : 0;
     if (alike > 0 && best[a][b] === alike + best[a + 1][b + 1]) pairs.push({ left: left[a++], right: right[b++] });
     else if (b >= right.length || (a < left.length && best[a][b] === best[a + 1][b]))
       pairs.push({ left: left[a++], right: null });
@@ -92,7 +92,7 @@ function wordsOf(text) {
 
 /** How alike two statements are, from 0 to 2: by their words, and by what they assign to; 0 for less than a third.
  * @param {string[]} a @param {string[]} b */
-function likeness(a, b) {
+function similarity(a, b) {
   const left = new Set(a);
   const right = new Set(b);
   const common = [...left].filter((word) => right.has(word)).length;

@@ -118,15 +118,17 @@ const lastCompared = new WeakMap();
 function differingProperties(a, b) {
   const last = lastCompared.get(a.own);
   const own =
-    last?.other === b.own ? last.properties : OWN.filter((property) => !isSameFact(a.own[property], b.own[property]));
+    last?.other === b.own
+      ? last.properties
+      : OWN_PROPERTIES.filter((property) => !isSameFact(a.own[property], b.own[property]));
   if (last?.other !== b.own) lastCompared.set(a.own, { other: b.own, properties: own });
-  const shared = SHARED.filter((property) => !isSameFact(a.shared[property], b.shared[property]));
+  const shared = SHARING_PROPERTIES.filter((property) => !isSameFact(a.shared[property], b.shared[property]));
   return shared.length ? PROPERTIES.filter((property) => own.includes(property) || shared.includes(property)) : own;
 }
 
 /** @type {Property[]} */
-const SHARED = ["memory", "counter", "base"];
-const OWN = PROPERTIES.filter((property) => !SHARED.includes(property));
+const SHARING_PROPERTIES = ["memory", "counter", "base"];
+const OWN_PROPERTIES = PROPERTIES.filter((property) => !SHARING_PROPERTIES.includes(property));
 
 /** @param {Fact | undefined} was @param {Fact | undefined} is */
 function isSameFact(was, is) {
@@ -139,7 +141,7 @@ function withoutRepeatedSharing(differences) {
   const otherType = new Set(differences.filter(({ property }) => property === "type").map(({ name }) => name));
   /** @type {Record<string, Set<string>>} names whose change of sharing is in the list */
   const compared = { memory: new Set(), counter: new Set() };
-  const isEcho = (/** @type {Omit<Difference, "from" | "to">} */ { name, property, left, right }) => {
+  const isImplied = (/** @type {Omit<Difference, "from" | "to">} */ { name, property, left, right }) => {
     if (otherType.has(name)) return property !== "type" && (!left || !right);
     const partners = compared[property];
     if (!partners) return false;
@@ -151,7 +153,7 @@ function withoutRepeatedSharing(differences) {
     return false;
   };
   const order = [...differences].reverse();
-  const kept = new Set(order.filter((difference) => !isEcho(difference)));
+  const kept = new Set(order.filter((difference) => !isImplied(difference)));
   return differences.filter((difference) => kept.has(difference));
 }
 

@@ -6,7 +6,7 @@ import { drawnAs } from "./drawn_as.js";
 
 /** Pixels around what is framed, and the least distance between two numbers. */
 const MARGIN = 3;
-const APART = 18;
+const NUMBER_SPACING = 18;
 
 /**
  * @param {HTMLElement} host of a stage
@@ -37,7 +37,8 @@ export function createDifferenceMarks(host) {
         if (bottom - top < 6 || right - left < 6) continue;
         const at = { x: left - frame.left - MARGIN, y: top - frame.top - MARGIN };
         frames.push(frameElement(at, right - left + 2 * MARGIN, bottom - top + 2 * MARGIN));
-        while (numbers.some(({ x, y }) => Math.abs(x - at.x) < APART && Math.abs(y - at.y) < APART)) at.x += APART;
+        while (numbers.some(({ x, y }) => Math.abs(x - at.x) < NUMBER_SPACING && Math.abs(y - at.y) < NUMBER_SPACING))
+          at.x += NUMBER_SPACING;
         numbers.push({ ...at });
         frames.push(numberElement(at, number));
       }

@@ -51,9 +51,9 @@ export function namedFacts(opened, step) {
   /** @type {Map<string, Named>} */
   const named = new Map();
   const sharing = {
-    memory: groups(handles, (uid) => findHandle(entities, uid)?.storage),
-    counter: groups(handles, (uid) => findHandle(entities, uid)?.counter),
-    byUid: groups(handles, (uid) => uid),
+    memory: groupNames(handles, (uid) => findHandle(entities, uid)?.storage),
+    counter: groupNames(handles, (uid) => findHandle(entities, uid)?.counter),
+    byUid: groupNames(handles, (uid) => uid),
   };
   for (const [name, uid] of handles) {
     const handle = /** @type {Handle} */ (findHandle(entities, uid));
@@ -62,7 +62,7 @@ export function namedFacts(opened, step) {
   for (const entity of entities.values())
     if (entity.kind === "frame")
       for (const [name, value] of entity.vars)
-        addPlain(named, entity.caller ? `${entity.name}: ${name}` : name, value, entities);
+        addValue(named, entity.caller ? `${entity.name}: ${name}` : name, value, entities);
   return named;
 }
 
@@ -73,16 +73,16 @@ function add(map, name, uid) {
 
 /** A variable that is no tensor: its value, or the type of the object. @param {Map<string, Named>} named @param {string} name
  * @param {Value} value @param {Entities} entities */
-function addPlain(named, name, value, entities) {
+function addValue(named, name, value, entities) {
   if (named.has(name)) return;
   if (value !== null && typeof value === "object" && "ref" in value) {
     const object = find(entities, value.ref, "object");
-    if (object) named.set(name, { uid: value.ref, own: { type: fact(lengthText(object)) }, shared: NOTHING });
+    if (object) named.set(name, { uid: value.ref, own: { type: fact(lengthText(object)) }, shared: NO_FACTS });
   } else if (value !== null && typeof value === "object" && "py" in value) {
-    named.set(name, { uid: null, own: { type: fact(value.py) }, shared: NOTHING });
+    named.set(name, { uid: null, own: { type: fact(value.py) }, shared: NO_FACTS });
   } else {
     const values = { text: valueText(value, 40), key: wireText(value) };
-    named.set(name, { uid: null, own: { values }, shared: NOTHING });
+    named.set(name, { uid: null, own: { values }, shared: NO_FACTS });
   }
 }
 
@@ -92,9 +92,9 @@ function lengthText({ type = "object", len }) {
 }
 
 /** @type {Facts} */
-const NOTHING = {};
+const NO_FACTS = {};
 /** @type {Fact} nobody else */
-const ALONE = { text: "", key: "" };
+const SHARED_WITH_NONE = { text: "", key: "" };
 
 /** @param {string} text @returns {Fact} */
 function fact(text) {
@@ -103,7 +103,7 @@ function fact(text) {
 
 /** The names of the same thing, by the thing. @param {Map<string, string>} handles uids by name
  * @param {(uid: string) => string | null | undefined} thing @returns {Map<string, string[]>} */
-function groups(handles, thing) {
+function groupNames(handles, thing) {
   /** @type {Map<string, string[]>} */
   const members = new Map();
   for (const [name, uid] of handles) {
@@ -169,11 +169,11 @@ function valuesFact(entities, handle) {
  * @param {{memory: Map<string, string[]>, counter: Map<string, string[]>, byUid: Map<string, string[]>}} sharing @returns {Facts} */
 function sharedFacts(name, handle, { memory, counter, byUid }) {
   const others = (/** @type {string[] | undefined} */ group) =>
-    group && group.length > 1 ? fact(group.filter((other) => other !== name).join(", ")) : ALONE;
+    group && group.length > 1 ? fact(group.filter((other) => other !== name).join(", ")) : SHARED_WITH_NONE;
   /** @type {Facts} */
   const facts = {};
   if (handle.storage) facts.memory = others(memory.get(handle.storage));
   if (handle.counter) facts.counter = others(counter.get(handle.counter));
-  if (handle.kind === "tensor") facts.base = handle.base ? fact(byUid.get(handle.base)?.[0] ?? "…") : ALONE;
+  if (handle.kind === "tensor") facts.base = handle.base ? fact(byUid.get(handle.base)?.[0] ?? "…") : SHARED_WITH_NONE;
   return facts;
 }

@@ -22,7 +22,8 @@ export function predicate({ property, left, right }, say) {
   const is = right?.text ?? "";
   const code = { left: `\`${was}\``, right: `\`${is}\`` };
   if (property === "exists") return say(left ? "compare.only_left" : "compare.only_right");
-  if (property === "memory" || property === "counter" || property === "base") return sharing(property, was, is, say);
+  if (property === "memory" || property === "counter" || property === "base")
+    return sharingText(property, was, is, say);
   if (property === "requires_grad" || property === "leaf")
     return say(`compare.${property}_${is === "True" ? "true" : "false"}`);
   if (was === is || !left || !right) return say("compare.values_unknown");
@@ -30,13 +31,13 @@ export function predicate({ property, left, right }, say) {
 }
 
 /** @param {"memory" | "counter" | "base" | "memory_and_counter"} what @param {string} was names by comma @param {string} is @param {Say} say */
-function sharing(what, was, is, say) {
+function sharingText(what, was, is, say) {
   const key = is === "" ? "own" : was === "" ? "shared" : "other";
-  return say(`compare.${what}_${key}`, { left: names(was), right: names(is) });
+  return say(`compare.${what}_${key}`, { left: quoteNames(was), right: quoteNames(is) });
 }
 
 /** @param {string} list by comma */
-function names(list) {
+function quoteNames(list) {
   return list
     .split(", ")
     .filter(Boolean)
@@ -61,7 +62,7 @@ function predicatesOf(changes, say) {
   return changes.flatMap((change) => {
     if (change === counter) return [];
     if (change !== memory) return [predicate(change, say)];
-    return [sharing("memory_and_counter", memory.left?.text ?? "", memory.right?.text ?? "", say)];
+    return [sharingText("memory_and_counter", memory.left?.text ?? "", memory.right?.text ?? "", say)];
   });
 }
 

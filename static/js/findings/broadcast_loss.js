@@ -8,10 +8,10 @@ import { shapeText } from "./operands.js";
 /** @typedef {import("./scan.js").Operation} Operation */
 /** @typedef {import("../entities.js").Handle} Handle */
 
-const PAIRING = new Set(["aten::sub.Tensor", "aten::broadcast_tensors"]);
+const PAIRING_OPERATIONS = new Set(["aten::sub.Tensor", "aten::broadcast_tensors"]);
 const LOSS = /^aten::(?:\w+_loss\b|pow|square|abs|mul|huber)/;
 /** A program that adds the dimension itself means the table. */
-const MEANT = /unsqueeze|view|reshape|index|select|slice|expand/;
+const INTENDED = /unsqueeze|view|reshape|index|select|slice|expand/;
 /** So many steps after a difference its square or the like is looked for. */
 const MAX_STEPS = 3;
 
@@ -22,7 +22,7 @@ export function broadcastLoss(facts) {
   const out = new Map();
   for (let step = 0; step < facts.steps.length; step++)
     for (const entry of facts.steps[step].log) {
-      if (entry.kind !== "op" || !PAIRING.has(entry.name) || entry.inputs.length !== 2) continue;
+      if (entry.kind !== "op" || !PAIRING_OPERATIONS.has(entry.name) || entry.inputs.length !== 2) continue;
       if (!entry.requires_grad.some(Boolean) || out.has(facts.steps[step].line)) continue;
       const pair = columnAndRow(facts, entry.inputs, step);
       if (pair && becomesLoss(facts, entry.outputs, step))
@@ -39,7 +39,7 @@ function columnAndRow(facts, inputs, step) {
     const [size, width] = tall?.shape ?? [];
     if (tall?.shape?.length !== 2 || width !== 1 || size < 2) continue;
     if (flat?.shape?.length !== 1 || flat.shape[0] !== size || tall.requires_grad === flat.requires_grad) continue;
-    if (!MEANT.test(facts.producer(column)?.name ?? "")) return { column, row, size };
+    if (!INTENDED.test(facts.producer(column)?.name ?? "")) return { column, row, size };
   }
   return null;
 }

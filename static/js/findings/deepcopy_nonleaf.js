@@ -1,6 +1,6 @@
 /** `deepcopy` met a tensor that was computed from others: where it was made, and through what it was reached. */
 
-import { mentions } from "./expressions.js";
+import { findMentions } from "./expressions.js";
 import { fix, link, namesOf } from "./finding.js";
 
 /** @typedef {import("./run_facts.js").RunFacts} RunFacts */
@@ -11,7 +11,7 @@ const MESSAGE = /Only Tensors created explicitly by the user.*support the deepco
 export function deepcopyNonleaf(facts) {
   if (!MESSAGE.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
-  const copied = mentions(facts, step).filter(({ uid }) => "to".includes(uid[0]));
+  const copied = findMentions(facts, step).filter(({ uid }) => "to".includes(uid[0]));
   const direct = copied.find(({ uid }) => uid[0] === "t" && isResult(facts, uid, step));
   const inner = direct
     ? null

@@ -25,14 +25,14 @@ export function dtypeMismatch(facts) {
       : undefined;
   const a = index ?? operands.find((operand) => !isParameter(operand)) ?? operands[0];
   const b = index ? undefined : operands.find(({ dtype }) => dtype !== a.dtype);
-  const odd = b ? oddOne(a, b) : a;
+  const odd = b ? operandToConvert(a, b) : a;
   const other = b ? (odd === a ? b : a) : null;
   const all = {
     x: odd.name,
     x_dtype: odd.dtype,
     y: other?.name ?? "",
     y_dtype: other?.dtype ?? "",
-    wanted: wantedDtype(facts.error.message, other),
+    wanted: requiredDtype(facts.error.message, other),
     op: op ? operationName(op.name) : "",
     code: facts.codeFact(step),
     message: facts.error.message.split("\n")[0],
@@ -58,7 +58,7 @@ export function dtypeMismatch(facts) {
       fixes: [
         fix("convert", facts.place(step), {
           name: facts.nameText(odd.uid, step) ?? "",
-          dtype: wantedDtype(facts.error.message, other),
+          dtype: requiredDtype(facts.error.message, other),
         }),
         fix("out_of_place", facts.place(step)),
       ],
@@ -74,13 +74,13 @@ function isParameter({ name }) {
 
 /** The operand that a reader would convert: the one that is no parameter, and of two the one that is not float32.
  * @param {Operand} a @param {Operand} b */
-function oddOne(a, b) {
+function operandToConvert(a, b) {
   if (isParameter(a) !== isParameter(b)) return isParameter(a) ? b : a;
   return a.dtype === "float32" ? b : a;
 }
 
 /** @param {string} message @param {Operand | null} other */
-function wantedDtype(message, other) {
+function requiredDtype(message, other) {
   if (/int64 for index/.test(message)) return "long";
   if (
     /Long/.test(message) &&

@@ -23,8 +23,8 @@ export function expandedInplace(facts) {
     y,
     expand: first ? operationName(first.op.name) : "expand",
     write: operationName(op.name),
-    elements: numberOf(whole.shape ?? []),
-    cells: numberOf((whole.shape ?? []).filter((_, k) => whole.stride?.[k] !== 0)),
+    elements: elementCount(whole.shape ?? []),
+    cells: elementCount((whole.shape ?? []).filter((_, k) => whole.stride?.[k] !== 0)),
     made_line: facts.place(made).line,
   };
   const chain = [link(facts.place(made), "shares", { ...all, code: facts.codeFact(made) }, [target])];
@@ -47,6 +47,6 @@ export function expandedInplace(facts) {
 }
 
 /** @param {number[]} sizes */
-function numberOf(sizes) {
+function elementCount(sizes) {
   return sizes.reduce((product, size) => product * size, 1);
 }

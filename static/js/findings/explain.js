@@ -21,10 +21,10 @@ export function explain(opened) {
 /** What the recording found when it began was not made by its first step: no finding has its cause there, no chain begins there.
  * @param {Finding[]} found @param {import("../trace.js").Step[]} steps */
 function withoutUnknownPast(found, steps) {
-  const isPast = (/** @type {{step: number}} */ { step }) => steps[step]?.kind === "begin";
+  const isBeforeRecording = (/** @type {{step: number}} */ { step }) => steps[step]?.kind === "begin";
   return found
-    .filter(({ cause }) => !isPast(cause))
-    .map((finding) => ({ ...finding, chain: finding.chain.filter((link) => !isPast(link)) }));
+    .filter(({ cause }) => !isBeforeRecording(cause))
+    .map((finding) => ({ ...finding, chain: finding.chain.filter((link) => !isBeforeRecording(link)) }));
 }
 
 /** @param {import("../trace.js").Trace} trace @returns {Finding[]} */

@@ -9,7 +9,7 @@ const STRING = /'[^'\n]*'|"[^"\n]*"/g;
 /** What of the program a text mentions, in order, each by the longest path that leads to a known thing.
  * @param {RunFacts} facts @param {number} step whose names count, with those before it @param {string} [text] the step's own
  * statement by default @returns {Mention[]} */
-export function mentions(facts, step, text = facts.code(step)) {
+export function findMentions(facts, step, text = facts.code(step)) {
   const known = namesAt(facts, step);
   /** @type {Mention[]} */
   const out = [];
@@ -27,7 +27,7 @@ export function mentions(facts, step, text = facts.code(step)) {
 
 /** The tensors among what a text mentions. @param {RunFacts} facts @param {number} step @param {string} [text] @returns {Mention[]} */
 export function mentionedTensors(facts, step, text) {
-  return mentions(facts, step, text).filter(({ uid }) => uid[0] === "t");
+  return findMentions(facts, step, text).filter(({ uid }) => uid[0] === "t");
 }
 
 /** The thing that a method of a statement is called on: `y` of `y.backward()`; null where the text does not say.

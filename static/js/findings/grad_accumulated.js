@@ -19,11 +19,11 @@ const MAX_NAMES = 8;
 export function gradAccumulated(facts) {
   const again = facts.events("grad_accumulated").filter(({ first }) => !first);
   const tensors = [...new Set(again.map(({ tensor }) => tensor))];
-  const skipped = tensors.length ? unseenResets(facts) : [];
+  const skipped = tensors.length ? possibleResets(facts) : [];
   /** @type {Map<string, {diagnosis: Diagnosis, uids: string[]}>} */
   const out = new Map();
   for (const uid of tensors) {
-    const pattern = staleSum(momentsOf(facts, uid, skipped));
+    const pattern = findStaleSum(gradMoments(facts, uid, skipped));
     if (!pattern) continue;
     const key = `${facts.steps[pattern.again].line} ${pattern.used ? "used" : "read"}`;
     const known = out.get(key);
@@ -39,20 +39,20 @@ export function gradAccumulated(facts) {
 /** @param {RunFacts} facts @param {string} uid @param {Pattern} pattern @returns {Diagnosis} */
 function diagnosisOf(facts, uid, { first, between, again, used, effect }) {
   const x = facts.name(uid, again);
-  const added = (/** @type {number} */ step) =>
+  const additionLink = (/** @type {number} */ step) =>
     link(facts.place(step), "gradient", { x, grad: gradName(x), code: facts.codeFact(step) }, [
       uid,
       gradOf(facts, uid, step),
     ]);
   const role = used ? "written" : "read";
-  const uses = (/** @type {number} */ step) =>
+  const useLink = (/** @type {number} */ step) =>
     link(facts.place(step), role, { x, grad: gradName(x), code: facts.codeFact(step) }, [uid]);
   const isLoop = facts.steps[first].stmt === facts.steps[again].stmt;
   return {
     variant: `${used ? "used" : "read"}${isLoop ? "_loop" : ""}`,
     severity: used ? "warning" : "note",
     cause: facts.place(again),
-    chain: [added(first), uses(between), added(again), uses(effect)],
+    chain: [additionLink(first), useLink(between), additionLink(again), useLink(effect)],
     names: namesOf(x),
     facts: {
       x,
@@ -80,7 +80,7 @@ function gradOf(facts, uid, step) {
 }
 
 /** Steps before which iterations of a loop were not recorded: a reset may lie among them. @param {RunFacts} facts @returns {Moment[]} */
-function unseenResets({ steps }) {
+function possibleResets({ steps }) {
   return steps.flatMap(({ skipped }, step) => (skipped ? [{ step, what: "reset" }] : []));
 }
 
@@ -91,7 +91,7 @@ function added(step) {
 
 /** What became of a tensor and its `.grad`, in order. @param {RunFacts} facts @param {string} uid @param {Moment[]} skipped
  * @returns {Moment[]} */
-function momentsOf(facts, uid, skipped) {
+function gradMoments(facts, uid, skipped) {
   const history = tensorHistory(facts);
   /** @type {Moment[]} */
   const moments = [...skipped, ...additionsTo(facts, uid).map(({ step }) => added(step))];
@@ -113,7 +113,7 @@ function momentsOf(facts, uid, skipped) {
  * added up on purpose, and from those of another loss that are thrown away.
  * @param {Moment[]} moments @returns {Pattern | null}
  */
-function staleSum(moments) {
+function findStaleSum(moments) {
   let best = null;
   for (const use of /** @type {const} */ (["updated", "read"])) {
     let [first, between, again] = [-1, -1, -1];

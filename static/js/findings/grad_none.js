@@ -20,10 +20,10 @@ const MAX_FINDINGS = 12;
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function gradNone(facts) {
-  const explained = raisedByNone(facts);
+  const explained = errorFromNone(facts);
   /** @type {Map<string, Diagnosis>} */
-  const out = new Map(givenToOptimizer(facts).map((diagnosis) => ["optimizer", diagnosis]));
-  for (const interest of [...updates(facts), ...readings(facts)]) {
+  const out = new Map(nonLeafInOptimizer(facts).map((diagnosis) => ["optimizer", diagnosis]));
+  for (const interest of [...stepsWithoutGradient(facts), ...readsOfNone(facts)]) {
     if (out.size >= MAX_FINDINGS) break;
     const reason = reasonFor(facts, interest.uid, interest.step);
     if (!reason) continue;
@@ -97,7 +97,7 @@ function readerName(facts, { uid, path, step }) {
 }
 
 /** The statement that raised because a `.grad` is None. @param {RunFacts} facts */
-function raisedByNone({ error, steps }) {
+function errorFromNone({ error, steps }) {
   if (!error || !/NoneType|must be Tensor, not None/.test(error.message)) return null;
   if (!["AttributeError", "TypeError"].includes(error.type)) return null;
   return steps[error.step]?.stmt ?? null;
@@ -105,7 +105,7 @@ function raisedByNone({ error, steps }) {
 
 /** An optimizer was given a tensor that keeps no `.grad`, as it is the result of an operation: it takes leaves only.
  * @param {RunFacts} facts @returns {Diagnosis[]} */
-function givenToOptimizer(facts) {
+function nonLeafInOptimizer(facts) {
   if (!/can't optimize a non-leaf/.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
   const isResult = (/** @type {string} */ uid) => facts.tensor(uid, step)?.leaf === false;
@@ -140,7 +140,7 @@ function isNamedInStatement(facts, uid, step) {
 }
 
 /** Where the program reads a `.grad` that is None. @param {RunFacts} facts @returns {Interest[]} */
-function readings(facts) {
+function readsOfNone(facts) {
   const history = tensorHistory(facts);
   return gradReadings(facts)
     .filter(({ uid, step }) => !history.value(uid, "grad", Math.max(0, step - 1)) && !history.value(uid, "grad", step))
@@ -148,7 +148,7 @@ function readings(facts) {
 }
 
 /** Steps of optimizers whose tensors have no `.grad` at all, though a backward has run. @param {RunFacts} facts @returns {Interest[]} */
-function updates(facts) {
+function stepsWithoutGradient(facts) {
   const history = tensorHistory(facts);
   return [...optimizersOf(facts).values()].flatMap(({ uid, steps }) => {
     const step = steps.at(-1);

@@ -28,13 +28,13 @@ export function reasonFor(facts, uid, step) {
   if (history.value(uid, "leaf", step) === false && !tensor.retains_grad) return notALeaf(facts, uid, step);
   if (!history.value(uid, "requires_grad", step)) return gradientNotRequired(facts, uid, step);
   const lost = history.changes(uid, "grad").findLast((change) => change.step <= step && change.value === null);
-  if (lost && history.value(uid, "grad", lost.step - 1)) return reset(facts, uid, lost.step);
+  if (lost && history.value(uid, "grad", lost.step - 1)) return resetReason(facts, uid, lost.step);
   return notReached(facts, uid, step);
 }
 
 /** @param {RunFacts} facts @param {string} uid @param {number} step @returns {Reason} */
 function notALeaf(facts, uid, step) {
-  const made = changeOf(facts, uid, "grad_fn", step);
+  const made = lastChangeOf(facts, uid, "grad_fn", step);
   const x = facts.name(uid, step);
   const node = /** @type {string | null} */ (tensorHistory(facts).value(uid, "grad_fn", step));
   const op = facts.producer(uid);
@@ -63,14 +63,14 @@ function notALeaf(facts, uid, step) {
 /** The leaf that a name meant before it came to mean this tensor, which was computed from it.
  * @param {RunFacts} facts @param {string} uid @param {number} step of the change @returns {string | null} */
 function leafBefore(facts, uid, step) {
-  const before = formerMeaning(facts, uid, step);
+  const before = previousMeaning(facts, uid, step);
   if (!before || tensorHistory(facts).value(before, "leaf", step) !== true) return null;
   return tensorHistory(facts).value(before, "requires_grad", step) ? before : null;
 }
 
 /** The tensor that a name of this one meant until the step that gave it the name. @param {RunFacts} facts @param {string} uid
  * @param {number} step @returns {string | null} */
-function formerMeaning(facts, uid, step) {
+function previousMeaning(facts, uid, step) {
   for (const { name, frame, step: bound } of facts.scan.bindings.get(uid) ?? []) {
     const former = (facts.scan.meanings.get(`${frame}/${name}`) ?? []).findLast((meaning) => meaning.step < bound);
     if (bound >= step && former?.uid[0] === "t" && former.uid !== uid) return former.uid;
@@ -85,12 +85,12 @@ function gradientNotRequired(facts, uid, step) {
   const x = facts.name(uid, step);
   const wanted = history.changes(uid, "requires_grad").findLast(({ value, step: at }) => value && at <= step);
   if (wanted) {
-    const frozen = changeOf(facts, uid, "requires_grad", step);
+    const frozen = lastChangeOf(facts, uid, "requires_grad", step);
     const chain = [link(facts.place(frozen), "cut", { x, code: facts.codeFact(frozen) }, [uid])];
     return { variant: "frozen", severity: "note", cause: frozen, chain, facts: {}, fixes: [] };
   }
   const source = cutSource(facts, uid);
-  const former = formerMeaning(facts, uid, birth);
+  const former = previousMeaning(facts, uid, birth);
   const made = link(facts.place(birth), source ? "cut" : "made", { x, code: facts.codeFact(birth) }, [uid, source]);
   if (former && history.value(former, "requires_grad", birth)) {
     const before = link(facts.place(facts.birth(former)), "made", { x }, [former]);
@@ -126,7 +126,7 @@ function cutSource(facts, uid) {
 }
 
 /** @param {RunFacts} facts @param {string} uid @param {number} at @returns {Reason} */
-function reset(facts, uid, at) {
+function resetReason(facts, uid, at) {
   const x = facts.name(uid, at);
   const accumulated = facts.events("grad_accumulated").findLast(({ tensor, step }) => tensor === uid && step < at);
   const chain = [
@@ -164,10 +164,10 @@ function notReached(facts, uid, step) {
   const loss = facts.name(call.roots[0], call.step);
   if (call.inputs.length && !call.inputs.includes(uid))
     return { variant: "inputs", severity: "note", cause: call.step, chain: [made, starts], facts: { loss }, fixes: [] };
-  const refused = sentNothing(facts, uid, call);
+  const refused = nodeThatSentNothing(facts, uid, call);
   if (refused) return returnedNone(facts, x, refused, [made, starts]);
   const way = dataflow(facts).shortestPath(uid, call.roots, call.step);
-  if (way) return cutOnTheWay(facts, x, way, [made, starts], loss) ?? requiredLate(facts, uid, way, [made, starts]);
+  if (way) return cutOnTheWay(facts, x, way, [made, starts], loss) ?? requiredTooLate(facts, uid, way, [made, starts]);
   const lost = valueLost(facts, uid, call.step);
   if (lost) return { ...lost, chain: [made, ...lost.chain, starts], facts: { ...lost.facts, loss } };
   const other = replacedBy(facts, uid, call);
@@ -222,7 +222,7 @@ function arrivesLater(facts, uid, call, step) {
 
 /** A node that a backward ran and that sent nothing on to a leaf. @param {RunFacts} facts @param {string} uid
  * @param {import("./scan.js").BackwardCall} call @returns {{node: string, step: number} | null} */
-function sentNothing(facts, uid, call) {
+function nodeThatSentNothing(facts, uid, call) {
   for (const leaf of facts.index.accumulatorsOf(uid, call.step))
     for (const { node, edge } of facts.index.edgesInto(leaf, call.step)) {
       const step = facts.index.visitsOf.get(node)?.find((at) => facts.steps[at].visit?.backward === call.uid);
@@ -284,7 +284,7 @@ function cutOnTheWay(facts, x, way, [made, starts], loss) {
 
 /** A leaf that requires grad only since it was used: what was computed before knows nothing of it. @param {RunFacts} facts
  * @param {string} uid @param {Edge[]} way @param {[Link, Link]} ends @returns {Reason | null} */
-function requiredLate(facts, uid, way, [made, starts]) {
+function requiredTooLate(facts, uid, way, [made, starts]) {
   const required = tensorHistory(facts)
     .changes(uid, "requires_grad")
     .find(({ value, step }) => value === true && step > way[0].step);
@@ -325,7 +325,7 @@ function lastBackward(facts, step) {
 
 /** The step at which a field last became what it is at a step. @param {RunFacts} facts @param {string} uid
  * @param {import("./tensor_history.js").Field} field @param {number} step */
-function changeOf(facts, uid, field, step) {
+function lastChangeOf(facts, uid, field, step) {
   return (
     tensorHistory(facts)
       .changes(uid, field)

@@ -32,7 +32,7 @@ function growingNames(facts) {
   const out = new Map();
   for (const [name, meanings] of [...variables(facts), ...attributes(facts)]) {
     if (meanings.length + 1 < FEWEST_ITERATIONS && !meanings.some(({ uid }) => changesNode(facts, uid))) continue;
-    const chain = longestChain(facts, holdingsOf(facts, meanings));
+    const chain = longestChain(facts, valuesOverTime(facts, meanings));
     if (!chain || chain.holdings.length < FEWEST_ITERATIONS) continue;
     const diagnosis = diagnosisOfChain(facts, name, chain);
     if (!diagnosis) continue;
@@ -68,7 +68,7 @@ function changesNode(facts, uid) {
 
 /** What a name meant, one after the other; a value that has no history ends a chain. @param {RunFacts} facts
  * @param {Meaning[]} meanings @returns {Holding[]} */
-function holdingsOf(facts, meanings) {
+function valuesOverTime(facts, meanings) {
   const history = tensorHistory(facts);
   return meanings.flatMap(({ uid, step }, k) => {
     if (uid[0] !== "t") return { step, uid, node: "" };
@@ -188,7 +188,7 @@ function diagnosisOfList(facts, items) {
   });
   const last = items[items.length - 1];
   const alive = kept.filter(({ uid }) => (facts.index.lives.get(uid)?.death ?? -1) >= last.step);
-  if (!facts.backwards.length) return neverWalked(facts, items);
+  if (!facts.backwards.length) return listWithoutBackward(facts, items);
   if (backwards.size < FEWEST_ITERATIONS || alive.length < FEWEST_ITERATIONS) return null;
   const name = facts.nameText(last.list, last.step);
   if (!name) return null;
@@ -200,7 +200,7 @@ function diagnosisOfList(facts, items) {
 
 /** A list of results with their graphs, in a program that asks for no gradient at all: an evaluation that records.
  * @param {RunFacts} facts @param {{list: string, uid: string, step: number}[]} items @returns {Diagnosis | null} */
-function neverWalked(facts, items) {
+function listWithoutBackward(facts, items) {
   const last = items[items.length - 1];
   const history = tensorHistory(facts);
   const holdings = items.flatMap(({ uid, step }) => {

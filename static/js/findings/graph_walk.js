@@ -63,7 +63,7 @@ export function originOf(facts, uid, step) {
 /** The tensors that one was made of, each with the cut between, if there is one. @param {RunFacts} facts @param {string} uid @param {number} step
  * @returns {{from: string, cut: Cut | null}[]} */
 function sourcesOf(facts, uid, step) {
-  const cuts = cutsInto(facts).get(uid) ?? [];
+  const cuts = cutsByResult(facts).get(uid) ?? [];
   /** @type {{from: string, cut: Cut | null}[]} */
   const out = cuts.map((cut) => ({ from: cut.tensor, cut }));
   for (const op of [facts.producer(uid), ...writersOf(facts, uid, step)]) {
@@ -91,8 +91,8 @@ function writersOf(facts, uid, step) {
 }
 
 /** The cuts that the recorder observed, by the result. @param {RunFacts} facts @returns {Map<string, Cut[]>} */
-function cutsInto(facts) {
-  const known = CUTS.get(facts);
+function cutsByResult(facts) {
+  const known = cutsOfRun.get(facts);
   if (known) return known;
   /** @type {Map<string, Cut[]>} */
   const out = new Map();
@@ -101,9 +101,9 @@ function cutsInto(facts) {
     const cut = { tensor, result, step, op: name, reason };
     out.set(result, [...(out.get(result) ?? []), cut]);
   }
-  CUTS.set(facts, out);
+  cutsOfRun.set(facts, out);
   return out;
 }
 
 /** @type {WeakMap<RunFacts, Map<string, Cut[]>>} */
-const CUTS = new WeakMap();
+const cutsOfRun = new WeakMap();

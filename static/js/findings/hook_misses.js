@@ -134,7 +134,7 @@ function neverRun(facts) {
     const hung = history.changes(uid, "hooks").find(({ value }) => value);
     if (!hung || !facts.code(hung.step).includes("register_hook")) continue;
     const call = facts.backwards.find(
-      ({ step }) => step > hung.step && (step <= death || isGone(facts, uid, hung.step, step)),
+      ({ step }) => step > hung.step && (step <= death || isNodeFreed(facts, uid, hung.step, step)),
     );
     if (!call || out.has(facts.steps[hung.step].line)) continue;
     const x = facts.name(uid, hung.step);
@@ -157,7 +157,7 @@ function neverRun(facts) {
 
 /** Whether the node of a tensor with a hook is freed before a backward: nothing can come to it any more. @param {RunFacts} facts
  * @param {string} uid @param {number} hung @param {number} step @returns {boolean} */
-function isGone(facts, uid, hung, step) {
+function isNodeFreed(facts, uid, hung, step) {
   const node = tensorHistory(facts).value(uid, "grad_fn", hung);
   const life = typeof node === "string" ? facts.index.lives.get(node) : undefined;
   return life !== undefined && life.death < step && !facts.index.visitsOf.has(life.uid);

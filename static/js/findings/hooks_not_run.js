@@ -13,11 +13,11 @@ const DIRECT_CALL = /([A-Za-z_][\w.[\]]*)\.forward\(/;
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function hooksNotRun(facts) {
-  return [...tooLate(facts), ...forwardCalled(facts)];
+  return [...registeredTooLate(facts), ...forwardCalled(facts)];
 }
 
 /** Hooks of tensors that were hung up when the last backward had been. @param {RunFacts} facts @returns {Diagnosis[]} */
-function tooLate(facts) {
+function registeredTooLate(facts) {
   const last = facts.backwards.at(-1);
   if (!last || !facts.trace.program.source.includes(".register_hook(")) return [];
   const history = tensorHistory(facts);

@@ -9,8 +9,10 @@ import { plainName } from "./gradient_name.js";
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function indexCopy(facts) {
   return [
-    ...oncePerLine(facts, facts.events("index_copy_written")).map((event) => lost(facts, event)),
-    ...oncePerLine(facts, facts.events("indices_repeated")).flatMap((event) => repeated(facts, event) ?? []),
+    ...oncePerLine(facts, facts.events("index_copy_written")).map((event) => lostWriteDiagnosis(facts, event)),
+    ...oncePerLine(facts, facts.events("indices_repeated")).flatMap(
+      (event) => repeatedIndexDiagnosis(facts, event) ?? [],
+    ),
   ];
 }
 
@@ -20,7 +22,7 @@ function oncePerLine(facts, events) {
 }
 
 /** @param {RunFacts} facts @param {import("./scan.js").Occurrence<"index_copy_written">} event @returns {Diagnosis} */
-function lost(facts, event) {
+function lostWriteDiagnosis(facts, event) {
   const { step, tensor, copy } = event;
   const x = facts.name(tensor, step);
   const place = facts.place(step);
@@ -39,7 +41,7 @@ function lost(facts, event) {
 
 /** @param {RunFacts} facts @param {import("./scan.js").Occurrence<"indices_repeated">} event @returns {Diagnosis | null} null where
  * the write says the same of an element each time */
-function repeated(facts, event) {
+function repeatedIndexDiagnosis(facts, event) {
   const { step, tensor, count, distinct } = event;
   const op = facts.opOf(event);
   const value = op?.inputs.at(-1);

@@ -12,10 +12,11 @@ const MESSAGE = /only Tensors of floating point (?:and complex )?dtype can requi
 export function intRequiresGrad(facts) {
   if (!MESSAGE.test(facts.error?.message ?? "")) return [];
   const step = facts.errorStep;
-  const isWhole = (/** @type {string} */ uid) => /int|bool/.test(facts.tensor(uid, step)?.dtype ?? "");
+  const isIntegral = (/** @type {string} */ uid) => /int|bool/.test(facts.tensor(uid, step)?.dtype ?? "");
   const asked = receiver(facts, step, "requires_grad_") ?? null;
-  const mention = asked && isWhole(asked.uid) ? asked : mentionedTensors(facts, step).find(({ uid }) => isWhole(uid));
-  const uid = mention?.uid ?? facts.opsAt(step).findLast((op) => op.outputs.some(isWhole))?.outputs[0] ?? null;
+  const mention =
+    asked && isIntegral(asked.uid) ? asked : mentionedTensors(facts, step).find(({ uid }) => isIntegral(uid));
+  const uid = mention?.uid ?? facts.opsAt(step).findLast((op) => op.outputs.some(isIntegral))?.outputs[0] ?? null;
   const target = /^\s*([\p{L}_][\p{L}\p{N}_.]*)\s*(?::[^=]*)?=[^=]/u.exec(facts.code(step))?.[1];
   const x = mention
     ? { code: mention.text }

@@ -6,7 +6,7 @@ import { mentionedTensors, receiver } from "./expressions.js";
 import { code, fix, link, nameOf, namesOf } from "./finding.js";
 import { gradOffAt } from "./grad_mode.js";
 import { originOf } from "./graph_walk.js";
-import { leftGraph, numberLoss } from "./number_loss.js";
+import { lastConversion, numberLoss } from "./number_loss.js";
 import { operationName } from "./operation_name.js";
 import { tensorHistory } from "./tensor_history.js";
 
@@ -45,7 +45,7 @@ function rootWithoutGraph(facts, step) {
  * @param {RunFacts} facts @param {string[]} tensors @returns {import("./graph_walk.js").Cut | null} */
 function numberCut(facts, tensors) {
   for (const uid of tensors) {
-    const cut = leftGraph(facts, facts.birth(uid));
+    const cut = lastConversion(facts, facts.birth(uid));
     if (cut) return { tensor: cut.tensor, result: uid, step: cut.step, op: cut.name, reason: cut.reason };
   }
   return null;
@@ -53,7 +53,7 @@ function numberCut(facts, tensors) {
 
 /** @param {RunFacts} facts @param {string} root @param {import("./graph_walk.js").Cut} found @param {number} step @returns {Diagnosis} */
 function cutDiagnosis(facts, root, found, step) {
-  const cut = cutAt(facts, found);
+  const cut = refineCut(facts, found);
   const y = facts.name(root, step);
   const walk = cut.reason === "create_graph" ? facts.backwardAt(cut.step) : undefined;
   const x = facts.name(walk?.roots[0] ?? cut.tensor, cut.step);
@@ -73,7 +73,7 @@ function cutDiagnosis(facts, root, found, step) {
     chain: [
       ...(off && off.line !== facts.place(cut.step).line ? [link(off, "way", turned)] : []),
       link(facts.place(cut.step), "cut", all, [cut.tensor, cut.result]),
-      ...wayLinks(facts, root, cut, step),
+      ...linksToRoot(facts, root, cut, step),
       link(facts.place(step), "checked", asked, [root]),
     ],
     names: namesOf(y, result, x),
@@ -87,7 +87,7 @@ function cutDiagnosis(facts, root, found, step) {
 
 /** Where and why a history ends, by what the statement says where the trace has less. @param {RunFacts} facts
  * @param {import("./graph_walk.js").Cut} cut */
-function cutAt(facts, cut) {
+function refineCut(facts, cut) {
   const { reason, step } = cut;
   if (reason === "detach" && /\.data\b/.test(facts.code(step))) return { ...cut, reason: "data" };
   const checkpoint = reason === "no_grad" ? checkpointStep(facts, step) : null;
@@ -95,7 +95,7 @@ function cutAt(facts, cut) {
 }
 
 /** The step that made the root, where it lies between. @param {RunFacts} facts @param {string} root @param {import("./graph_walk.js").Cut} cut @param {number} step */
-function wayLinks(facts, root, cut, step) {
+function linksToRoot(facts, root, cut, step) {
   const made = facts.birth(root);
   if (made <= cut.step || made >= step) return [];
   return [link(facts.place(made), "made", { x: facts.name(root, made), code: facts.codeFact(made) }, [root])];
@@ -124,7 +124,7 @@ export function boundAt(facts, step) {
  * @returns {Diagnosis | null} */
 function frozenDiagnosis(facts, root, tensors, step) {
   for (const uid of tensors) {
-    const frozen = unrequiredSince(facts, uid);
+    const frozen = stepThatStoppedGrad(facts, uid);
     if (frozen === undefined) continue;
     const all = { x: facts.name(uid, step), y: facts.name(root, step), code: facts.codeFact(frozen) };
     return {
@@ -172,7 +172,7 @@ function neverDiagnosis(facts, root, tensors, step) {
 }
 
 /** The step at which a tensor that required grad at first last came not to. @param {RunFacts} facts @param {string} uid */
-function unrequiredSince(facts, uid) {
+function stepThatStoppedGrad(facts, uid) {
   if (!facts.scan.initialFields(uid)?.requires_grad) return undefined;
   return tensorHistory(facts)
     .changes(uid, "requires_grad")

@@ -17,7 +17,7 @@ import { operationName } from "./operation_name.js";
 const MAX_PARENTS = 200;
 
 /** Operations that only carry numbers on, or take them as the program gives them. */
-const GIVEN =
+const CARRYING_OPERATIONS =
   /^(empty|full|tensor|lift|to|_to_copy|copy_|fill_|masked_fill|masked_fill_|scalar_tensor|zeros|ones|new_|arange|clone|detach|view|item)/;
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
@@ -45,8 +45,8 @@ function firstSpot(facts, visits) {
   for (const step of stepsWithNan(facts)) {
     const { set, visit } = facts.steps[step];
     for (const [uid, fields] of Object.entries(set)) {
-      if (uid[0] !== "s" || !holdsNan(fields) || !isRead(facts, uid, step)) continue;
-      if (!visit || isForward(facts, uid, step)) return { step, storage: uid };
+      if (uid[0] !== "s" || !holdsNan(fields) || !isNanRead(facts, uid, step)) continue;
+      if (!visit || isMadeInForward(facts, uid, step)) return { step, storage: uid };
     }
   }
   return null;
@@ -79,7 +79,7 @@ function holdsNan({ cells, cells_at: patches }) {
 
 /** Whether a handle reads a NaN of a storage: an operation may leave more memory than its result reads, and never write it.
  * @param {RunFacts} facts @param {string} storage @param {number} step */
-function isRead(facts, storage, step) {
+function isNanRead(facts, storage, step) {
   const entities = facts.state(step);
   return facts.index.handlesOf(storage, step).some((uid) => {
     const handle = facts.handle(uid, step);
@@ -90,7 +90,7 @@ function isRead(facts, storage, step) {
 
 /** Whether an operation before the backward of the same statement made a storage. @param {RunFacts} facts @param {string} storage
  * @param {number} step */
-function isForward(facts, storage, step) {
+function isMadeInForward(facts, storage, step) {
   return facts
     .opsAt(step)
     .some((op) => op.grad_mode && op.outputs.some((uid) => facts.handle(uid, step)?.storage === storage));
@@ -107,7 +107,7 @@ function operationDiagnosis(facts, { step, storage }) {
   const made = firstNanOperation(facts, written ?? op, step);
   if (!made) return null;
   const name = operationName(made.name);
-  const isGiven = !made.inputs.length || GIVEN.test(name);
+  const isGiven = !made.inputs.length || CARRYING_OPERATIONS.test(name);
   const output = made.outputs[0];
   const x = facts.name(output, step);
   const operands = made.inputs.filter((uid) => uid !== output);

@@ -6,7 +6,7 @@ import { code, fix, link, namesOf } from "./finding.js";
 /** @typedef {import("./finding.js").Diagnosis} Diagnosis */
 
 const NO_BACKWARD = /^'(int|float|bool|complex|numpy\.\w+)' object has no attribute 'backward'$/;
-const LEAVING = new Set(["item", "numpy", "copy"]);
+const CONVERSIONS = new Set(["item", "numpy", "copy"]);
 
 /** @param {RunFacts} facts @returns {Diagnosis[]} */
 export function numberLoss(facts) {
@@ -16,7 +16,7 @@ export function numberLoss(facts) {
   const frame = facts.steps[step]?.frame;
   const bound = facts.scan.meanings.get(`${frame}/${name}`)?.findLast((meaning) => meaning.step < step);
   if (!type || !name || !bound) return [];
-  const left = leftGraph(facts, bound.step);
+  const left = lastConversion(facts, bound.step);
   const at = left?.step ?? bound.step;
   const y = code(name);
   const x = left ? facts.name(left.tensor, at) : y;
@@ -41,10 +41,10 @@ export function numberLoss(facts) {
 
 /** The last time that a tensor was made a number or an array, of which a statement makes its value. @param {RunFacts} facts
  * @param {number} step of that statement */
-export function leftGraph(facts, step) {
+export function lastConversion(facts, step) {
   const names = new Set(facts.code(step).match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []);
   return facts.events("path_cut").findLast((event) => {
-    if (!LEAVING.has(event.reason)) return false;
+    if (!CONVERSIONS.has(event.reason)) return false;
     if (event.step === step) return true;
     const bound = Object.keys(facts.steps[event.step].set?.[facts.steps[event.step].frame ?? ""]?.vars ?? {});
     const filled = /([\p{L}_][\p{L}\p{N}_]*)(?:\.(?:append|extend|insert)\(|\[[^\]]*\]\s*=)/u.exec(

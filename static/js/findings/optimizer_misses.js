@@ -54,7 +54,7 @@ export function missedByOptimizer(facts) {
     const [uid] = miss.trained;
     const owner = facts.index.moduleOf.get(uid) ?? uid;
     const born = Math.max(facts.birth(uid), facts.birth(owner));
-    const cause = born > miss.made ? namedAt(facts, owner, born) : miss.made;
+    const cause = born > miss.made ? stepOfFirstName(facts, owner, born) : miss.made;
     const x = facts.name(uid, miss.grad);
     const o = facts.name(miss.optimizer, miss.step);
     const all = {
@@ -94,6 +94,6 @@ function optimizerFixes(facts, made, owner, later, step) {
 
 /** The step at which a module got its name, where that follows its birth in the same statement.
  * @param {RunFacts} facts @param {string} uid @param {number} born */
-function namedAt(facts, uid, born) {
+function stepOfFirstName(facts, uid, born) {
   return facts.scan.bindings.get(uid)?.find(({ step }) => step >= born)?.step ?? born;
 }

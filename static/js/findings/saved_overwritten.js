@@ -29,7 +29,7 @@ export function savedOverwritten(facts) {
   const y = facts.name(by ?? saved, step);
   const wrote = writerAt(facts, step, op);
   const writer = wrote === "program" && isBuffer(facts, saved, slot.birth) ? "buffer" : wrote;
-  const beside = isBeside(facts, slot, step);
+  const beside = missesSavedElements(facts, slot, step);
   const alias = by !== null && by !== saved && JSON.stringify(x) !== JSON.stringify(y);
   const all = {
     x,
@@ -72,7 +72,7 @@ function variantOf(alias, beside) {
 
 /** Whether all that a step wrote in the memory of a saved tensor lies beside the elements that were saved: the counter moved
  * and those numbers did not. @param {RunFacts} facts @param {import("../trace_index.js").SavedSlot} slot @param {number} step */
-function isBeside(facts, slot, step) {
+function missesSavedElements(facts, slot, step) {
   const saved = facts.node(slot.node, slot.birth)?.saved?.[slot.slot];
   const regions = facts.writesOf(slot.storage).flatMap((event) => (event.step === step ? [event.region] : []));
   if (!saved?.shape?.every(Boolean) || !saved.stride || !regions.length) return false;

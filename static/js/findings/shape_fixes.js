@@ -19,8 +19,8 @@ export function pairFixes(facts, { variant, a, b, dimA, dimB }, place) {
   const sizes = { old: b.shape[dimB] ?? 1, new: a.shape[dimA] ?? 1 };
   const made = facts.place(b.made);
   if (variant === "linear") {
-    const isFlat = a.shape.length > 2 && product(a.shape.slice(1)) === sizes.old;
-    return [...(isFlat ? [named("flatten_input", place, a)] : []), fix("layer_size", made, sizes)];
+    const isFlat = a.shape.length > 2 && elementCount(a.shape.slice(1)) === sizes.old;
+    return [...(isFlat ? [fixForOperand("flatten_input", place, a)] : []), fix("layer_size", made, sizes)];
   }
   if (variant === "channels") return [fix("layer_size", made, sizes)];
   if (variant === "product") return productFixes(a, b, place);
@@ -32,20 +32,22 @@ export function pairFixes(facts, { variant, a, b, dimA, dimB }, place) {
 function productFixes(a, b, place) {
   const fits = (/** @type {number[]} */ first, /** @type {number[]} */ second) =>
     first.at(-1) === second[Math.max(0, second.length - 2)];
-  const turned = (/** @type {number[]} */ shape) => [...shape.slice(0, -2), shape.at(-1) ?? 1, shape.at(-2) ?? 1];
+  const transposed = (/** @type {number[]} */ shape) => [...shape.slice(0, -2), shape.at(-1) ?? 1, shape.at(-2) ?? 1];
   const hints = [];
-  if (b.shape.length > 1 && fits(a.shape, turned(b.shape))) hints.push(named("transpose_operand", place, b));
-  if (a.shape.length > 1 && fits(turned(a.shape), b.shape)) hints.push(named("transpose_operand", place, a));
+  if (b.shape.length > 1 && fits(a.shape, transposed(b.shape)))
+    hints.push(fixForOperand("transpose_operand", place, b));
+  if (a.shape.length > 1 && fits(transposed(a.shape), b.shape))
+    hints.push(fixForOperand("transpose_operand", place, a));
   return hints;
 }
 
 /** @param {Operand} a @param {Operand} b @param {Place} place @returns {FixHint[]} */
 function broadcastFixes(a, b, place) {
   const [short, long] = a.shape.length < b.shape.length ? [a, b] : [b, a];
-  if (product(a.shape) === product(b.shape)) return [fix("match_target", place)];
+  if (elementCount(a.shape) === elementCount(b.shape)) return [fix("match_target", place)];
   const raised = [...short.shape, 1];
   const fits = raised.every((size, k) => size === 1 || size === long.shape[long.shape.length - raised.length + k]);
-  return short.shape.length < long.shape.length && fits ? [named("unsqueeze_operand", place, short)] : [];
+  return short.shape.length < long.shape.length && fits ? [fixForOperand("unsqueeze_operand", place, short)] : [];
 }
 
 /** Fixes where no two operands were compared: by the sizes of the message. @param {RunFacts} facts @param {Place} place
@@ -57,15 +59,17 @@ export function fixesByMessage(facts, place, shape) {
     if (match) return [fix("layer_size", place, { old: Number(match[made]), new: Number(match[got]) })];
   }
   if (/target size/i.test(message)) return [fix("match_target", place)];
-  return /shape '.*' is invalid/.test(message) ? [fix("infer_size", place, { size: product(shape.slice(1)) })] : [];
+  return /shape '.*' is invalid/.test(message)
+    ? [fix("infer_size", place, { size: elementCount(shape.slice(1)) })]
+    : [];
 }
 
 /** @param {string} kind @param {Place} place @param {Operand} operand */
-function named(kind, place, operand) {
+function fixForOperand(kind, place, operand) {
   return fix(kind, place, { name: nameOf(operand.name) });
 }
 
 /** @param {number[]} shape */
-function product(shape) {
+function elementCount(shape) {
   return shape.reduce((left, size) => left * size, 1);
 }

@@ -33,7 +33,7 @@ export function zeroGradient(facts) {
   /** @type {Map<string, {uids: string[], killer: Killer, step: number, variant: string, severity: "warning" | "note"}>} */
   const out = new Map();
   for (const [uid, step] of leavesAtZero(facts)) {
-    const killer = killerOf(facts, step);
+    const killer = nodeThatSentZero(facts, step);
     const name = (facts.index.nodes.get(killer?.node ?? "")?.name ?? "").replace(/^.*::/, "");
     const meaning = MEANINGS.find(([, , pattern]) => pattern.test(name));
     if (!killer || !meaning || isSpoiled(facts, killer)) continue;
@@ -125,7 +125,7 @@ function isZero(grad) {
 
 /** The node that got a gradient with something in it and sent on none. @param {RunFacts} facts @param {number} step of the
  * visit that accumulates @returns {Killer | null} */
-function killerOf(facts, step) {
+function nodeThatSentZero(facts, step) {
   let at = facts.steps[step].visit?.node ?? "";
   const backward = facts.steps[step].visit?.backward;
   let before = step;

@@ -14,13 +14,13 @@ const WEIGHTS = { symptoms: 3, title: 3, name: 2.5, question: 1.5, source: 1.2, 
 const WHOLE_SYMPTOM = 0.55;
 const SYMPTOM_BONUS = 2;
 /** A word that only begins as a known one does, or stands within it. */
-const BEGINS = 0.7;
-const WITHIN = 0.4;
+const PREFIX_WEIGHT = 0.7;
+const SUBSTRING_WEIGHT = 0.4;
 /** Hits that are worth less than this part of the best one are left out. */
-const LEAST = 0.34;
-const MOST = 24;
+const MIN_RELATIVE_SCORE = 0.34;
+const MAX_HITS = 24;
 /** This part of the words has to be known, or nothing is found. */
-const KNOWN = 0.6;
+const MIN_KNOWN_SHARE = 0.6;
 /** So many words are a message that is pasted: words that nobody knows are overlooked then. */
 const MESSAGE = 5;
 
@@ -76,13 +76,13 @@ export function search(index, query) {
   const asked = [...new Set(words(lastError(query)))];
   if (!asked.length) return query.trim() ? [] : index.entries.map(({ name }) => name);
   const known = asked.flatMap((word) => meanings(index, word, asked.length));
-  if (asked.length < MESSAGE && new Set(known.map(({ of }) => of)).size < asked.length * KNOWN) return [];
+  if (asked.length < MESSAGE && new Set(known.map(({ of }) => of)).size < asked.length * MIN_KNOWN_SHARE) return [];
   const scored = index.entries.map((entry) => ({ name: entry.name, value: score(index, entry, known) }));
   scored.sort((a, b) => b.value - a.value);
-  const least = (scored[0]?.value ?? 0) * LEAST;
+  const least = (scored[0]?.value ?? 0) * MIN_RELATIVE_SCORE;
   return scored
     .filter(({ value }) => value > 0 && value >= least)
-    .slice(0, MOST)
+    .slice(0, MAX_HITS)
     .map(({ name }) => name);
 }
 
@@ -103,7 +103,7 @@ function meanings({ rarity }, word, count) {
   return found.map(([other, worth]) => ({
     of: word,
     word: other,
-    worth: worth * (other.startsWith(word) ? BEGINS : WITHIN),
+    worth: worth * (other.startsWith(word) ? PREFIX_WEIGHT : SUBSTRING_WEIGHT),
   }));
 }
 

@@ -3,8 +3,8 @@
 import { currentTheme } from "../theme.js";
 
 /** Milliseconds before a still that was not there is asked for again, and how often. */
-const AGAIN = 2500;
-const TRIES = 3;
+const RETRY_MS = 2500;
+const MAX_TRIES = 3;
 
 /** @param {HTMLImageElement[]} images each with its address in `data-still` */
 export function startStills(images) {
@@ -13,7 +13,7 @@ export function startStills(images) {
       for (const { isIntersecting, target } of entries)
         if (isIntersecting && target instanceof HTMLImageElement) {
           seen.unobserve(target);
-          load(target, TRIES);
+          load(target, MAX_TRIES);
         }
     },
     { rootMargin: "300px" },
@@ -31,7 +31,7 @@ function load(image, tries) {
   image.onload = () => image.classList.add("there");
   image.onerror = () => {
     image.classList.remove("there");
-    if (tries > 1) setTimeout(() => load(image, tries - 1), AGAIN);
+    if (tries > 1) setTimeout(() => load(image, tries - 1), RETRY_MS);
   };
   image.src = `${image.dataset.still}?theme=${currentTheme()}`;
 }

@@ -103,7 +103,7 @@ function edgesOverTime(steps) {
   return edges;
 }
 
-/** Nodes whose tensor a variable ever names: they are part of the story. @param {import("../trace.js").Step[]} steps */
+/** Nodes whose tensor a variable ever names: they are of the program itself. @param {import("../trace.js").Step[]} steps */
 function namedNodes(steps) {
   /** @type {Set<string>} */
   const named = new Set();

@@ -9,24 +9,24 @@ import { placeRow } from "./loom_rows.js";
 import { CODE_SHARE, HEAD, UNNAMED_STACKED_WIDTH, ROOMY, SMALLEST_SCALE, STACKED } from "./loom_sizes.js";
 import { shareThatFits, touchesOf, windowColumns } from "./loom_windows.js";
 import { textWidth } from "./metrics.js";
-import { runStory } from "./run_story.js";
+import { runRows } from "./run_rows.js";
 
 /** @typedef {import("./loom_columns.js").Column} Column */
 /**
  * @typedef {{cells: {index: string, x: number, w: number, cell: number}[], more: number, y: number}} ReadLine
- * @typedef {{reader: import("./run_story.js").Reader, column: Column, y: number, cy: number, lines: ReadLine[], bar: [number, number] | null}} HandleBox
- * @typedef {{write: import("./run_story.js").Write, column: Column, y: number, cy: number}} WriteBox
+ * @typedef {{reader: import("./run_rows.js").Reader, column: Column, y: number, cy: number, lines: ReadLine[], bar: [number, number] | null}} HandleBox
+ * @typedef {{write: import("./run_rows.js").Write, column: Column, y: number, cy: number}} WriteBox
  * @typedef {{y: number, h: number, cy: number, codeY: number, codeH: number, code: string[], foldY: number,
  *   thin: boolean, hidden: string[]}} RowBox   thin: nothing happened; hidden: names of what it touched for which there is no room
  * @typedef {{uid: string, name: string, leaf: boolean, group: string, x: number, y: number,
  *   slots: Map<string, number>, row: number, label: string, inline: boolean, fold: string[]}} Dot   group: nodes of the same
  *   one are one dot; inline: its slots have no lines of their own; fold: the nodes that share its line, if several do
  * @typedef {{key: string, from: string, to: string, x0: number, y0: number, x1: number, y1: number, row: number}} Edge
- * @typedef {{pin: import("./run_story.js").Pin, x: number, rail: number, y: number, slotX: number, headed: boolean,
+ * @typedef {{pin: import("./run_rows.js").Pin, x: number, rail: number, y: number, slotX: number, headed: boolean,
  *   holds: {x: number, from: number, to: number}[], hit: {x: number, y: number} | null}} PinLine
  *   rail: where the counter stands; headed: whether it stands in the row of its node; holds: a stretch for every column of
  *   its storage; hit: where it broke or its bytes changed
- * @typedef {{story: import("./run_story.js").RunStory, rows: RowBox[],
+ * @typedef {{run: import("./run_rows.js").RunRows, rows: RowBox[],
  *   shelves: {y: number, h: number}[], ends: Set<number>, columns: import("./loom_columns.js").Columns, unnamed: import("./loom_unnamed.js").Unnamed | null, handles: HandleBox[][], writes: WriteBox[][],
  *   handleRows: Map<string, {row: number, cy: number, name: string}>, dots: Map<string, Dot>, rowDots: Dot[][], edges: Edge[], trunks: {x: number, y0: number, y1: number}[], pinLines: PinLine[],
  *   head: number, code: number, memory: {x: number, w: number}, graph: {x: number, w: number, names: number, short: boolean, chars: number},
@@ -38,18 +38,18 @@ import { runStory } from "./run_story.js";
  *   bounded: no wider than the room, names cut where they must be */
 
 /** The least cell in which a number is read. */
-const READABLE = 24;
+const MIN_READABLE_CELL = 24;
 /** Of the rows, as many have room for all that they touch beside each other; or cells get smaller. */
-const ENOUGH = 0.98;
+const SUFFICIENT_SHARE = 0.98;
 /** Cells get smaller only for so much, and give up their numbers only for so much. */
-const BETTER = 0.85;
-const MUCH_BETTER = 0.4;
+const SMALLER_CELL_GAIN = 0.85;
+const UNREADABLE_CELL_GAIN = 0.4;
 /** A cell in which a number is read with ease: down to it, also what the last rows touched is to stay; and what that counts. */
-const EASY = 32;
-const NEAR = 4;
-const FEW = 0.2;
+const COMFORTABLE_CELL = 32;
+const RECENT_ROWS = 4;
+const RECENT_ROWS_WEIGHT = 0.2;
 /** A column's cells may be as wide as this, however little room there is. */
-const MIN_WIDTH = 100;
+const MIN_COLUMN_WIDTH = 100;
 
 /**
  * @param {import("../state.js").OpenTrace} opened
@@ -57,14 +57,14 @@ const MIN_WIDTH = 100;
  * @returns {Loom}
  */
 export function loomLayout(opened, { room = 1180, stacked = false } = {}) {
-  const run = runStory(opened);
+  const run = runRows(opened);
   const code = stacked ? 8 : codeWidth(run, room, CODE_SHARE.roomy);
   const margins = marginsOf(run);
   const lives = lastingStorages(run);
   const sizes = stacked ? STACKED : ROOMY;
   const most = room / SMALLEST_SCALE;
   for (const [cell, many] of sizes) {
-    if (cell < READABLE || many < READABLE) continue;
+    if (cell < MIN_READABLE_CELL || many < MIN_READABLE_CELL) continue;
     if (lives.length > sizes.length * 8) break;
     const columns = ownColumns(run, lives, margins, code + 14, { cell, most: many });
     if (columns.right > most) continue;
@@ -76,7 +76,7 @@ export function loomLayout(opened, { room = 1180, stacked = false } = {}) {
 }
 
 /** Columns of bounded width: homes that give way to each other, and one column for all that never had a name.
- * @param {import("./run_story.js").RunStory} run @param {import("./run_story.js").StorageLife[]} lives
+ * @param {import("./run_rows.js").RunRows} run @param {import("./run_rows.js").StorageLife[]} lives
  * @param {import("./loom_columns.js").Margins} margins @param {{code: number, room: number, stacked: boolean}} sizes
  * @returns {Arrangement} */
 function boundedColumns(run, lives, margins, { code, room, stacked }) {
@@ -92,12 +92,15 @@ function boundedColumns(run, lives, margins, { code, room, stacked }) {
   /** @type {{cell: number, columns: import("./loom_columns.js").Columns, cost: number} | null} */
   let best = null;
   for (const [cell, many] of stacked ? STACKED : ROOMY) {
-    const widest = Math.max(memory * 0.4, MIN_WIDTH);
+    const widest = Math.max(memory * 0.4, MIN_COLUMN_WIDTH);
     const homes = homesOf(named, run.storageNames, margins, { cell, most: many, widest, slim: true });
     const columns = windowColumns(homes, touches, code + 14, Math.max(memory, ...homes.map(homeWidth)));
-    const cost = columns.missingRoom() + (1 - shareThatFits(homes, touches, memory, NEAR)) * (cell > EASY ? FEW : 0);
-    if (!best || cost < best.cost * (many < READABLE ? MUCH_BETTER : BETTER)) best = { cell, columns, cost };
-    if (cost <= 1 - ENOUGH) break;
+    const cost =
+      columns.missingRoom() +
+      (1 - shareThatFits(homes, touches, memory, RECENT_ROWS)) * (cell > COMFORTABLE_CELL ? RECENT_ROWS_WEIGHT : 0);
+    if (!best || cost < best.cost * (many < MIN_READABLE_CELL ? UNREADABLE_CELL_GAIN : SMALLER_CELL_GAIN))
+      best = { cell, columns, cost };
+    if (cost <= 1 - SUFFICIENT_SHARE) break;
   }
   const { cell, columns } = best ?? { cell: 0, columns: windowColumns([], touches, code + 14, memory) };
   if (unnamed) {
@@ -107,12 +110,12 @@ function boundedColumns(run, lives, margins, { code, room, stacked }) {
   return { columns, unnamed, code, cell, room, stacked, bounded: true };
 }
 
-/** The plan with these columns. @param {import("./run_story.js").RunStory} run @param {Arrangement} arrangement @returns {Loom} */
+/** The plan with these columns. @param {import("./run_rows.js").RunRows} run @param {Arrangement} arrangement @returns {Loom} */
 function buildPlan(run, { columns, unnamed, code, cell, room, stacked, bounded }) {
   const { right } = columns;
   /** @type {Loom} */
   const plan = {
-    story: run,
+    run,
     rows: [],
     shelves: [],
     ends: new Set(columns.list.flatMap(({ uid }) => endOf(run, uid))),
@@ -145,13 +148,13 @@ function buildPlan(run, { columns, unnamed, code, cell, room, stacked, bounded }
   return plan;
 }
 
-/** The row that freed a storage. @param {import("./run_story.js").RunStory} run @param {string} uid */
+/** The row that freed a storage. @param {import("./run_rows.js").RunRows} run @param {string} uid */
 function endOf({ storages }, uid) {
   const life = storages.get(uid);
   return life?.freed ? [life.death] : [];
 }
 
-/** @param {import("./run_story.js").RunStory} run @param {number} room @param {number} share of the room */
+/** @param {import("./run_rows.js").RunRows} run @param {number} room @param {number} share of the room */
 function codeWidth(run, room, share) {
   let longest = 0;
   for (const row of run.rows)

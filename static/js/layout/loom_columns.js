@@ -5,8 +5,8 @@ import { textWidth } from "./metrics.js";
 import { Packer } from "./packing.js";
 import { itemsize } from "./reads.js";
 
-/** @typedef {import("./run_story.js").RunStory} RunStory */
-/** @typedef {import("./run_story.js").StorageLife} StorageLife */
+/** @typedef {import("./run_rows.js").RunRows} RunRows */
+/** @typedef {import("./run_rows.js").StorageLife} StorageLife */
 /**
  * @typedef {{w: number, cell: number, least: number, heat: boolean}} Shape   cell: the width of one element of the
  *   smallest dtype, of `least` bytes
@@ -102,12 +102,12 @@ function addTo(map, key, column) {
   else map.set(key, [column]);
 }
 
-/** The room that pins and ticks of counters need beside their rails. @param {RunStory} run @returns {Margins} */
+/** The room that pins and ticks of counters need beside their rails. @param {RunRows} run @returns {Margins} */
 export function marginsOf(run) {
   return { pins: mostPinsByRail(run), bumps: bumpWidths(run) };
 }
 
-/** How many pins hold a rail at once. @param {RunStory} run @returns {Map<string, number>} */
+/** How many pins hold a rail at once. @param {RunRows} run @returns {Map<string, number>} */
 function mostPinsByRail(run) {
   /** @type {Map<string, number>} */
   const most = new Map();
@@ -123,7 +123,7 @@ function mostPinsByRail(run) {
   return most;
 }
 
-/** How wide the ticks of a counter are written. @param {RunStory} run @returns {Map<string, number>} */
+/** How wide the ticks of a counter are written. @param {RunRows} run @returns {Map<string, number>} */
 function bumpWidths(run) {
   /** @type {Map<string, number>} */
   const most = new Map();
@@ -133,12 +133,12 @@ function bumpWidths(run) {
   return most;
 }
 
-/** The storages that outlive the row that made them. @param {RunStory} run @returns {StorageLife[]} */
+/** The storages that outlive the row that made them. @param {RunRows} run @returns {StorageLife[]} */
 export function lastingStorages(run) {
   return [...run.storages.values()].filter((life) => life.death > life.birth || !life.freed);
 }
 
-/** A column for every one of these storages, which nothing else ever has. @param {RunStory} run @param {StorageLife[]} lives
+/** A column for every one of these storages, which nothing else ever has. @param {RunRows} run @param {StorageLife[]} lives
  * @param {Margins} margins @param {number} left @param {Scale} scale @returns {Columns} */
 export function ownColumns(run, lives, margins, left, scale) {
   const columns = new Columns(left, run.rows.length);

@@ -16,7 +16,7 @@ export function shortNodeName(name) {
     .replace("AccumulateGrad", "+=");
 }
 
-/** @param {Loom} plan @param {import("./run_story.js").GraphNode} node @param {number} y @param {number} r
+/** @param {Loom} plan @param {import("./run_rows.js").GraphNode} node @param {number} y @param {number} r
  * @param {boolean} inline whether its slots stand in its line @returns {Dot} */
 export function nodeDot(plan, node, y, r, inline) {
   const slots = new Map(node.slots.map((slot, k) => [slot, inline ? y : y + NODE / 2 + k * SLOT + SLOT / 2]));
@@ -40,7 +40,7 @@ export function nodeDot(plan, node, y, r, inline) {
 }
 
 /** AccumulateGrad stands in its leaf's row: one place for all that ever lead there.
- * @param {Loom} plan @param {import("./run_story.js").GraphNode} node @param {number} r @param {Dot[]} rowDots @returns {boolean} */
+ * @param {Loom} plan @param {import("./run_rows.js").GraphNode} node @param {number} r @param {Dot[]} rowDots @returns {boolean} */
 export function leafDot(plan, node, r, rowDots) {
   const leafRow = plan.handleRows.get(node.variable ?? "");
   if (!leafRow) return false;
@@ -51,7 +51,7 @@ export function leafDot(plan, node, r, rowDots) {
   return true;
 }
 
-/** About the width that the graph needs, at most its share of the room. @param {import("./run_story.js").RunStory} run
+/** About the width that the graph needs, at most its share of the room. @param {import("./run_rows.js").RunRows} run
  * @param {number} room @param {boolean} stacked */
 export function graphWidth(run, room, stacked) {
   if (!run.nodes.size) return 16;
@@ -63,7 +63,7 @@ export function graphWidth(run, room, stacked) {
     for (const edge of node.next) if (edge && rank.has(edge[0])) last.set(edge[0], rank.get(uid) ?? 0);
   let names = 0;
   for (const [k, uid] of order.entries()) {
-    const node = /** @type {import("./run_story.js").GraphNode} */ (run.nodes.get(uid));
+    const node = /** @type {import("./run_rows.js").GraphNode} */ (run.nodes.get(uid));
     lanes.allocate(k, Math.max(k, last.get(uid) ?? k));
     names = Math.max(names, textWidth(shortNodeName(node.name), 11.5) * BOLD + 90);
     for (const slot of node.slots) names = Math.max(names, textWidth(`${slot} = name @ v0`, 10.5));
@@ -84,7 +84,7 @@ function lanePitch(count, stacked) {
  * is bounded */
 export function layoutGraph(plan, room) {
   const lanes = new Lanes();
-  const { dots, story: run } = plan;
+  const { dots, run } = plan;
   /** @type {Map<string, number>} */
   const last = new Map();
   for (const [uid, node] of run.nodes) {
@@ -152,17 +152,14 @@ export function layoutGraph(plan, room) {
 /** How wide a node is written, with the gradient that reaches it. @param {Loom} plan @param {Dot} dot */
 function labelWidth(plan, dot) {
   if (dot.fold.length) return 150;
-  const chips = plan.stacked
-    ? []
-    : (plan.story.visits.get(dot.uid) ?? []).map((k) => plan.story.gradWidths.get(k) ?? 0);
+  const chips = plan.stacked ? [] : (plan.run.visits.get(dot.uid) ?? []).map((k) => plan.run.gradWidths.get(k) ?? 0);
   return textWidth(truncate(dot.label, plan.stacked ? 15 : 30), 11.5) * BOLD + 14 + Math.max(0, ...chips);
 }
 
 /** @param {Loom} plan @param {Dot} dot @param {string} slot */
 function slotWidth(plan, dot, slot) {
-  const pin = plan.story.pins.get(`${dot.uid}:${slot}`);
-  const text =
-    pin && !plan.stacked ? `${slot} = ${plan.story.storageNames.get(pin.storage) ?? pin.storage} @ v0` : slot;
+  const pin = plan.run.pins.get(`${dot.uid}:${slot}`);
+  const text = pin && !plan.stacked ? `${slot} = ${plan.run.storageNames.get(pin.storage) ?? pin.storage} @ v0` : slot;
   const more = pin?.broken !== null && pin ? 66 : pin?.silent !== null && pin ? 92 : plan.stacked ? 0 : 58;
   return textWidth(text, 10.5) + 12 + more;
 }

@@ -5,14 +5,14 @@ import { columnAt } from "./loom_columns.js";
 /** @typedef {import("./loom_columns.js").Column} Column */
 /** @typedef {import("./loom_columns.js").Margins} Margins */
 /** @typedef {import("./loom_columns.js").Scale} Scale */
-/** @typedef {import("./run_story.js").StorageLife} StorageLife */
+/** @typedef {import("./run_rows.js").StorageLife} StorageLife */
 /**
  * @typedef {{until: number, w: number, columns: Column[]}} Track   columns: one after the other; x from the track's left
  * @typedef {{values: Track, grads: Track | null, name: string}} Home
  */
 
 /** How many homes of a name are looked through for one that is free. */
-const TRIED = 4;
+const MAX_HOMES_TRIED = 4;
 
 /**
  * Homes in the order in which their first storage was made, each with the columns of all its storages.
@@ -37,7 +37,7 @@ export function homesOf(lives, names, margins, scale) {
     const name = names.get(life.uid) ?? life.uid;
     const list = named.get(name) ?? [];
     named.set(name, list);
-    const free = list.slice(-TRIED).find(({ values }) => values.until < life.birth);
+    const free = list.slice(-MAX_HOMES_TRIED).find(({ values }) => values.until < life.birth);
     const home = free ?? { values: addToTrack(null, column), grads: null, name };
     if (free) addToTrack(free.values, column);
     else {

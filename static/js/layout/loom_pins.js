@@ -6,13 +6,13 @@ import { Packer } from "./packing.js";
 /** @typedef {import("./loom_columns.js").Column} Column */
 /** @typedef {import("./loom.js").Loom} Loom */
 /** @typedef {import("./loom.js").PinLine} PinLine */
-/** @typedef {import("./run_story.js").Pin} Pin */
+/** @typedef {import("./run_rows.js").Pin} Pin */
 
 /** @param {Loom} plan */
 export function layoutPins(plan) {
   /** @type {Map<string, Packer>} */
   const lanes = new Map();
-  for (const pin of plan.story.pins.values()) {
+  for (const pin of plan.run.pins.values()) {
     const y = plan.dots.get(pin.node)?.slots.get(pin.slot);
     const columns = plan.columns
       .columnsOfStorage(pin.storage)

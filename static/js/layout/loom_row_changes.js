@@ -9,28 +9,28 @@ import { extent, plainDtype } from "./reads.js";
 /** @typedef {import("./loom_row_state.js").RowState} RowState */
 /** @typedef {import("../entities.js").Entity} Entity */
 /** @typedef {import("../entities.js").Storage} Storage */
-/** @typedef {import("./run_story.js").RunStory} RunStory */
-/** @typedef {import("./run_story.js").Row} Row */
-/** @typedef {import("./run_story.js").Write} Write */
-/** @typedef {import("./run_story.js").Reader} Reader */
+/** @typedef {import("./run_rows.js").RunRows} RunRows */
+/** @typedef {import("./run_rows.js").Row} Row */
+/** @typedef {import("./run_rows.js").Write} Write */
+/** @typedef {import("./run_rows.js").Reader} Reader */
 /** @typedef {import("./names.js").Names} Names */
 
 /**
- * Fill a row with its readers, writes and bumps, and the story with what the row tells of storages.
- * @param {RunStory} story @param {Row} row @param {number} r its number @param {RowState} state that of the row
+ * Fill a row with its readers, writes and bumps, and the run with what the row tells of storages.
+ * @param {RunRows} run @param {Row} row @param {number} r its number @param {RowState} state that of the row
  * @param {import("../trace.js").Step[]} steps
  */
-export function recordRow(story, row, r, state, steps) {
+export function recordRow(run, row, r, state, steps) {
   const naming = state.names.of(mentioned(row, state, steps));
   for (const uid of state.touched.keys()) {
     const now = state.after.get(uid);
-    if (uid[0] === "s") recordStorage(story, row, r, uid, state);
+    if (uid[0] === "s") recordStorage(run, row, r, uid, state);
     else if (now?.kind === "counter") recordBump(row, uid, state.old.get(uid), now);
     else if (isHandle(now)) recordHandle(row, uid, now, state, naming);
     else if (now?.kind === "frame") recordBindings(row, uid, now, state, naming);
   }
-  for (const reader of row.readers) recordReader(story, reader);
-  for (const uid of state.touched.keys()) recordOwner(story, state.after, uid);
+  for (const reader of row.readers) recordReader(run, reader);
+  for (const uid of state.touched.keys()) recordOwner(run, state.after, uid);
   for (const write of row.writes.values()) write.step = state.wrote.get(write.storage) ?? row.last;
   recordEvents(row, state, naming, steps);
 }
@@ -100,7 +100,7 @@ function newReader(uid, entity, naming, { alias, grad, step }) {
   return { uid, key: handleKey(uid, entity), entity, title, alias, grad, named: tags.length > 0, cut: null, step };
 }
 
-/** A storage's first name, and its counters. @param {RunStory} story @param {Reader} reader */
+/** A storage's first name, and its counters. @param {RunRows} run @param {Reader} reader */
 function recordReader({ storages, storageNames }, { entity, title, named }) {
   const storage = entity.storage ?? "";
   if (named && storage && !storageNames.has(storage)) storageNames.set(storage, title.split(" ")[0]);
@@ -109,7 +109,7 @@ function recordReader({ storages, storageNames }, { entity, title, named }) {
   if (life && counter && !life.counters.includes(counter)) life.counters.push(counter);
 }
 
-/** @param {RunStory} story @param {import("../state.js").Entities} after @param {string} uid */
+/** @param {RunRows} run @param {import("../state.js").Entities} after @param {string} uid */
 function recordOwner({ storages }, after, uid) {
   const tensor = after.get(uid);
   if (tensor?.kind !== "tensor" || !tensor.grad || !tensor.storage) return;
@@ -118,7 +118,7 @@ function recordOwner({ storages }, after, uid) {
   if (life && life.uid !== tensor.storage) life.owner ??= tensor.storage;
 }
 
-/** @param {RunStory} story @param {Row} row @param {number} r @param {string} uid @param {RowState} state */
+/** @param {RunRows} run @param {Row} row @param {number} r @param {string} uid @param {RowState} state */
 function recordStorage({ storages }, row, r, uid, state) {
   const old = state.old.get(uid);
   const now = state.after.get(uid);

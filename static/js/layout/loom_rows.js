@@ -4,7 +4,7 @@ import { elementBox } from "./loom_columns.js";
 import { leafDot, nodeDot } from "./loom_graph.js";
 import {
   CODE,
-  ECHO,
+  VISIT_FOOT,
   FOLD,
   FOOT,
   LINE,
@@ -15,14 +15,14 @@ import {
   NODE,
   PAD,
   SLOT,
-  THIN,
-  THIN_STACKED,
+  QUIET_ROW,
+  QUIET_ROW_STACKED,
   TITLE,
   WRITE,
 } from "./loom_sizes.js";
 import { truncate } from "./metrics.js";
 import { extent, numel, plainDtype, reads } from "./reads.js";
-import { inputsFirst } from "./run_story.js";
+import { inputsFirst } from "./run_rows.js";
 
 /** @typedef {import("./loom.js").Column} Column */
 /** @typedef {import("./loom.js").ReadLine} ReadLine */
@@ -31,8 +31,8 @@ import { inputsFirst } from "./run_story.js";
 /** @typedef {import("./loom.js").Dot} Dot */
 /** @typedef {import("./loom.js").Loom} Loom */
 
-/** @typedef {import("./run_story.js").Row} Row */
-/** @typedef {import("./run_story.js").Reader} Reader */
+/** @typedef {import("./run_rows.js").Row} Row */
+/** @typedef {import("./run_rows.js").Reader} Reader */
 /** @typedef {{handles: HandleBox[], writes: WriteBox[], dots: Dot[], hidden: string[]}} Content   hidden: names of what there is
  *   no room for */
 
@@ -52,7 +52,7 @@ export function placeRow(plan, row, r, top, room) {
     isQuiet(row) && columns.depth(r) === 1 && !plan.ends.has(r) && !readers.hidden.length && !readers.shown.length;
   const code = thin ? firstLine(row.code, beside) : wrapCode(row.code, beside);
   const codeH = code.length * CODE + (thin ? 0 : footHeight(row, readers.hidden));
-  const thinH = stacked ? THIN_STACKED : THIN;
+  const thinH = stacked ? QUIET_ROW_STACKED : QUIET_ROW;
   const codeY = begin + (thin ? (thinH - CODE) / 2 : PAD);
   let y = codeY + (stacked ? codeH + 4 : 0);
   if (thin) plan.shelves.push({ y: begin, h: 0 });
@@ -78,16 +78,16 @@ function isQuiet({ readers, writes, bumps, nodes, visits, freed, kind }) {
 /** The height of what stands under the code: what is freed or raised, the visits, what there is no room for.
  * @param {Row} row @param {string[]} hidden */
 function footHeight(row, hidden) {
-  const visits = row.visits.length ? FOOT + ECHO : 0;
+  const visits = row.visits.length ? FOOT + VISIT_FOOT : 0;
   return (row.kind === "raise" || (row.freed && !visits) ? FOOT : 0) + visits + (hidden.length ? FOOT : 0);
 }
 
 /** The readers of a row that have room, a few of each storage, and the names of what has none. @param {Loom} plan @param {Row} row
  * @param {number} r */
-function shownReaders({ columns, story }, row, r) {
+function shownReaders({ columns, run }, row, r) {
   /** @type {Reader[]} */
   const shown = [];
-  const hidden = (columns.hidden.get(r) ?? []).map((uid) => story.storageNames.get(uid) ?? uid);
+  const hidden = (columns.hidden.get(r) ?? []).map((uid) => run.storageNames.get(uid) ?? uid);
   /** @type {Map<string, number>} */
   const counts = new Map();
   const named = (/** @type {Reader} */ reader) => (reader.named ? 0 : 1);
@@ -163,9 +163,9 @@ function placeHandles(plan, r, readers, y, { handles }) {
  * @param {Reader[]} made @param {(storage: string | null | undefined) => number} shelfOf @param {Content} content
  * @returns {NodeLine[]} */
 function nodesWithShelf(plan, row, r, made, shelfOf, { dots }) {
-  const { nodes } = plan.story;
-  const list = inputsFirst(row.nodes, plan.story).filter((uid) => {
-    const node = /** @type {import("./run_story.js").GraphNode} */ (nodes.get(uid));
+  const { nodes } = plan.run;
+  const list = inputsFirst(row.nodes, plan.run).filter((uid) => {
+    const node = /** @type {import("./run_rows.js").GraphNode} */ (nodes.get(uid));
     return !(node.variable && leafDot(plan, node, r, dots));
   });
   const inline = list.length > MAX_OPEN;
@@ -179,9 +179,9 @@ function nodesWithShelf(plan, row, r, made, shelfOf, { dots }) {
 /** Nodes with the handles that they made. @param {Loom} plan @param {number} r @param {NodeLine[]} lines @param {Reader[]} made
  * @param {number} y @param {Content} content */
 function placeNodes(plan, r, lines, made, y, { handles, dots }) {
-  const { nodes } = plan.story;
+  const { nodes } = plan.run;
   for (const { nodes: group, inline } of lines) {
-    const node = /** @type {import("./run_story.js").GraphNode} */ (nodes.get(group[0]));
+    const node = /** @type {import("./run_rows.js").GraphNode} */ (nodes.get(group[0]));
     const own = made.filter((reader) => reader.entity.grad_fn === group[0]);
     const slotsH = inline ? 0 : node.slots.length * SLOT;
     let tall = (inline ? SLOT + 2 : NODE) + slotsH;
@@ -195,7 +195,7 @@ function placeNodes(plan, r, lines, made, y, { handles, dots }) {
       y = own.at(-1) === reader ? y : y + tall;
     }
     for (const uid of group) {
-      const member = /** @type {import("./run_story.js").GraphNode} */ (nodes.get(uid));
+      const member = /** @type {import("./run_rows.js").GraphNode} */ (nodes.get(uid));
       const dot = nodeDot(plan, member, cy, r, inline);
       if (group.length > 1) Object.assign(dot, { group: `fold ${group[0]}`, fold: group });
       dots.push(dot);
@@ -224,7 +224,7 @@ function nodeLines(list, made) {
   return lines;
 }
 
-/** @param {Loom} plan @param {number} r @param {import("./run_story.js").Write[]} list @param {number} y @param {Content} content */
+/** @param {Loom} plan @param {number} r @param {import("./run_rows.js").Write[]} list @param {number} y @param {Content} content */
 function placeWrites({ columns }, r, list, y, { writes }) {
   return flowBoxes(
     list,
@@ -284,7 +284,7 @@ function wrapCode(lines, most) {
   return out.length > 5 ? [...out.slice(0, 4), "…"] : out;
 }
 
-/** The windows of a handle, a line for each of its logical rows. @param {import("./run_story.js").Reader} reader
+/** The windows of a handle, a line for each of its logical rows. @param {import("./run_rows.js").Reader} reader
  * @param {Column | undefined} column @param {number} y @returns {HandleBox | null} */
 function handleBox(reader, column, y) {
   const { entity } = reader;

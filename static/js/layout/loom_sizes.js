@@ -2,12 +2,12 @@
 
 /** Lines under the code of a row; the one that names the node which backward visits. */
 export const FOOT = 16;
-export const ECHO = 22;
+export const VISIT_FOOT = 22;
 
 /** A row in which nothing happened. */
-export const THIN = 20;
+export const QUIET_ROW = 20;
 /** The same where rows are tapped. */
-export const THIN_STACKED = 32;
+export const QUIET_ROW_STACKED = 32;
 
 /** Nodes of one row with lines for their slots, lines for nodes at all, and handles on one storage. */
 export const MAX_OPEN = 8;

@@ -5,7 +5,7 @@ import { UNNAMED_WIDTH } from "./loom_sizes.js";
 /** @typedef {{x: number, w: number, counts: number[], bytes: number[], most: number}} Unnamed   counts, bytes: by row;
  *   most: the most bytes of any row */
 
-/** @param {import("./run_story.js").RunStory} run @param {import("./run_story.js").StorageLife[]} lives those without a name
+/** @param {import("./run_rows.js").RunRows} run @param {import("./run_rows.js").StorageLife[]} lives those without a name
  * @returns {Unnamed | null} null where there are none */
 export function unnamedOf(run, lives) {
   if (!lives.length) return null;

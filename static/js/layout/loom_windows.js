@@ -3,13 +3,13 @@
  * another that is touched sooner. Widths stay within the room, whatever the run.
  */
 
-import { inputsFirst } from "./run_story.js";
+import { inputsFirst } from "./run_rows.js";
 import { Columns } from "./loom_columns.js";
 import { homeColumns, homeWidth } from "./loom_homes.js";
 import { MAX_SHELVES } from "./loom_sizes.js";
 
 /** @typedef {import("./loom_homes.js").Home} Home */
-/** @typedef {import("./run_story.js").RunStory} RunStory */
+/** @typedef {import("./run_rows.js").RunRows} RunRows */
 /** @typedef {{home: Home, width: number, rows: number[], next: number, until: number, wish: number}} Claim
  *   rows: those that touch it, next: the index of the first that is still to come; until: its last row; wish: where it stood */
 /** @typedef {{claim: Claim, x: number, from: number, used: number}} Open   a home that has its place; from: its first shelf,
@@ -17,7 +17,7 @@ import { MAX_SHELVES } from "./loom_sizes.js";
 /** @typedef {{needs: string[], likes: string[]}} Touches   needs: storages that a row made, wrote or read anew;
  *   likes: those of which it saved the values */
 
-/** What each row touches, what matters most first. @param {RunStory} run @returns {Touches[]} */
+/** What each row touches, what matters most first. @param {RunRows} run @returns {Touches[]} */
 export function touchesOf(run) {
   /** @type {Map<string, string[]>} */
   const wearing = new Map();
@@ -39,7 +39,7 @@ export function touchesOf(run) {
 }
 
 /** The storages of what a row's nodes made, inputs first: they stand below each other as their nodes do.
- * @param {import("./run_story.js").Row} row @param {RunStory} run */
+ * @param {import("./run_rows.js").Row} row @param {RunRows} run */
 function madeStorages(row, run) {
   /** @type {Map<string, string>} */
   const storages = new Map();

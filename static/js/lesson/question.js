@@ -1,6 +1,6 @@
 /** The question that ends a lesson: its reader changes a program and runs it, and the server says whether the run answers it. */
 
-import { element } from "../elements.js";
+import { button, element } from "../elements.js";
 import { runsProgram } from "../page_selectors.js";
 import { lessonOf, onOtherTab, readCourse, withAnswerSeen, withTry, writeCourse } from "./progress.js";
 
@@ -40,6 +40,87 @@ export function verdictSentence({ right, error }) {
     : { key: "lesson_wrong" };
 }
 
+/** @param {HTMLElement} control what Enter clicks */
+function withEnterKey(control) {
+  control.dataset.enter = "";
+  control.append(" ", element("kbd", "", "⏎"));
+  return control;
+}
+
+/** Enter clicks what the card marks, while no control has the keyboard. @param {HTMLElement} card @param {{state: () => PageState}} store */
+function clickOnEnter(card, store) {
+  document.addEventListener("keydown", (event) => {
+    const target = event.target instanceof HTMLElement ? event.target : null;
+    if (event.key !== "Enter" || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (
+      store.state().predict ||
+      target?.closest("button, a, summary, input, textarea, select, dialog, [contenteditable]")
+    )
+      return;
+    event.preventDefault();
+    /** @type {HTMLElement | null} */ (card.querySelector("[data-enter]"))?.click();
+  });
+}
+
+/** The link to the next lesson; after the last one to the course. @param {import("./lesson.js").Place} place @param {Say} say */
+function nextLink(place, say) {
+  const { title, url } = place.next ?? { title: "", url: place.url.replace(/\/[^/?]+(\?|$)/, "$1") };
+  const link = /** @type {HTMLAnchorElement} */ (
+    element("a", "primary", place.next ? say("course_next_lesson", { title }) : say("course_to_course"))
+  );
+  link.href = url;
+  return withEnterKey(link);
+}
+
+/** A program that answers the question. @param {string} source @param {Say} say @param {(source: string) => void} onUse */
+function answerBox(source, say, onUse) {
+  const box = element("div", "lesson-answer");
+  const code = element("pre", "", source);
+  code.tabIndex = 0;
+  code.setAttribute("aria-label", say("lesson_answer"));
+  box.append(
+    code,
+    button("quiet", say("lesson_use"), () => onUse(source)),
+  );
+  return box;
+}
+
+/**
+ * Asks the server whether a run answers the question; of several runs at once only the last one's verdict is shown.
+ * @param {string} url where answers are judged
+ * @param {{showStatus: (key: string, args?: Record<string, unknown>) => void, count: (isRight: boolean) => void}} on
+ * @returns {(state: PageState) => Promise<void>}
+ */
+function createJudge(url, { showStatus, count }) {
+  let runsJudged = 0;
+  return async ({ predict, opened: shown, settings }) => {
+    runsJudged += 1;
+    const number = runsJudged;
+    const opened = predict?.whole ?? shown;
+    if (!opened) return;
+    const fault = faultOf(opened.trace);
+    if (fault) {
+      showStatus(fault.key, fault.args);
+      return count(false);
+    }
+    showStatus("lesson_judging");
+    try {
+      const body = JSON.stringify({ source: opened.trace.program.source, ...settings });
+      const headers = { "Content-Type": "application/json" };
+      const response = await fetch(url, { method: "POST", headers, body });
+      if (!response.ok) throw new Error(String(response.status));
+      /** @type {Verdict} */
+      const verdict = await response.json();
+      if (number !== runsJudged) return;
+      const { key, args } = verdictSentence(verdict);
+      showStatus(key, args);
+      count(verdict.right);
+    } catch {
+      if (number === runsJudged) showStatus("lesson_unknown");
+    }
+  };
+}
+
 /**
  * @param {HTMLElement} host
  * @param {{state: () => PageState, dispatch: (action: import("../page_state.js").Action) => void,
@@ -60,31 +141,6 @@ export function startQuestion(host, store, say, place, { run, edit, changed }) {
   const progress = () => lessonOf(readCourse(), place.name).question;
   /** @type {string | null} a program that answers the question, once it was asked for */
   let answer = null;
-  let runsJudged = 0;
-
-  /** @param {string} label @param {string} className @param {() => void} press */
-  function button(label, className, press) {
-    const node = /** @type {HTMLButtonElement} */ (element("button", className, label));
-    node.type = "button";
-    node.addEventListener("click", press);
-    return node;
-  }
-
-  /** @param {HTMLElement} control what Enter presses */
-  function withKey(control) {
-    control.dataset.enter = "";
-    control.append(" ", element("kbd", "", "⏎"));
-    return control;
-  }
-
-  function wayOn() {
-    const { title, url } = place.next ?? { title: "", url: place.url.replace(/\/[^/?]+(\?|$)/, "$1") };
-    const link = /** @type {HTMLAnchorElement} */ (
-      element("a", "primary", place.next ? say("course_next_lesson", { title }) : say("course_to_course"))
-    );
-    link.href = url;
-    return withKey(link);
-  }
 
   function render() {
     const { tries, isRight } = progress();
@@ -98,25 +154,20 @@ export function startQuestion(host, store, say, place, { run, edit, changed }) {
       hint.append(element("strong", "", say("lesson_hint")), ` ${place.question.hint}`);
       help.append(hint);
     }
-    if (answer !== null) help.append(answerBox(answer));
-    const more = isRight || tries < TRIES || answer !== null ? [] : [button(say("lesson_show"), "quiet", showAnswer)];
-    foot.replaceChildren(isRight ? wayOn() : withKey(button(say("lesson_edit"), "primary", edit)), ...more);
+    if (answer !== null) help.append(answerBox(answer, say, useAnswer));
+    const more = isRight || tries < TRIES || answer !== null ? [] : [button("quiet", say("lesson_show"), showAnswer)];
+    foot.replaceChildren(
+      isRight ? nextLink(place, say) : withEnterKey(button("primary", say("lesson_edit"), edit)),
+      ...more,
+    );
     if (focused) /** @type {HTMLElement | null} */ (card.querySelector("button, a"))?.focus();
     changed();
   }
 
   /** @param {string} source */
-  function answerBox(source) {
-    const box = element("div", "lesson-answer");
-    const code = element("pre", "", source);
-    code.tabIndex = 0;
-    code.setAttribute("aria-label", say("lesson_answer"));
-    const use = button(say("lesson_use"), "quiet", () => {
-      store.dispatch({ type: "programEdited", text: source });
-      run();
-    });
-    box.append(code, use);
-    return box;
+  function useAnswer(source) {
+    store.dispatch({ type: "programEdited", text: source });
+    run();
   }
 
   async function showAnswer() {
@@ -143,34 +194,7 @@ export function startQuestion(host, store, say, place, { run, edit, changed }) {
     render();
   }
 
-  /** Say whether a run is an answer. @param {PageState} state */
-  async function judge({ predict, opened: shown, settings }) {
-    runsJudged += 1;
-    const number = runsJudged;
-    const opened = predict?.whole ?? shown;
-    if (!opened) return;
-    const fault = faultOf(opened.trace);
-    if (fault) {
-      showStatus(fault.key, fault.args);
-      return count(false);
-    }
-    showStatus("lesson_judging");
-    try {
-      const body = JSON.stringify({ source: opened.trace.program.source, ...settings });
-      const headers = { "Content-Type": "application/json" };
-      const response = await fetch(place.question.answers, { method: "POST", headers, body });
-      if (!response.ok) throw new Error(String(response.status));
-      /** @type {Verdict} */
-      const verdict = await response.json();
-      if (number !== runsJudged) return;
-      const { key, args } = verdictSentence(verdict);
-      showStatus(key, args);
-      count(verdict.right);
-    } catch {
-      if (number === runsJudged) showStatus("lesson_unknown");
-    }
-  }
-
+  const judge = createJudge(place.question.answers, { showStatus, count });
   let isOpening = true; // the page runs the program that it came with
   store.subscribe((state, before) => {
     const { pending } = before;
@@ -180,17 +204,7 @@ export function startQuestion(host, store, say, place, { run, edit, changed }) {
     if (!isStart) void judge(state);
   });
 
-  document.addEventListener("keydown", (event) => {
-    const target = event.target instanceof HTMLElement ? event.target : null;
-    if (event.key !== "Enter" || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (
-      store.state().predict ||
-      target?.closest("button, a, summary, input, textarea, select, dialog, [contenteditable]")
-    )
-      return;
-    event.preventDefault();
-    /** @type {HTMLElement | null} */ (card.querySelector("[data-enter]"))?.click();
-  });
+  clickOnEnter(card, store);
   onOtherTab(render);
   showStatus(progress().isRight ? "lesson_right" : "lesson_run_hint");
   render();

@@ -1,6 +1,6 @@
 /** Live: runs the text while it is edited, keeps the last good picture meanwhile, and says at the stage's foot how it stands. */
 
-import { commonLines } from "../kept_step.js";
+import { commonLines } from "../step_after_edit.js";
 import { messages } from "../messages.js";
 import { isCurrent, isUpToDate } from "../page_selectors.js";
 import { sameSettings } from "../settings.js";
@@ -39,7 +39,7 @@ export function createLive(foot, store, say, { editor, markOlder }) {
   let isMarked = false;
 
   /** @param {Event} event */
-  function happen(event) {
+  function handleEvent(event) {
     const { state, effects } = advance(schedule, event, performance.now());
     schedule = state;
     if (effects.includes("abort")) request.abort();
@@ -47,7 +47,8 @@ export function createLive(foot, store, say, { editor, markOlder }) {
     if (effects.includes("show") && held) store.dispatch({ type: "liveAnswered", ...held });
     clearTimeout(timer);
     const due = nextTick(schedule);
-    if (due !== null) timer = window.setTimeout(() => happen({ type: "ticked" }), Math.max(0, due - performance.now()));
+    if (due !== null)
+      timer = window.setTimeout(() => handleEvent({ type: "ticked" }), Math.max(0, due - performance.now()));
     showStrip();
   }
 
@@ -59,17 +60,17 @@ export function createLive(foot, store, say, { editor, markOlder }) {
     try {
       const trace = await requestTrace({ source, ...settings }, signal, { live: true });
       held = { trace, source, settings };
-      happen({ type: "answered", id, verdict: judge(trace, source, store.state().opened?.trace ?? null) });
+      handleEvent({ type: "answered", id, verdict: judge(trace, source, store.state().opened?.trace ?? null) });
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof TraceError)) throw error;
       const wait = error.status === 429 ? Math.max(1, error.problem.retry_after ?? 1) * 1000 : null;
-      happen({ type: "failed", id, problem: problemOf(error.status, error.problem), retryAfter: wait });
+      handleEvent({ type: "failed", id, problem: problemOf(error.status, error.problem), retryAfter: wait });
     }
   }
 
   /** Mark what the picture has of the text before, once that has lasted. @param {boolean} older */
-  function mark(older) {
+  function markOlderSoon(older) {
     if (!older) {
       clearTimeout(marking);
       marking = 0;
@@ -106,9 +107,9 @@ export function createLive(foot, store, say, { editor, markOlder }) {
   function showStrip() {
     const state = store.state();
     if (!state.isLive || isUpToDate(state) || state.pending || !isMarked) return strip.hide();
-    if (schedule.isTold) return strip.tell(reason(state.text));
+    if (schedule.isTold) return strip.showReason(reason(state.text));
     if (schedule.notBefore > performance.now())
-      return strip.tell({ text: say("live_waits"), line: null, kind: "later" });
+      return strip.showReason({ text: say("live_waits"), line: null, kind: "later" });
     const line = state.opened && !isCurrent(state) ? firstOlder(state.opened.trace, state.text).line : null;
     if (schedule.asked && schedule.restsAt === null) return strip.running(line);
     const isUnfinished = schedule.isUnfinished || schedule.answer !== null;
@@ -136,18 +137,18 @@ export function createLive(foot, store, say, { editor, markOlder }) {
 
   /** @param {PageState} state @param {PageState} before */
   function render(state, before) {
-    if (differs(state, before, "isLive")) happen({ type: "switched", on: state.isLive });
+    if (differs(state, before, "isLive")) handleEvent({ type: "switched", on: state.isLive });
     const isOpened = differs(state, before, "opened");
-    if (isOpened || differs(state, before, "pending")) happen({ type: "replaced" });
+    if (isOpened || differs(state, before, "pending")) handleEvent({ type: "replaced" });
     const isEdited = isOpened
       ? !isCurrent(state)
       : differs(state, before, "text", "settings") || isLeftOver(state, before);
     if (isEdited && !state.pending && !isAsNeverRun(state)) {
       const isUnfinished = editor.unfinishedLine() !== null;
-      happen({ type: "edited", isCurrent: isUpToDate(state), isUnfinished });
+      handleEvent({ type: "edited", isCurrent: isUpToDate(state), isUnfinished });
     }
     if (differs(state, before, "text", "settings", "opened", "step", "isLive"))
-      mark(state.isLive && !isUpToDate(state));
+      markOlderSoon(state.isLive && !isUpToDate(state));
     showStrip();
   }
 
@@ -163,7 +164,7 @@ export function createLive(foot, store, say, { editor, markOlder }) {
 
   store.subscribe(render);
   if (!store.state().pending && !isAsNeverRun(store.state())) {
-    happen({ type: "edited", isCurrent: isUpToDate(store.state()), isUnfinished: false });
-    mark(store.state().isLive && !isUpToDate(store.state()));
+    handleEvent({ type: "edited", isCurrent: isUpToDate(store.state()), isUnfinished: false });
+    markOlderSoon(store.state().isLive && !isUpToDate(store.state()));
   }
 }

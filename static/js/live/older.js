@@ -1,6 +1,6 @@
 /** What of a picture is older than the text: what the line that differs, or a later one, made. */
 
-import { commonLines } from "../kept_step.js";
+import { commonLines } from "../step_after_edit.js";
 
 /** @typedef {import("../trace.js").Trace} Trace */
 /** @typedef {import("../state.js").OpenTrace} OpenTrace */

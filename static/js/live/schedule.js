@@ -59,17 +59,17 @@ export function initialSchedule(isOn) {
 export function advance(state, event, now) {
   switch (event.type) {
     case "switched":
-      return switched(state, event.on, now);
+      return onSwitched(state, event.on, now);
     case "edited":
-      return edited(state, event, now);
+      return onEdited(state, event, now);
     case "replaced":
-      return dropped({ ...state, isCurrent: true });
+      return withoutAnswer({ ...state, isCurrent: true });
     case "ticked":
-      return ticked(state, now);
+      return onTicked(state, now);
     case "answered":
-      return event.id === state.asked?.id ? answered(state, event, now) : unchanged(state);
+      return event.id === state.asked?.id ? onAnswered(state, event, now) : unchanged(state);
     case "failed":
-      return event.id === state.asked?.id ? failed(state, event, now) : unchanged(state);
+      return event.id === state.asked?.id ? onFailed(state, event, now) : unchanged(state);
   }
 }
 
@@ -85,21 +85,21 @@ function unchanged(state) {
 }
 
 /** Nothing is awaited, due or held any more. @param {Schedule} state @returns {{state: Schedule, effects: Effect[]}} */
-function dropped(state) {
+function withoutAnswer(state) {
   const next = { ...state, due: null, restsAt: null, asked: null, answer: null, problem: null, isTold: false };
   return { state: next, effects: state.asked ? ["abort"] : [] };
 }
 
 /** @param {Schedule} state @param {boolean} on @param {number} now */
-function switched(state, on, now) {
-  const { state: next, effects } = dropped({ ...state, isOn: on });
+function onSwitched(state, on, now) {
+  const { state: next, effects } = withoutAnswer({ ...state, isOn: on });
   if (on && !next.isCurrent) Object.assign(next, { due: now, restsAt: now });
   return { state: next, effects };
 }
 
 /** @param {Schedule} state @param {{isCurrent: boolean, isUnfinished: boolean}} text @param {number} now */
-function edited(state, text, now) {
-  const { state: next, effects } = dropped({ ...state, ...text });
+function onEdited(state, text, now) {
+  const { state: next, effects } = withoutAnswer({ ...state, ...text });
   if (!next.isOn || next.isCurrent) return { state: next, effects };
   const delay = Math.max(DEBOUNCE_MS, Math.min(MAX_DELAY_MS, next.took - FREE_MS));
   next.due = next.isUnfinished ? null : now + delay;
@@ -108,11 +108,11 @@ function edited(state, text, now) {
 }
 
 /** @param {Schedule} state @param {number} now @returns {{state: Schedule, effects: Effect[]}} */
-function ticked(state, now) {
+function onTicked(state, now) {
   const next = { ...state };
   if (next.restsAt !== null && next.restsAt <= now) {
     next.restsAt = null;
-    if (next.answer) return told(next);
+    if (next.answer) return releaseAnswer(next);
     if (!next.asked && next.due === null && !next.isCurrent) next.due = now;
   }
   if (next.due === null || next.due > now) return unchanged(next);
@@ -124,23 +124,23 @@ function ticked(state, now) {
 }
 
 /** @param {Schedule} state @param {{verdict: Verdict}} answer @param {number} now */
-function answered(state, { verdict }, now) {
+function onAnswered(state, { verdict }, now) {
   const next = { ...state, took: now - (state.asked?.at ?? now), asked: null, answer: verdict };
-  return verdict === "show" || next.restsAt === null ? told(next) : unchanged(next);
+  return verdict === "show" || next.restsAt === null ? releaseAnswer(next) : unchanged(next);
 }
 
 /** The answer that is held is shown or told. @param {Schedule} state @returns {{state: Schedule, effects: Effect[]}} */
-function told(state) {
+function releaseAnswer(state) {
   if (state.answer === "tell") return unchanged({ ...state, isTold: true });
   const next = { ...state, due: null, restsAt: null, answer: null, isTold: false, isCurrent: true };
   return { state: next, effects: ["show"] };
 }
 
 /** @param {Schedule} state @param {{problem: Problem, retryAfter: number | null}} failure @param {number} now */
-function failed(state, { problem, retryAfter }, now) {
+function onFailed(state, { problem, retryAfter }, now) {
   /** @type {Schedule} */
   const next = { ...state, asked: null };
   if (retryAfter !== null) return unchanged({ ...next, notBefore: now + retryAfter, due: now + retryAfter });
   Object.assign(next, { answer: "tell", problem });
-  return next.restsAt === null ? told(next) : unchanged(next);
+  return next.restsAt === null ? releaseAnswer(next) : unchanged(next);
 }

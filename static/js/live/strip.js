@@ -43,7 +43,7 @@ export function createStrip(foot, say) {
       show("typing", text, "", true);
     },
     /** @param {Reason} reason */
-    tell({ text, line, kind }) {
+    showReason({ text, line, kind }) {
       show(kind, text, line === null ? "" : say("line", { line }), true);
     },
   };

@@ -32,7 +32,7 @@ import { bumpMarks, writeMark } from "./loom_write.js";
  */
 export function loomPicture(opened, i, labels = {}, { room = 1180, rows = Infinity, tallest = Infinity } = {}) {
   const plan = loomLayout(opened, { room });
-  const now = plan.story.rowOfStep[i] ?? plan.rows.length - 1;
+  const now = plan.run.rowOfStep[i] ?? plan.rows.length - 1;
   const { from, to } = rowsAround(plan, now, rows, tallest - HEAD);
   const top = plan.rows[from]?.foldY ?? HEAD;
   const bottom = plan.rows[to] ? plan.rows[to].y + plan.rows[to].h : HEAD;
@@ -81,7 +81,7 @@ function rowsAround({ rows }, now, most, tallest) {
  */
 export function loomMarks(plan, opened, i, labels = {}, band = ALL, under) {
   const allLabels = { ...LOOM_LABELS, ...labels };
-  const now = plan.story.rowOfStep[i] ?? plan.rows.length;
+  const now = plan.run.rowOfStep[i] ?? plan.rows.length;
   const scene = { plan, opened, i, now, labels: allLabels, band };
   return {
     head: headMarks(scene, under ?? shelfOfStep(plan, i)),
@@ -130,7 +130,7 @@ function bodyMarks(scene) {
         d: `M${plan.stacked ? 8 : 16} ${box.foldY + 0.5}H${plan.width - 8}`,
       }),
     );
-    if (plan.story.rows[r].skipped)
+    if (plan.run.rows[r].skipped)
       out.push(
         h("path", {
           key: `unseen ${r}`,
@@ -160,7 +160,7 @@ function bodyMarks(scene) {
 /** Its cells from the row that made it, or where it is touched again, to the row that freed it, its counters as rails.
  * @param {LoomScene} scene @param {import("../layout/loom.js").Column} column */
 function columnMarks({ plan, band, labels }, column) {
-  const life = /** @type {import("../layout/run_story.js").StorageLife} */ (plan.story.storages.get(column.uid));
+  const life = /** @type {import("../layout/run_rows.js").StorageLife} */ (plan.run.storages.get(column.uid));
   const from = plan.shelves[column.from].y + 1;
   const last = plan.shelves[column.to];
   const freed = life.freed && plan.columns.shelves[life.death + 1] - 1 === column.to;
@@ -210,7 +210,7 @@ function columnMarks({ plan, band, labels }, column) {
 function nameMark(plan, column, y) {
   const row = plan.rows[rowAt(plan, y)];
   const top = plan.stacked && row.y + 1 >= y ? row.codeY + row.codeH + 4 : y;
-  const name = plan.story.storageNames.get(column.uid) ?? "";
+  const name = plan.run.storageNames.get(column.uid) ?? "";
   const text = shortPath(name, Math.max(4, Math.floor((column.right - column.x - 6) / 6)));
   return h("text", { key: "name", class: "loom-note", x: column.x + 1, y: top + 12 }, text);
 }

@@ -1,7 +1,7 @@
 /** The loom's program: a row's code with its line, its iteration and the visits of its backward. */
 
 import { shortPlace } from "../program_files.js";
-import { BOLD, CODE, ECHO, FOOT, HEAD } from "../layout/loom_sizes.js";
+import { BOLD, CODE, VISIT_FOOT, FOOT, HEAD } from "../layout/loom_sizes.js";
 import { shortNodeName } from "../layout/loom_graph.js";
 import { shortPath } from "../layout/loom_names.js";
 import { textWidth, truncate } from "../layout/metrics.js";
@@ -22,7 +22,7 @@ export function codeMarks(scene) {
     );
   for (const r of visibleRows(scene)) {
     const box = plan.rows[r];
-    const row = plan.story.rows[r];
+    const row = plan.run.rows[r];
     const x = 46 + row.inset * 10;
     const current = r === now;
     const parts = [];
@@ -103,7 +103,7 @@ export function codeMarks(scene) {
  * @param {LoomScene} scene @param {number} r @param {number} x */
 function footMarks(scene, r, x) {
   const { plan, labels } = scene;
-  const row = plan.story.rows[r];
+  const row = plan.run.rows[r];
   const box = plan.rows[r];
   let y = box.codeY + 12 + box.code.length * CODE;
   const out = [];
@@ -115,7 +115,7 @@ function footMarks(scene, r, x) {
   if (row.kind === "raise") note("raises", `✕ ${labels.raises}`, "loom-alarm");
   if (row.visits.length) {
     out.push(...visitMarks(scene, r, x, y));
-    y += FOOT + ECHO;
+    y += FOOT + VISIT_FOOT;
   } else if (row.freed && row.kind !== "raise") note("freed", labels.passing.replace("{n}", String(row.freed)));
   if (box.hidden.length)
     note("hidden", `${labels.hidden.replace("{n}", String(box.hidden.length))}: ${box.hidden.join(", ")}`);
@@ -129,7 +129,7 @@ function codeRight(plan) {
 
 /** A node's short name, of one that accumulates whose gradient it is. @param {LoomScene} scene @param {string} uid */
 function visitedName({ plan, opened, i }, uid) {
-  const node = plan.story.nodes.get(uid);
+  const node = plan.run.nodes.get(uid);
   if (!node?.variable) return shortNodeName(node?.name ?? uid);
   return `+= ${shortPath(opened.names(i).paths.get(node.variable) ?? "", 12)}`;
 }
@@ -138,7 +138,7 @@ function visitedName({ plan, opened, i }, uid) {
  * @param {LoomScene} scene @param {number} r @param {number} x @param {number} y */
 function visitMarks(scene, r, x, y) {
   const { plan, opened, i, now, labels } = scene;
-  const { visits } = plan.story.rows[r];
+  const { visits } = plan.run.rows[r];
   const done = visits.filter((k) => k <= i).length;
   const text = labels.visit.replace("{k}", String(done)).replace("{n}", String(visits.length));
   const out = [h("text", { key: "visit", class: "loom-visit", x, y }, text)];

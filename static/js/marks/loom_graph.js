@@ -23,9 +23,9 @@ export function edgeMarks({ plan, opened, band, now, i }) {
   for (const edge of plan.edges) {
     const { x0, y0, x1, y1 } = edge;
     if (!inBand(band, y0, y1)) continue;
-    const ran = (plan.story.visits.get(edge.from) ?? []).findLast((k) => k <= i);
+    const ran = (plan.run.visits.get(edge.from) ?? []).findLast((k) => k <= i);
     const passed = ran !== undefined && opened.trace.steps[ran].visit?.grad_inputs?.[Number(edge.key.split(":")[1])];
-    const flows = passed && plan.story.rowOfStep[ran] === now;
+    const flows = passed && plan.run.rowOfStep[ran] === now;
     const low = flows ? y1 + NODE_R + 4 : Math.max(y0 - 14, y1 + NODE_R + 1);
     if (!inBand(band, low, y0)) continue;
     const d =

@@ -16,10 +16,10 @@ import { cls, h } from "../svg.js";
 /** @typedef {import("./loom_labels.js").LoomLabels} LoomLabels */
 /** @typedef {import("./loom_scene.js").LoomScene} LoomScene */
 
-const BOX = 44;
-const BOX_H = 32;
+const VALUE_BOX = 44;
+const VALUE_BOX_H = 32;
 /** A strip of colours has no thinner stripes than this. */
-const THIN = 2;
+const MIN_STRIPE = 2;
 
 /** The size of letter at which a text fits, and the text. @param {Cell | null | undefined} value @param {number} w @param {number} [most] */
 export function fittedNumber(value, w, most = 12.5) {
@@ -29,7 +29,7 @@ export function fittedNumber(value, w, most = 12.5) {
 }
 
 /** @param {Cell | null | undefined} value @param {number} most @param {{x: number, y: number, w: number, h: number}} at @param {string} key */
-export function washMark(value, most, at, key) {
+export function tintMark(value, most, at, key) {
   if (typeof value !== "number" || value === 0 || !most) return null;
   return h("rect", {
     key,
@@ -43,7 +43,7 @@ export function washMark(value, most, at, key) {
 }
 
 /** @param {(Cell | null)[]} values */
-export function largest(values) {
+export function largestMagnitude(values) {
   return values.reduce(
     (/** @type {number} */ most, v) => (typeof v === "number" ? Math.max(most, Math.abs(v)) : most),
     0,
@@ -54,8 +54,8 @@ export function largest(values) {
  * @param {{x: number, y: number, w: number, h: number}} at */
 export function stripeMarks(values, at) {
   const each = at.w / Math.max(1, values.length);
-  const by = Math.max(1, Math.ceil(THIN / each));
-  const most = largest(values);
+  const by = Math.max(1, Math.ceil(MIN_STRIPE / each));
+  const most = largestMagnitude(values);
   const out = [];
   for (let i = 0; i < values.length; i += by) {
     const part = values.slice(i, i + by);
@@ -64,7 +64,7 @@ export function stripeMarks(values, at) {
       part[0],
     );
     out.push(
-      washMark(
+      tintMark(
         shown,
         most,
         { x: at.x + i * each, y: at.y, w: Math.min(by, values.length - i) * each, h: at.h },
@@ -94,7 +94,7 @@ export function headMarks({ plan, opened, i, labels }, shelf) {
     const { uid } = column;
     const storage = find(snap.entities, uid, "storage") ?? snap.freed.get(uid);
     const handles = opened.index.handlesOf(uid, snap.index).flatMap((handle) => tags.get(handle) ?? []);
-    const name = handles.length ? handles.map((tag) => tag.text).join(" ") : (plan.story.storageNames.get(uid) ?? "");
+    const name = handles.length ? handles.map((tag) => tag.text).join(" ") : (plan.run.storageNames.get(uid) ?? "");
     if (storage) out.push(storageMark(plan, snap, name, storage, column, snap.freed.has(uid), labels));
     else out.push(absentMark(name, column));
   }
@@ -113,14 +113,14 @@ function absentMark(name, column) {
       { key: "name", class: "loom-uid", x, y: 22 },
       fitNames(name || uid, Math.floor((column.right - x - 4) / 7.3)),
     ),
-    h("rect", { key: "frame", class: "loom-frame ghost", x, y: BOX, width: w, height: BOX_H, rx: 4 }),
+    h("rect", { key: "frame", class: "loom-frame ghost", x, y: VALUE_BOX, width: w, height: VALUE_BOX_H, rx: 4 }),
   );
 }
 
 /** How many storages without a name there are at the step's row. @param {Loom} plan @param {number} i @param {LoomLabels} labels */
 function unnamedHeading(plan, i, labels) {
   const unnamed = /** @type {import("../layout/loom_unnamed.js").Unnamed} */ (plan.unnamed);
-  const row = plan.story.rowOfStep[i] ?? plan.rows.length - 1;
+  const row = plan.run.rowOfStep[i] ?? plan.rows.length - 1;
   return h(
     "g",
     { key: "unnamed", class: "loom-storage" },
@@ -136,7 +136,7 @@ function unnamedHeading(plan, i, labels) {
 function storageMark(plan, snap, name, storage, column, ghost, labels) {
   const { uid } = column;
   const written = snap.written.get(uid);
-  const life = plan.story.storages.get(uid);
+  const life = plan.run.storages.get(uid);
   const [dtype, values] = /** @type {[string, Cell[]]} */ (Object.entries(storage.cells ?? {})[0] ?? ["", []]);
   const facts = [...new Set(Object.keys(storage.cells ?? storage.summary ?? {}).map(dtypeText))].join(" ");
   const label = ghost ? labels.freed : `${facts} · ${bytesText(storage.nbytes ?? 0)}`;
@@ -151,8 +151,8 @@ function storageMark(plan, snap, name, storage, column, ghost, labels) {
     chars > 2 && h("text", { key: "facts", class: "loom-note", x: left, y: 22 }, truncate(about, chars)),
     h("title", { key: "title" }, `${name} ${uid} · ${label}`.trim()),
   ];
-  const box = { x: column.x, y: BOX, w: column.w, h: BOX_H };
-  const silent = written && plan.story.rows[plan.story.rowOfStep[snap.index]]?.writes.get(uid)?.silent;
+  const box = { x: column.x, y: VALUE_BOX, w: column.w, h: VALUE_BOX_H };
+  const silent = written && plan.run.rows[plan.run.rowOfStep[snap.index]]?.writes.get(uid)?.silent;
   if (written)
     parts.push(
       h("rect", {
@@ -168,7 +168,7 @@ function storageMark(plan, snap, name, storage, column, ghost, labels) {
   parts.push(h("rect", { key: "paper", class: "loom-paper", x: box.x, y: box.y, width: box.w, height: box.h }));
   if (column.heat) parts.push(...stripeMarks(values, box));
   else {
-    const most = largest(values);
+    const most = largestMagnitude(values);
     values.forEach((value, i) => {
       const at = elementBox(column, dtype, i);
       const { text, size } = fittedNumber(value, at.w);
@@ -176,16 +176,16 @@ function storageMark(plan, snap, name, storage, column, ghost, labels) {
         h(
           "g",
           { key: `cell ${i}`, class: "loom-cell", "data-loom-cell": `${uid}:${i}`, "data-value": wireText(value) },
-          washMark(value, most, { x: at.x, y: BOX, w: at.w, h: BOX_H }, "wash"),
-          i > 0 && h("path", { key: "rule", class: "loom-rule", d: `M${at.x} ${BOX}v${BOX_H}` }),
-          h("text", { key: "index", class: "loom-index mid", x: at.x + at.w / 2, y: BOX - 6 }, String(i)),
+          tintMark(value, most, { x: at.x, y: VALUE_BOX, w: at.w, h: VALUE_BOX_H }, "wash"),
+          i > 0 && h("path", { key: "rule", class: "loom-rule", d: `M${at.x} ${VALUE_BOX}v${VALUE_BOX_H}` }),
+          h("text", { key: "index", class: "loom-index mid", x: at.x + at.w / 2, y: VALUE_BOX - 6 }, String(i)),
           h(
             "text",
             {
               key: "value",
               class: "loom-value mid",
               x: at.x + at.w / 2,
-              y: BOX + BOX_H / 2 + size * 0.35,
+              y: VALUE_BOX + VALUE_BOX_H / 2 + size * 0.35,
               "font-size": size,
             },
             text,
@@ -202,7 +202,11 @@ function storageMark(plan, snap, name, storage, column, ghost, labels) {
       .map((name) => `${name} ${facts[name] == null ? "–" : shortNumber(facts[name], 6)}`)
       .join("  ");
     parts.push(
-      h("text", { key: "summary", class: "loom-note mid", x: box.x + box.w / 2, y: BOX + BOX_H / 2 + 4 }, text),
+      h(
+        "text",
+        { key: "summary", class: "loom-note mid", x: box.x + box.w / 2, y: VALUE_BOX + VALUE_BOX_H / 2 + 4 },
+        text,
+      ),
     );
   }
   if (silent)
@@ -244,9 +248,9 @@ function storageMark(plan, snap, name, storage, column, ghost, labels) {
           "data-loom-badge": counter,
           "data-version": now.value,
         },
-        h("path", { key: "stem", class: "loom-rail", d: `M${x} ${BOX + BOX_H}V${HEAD}` }),
-        h("rect", { key: "box", x: left, y: BOX + BOX_H / 2 - 10, width: w, height: 20, rx: 10 }),
-        h("text", { key: "text", class: "mid", x: left + w / 2, y: BOX + BOX_H / 2 + 4 }, text),
+        h("path", { key: "stem", class: "loom-rail", d: `M${x} ${VALUE_BOX + VALUE_BOX_H}V${HEAD}` }),
+        h("rect", { key: "box", x: left, y: VALUE_BOX + VALUE_BOX_H / 2 - 10, width: w, height: 20, rx: 10 }),
+        h("text", { key: "text", class: "mid", x: left + w / 2, y: VALUE_BOX + VALUE_BOX_H / 2 + 4 }, text),
       ),
     );
   }

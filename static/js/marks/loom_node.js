@@ -4,7 +4,7 @@ import { chip } from "../layout/chip.js";
 import { wireText } from "../layout/format.js";
 import { BOLD } from "../layout/loom_sizes.js";
 import { EM, textWidth, truncate } from "../layout/metrics.js";
-import { pinState } from "../layout/run_story.js";
+import { pinState } from "../layout/run_rows.js";
 import { cls, h } from "../svg.js";
 
 /** @typedef {import("./loom_labels.js").LoomLabels} LoomLabels */
@@ -29,7 +29,7 @@ export function nodeMarks(scene, r) {
     const dot = group[group.length - 1];
     let ran = -1;
     for (const member of group)
-      for (const k of plan.story.visits.get(member.uid) ?? []) if (k <= i) ran = Math.max(ran, k);
+      for (const k of plan.run.visits.get(member.uid) ?? []) if (k <= i) ran = Math.max(ran, k);
     const parts = [
       h("circle", {
         key: "dot",
@@ -43,7 +43,7 @@ export function nodeMarks(scene, r) {
     if (inLine[0] === group[0]) parts.push(...labelMarks(scene, group, inLine, ran));
     if (!dot.inline) for (const [slot, y] of dot.slots) parts.push(...slotMarks(scene, dot, slot, y));
     const title = dot.fold.length
-      ? dot.fold.map((uid) => `${plan.story.nodes.get(uid)?.name} ${uid}`).join("\n")
+      ? dot.fold.map((uid) => `${plan.run.nodes.get(uid)?.name} ${uid}`).join("\n")
       : `${dot.name} ${dot.uid}`;
     out.push(
       h(
@@ -92,7 +92,7 @@ function labelMarks(scene, group, inLine, ran) {
       );
       x += 8;
     }
-  const fresh = plan.story.rowOfStep[ran] === now;
+  const fresh = plan.run.rowOfStep[ran] === now;
   if (grad) out.push(...gradMark(scene, ran, x + (bad ? 10 : 0), dot.y, fresh, plan.width - 3));
   return out;
 }
@@ -119,7 +119,7 @@ function labelOf(group, inLine, { opened, i }) {
 /** The slots of a node as small squares in its line. @param {LoomScene} scene @param {Dot} dot */
 function inlineSlots({ plan, i }, dot) {
   return [...dot.slots.keys()].map((slot) => {
-    const pin = plan.story.pins.get(`${dot.uid}:${slot}`);
+    const pin = plan.run.pins.get(`${dot.uid}:${slot}`);
     const state = pin ? pinState(pin, i) : null;
     return {
       slot,
@@ -130,15 +130,15 @@ function inlineSlots({ plan, i }, dot) {
 }
 
 /** By what name the reader knows what a slot keeps. @param {import("../layout/loom.js").Loom} plan
- * @param {import("../layout/run_story.js").Pin} pin */
+ * @param {import("../layout/run_rows.js").Pin} pin */
 function savedName(plan, pin) {
-  return plan.handleRows.get(pin.tensor ?? "")?.name || plan.story.storageNames.get(pin.storage) || pin.storage;
+  return plan.handleRows.get(pin.tensor ?? "")?.name || plan.run.storageNames.get(pin.storage) || pin.storage;
 }
 
 /** @param {LoomScene} scene @param {Dot} dot @param {string} slot @param {number} y */
 function slotMarks(scene, dot, slot, y) {
   const { plan, i } = scene;
-  const pin = plan.story.pins.get(`${dot.uid}:${slot}`);
+  const pin = plan.run.pins.get(`${dot.uid}:${slot}`);
   const x = plan.graph.names;
   const state = pin && pinState(pin, i);
   const late = lateText(scene, state);
@@ -161,7 +161,7 @@ function lateText({ plan, labels }, state) {
 }
 
 /** `self = x @ v0, released`, as much of it as there is room for: what went wrong always, the name cut before that.
- * @param {import("../layout/loom.js").Loom} plan @param {string} slot @param {import("../layout/run_story.js").Pin | undefined} pin
+ * @param {import("../layout/loom.js").Loom} plan @param {string} slot @param {import("../layout/run_rows.js").Pin | undefined} pin
  * @param {string} late */
 function slotText(plan, slot, pin, late) {
   const room = Math.floor((plan.width - plan.graph.names - 12) / 6);

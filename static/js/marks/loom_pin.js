@@ -1,6 +1,6 @@
 /** A saved value in the loom: a pin held on its counter's rail until backward lets go or a write breaks it. */
 
-import { pinState } from "../layout/run_story.js";
+import { pinState } from "../layout/run_rows.js";
 import { inBand } from "../layout/view.js";
 import { cls, h } from "../svg.js";
 import { clip } from "./loom_scene.js";

@@ -33,8 +33,8 @@ export function rowAt({ rows }, y) {
 
 /** The shelf of a step: of those of its row the last on which it or a step before it did something. @param {Loom} plan
  * @param {number} i */
-export function shelfOfStep({ story, columns, handles, writes }, i) {
-  const r = story.rowOfStep[i] ?? story.rows.length - 1;
+export function shelfOfStep({ run, columns, handles, writes }, i) {
+  const r = run.rowOfStep[i] ?? run.rows.length - 1;
   let shelf = 0;
   for (const { reader, column } of handles[r])
     if (reader.step <= i) shelf = Math.max(shelf, columns.shelfIn(column, r));

@@ -13,7 +13,7 @@ import { fittedNumber } from "./loom_head.js";
 /** What a statement wrote: the new value, and the old one struck. @param {LoomScene} scene @param {import("../layout/loom.js").WriteBox} shot @param {number} r */
 export function writeMark({ plan, labels, i, now: here }, { write, column, y, cy }, r) {
   const room = Math.max(4, Math.floor((column.w + 30) / 6));
-  const own = plan.graph.short ? (plan.story.storageNames.get(write.storage) ?? "") : "";
+  const own = plan.graph.short ? (plan.run.storageNames.get(write.storage) ?? "") : "";
   const full = write.by ? `${labels.through} ${write.by}` : `${own} ${labels.written}`.trim();
   const shown = full.length <= room ? full : shortPath(write.by ?? own, room) || truncate(full, room);
   const parts = [h("text", { key: "by", class: "loom-note", x: column.x + 1, y: y + 11 }, shown)];
@@ -135,7 +135,7 @@ export function writeMark({ plan, labels, i, now: here }, { write, column, y, cy
     );
   }
   for (const [counter, x] of column.rails) {
-    if (plan.story.rows[r].bumps.has(counter))
+    if (plan.run.rows[r].bumps.has(counter))
       parts.push(h("path", { key: "stub", class: "loom-stub", d: `M${column.x + column.w} ${cy - 2}H${x - 16}` }));
   }
   return h(
@@ -151,7 +151,7 @@ export function writeMark({ plan, labels, i, now: here }, { write, column, y, cy
 
 /** A counter that ticked, on every rail it has in this row. @param {LoomScene} scene @param {number} r */
 export function bumpMarks({ plan, i, now }, r) {
-  const { bumps } = plan.story.rows[r];
+  const { bumps } = plan.run.rows[r];
   if (!bumps.size) return [];
   const out = [];
   for (const [counter, bump] of bumps)

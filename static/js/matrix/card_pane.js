@@ -6,10 +6,10 @@ import { cellCard } from "./cell_card.js";
 /** @typedef {import("./cell_card.js").MatrixDocument} MatrixDocument */
 
 /** Milliseconds that the pointer rests on a cell before its card is shown. */
-const REST = 60;
+const HOVER_DELAY_MS = 60;
 
 /** Where the card has its place beside the table, and a pointer that can hover. */
-const beside = matchMedia("(min-width: 1261px) and (hover: hover)");
+const hasRoomBeside = matchMedia("(min-width: 1261px) and (hover: hover)");
 
 /** All cells of all situations, asked for once. @returns {() => Promise<MatrixDocument>} */
 function documentLoader() {
@@ -71,7 +71,7 @@ export function startCellCard(table, properties, onChoice) {
     }
     pane.hidden = false;
     pane.scrollTop = 0;
-    if (!beside.matches) keepInSight(link);
+    if (!hasRoomBeside.matches) keepInSight(link);
   }
 
   /** The card covers the foot of the window. @param {HTMLAnchorElement} link */
@@ -111,7 +111,7 @@ export function startCellCard(table, properties, onChoice) {
   table.addEventListener("pointerover", (event) => {
     const link = cellOf(event);
     clearTimeout(resting);
-    if (link && beside.matches) resting = window.setTimeout(() => show(link), REST);
+    if (link && hasRoomBeside.matches) resting = window.setTimeout(() => show(link), HOVER_DELAY_MS);
   });
   table.addEventListener("pointerleave", () => {
     clearTimeout(resting);
@@ -123,7 +123,7 @@ export function startCellCard(table, properties, onChoice) {
   });
   table.addEventListener("click", (event) => {
     const link = cellOf(event);
-    if (!link || link === shown || beside.matches) return;
+    if (!link || link === shown || hasRoomBeside.matches) return;
     event.preventDefault(); // the card comes before the program
     choose(link);
   });

@@ -13,7 +13,7 @@ const STEPS = {
 };
 
 /** @param {number} index @param {number} count */
-const within = (index, count) => Math.min(Math.max(index, 0), count - 1);
+const clamp = (index, count) => Math.min(Math.max(index, 0), count - 1);
 
 /**
  * @param {HTMLTableElement} table
@@ -51,9 +51,9 @@ export function startCellKeys(table, shownRows) {
     const at = links.indexOf(event.target);
     if (links.length > 1) column = at;
     const toEnd = event.ctrlKey && !Number.isFinite(step[1]);
-    const next = linksOf(rows[toEnd ? (step[1] < 0 ? 0 : rows.length - 1) : within(row + step[0], rows.length)]);
-    if (step[1]) column = within(at + step[1], links.length);
-    next[within(column, next.length)].focus();
+    const next = linksOf(rows[toEnd ? (step[1] < 0 ? 0 : rows.length - 1) : clamp(row + step[0], rows.length)]);
+    if (step[1]) column = clamp(at + step[1], links.length);
+    next[clamp(column, next.length)].focus();
     event.preventDefault();
   });
   for (const link of table.querySelectorAll("tbody a")) /** @type {HTMLElement} */ (link).tabIndex = -1;

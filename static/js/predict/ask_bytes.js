@@ -6,7 +6,7 @@ import { choose } from "./question.js";
 
 /** @typedef {import("./units.js").Unit} Unit */
 
-const WEIGHT = 71;
+const BYTES_WEIGHT = 71;
 
 /** @param {Unit} unit @returns {Partial<import("./question.js").Question>[]} */
 export function askBytes({ opened, at, step, before, code, namedBefore, named, isBackward, raised }) {
@@ -29,7 +29,7 @@ export function askBytes({ opened, at, step, before, code, namedBefore, named, i
           kind: "bytes",
           what: dropped.map(({ name }) => name).join(", "),
           uid: null,
-          weight: WEIGHT,
+          weight: BYTES_WEIGHT,
           reason,
           ...answer,
         },

@@ -10,15 +10,15 @@ import { combined, elementName, isShort, reading } from "./readings.js";
 /** @typedef {import("../entities.js").Cell} Cell */
 /** @typedef {Partial<import("./question.js").Question>} Asked */
 
-const ADDED = 88;
-const CUT = 87;
-const RESET = 84;
-const NOT_KEPT = 80;
-const FIRST = 70;
+const ADDED_WEIGHT = 88;
+const CUT_WEIGHT = 87;
+const RESET_WEIGHT = 84;
+const NOT_KEPT_WEIGHT = 80;
+const FIRST_WEIGHT = 70;
 /** What backward kept was changed without its notice. */
-const WRONG = 90;
+const SILENTLY_WRONG_WEIGHT = 90;
 /** A gradient of longer numbers than a reader works out. */
-const LONG = 46;
+const LONG_NUMBERS_WEIGHT = 46;
 
 /** @param {Unit} unit @returns {Asked[]} */
 export function askGradient(unit) {
@@ -50,7 +50,7 @@ function askAfterBackward(unit, one) {
 /** @param {Named} one @param {Cell[]} before @param {Cell[]} after @returns {Asked[]} */
 function askAdded(one, before, after) {
   const came = combined(after, before, (a, b) => a - b);
-  return asked(one, after, [came, before], [], ADDED);
+  return gradientQuestion(one, after, [came, before], [], ADDED_WEIGHT);
 }
 
 /** @param {Unit} unit @param {Named} one @param {Cell[]} after @returns {Asked[]} */
@@ -59,7 +59,7 @@ function askFirst({ before }, one, after) {
   const isWrong = [...before.values()].some(
     (entity) => entity.kind === "node" && Object.values(entity.saved ?? {}).some(({ state }) => state === "changed"),
   );
-  const weight = isWrong ? WRONG : after.every(isShort) ? FIRST : LONG;
+  const weight = isWrong ? SILENTLY_WRONG_WEIGHT : after.every(isShort) ? FIRST_WEIGHT : LONG_NUMBERS_WEIGHT;
   if (after.length === 1 && isShort(after[0])) {
     const index = (one.handle.shape ?? []).map(() => 0);
     const answer = typed(numberOf(after[0]), numbersText(after, true));
@@ -67,7 +67,7 @@ function askFirst({ before }, one, after) {
     return [{ kind: "grad", what, uid: one.uid, index, weight, reason: null, ...answer }];
   }
   const beliefs = [after.map(() => 1), own, combined(after, after, (a) => 2 * a)];
-  return asked(one, after, beliefs, ["None"], weight);
+  return gradientQuestion(one, after, beliefs, ["None"], weight);
 }
 
 /** A gradient came by and was not kept. @param {Unit} unit @param {Named} one @returns {Asked[]} */
@@ -77,7 +77,7 @@ function askNotKept({ opened, at, step, before }, one) {
   const visit = opened.trace.steps.slice(at + 1, step).find((other) => other.visit?.node === node)?.visit;
   const cells = visit?.grad_outputs[nr]?.cells;
   if (!cells?.length) return [];
-  return none(one, [cells, cells.map(() => 0)], NOT_KEPT);
+  return none(one, [cells, cells.map(() => 0)], NOT_KEPT_WEIGHT);
 }
 
 /** A leaf from which the graph was cut off. @param {Unit} unit @param {Named} one @returns {Asked[]} */
@@ -90,7 +90,7 @@ function askCut({ opened, at }, one) {
   const size = (one.handle.shape ?? []).reduce((a, b) => a * b, 1);
   if (!isCut || !one.handle.requires_grad || size > 64) return [];
   const zeros = new Array(size).fill(0);
-  return none(one, [zeros.map(() => 1), zeros], CUT);
+  return none(one, [zeros.map(() => 1), zeros], CUT_WEIGHT);
 }
 
 /** A `.grad` that was there is gone, or all zeros. @param {Unit} unit @param {Named} one @returns {Asked[]} */
@@ -99,8 +99,8 @@ function askReset({ before, after }, one) {
   const is = gradCells(after, one.uid);
   if (!was || is === undefined || !was.some((cell) => numberOf(cell) !== 0)) return [];
   const zeros = was.map(() => 0);
-  if (is === null) return none(one, [zeros, was], RESET);
-  return is.every((cell) => numberOf(cell) === 0) ? asked(one, is, [was], ["None"], RESET) : [];
+  if (is === null) return none(one, [zeros, was], RESET_WEIGHT);
+  return is.every((cell) => numberOf(cell) === 0) ? gradientQuestion(one, is, [was], ["None"], RESET_WEIGHT) : [];
 }
 
 /** A question whose answer is None. @param {Named} one @param {Cell[][]} beliefs @param {number} weight @returns {Asked[]} */
@@ -116,7 +116,7 @@ function none({ name, uid, handle }, beliefs, weight) {
 
 /** @param {Named} one @param {Cell[]} cells that are right @param {Cell[][]} beliefs @param {string[]} texts more beliefs
  * @param {number} weight @returns {Asked[]} */
-function asked({ name, uid, handle }, cells, beliefs, texts, weight) {
+function gradientQuestion({ name, uid, handle }, cells, beliefs, texts, weight) {
   const shape = handle.shape ?? [];
   const { index, text } = reading(cells, shape);
   const answer = choose(text, [...beliefs.map((other) => reading(other, shape).text), ...texts]);

@@ -5,13 +5,13 @@ import { yesOrNo } from "./question.js";
 
 /** @typedef {import("./units.js").Unit} Unit */
 
-const RAISES = 90;
-const LOOKS_LIKE_IT = 62;
+const RAISES_WEIGHT = 90;
+const LOOKS_RISKY_WEIGHT = 62;
 
 /** @param {Unit} unit @returns {Partial<import("./question.js").Question>[]} */
 export function askRaises(unit) {
   if (!unit.raised && !looksRisky(unit)) return [];
-  const weight = unit.raised ? RAISES : LOOKS_LIKE_IT;
+  const weight = unit.raised ? RAISES_WEIGHT : LOOKS_RISKY_WEIGHT;
   return [
     {
       kind: "raises",

@@ -8,13 +8,13 @@ import { elementsOf, memoryOf } from "./readings.js";
 /** @typedef {import("../entities.js").Handle} Handle */
 /** @typedef {Partial<import("./question.js").Question>} Asked */
 
-const SHARES = 74;
+const SHARES_WEIGHT = 74;
 /** A leaf that comes from a tensor with a gradient, or a tensor that was meant to be one. */
-const SURPRISING_LEAF = 64;
-const PLAIN_LEAF = 44;
+const SURPRISING_LEAF_WEIGHT = 64;
+const PLAIN_LEAF_WEIGHT = 44;
 
 /** What the statement bound to a plain name and made. @param {Unit} unit */
-function made({ opened, step, named, isBackward, raised }) {
+function tensorsMade({ opened, step, named, isBackward, raised }) {
   const { fresh } = opened.at(step);
   return isBackward || raised ? [] : named.filter(({ name, uid }) => fresh.has(uid) && /^\w+$/.test(name));
 }
@@ -22,7 +22,7 @@ function made({ opened, step, named, isBackward, raised }) {
 /** Asked where the numbers alone do not tell. @param {Unit} unit @returns {Asked[]} */
 export function askShares(unit) {
   const { before, after, named, mentioned } = unit;
-  return made(unit).flatMap((one) =>
+  return tensorsMade(unit).flatMap((one) =>
     named.flatMap((other) => {
       if (other.uid === one.uid || !before.has(other.uid) || !mentioned.names.has(other.name)) return [];
       const shares = sharesMemory(after, one.handle, other.handle);
@@ -33,7 +33,7 @@ export function askShares(unit) {
           what: one.name,
           other: other.name,
           uid: one.uid,
-          weight: SHARES,
+          weight: SHARES_WEIGHT,
           reason: null,
           ...yesOrNo(shares),
         },
@@ -63,11 +63,11 @@ export function askLeaf(unit) {
     ({ name, uid }) => mentioned.names.has(name.split(/[.[]/)[0]) && find(before, uid, "tensor")?.requires_grad,
   );
   const asksForGrad = /requires_grad\s*=\s*True|requires_grad_\(|Parameter\(/.test(code);
-  return made(unit).flatMap(({ name, uid, handle }) => {
+  return tensorsMade(unit).flatMap(({ name, uid, handle }) => {
     if (handle.kind !== "tensor" || typeof handle.leaf !== "boolean" || !(comesFromGrad || asksForGrad)) return [];
     if (handle.leaf && !comesFromGrad) return []; // made as a leaf, and nothing else
     const surprising = handle.leaf || asksForGrad || /\.(to|cuda|cpu|float|double|half)\(/.test(code);
-    const weight = surprising ? SURPRISING_LEAF : PLAIN_LEAF;
+    const weight = surprising ? SURPRISING_LEAF_WEIGHT : PLAIN_LEAF_WEIGHT;
     const reason = handle.leaf ? "predict_why_leaf" : "predict_why_no_leaf";
     return [{ kind: "leaf", what: name, uid, weight, reason, ...yesOrNo(handle.leaf) }];
   });

@@ -10,10 +10,10 @@ import { cellText, elementName, elementsOf, isShort, memoryOf, sameCells } from 
 /** @typedef {import("./units.js").Named} Named */
 /** @typedef {Partial<import("./question.js").Question>} Asked */
 
-const SHARED = 80;
-const COPY = 76;
-const STEPPED = 68;
-const TRANSPOSED = 54;
+const SHARED_WEIGHT = 80;
+const COPY_WEIGHT = 76;
+const STEPPED_WEIGHT = 68;
+const TRANSPOSED_WEIGHT = 54;
 
 /** @param {Unit} unit @returns {Asked[]} */
 export function askValue(unit) {
@@ -52,7 +52,7 @@ function askShared(unit) {
     if (own.has(one.uid)) continue;
     const [changed] = changedElements(unit, one);
     const choices = changed && choose(cellText(changed.value), [cellText(changed.was)]);
-    if (choices) return [asked(one, changed.index, choices, SHARED)];
+    if (choices) return [elementQuestion(one, changed.index, choices, SHARED_WEIGHT)];
   }
   return [];
 }
@@ -79,7 +79,7 @@ function askCopy(unit) {
         continue;
       const mine = elements.find(({ index }) => index.join() === changed.index.join());
       const choices = mine && choose(cellText(mine.value), [cellText(changed.value)]);
-      if (choices) return [asked(one, mine.index, choices, COPY)];
+      if (choices) return [elementQuestion(one, mine.index, choices, COPY_WEIGHT)];
     }
   }
   return [];
@@ -91,7 +91,10 @@ function askStepped(unit) {
   for (const one of unit.named) {
     if (!one.handle.requires_grad) continue;
     const changed = changedElements(unit, one).find(({ value, was }) => isShort(value) && isShort(was));
-    if (changed) return [asked(one, changed.index, typed(numberOf(changed.value), cellText(changed.value)), STEPPED)];
+    if (changed)
+      return [
+        elementQuestion(one, changed.index, typed(numberOf(changed.value), cellText(changed.value)), STEPPED_WEIGHT),
+      ];
   }
   return [];
 }
@@ -108,13 +111,13 @@ function askTransposed({ opened, step, after, named }) {
     for (const [k, { index, value }] of elements.entries()) {
       const rowMajor = row[elements[0].cell + k];
       const choices = rowMajor === undefined ? null : choose(cellText(value), [cellText(rowMajor)]);
-      if (choices) return [asked(one, index, choices, TRANSPOSED)];
+      if (choices) return [elementQuestion(one, index, choices, TRANSPOSED_WEIGHT)];
     }
   }
   return [];
 }
 
 /** @param {Named} one @param {number[]} index @param {{choices: import("./question.js").Choice[], right: number, number: number | null}} answer @param {number} weight @returns {Asked} */
-function asked({ name, uid }, index, answer, weight) {
+function elementQuestion({ name, uid }, index, answer, weight) {
   return { kind: "value", what: elementName(name, index), uid, index, weight, reason: null, ...answer };
 }

@@ -6,10 +6,10 @@ import { choose } from "./question.js";
 /** @typedef {import("./units.js").Unit} Unit */
 /** @typedef {Partial<import("./question.js").Question>} Asked */
 
-const UNNOTICED = 72;
-const KEPT = 66;
-const SHARED = 60;
-const OWN = 42;
+const UNNOTICED_WEIGHT = 72;
+const KEPT_WEIGHT = 66;
+const SHARED_WEIGHT = 60;
+const OWN_WEIGHT = 42;
 
 /** @param {Unit} unit @returns {Asked[]} */
 export function askVersion(unit) {
@@ -32,7 +32,7 @@ export function askVersion(unit) {
     if (!answer) continue;
     const isTarget = mentioned.targets.has(name.split(/[.[]/)[0]);
     const kept = opened.index.slotsOf(handle.storage ?? "", at).length > 0;
-    const weight = was === is ? UNNOTICED : kept ? KEPT : isTarget ? OWN : SHARED;
+    const weight = was === is ? UNNOTICED_WEIGHT : kept ? KEPT_WEIGHT : isTarget ? OWN_WEIGHT : SHARED_WEIGHT;
     const reason = was === is ? "predict_why_unnoticed" : "predict_why_counted";
     out.push({ kind: "version", what: name, uid, weight, reason, ...answer });
   }

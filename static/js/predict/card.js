@@ -1,6 +1,6 @@
 /** The card of predict mode: what is asked, the choices, the answer beside what happened, and the score at the end. */
 
-import { codeNodes, element } from "../elements.js";
+import { button, codeNodes, element } from "../elements.js";
 import { dueQuestion, hidesSteps, scoreOf } from "./mode.js";
 
 /** @typedef {import("./mode.js").Predict} Predict */
@@ -34,17 +34,17 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
   host.replaceChildren(article, status);
 
   /** @param {string} text */
-  function tell(text) {
+  function announce(text) {
     status.textContent = text.replaceAll("`", "");
   }
 
   /** @param {string} kicker @param {string} sentence @param {string} [code] of the line that it is about
    * @returns {HTMLElement[]} */
-  function headOf(kicker, sentence, code = "") {
+  function headerElements(kicker, sentence, code = "") {
     const head = element("div", "predict-head");
     const mark = element("span", "predict-mark", "?");
     mark.setAttribute("aria-hidden", "true");
-    const away = button("✕", "predict-leave quiet", leave);
+    const away = button("predict-leave quiet", "✕", leave);
     away.title = away.ariaLabel = say("predict_leave");
     head.append(mark, element("span", "finding-kicker", kicker), away);
     const title = element("h3", "predict-title");
@@ -55,7 +55,7 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
   }
 
   /** @param {Predict} predict @param {HTMLElement[]} buttons */
-  function foot(predict, ...buttons) {
+  function footer(predict, ...buttons) {
     const line = element("p", "predict-foot");
     line.append(...buttons);
     const score = scoreOf(predict.answers);
@@ -65,13 +65,13 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
 
   /** The button that Enter presses. @param {string} label @param {() => void} run */
   function mainButton(label, run) {
-    const made = button(label, "primary", run);
+    const made = button("primary", label, run);
     made.append(" ", element("kbd", "", "⏎"));
     return made;
   }
 
   /** @param {Predict} predict @param {Question} question */
-  function ask(predict, question) {
+  function questionView(predict, question) {
     const n = (predict.questions ?? []).indexOf(question) + 1;
     const { line } = question;
     const kicker = say("predict_question", { n, of: predict.questions?.length ?? 0 });
@@ -83,10 +83,10 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
     submit.type = "submit";
     form.append(
       isTyped ? field() : choices(question),
-      foot(
+      footer(
         predict,
         submit,
-        button(say("predict_skip"), "quiet", () => answer(null)),
+        button("quiet", say("predict_skip"), () => answer(null)),
       ),
     );
     form.addEventListener("submit", (event) => {
@@ -95,9 +95,9 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
       if (data === null || data === "") return focusFirst();
       answer(isTyped ? { typed: String(data) } : { choice: Number(data) });
     });
-    article.replaceChildren(...headOf(say("predict_line", { kicker, line }), text, code), form);
+    article.replaceChildren(...headerElements(say("predict_line", { kicker, line }), text, code), form);
     const options = isTyped ? "" : question.choices.map((choice, k) => `${k + 1}: ${choiceText(choice)}`).join("; ");
-    tell(`${say("predict_line", { kicker, line })} ${code} ${text} ${options}`);
+    announce(`${say("predict_line", { kicker, line })} ${code} ${text} ${options}`);
   }
 
   /** @param {Question} question */
@@ -134,12 +134,12 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
   const choiceText = ({ text, key }) => (key ? say(key) : text);
 
   /** The answer beside what happened. @param {Predict} predict @param {Question} question */
-  function told(predict, question) {
+  function answerView(predict, question) {
     const given = predict.answers[predict.answers.length - 1];
     const right = question.choices[question.right];
     const verdict = given.isSkipped ? "skipped" : given.isRight ? "right" : "wrong";
     const sentence = answerSentence(question, choiceText(right), say);
-    const head = headOf(say(`predict_${verdict}`), sentence);
+    const head = headerElements(say(`predict_${verdict}`), sentence);
     const marks = element("p", `predict-answers ${verdict}`);
     if (verdict === "wrong")
       marks.append(element("span", "predict-given", `${say("predict_you")} ${choiceText(given)} ✗`));
@@ -149,18 +149,18 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
       ({ at }) => at >= predict.reached && !predict.answers.some((a) => a.at === at),
     );
     const next = mainButton(say(isLast ? "predict_to_end" : "predict_next"), goOn);
-    article.replaceChildren(...head, marks, why, foot(predict, next));
-    tell(`${say(`predict_${verdict}`)} ${sentence}`);
+    article.replaceChildren(...head, marks, why, footer(predict, next));
+    announce(`${say(`predict_${verdict}`)} ${sentence}`);
   }
 
   /** @param {Predict} predict @param {number} best @param {boolean} wasDone */
-  function intro(predict, best, wasDone) {
+  function introView(predict, best, wasDone) {
     const n = predict.questions?.length ?? 0;
     const text = n ? say("predict_intro", { n }) : say("predict_none");
     const before = wasDone ? [element("p", "finding-why", say("predict_before", { right: best, n }))] : [];
     const next = mainButton(say(n ? "predict_first" : "predict_to_end"), goOn);
-    article.replaceChildren(...headOf(say("predict_title"), text), ...before, foot(predict, next));
-    tell(text);
+    article.replaceChildren(...headerElements(say("predict_title"), text), ...before, footer(predict, next));
+    announce(text);
   }
 
   /** @param {Predict} predict */
@@ -169,13 +169,13 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
     const next = (questions ?? []).find(({ at }) => at > reached && !answers.some((given) => given.at === at));
     const main = mainButton(say(next ? "predict_next" : "predict_to_end"), goOn);
     article.replaceChildren(
-      ...headOf(say("predict_title"), say(next ? "predict_walk" : "predict_walk_end")),
-      foot(predict, main),
+      ...headerElements(say("predict_title"), say(next ? "predict_walk" : "predict_walk_end")),
+      footer(predict, main),
     );
   }
 
   /** @param {Predict} predict */
-  function summary(predict) {
+  function summaryView(predict) {
     const score = scoreOf(predict.answers);
     const missed = predict.answers.filter(({ isRight }) => !isRight);
     const text = score.asked
@@ -185,7 +185,7 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
     for (const given of missed) {
       const question = predict.questions?.find(({ at }) => at === given.at);
       if (!question) continue;
-      const link = button("", "finding-link", () => go(question.step));
+      const link = button("finding-link", "", () => go(question.step));
       const right = choiceText(question.choices[question.right]);
       const key = given.isSkipped ? "predict_missed_skipped" : "predict_missed";
       link.append(element("span", "finding-line", String(question.line)), " ");
@@ -201,11 +201,11 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
     const on = way ? [mainButton(say("predict_on"), () => way.click())] : [];
     line.append(
       ...on,
-      button(say("predict_again"), way ? "quiet" : "primary", again),
-      button(say("predict_leave"), "quiet", leave),
+      button(way ? "quiet" : "primary", say("predict_again"), again),
+      button("quiet", say("predict_leave"), leave),
     );
-    article.replaceChildren(...headOf(say("predict_done"), text), ...(missed.length ? [list] : []), line);
-    tell(text);
+    article.replaceChildren(...headerElements(say("predict_done"), text), ...(missed.length ? [list] : []), line);
+    announce(text);
   }
 
   /** The first choice, the field, or the button. */
@@ -221,15 +221,15 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
       const phase = phaseOf(predict);
       const hadFocus = article.contains(document.activeElement);
       article.dataset.phase = phase;
-      if (phase === "making") article.replaceChildren(...headOf(say("predict_title"), say("predict_making")));
-      else if (phase === "intro") intro(predict, best, wasDone);
+      if (phase === "making") article.replaceChildren(...headerElements(say("predict_title"), say("predict_making")));
+      else if (phase === "intro") introView(predict, best, wasDone);
       else if (phase === "walk") walk(predict);
-      else if (phase === "summary") summary(predict);
+      else if (phase === "summary") summaryView(predict);
       else {
         const answered = predict.answers[predict.answers.length - 1];
         const question =
           phase === "ask" ? dueQuestion(predict) : predict.questions?.find(({ at }) => at === answered.at);
-        if (question) (phase === "ask" ? ask : told)(predict, question);
+        if (question) (phase === "ask" ? questionView : answerView)(predict, question);
       }
       if (hadFocus) focusFirst();
     },
@@ -237,7 +237,7 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
     showReason(text) {
       const why = article.querySelector(".predict-why");
       why?.replaceChildren(...codeNodes(text));
-      if (why && text) tell(`${status.textContent} ${text}`);
+      if (why && text) announce(`${status.textContent} ${text}`);
     },
     focusFirst,
     /** A key that no field has taken. @param {string} key @returns {boolean} whether it was one of the card's */
@@ -264,14 +264,6 @@ export function createCard(host, say, { answer, goOn, again, leave, go, next }) 
       return true;
     },
   };
-}
-
-/** @param {string} text @param {string} className @param {() => void} run */
-function button(text, className, run) {
-  const made = /** @type {HTMLButtonElement} */ (element("button", className, text));
-  made.type = "button";
-  made.addEventListener("click", run);
-  return made;
 }
 
 /** A line of the program. @param {number} line @param {Predict} predict */

@@ -49,7 +49,7 @@ export function hideFuture(state, whole, step) {
   if (!predict) return { ...state, opened: whole };
   const last = Math.max(0, whole.count - 1);
   const reached = withEnd(whole.trace, Math.max(0, Math.min(step ?? 0, last)));
-  return upTo(
+  return revealUntil(
     { ...state, predict: { ...nothingShown(predict.wasLive), whole } },
     reached,
     Math.min(step ?? 0, reached),
@@ -57,7 +57,7 @@ export function hideFuture(state, whole, step) {
 }
 
 /** @param {PageState} state @param {number} reached @param {number} step @returns {PageState} */
-function upTo(state, reached, step) {
+function revealUntil(state, reached, step) {
   const { whole } = /** @type {Predict} */ (state.predict);
   if (!whole) return state;
   const shown = traceUntil(whole.trace, reached);
@@ -94,37 +94,41 @@ export function takeQuestions(state, whole, questions, kept) {
   const answers = kept.answers.filter(({ at }) => questions.some((question) => question.at === at));
   const reached = Math.max(predict.reached, Math.min(kept.reached, whole.count - 1));
   const resumed = { ...next, predict: { ...next.predict, answers, hasBegun: reached > 0 } };
-  return upTo(resumed, reached, reached);
+  return revealUntil(resumed, reached, reached);
 }
 
 /** The step after the last one that is shown, unless there is a question first. @param {PageState} state @returns {PageState} */
 export function showNext(state) {
   const { predict } = state;
-  if (!predict?.questions || !hidesSteps(predict)) return toldEnd(state);
+  if (!predict?.questions || !hidesSteps(predict)) return closeAnswer(state);
   if (predict.isTold || !predict.hasBegun) {
     const next = { ...state, predict: { ...predict, isTold: false, hasBegun: true } };
-    return dueQuestion(next.predict) ? atReached(next) : onward(next);
+    return dueQuestion(next.predict) ? atLastRevealed(next) : revealNextStep(next);
   }
-  if (!dueQuestion(predict)) return onward(state);
-  return atReached({ ...state, predict: { ...predict, nudges: predict.nudges + 1 } });
+  if (!dueQuestion(predict)) return revealNextStep(state);
+  return atLastRevealed({ ...state, predict: { ...predict, nudges: predict.nudges + 1 } });
 }
 
 /** @param {PageState} state @returns {PageState} */
-function onward(state) {
+function revealNextStep(state) {
   const { predict } = state;
   if (!predict?.whole) return state;
   const reached = withEnd(predict.whole.trace, predict.reached + 1);
-  return upTo({ ...state, selection: null, predict: { ...predict, isTold: false } }, reached, predict.reached + 1);
+  return revealUntil(
+    { ...state, selection: null, predict: { ...predict, isTold: false } },
+    reached,
+    predict.reached + 1,
+  );
 }
 
 /** @param {PageState} state @returns {PageState} */
-function atReached(state) {
+function atLastRevealed(state) {
   const { reached } = /** @type {Predict} */ (state.predict);
   return state.step === reached ? state : { ...state, step: Math.min(reached, (state.opened?.count ?? 1) - 1) };
 }
 
 /** The last answer has been read, and there is nothing more to show. @param {PageState} state @returns {PageState} */
-function toldEnd(state) {
+function closeAnswer(state) {
   const { predict } = state;
   return predict?.isTold ? { ...state, selection: null, predict: { ...predict, isTold: false } } : state;
 }
@@ -136,7 +140,7 @@ export function toNextQuestion(state) {
   const cleared = { ...state, selection: null, predict: { ...predict, isTold: false, hasBegun: true } };
   const next = predict.questions.find(({ at }) => at >= predict.reached && questionAt(predict, at));
   const reached = next ? next.at : predict.whole.count - 1;
-  return reached === predict.reached ? atReached(cleared) : upTo(cleared, reached, reached);
+  return reached === predict.reached ? atLastRevealed(cleared) : revealUntil(cleared, reached, reached);
 }
 
 /** The reader has answered: the steps up to the one that tells are shown. @param {PageState} state @param {Given} given @returns {PageState} */
@@ -144,18 +148,18 @@ export function takeAnswer(state, given) {
   const { predict } = state;
   const question = dueQuestion(predict);
   if (!predict?.whole || !question) return state;
-  const answer = { at: question.at, ...judged(question, given), isSkipped: given === null };
+  const answer = { at: question.at, ...judge(question, given), isSkipped: given === null };
   const next = {
     ...state,
     predict: { ...predict, answers: [...predict.answers, answer], isTold: true, hasBegun: true },
   };
-  const shown = upTo(next, withEnd(predict.whole.trace, question.step), question.step);
+  const shown = revealUntil(next, withEnd(predict.whole.trace, question.step), question.step);
   const isThere = question.uid !== null && shown.opened?.state(question.step).has(question.uid);
   return { ...shown, selection: isThere ? `handle:${question.uid}` : null };
 }
 
 /** @param {Question} question @param {Given} given @returns {{text: string, key?: string, isRight: boolean}} */
-function judged(question, given) {
+function judge(question, given) {
   if (given === null) return { text: "", isRight: false };
   if ("typed" in given) return { text: given.typed.trim().slice(0, 40), isRight: isRightNumber(question, given.typed) };
   return { ...question.choices[given.choice], isRight: given.choice === question.right };

@@ -6,7 +6,7 @@ import { sentences } from "../captions.js";
 /** @typedef {import("../locale.js").Locale["say"]} Say */
 
 /** The notes that tell of what is asked. @type {Partial<Record<Question["kind"], RegExp>>} */
-const TELLING = {
+const RELEVANT_NOTES = {
   value: /^(written|shares|grad_stepped)/,
   grad: /^grad_/,
   shares: /^(shares|new|copies)/,
@@ -34,7 +34,7 @@ export async function reasonOf(question, whole, say, loadFindings) {
 function stepSentence({ kind, at, step, what }, whole, say) {
   const all = [];
   for (let i = at + 1; i <= step; i++) all.push(...sentences(whole, i, say));
-  const telling = all.filter(({ key }) => TELLING[kind]?.test(key ?? ""));
+  const telling = all.filter(({ key }) => RELEVANT_NOTES[kind]?.test(key ?? ""));
   const name = what.split("[")[0];
   const own = telling.find(({ text }) => text.includes(name)) ?? telling[0];
   return (own ?? sentences(whole, step, say)[0])?.text ?? "";

@@ -1,6 +1,6 @@
 /** The programs of a series in the making, in their order: chosen by a click, moved by buttons, keys or dragging. */
 
-import { element } from "../elements.js";
+import { button, element } from "../elements.js";
 
 /** @typedef {import("./draft.js").DraftItem} DraftItem */
 /** @typedef {{onChoose: (k: number) => void, onMove: (from: number, to: number) => void, onRemove: (k: number) => void}} Handlers */
@@ -14,11 +14,9 @@ export function createOrderList(host, say, { onChoose, onMove, onRemove }) {
   let dragged = null;
 
   /** @param {string} action @param {string} text @param {number} k @param {string} title @param {boolean} enabled */
-  function button(action, text, k, title, enabled) {
-    const node = /** @type {HTMLButtonElement} */ (element("button", "quiet", text));
-    node.type = "button";
+  function actionButton(action, text, k, title, enabled) {
+    const node = button("quiet", text, undefined, { label: say(`series_${action}`, { n: k + 1, title }) });
     node.dataset.action = action;
-    node.title = node.ariaLabel = say(`series_${action}`, { n: k + 1, title });
     node.setAttribute("aria-disabled", String(!enabled));
     return node;
   }
@@ -41,9 +39,9 @@ export function createOrderList(host, say, { onChoose, onMove, onRemove }) {
     choose.append(element("span", "series-number", String(k + 1)), name, element("span", "series-about", about));
     node.append(
       choose,
-      button("up", "↑", k, title, k > 0),
-      button("down", "↓", k, title, k < count - 1),
-      button("remove", "✕", k, title, true),
+      actionButton("up", "↑", k, title, k > 0),
+      actionButton("down", "↓", k, title, k < count - 1),
+      actionButton("remove", "✕", k, title, true),
     );
     return node;
   }

@@ -6,7 +6,7 @@ import { differs } from "../store.js";
 import { noteNodes } from "./note_nodes.js";
 
 /** More places than this stand in rows of their own. */
-const MANY = 6;
+const MAX_IN_ONE_ROW = 6;
 
 /**
  * @typedef {{place: number, title: string, url: string}} Item   place: in the series, from 1, removed programs included
@@ -51,7 +51,7 @@ export function startSeries(series, store, say, { note: loadNote, isSaved }) {
   const host = document.getElementById("series") ?? element("section", "");
   host.id = "series";
   if (!host.isConnected) document.querySelector(".program")?.prepend(host);
-  host.toggleAttribute("data-many", series.items.length > MANY);
+  host.toggleAttribute("data-many", series.items.length > MAX_IN_ONE_ROW);
   const strip = createOrderStrip(host, say);
   strip.show(orderOf(series, null, say));
   if (series.removed)

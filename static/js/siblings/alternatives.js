@@ -39,11 +39,11 @@ export function alternatives(line, catalogue, isTensorName) {
   const match = findOperation(line, catalogue, isTensorName);
   if (!match) return [];
   const { operation, indent, remark, values } = match;
-  const own = write(operation, match);
+  const own = fillTemplate(operation, match);
   /** @type {Map<string, Alternative>} */
   const found = new Map();
   for (const sibling of siblingsOf(operation, catalogue)) {
-    const code = write(sibling, match);
+    const code = fillTemplate(sibling, match);
     if (!code || code === own || found.has(code)) continue;
     const { name, sentence, imports } = sibling;
     found.set(code, {
@@ -67,7 +67,7 @@ function siblingsOf({ name, siblings }, catalogue) {
  * @param {(name: string) => boolean} isTensorName @returns {Match | null} */
 function findOperation(line, catalogue, isTensorName) {
   const [, indent = "", code = "", remark = ""] = /^(\s*)([^#]*?)(\s*#.*|\s*)$/.exec(line) ?? [];
-  for (const { operation, groups } of code ? readings(code, catalogue) : []) {
+  for (const { operation, groups } of code ? matchingOperations(code, catalogue) : []) {
     const fits = operation.operands.every((operand) => !isTensor(operand) || isTensorName(groups[operand.name]));
     if (fits) return { operation, values: new Map(Object.entries(groups)), indent, remark };
   }
@@ -76,17 +76,17 @@ function findOperation(line, catalogue, isTensorName) {
 
 /** The statement that was read last, as the steps of a backward ask for the same one again and again.
  * @type {{code: string, catalogue: Operation[], found: {operation: Operation, groups: Record<string, string>}[]} | null} */
-let lastReadings = null;
+let lastMatches = null;
 
 /** The operations that a statement can be by its text alone, the most particular first. @param {string} code
  * @param {Operation[]} catalogue */
-function readings(code, catalogue) {
-  if (lastReadings?.code === code && lastReadings.catalogue === catalogue) return lastReadings.found;
-  const found = byParticularity(catalogue).flatMap((operation) => {
+function matchingOperations(code, catalogue) {
+  if (lastMatches?.code === code && lastMatches.catalogue === catalogue) return lastMatches.found;
+  const found = bySpecificity(catalogue).flatMap((operation) => {
     const groups = patternOf(operation).exec(code)?.groups;
     return groups ? [{ operation, groups }] : [];
   });
-  lastReadings = { code, catalogue, found };
+  lastMatches = { code, catalogue, found };
   return found;
 }
 
@@ -94,14 +94,14 @@ function readings(code, catalogue) {
 const sorted = new WeakMap();
 
 /** The operations of one line, those with the longest text of their own first. @param {Operation[]} catalogue */
-function byParticularity(catalogue) {
+function bySpecificity(catalogue) {
   const known = sorted.get(catalogue);
   if (known) return known;
   const lengths = catalogue
     .filter(({ template }) => !template.includes("\n"))
     .map((operation) => {
       const { template } = operation;
-      return { operation, length: template.replace(/\{\w+\}/g, "").length + repeated(template) / 10 };
+      return { operation, length: template.replace(/\{\w+\}/g, "").length + countRepeatedHoles(template) / 10 };
     });
   const operations = lengths.sort((a, b) => b.length - a.length).map(({ operation }) => operation);
   sorted.set(catalogue, operations);
@@ -109,7 +109,7 @@ function byParticularity(catalogue) {
 }
 
 /** How often a template has a hole that it had before. @param {string} template */
-function repeated(template) {
+function countRepeatedHoles(template) {
   const holes = template.match(/\{\w+\}/g) ?? [];
   return holes.length - new Set(holes).size;
 }
@@ -140,7 +140,7 @@ function patternOf({ template, operands }) {
 
 /** An operation with the operands of a statement; null where one of its own is missing.
  * @param {Operation} operation @param {Match} match @returns {string | null} */
-function write(operation, { operation: from, values }) {
+function fillTemplate(operation, { operation: from, values }) {
   const { template, operands, group } = operation;
   if (template.includes("\n")) return null;
   const own = new Set(operands.map(({ name }) => name));
@@ -175,7 +175,7 @@ function labelOf(code, out) {
 /** The edits that put it in the place of a line, with the imports that it needs, and the line where it stands then.
  * @param {string} source @param {number} line from 1 @param {Alternative} alternative
  * @returns {{edits: {line: number, old: string, new: string}[], line: number}} */
-export function swap(source, line, { text, imports }) {
+export function replaceLine(source, line, { text, imports }) {
   const lines = source.split("\n");
   const missingImports = imports.map((name) => `import ${name}`).filter((statement) => !lines.includes(statement));
   const edits = new Map([[line, text]]);

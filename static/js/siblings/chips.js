@@ -3,7 +3,7 @@
 import { element } from "../elements.js";
 import { isCurrent } from "../page_selectors.js";
 import { ROOT } from "../root.js";
-import { alternatives, swap } from "./alternatives.js";
+import { alternatives, replaceLine } from "./alternatives.js";
 
 /** @typedef {import("../page_state.js").PageState} PageState */
 /** @typedef {import("./alternatives.js").Operation} Operation */
@@ -36,7 +36,7 @@ function tensorNames(entities) {
 /**
  * @param {HTMLElement} row
  * @param {import("../locale.js").Locale["say"]} say
- * @param {(change: ReturnType<typeof swap>) => void} choose
+ * @param {(change: ReturnType<typeof replaceLine>) => void} choose
  * @param {HTMLElement | null} foot of the stage, where it is said what a sibling would do; null where the host has no previews
  */
 export function createSiblingChips(row, say, choose, foot) {
@@ -88,14 +88,14 @@ export function createSiblingChips(row, say, choose, foot) {
     button.dataset.sibling = alternative.name;
     button.title = alternative.sentence;
     button.append(element("code", "", alternative.label));
-    const change = swap(source, line, alternative);
+    const change = replaceLine(source, line, alternative);
     button.addEventListener("click", () => choose(change));
     if (foot) offerPreview(button, { ...change, code: alternative.text.trim() });
     return button;
   }
 
   /** Pointing at a chip, or coming to it by keys, says what it would do. @param {HTMLElement} button
-   * @param {ReturnType<typeof swap> & {code: string}} change */
+   * @param {ReturnType<typeof replaceLine> & {code: string}} change */
   function offerPreview(button, change) {
     const key = JSON.stringify([latest?.text, latest?.settings, change.edits]);
     showMark(button, key);
@@ -117,7 +117,7 @@ export function createSiblingChips(row, say, choose, foot) {
     for (const type of ["blur", "click"]) button.addEventListener(type, end);
   }
 
-  /** @param {HTMLElement} button @param {string} key @param {ReturnType<typeof swap> & {code: string}} change */
+  /** @param {HTMLElement} button @param {string} key @param {ReturnType<typeof replaceLine> & {code: string}} change */
   async function preview(button, key, change) {
     const { signal } = asked;
     if (!latest?.opened || !foot) return;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pythonLanguage } from "@codemirror/lang-python";
 import { firstError } from "../editor_unfinished.js";
-import { commonLines, keptStep, movedLine } from "../kept_step.js";
+import { commonLines, stepAfterEdit, movedLine } from "../step_after_edit.js";
 import { judge } from "../live/answers.js";
 import { firstOlder, madeSince } from "../live/older.js";
 import { advance, DEBOUNCE_MS, initialSchedule, nextTick, REST_MS } from "../live/schedule.js";
@@ -185,17 +185,17 @@ function at(source, lines, rest = {}) {
 test("the step stays at its statement, in its iteration, and the end stays the end", () => {
   const loop = at("for k in x:\n    a\n    b\nc", [1, 2, 3, 1, 2, 3, 4]);
   const longer = at("new\nfor k in x:\n    a\n    b\nc", [1, 2, 3, 4, 2, 3, 4, 5]);
-  assert.equal(keptStep(loop, longer, 4), 5, "the second time at `a`");
-  assert.equal(keptStep(loop, longer, 6), 7);
+  assert.equal(stepAfterEdit(loop, longer, 4), 5, "the second time at `a`");
+  assert.equal(stepAfterEdit(loop, longer, 6), 7);
   assert.equal(
-    keptStep(at("a\nb\nc", [1, 2, 3]), at("a\nc", [1, 2]), 1),
+    stepAfterEdit(at("a\nb\nc", [1, 2, 3]), at("a\nc", [1, 2]), 1),
     0,
     "of what was taken out, at the one before",
   );
-  assert.equal(keptStep(at("a\nb\nc", [1, 2, 3]), at("a\nb\nif 0:\n    z\nc", [1, 2, 3, 5]), 0), 0);
-  assert.equal(keptStep(null, loop, 0), null);
+  assert.equal(stepAfterEdit(at("a\nb\nc", [1, 2, 3]), at("a\nb\nif 0:\n    z\nc", [1, 2, 3, 5]), 0), 0);
+  assert.equal(stepAfterEdit(null, loop, 0), null);
   assert.equal(
-    keptStep(loop, at("a", [1], { outcome: { status: "raised" } }), 0),
+    stepAfterEdit(loop, at("a", [1], { outcome: { status: "raised" } }), 0),
     null,
     "an error is opened at its step",
   );

@@ -8,7 +8,7 @@ import { Lanes } from "../layout/lanes.js";
 import { loomLayout } from "../layout/loom.js";
 import { fitNames, shortPath } from "../layout/loom_names.js";
 import { reads } from "../layout/reads.js";
-import { runStory } from "../layout/run_story.js";
+import { runRows } from "../layout/run_rows.js";
 import { loomMarks, loomPicture } from "../marks/loom.js";
 import { shelfOfStep } from "../marks/loom_scene.js";
 import { openTrace } from "../state.js";
@@ -65,30 +65,30 @@ for (const [name, make] of Object.entries(ALL))
         }
         for (const badge of having(head, "data-loom-badge"))
           assert.equal(badge.attrs["data-version"], String(opened.state(i).get(badge.attrs["data-loom-badge"])?.value));
-        assert.equal(having(body, "data-loom-now")[0].attrs["data-loom-now"], String(plan.story.rowOfStep[i]));
+        assert.equal(having(body, "data-loom-now")[0].attrs["data-loom-now"], String(plan.run.rowOfStep[i]));
         assert.doesNotMatch([...head, ...body].map(render).join(""), /NaN|undefined|Infinity/);
       }
       const { body } = drawn(document, undefined, options);
-      for (const [uid, life] of plan.story.storages)
-        if ((life.death > life.birth || !life.freed) && plan.story.storageNames.has(uid))
+      for (const [uid, life] of plan.run.storages)
+        if ((life.death > life.birth || !life.freed) && plan.run.storageNames.has(uid))
           assert.equal(having(body, "data-loom-column", uid).length, plan.columns.columnsOfStorage(uid).length);
-      for (const key of plan.story.pins.keys())
-        if (plan.columns.has(plan.story.pins.get(key)?.storage ?? ""))
+      for (const key of plan.run.pins.keys())
+        if (plan.columns.has(plan.run.pins.get(key)?.storage ?? ""))
           assert.equal(having(body, "data-loom-pin", key).length, 1);
-      plan.story.rows.forEach((row, r) => {
+      plan.run.rows.forEach((row, r) => {
         for (const { uid, entity } of row.readers)
           if (plan.columns.at(entity.storage, r)) assert.ok(having(body, "data-loom-handle", uid).length);
           else
             assert.ok(
-              !plan.story.storageNames.has(entity.storage) || plan.columns.hidden.get(r)?.includes(entity.storage),
+              !plan.run.storageNames.has(entity.storage) || plan.columns.hidden.get(r)?.includes(entity.storage),
             );
       });
     });
 
 test("a row is a statement, with the visits of its backward", () => {
-  const story = runStory(openTrace(backward()));
+  const run = runRows(openTrace(backward()));
   assert.deepEqual(
-    story.rows.map((row) => [row.first, row.last, row.visits.length]),
+    run.rows.map((row) => [row.first, row.last, row.visits.length]),
     [
       [0, 0, 0],
       [1, 1, 0],
@@ -97,7 +97,7 @@ test("a row is a statement, with the visits of its backward", () => {
       [9, 9, 0],
     ],
   );
-  assert.deepEqual(story.rowOfStep, [0, 1, 2, 3, 3, 3, 3, 3, 3, 4]);
+  assert.deepEqual(run.rowOfStep, [0, 1, 2, 3, 3, 3, 3, 3, 3, 4]);
 });
 
 test("windows stand under the cells that the handle reads, a line for each logical row", () => {
@@ -263,7 +263,7 @@ for (const [name, document] of /** @type {[string, any][]} */ ([
 
 test("what a row makes has a column in that row, however many there are", () => {
   const { plan } = drawn(straight(100), undefined, { room: 1040 });
-  plan.story.rows.forEach((_, r) => assert.ok(plan.columns.at(`s${r}`, r)));
+  plan.run.rows.forEach((_, r) => assert.ok(plan.columns.at(`s${r}`, r)));
 });
 
 test("a lane is free again below its last edge, and goes on where it was asked for", () => {

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { isHandle } from "../entities.js";
 import { RowState } from "../layout/loom_row_state.js";
-import { runStory } from "../layout/run_story.js";
+import { runRows } from "../layout/run_rows.js";
 import { openTrace } from "../state.js";
 import { frame, ref, storage, tensor, trace } from "./entities.js";
 import { ALL } from "./traces.js";
@@ -35,7 +35,7 @@ for (const [name, document] of [...made, ...goldens, ["turns", turns]])
   test(`${name}: the same entities and, of what a row touched, the same names`, () => {
     const opened = openTrace(document);
     const state = new RowState(document.steps);
-    for (const { first, last } of runStory(opened).rows) {
+    for (const { first, last } of runRows(opened).rows) {
       state.advance(first, last);
       assert.deepEqual(state.after, opened.state(last));
       const uids = [...state.touched.keys()].filter((uid) => isHandle(state.after.get(uid)));

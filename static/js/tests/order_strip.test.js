@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stripView, wayOfKey } from "../order_strip.js";
+import { stripView, directionOfKey } from "../order_strip.js";
 
 const ITEMS = [
   { title: "A", url: "/a", done: true },
@@ -30,5 +30,5 @@ test("at its ends there is one way, and an item without a note has none", () => 
 });
 
 test("brackets go back and on", () => {
-  assert.deepEqual(["[", "]", "p"].map(wayOfKey), ["previous", "next", null]);
+  assert.deepEqual(["[", "]", "p"].map(directionOfKey), ["previous", "next", null]);
 });

@@ -7,7 +7,7 @@ import { locale } from "../locale.js";
 import { notes } from "../notes.js";
 import { EVENTS } from "../registry.js";
 import { openTrace } from "../state.js";
-import { MARKS, mark } from "../timeline.js";
+import { MARKS, stepMark } from "../timeline.js";
 
 const folder = (/** @type {string} */ name) => new URL(`../../${name}/`, import.meta.url);
 const styles = readdirSync(folder("css")).map((name) => readFileSync(new URL(name, folder("css")), "utf8"));
@@ -58,7 +58,7 @@ for (const language of ["en", "zh"]) {
 }
 
 test("every mark of an event is one of the timeline's", () => {
-  for (const [name, row] of Object.entries(EVENTS)) if (row?.mark) assert.equal(mark(step(name)), row.mark, name);
+  for (const [name, row] of Object.entries(EVENTS)) if (row?.mark) assert.equal(stepMark(step(name)), row.mark, name);
 });
 
 test("every mark has a style", () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { markOf } from "../siblings/preview.js";
-import { alternatives, swap } from "../siblings/alternatives.js";
+import { alternatives, replaceLine } from "../siblings/alternatives.js";
 
 const PYTHON = `
 import json, sys
@@ -60,14 +60,14 @@ test("a name that is no tensor, and what the catalogue does not have, has none",
 
 test("a missing import comes along", () => {
   const [deepcopy] = found("b = a.clone()").filter(({ name }) => name === "deepcopy");
-  assert.deepEqual(swap("import torch\nb = a.clone()", 2, deepcopy), {
+  assert.deepEqual(replaceLine("import torch\nb = a.clone()", 2, deepcopy), {
     edits: [
       { line: 2, old: "b = a.clone()", new: "b = copy.deepcopy(a)" },
       { line: 1, old: "import torch", new: "import copy\nimport torch" },
     ],
     line: 3,
   });
-  assert.equal(swap("import copy\nb = a.clone()", 2, deepcopy).edits.length, 1);
+  assert.equal(replaceLine("import copy\nb = a.clone()", 2, deepcopy).edits.length, 1);
 });
 
 test("a sibling's mark: the same numbers at the end, others, or none", () => {

@@ -37,19 +37,19 @@ export function firstStepAt({ steps }, line) {
  * @param {Trace | null} before @param {Trace} after @param {number} step of the run before
  * @returns {number | null} null: the step at which a run is opened
  */
-export function keptStep(before, after, step) {
+export function stepAfterEdit(before, after, step) {
   const was = before?.steps[step];
   if (!before || !was || !after.steps.length || after.outcome.status === "raised") return null;
   if (step === before.steps.length - 1) return after.steps.length - 1;
   const line = movedLine(commonLines(before.program.source, after.program.source), was.line);
-  const nth = before.steps.slice(0, step).filter((other) => isLike(other, was.line, was.kind)).length;
-  const steps = after.steps.flatMap((other, i) => (isLike(other, line, was.kind) ? [i] : []));
+  const nth = before.steps.slice(0, step).filter((other) => isSameStatement(other, was.line, was.kind)).length;
+  const steps = after.steps.flatMap((other, i) => (isSameStatement(other, line, was.kind) ? [i] : []));
   if (steps.length) return steps[Math.min(nth, steps.length - 1)];
   const near = after.steps.findLastIndex((other) => other.line <= line && other.kind !== "visit");
   return near < 0 ? 0 : near;
 }
 
 /** @param {import("./trace.js").Step} step @param {number} line @param {string} kind */
-function isLike(step, line, kind) {
+function isSameStatement(step, line, kind) {
   return step.line === line && step.kind === kind;
 }

@@ -28,7 +28,7 @@ import { RowState } from "./loom_row_state.js";
  *   steps: {broken: number, silent: number, released: number}}} Pin
  *   a saved slot; birth, death, broken, silent: rows; steps: when each came to be so, Infinity where it never did
  * @typedef {{rows: Row[], rowOfStep: number[], storages: Map<string, StorageLife>, nodes: Map<string, GraphNode>,
- *   pins: Map<string, Pin>, visits: Map<string, number[]>, gradWidths: Map<number, number>, storageNames: Map<string, string>}} RunStory
+ *   pins: Map<string, Pin>, visits: Map<string, number[]>, gradWidths: Map<number, number>, storageNames: Map<string, string>}} RunRows
  *   rowOfStep: the row of each step; visits: the steps at which each node ran; gradWidths: by the step of a visit, how wide
  *   its gradient is written; storageNames: the first name of a tensor on each storage
  */
@@ -37,13 +37,13 @@ import { RowState } from "./loom_row_state.js";
 const MAX_CODE = 4;
 const COMPOUND = /^(Async)?(For|With|FunctionDef)$|^(While|If|Try|ClassDef|Match)$/;
 
-/** @param {import("../state.js").OpenTrace} opened @returns {RunStory} */
-export function runStory(opened) {
+/** @param {import("../state.js").OpenTrace} opened @returns {RunRows} */
+export function runRows(opened) {
   const { trace, index } = opened;
   const { steps } = trace;
   const source = trace.program.source.split("\n");
-  /** @type {RunStory} */
-  const story = {
+  /** @type {RunRows} */
+  const run = {
     rows: [],
     rowOfStep: [],
     storages: new Map(),
@@ -53,48 +53,48 @@ export function runStory(opened) {
     gradWidths: new Map(),
     storageNames: new Map(),
   };
-  for (let first = 0; first < opened.count; first = story.rowOfStep.length) {
+  for (let first = 0; first < opened.count; first = run.rowOfStep.length) {
     const last = lastOfRow(steps, first);
     const row = newRow(trace, source, first, last);
-    const r = story.rows.push(row) - 1;
+    const r = run.rows.push(row) - 1;
     for (let k = first; k <= last; k++) {
-      story.rowOfStep.push(r);
+      run.rowOfStep.push(r);
       const { visit } = steps[k];
       if (!visit) continue;
       row.visits.push(k);
       const grad = visit.grad_outputs?.find(Boolean);
-      if (grad) story.gradWidths.set(k, chip(grad).width);
+      if (grad) run.gradWidths.set(k, chip(grad).width);
     }
   }
-  addNodes(story, index);
-  addPins(story, index);
+  addNodes(run, index);
+  addPins(run, index);
   const state = new RowState(steps);
-  story.rows.forEach((row, r) => {
+  run.rows.forEach((row, r) => {
     state.advance(row.first, row.last);
-    recordRow(story, row, r, state, steps);
+    recordRow(run, row, r, state, steps);
   });
-  const end = story.rows.length - 1;
-  for (const life of story.storages.values()) if (!life.freed) life.death = end;
-  return story;
+  const end = run.rows.length - 1;
+  for (const life of run.storages.values()) if (!life.freed) life.death = end;
+  return run;
 }
 
-/** @param {RunStory} story @param {import("../trace_index.js").TraceIndex} index */
-function addNodes(story, index) {
+/** @param {RunRows} run @param {import("../trace_index.js").TraceIndex} index */
+function addNodes(run, index) {
   for (const [uid, facts] of index.nodes) {
-    const row = story.rowOfStep[index.lives.get(uid)?.birth ?? 0];
-    story.nodes.set(uid, { ...facts, row });
-    story.rows[row].nodes.push(uid);
+    const row = run.rowOfStep[index.lives.get(uid)?.birth ?? 0];
+    run.nodes.set(uid, { ...facts, row });
+    run.rows[row].nodes.push(uid);
   }
 }
 
-/** @param {RunStory} story @param {import("../trace_index.js").TraceIndex} index */
-function addPins(story, index) {
-  const row = (/** @type {number | null} */ step) => (step === null ? null : story.rowOfStep[step]);
+/** @param {RunRows} run @param {import("../trace_index.js").TraceIndex} index */
+function addPins(run, index) {
+  const row = (/** @type {number | null} */ step) => (step === null ? null : run.rowOfStep[step]);
   for (const [key, { stale, changed, released, ...slot }] of index.slots)
-    story.pins.set(key, {
+    run.pins.set(key, {
       ...slot,
-      birth: story.rowOfStep[slot.birth],
-      death: row(released) ?? story.rows.length - 1,
+      birth: run.rowOfStep[slot.birth],
+      death: row(released) ?? run.rows.length - 1,
       broken: row(stale),
       silent: row(changed),
       released: released !== null,
@@ -102,7 +102,7 @@ function addPins(story, index) {
     });
 }
 
-/** Inputs before what they go into. @param {string[]} nodes @param {RunStory} run */
+/** Inputs before what they go into. @param {string[]} nodes @param {RunRows} run */
 export function inputsFirst(nodes, run) {
   const included = new Set(nodes);
   /** @type {Set<string>} */
