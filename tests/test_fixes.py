@@ -46,6 +46,7 @@ CASES: dict[str, tuple[str, int, dict[str, str | int], str]] = {
         {},
         "opt = torch.optim.SGD([w], 0.1)\nopt.zero_grad()\nloss.backward()",
     ),
+    "reset_frozen": ("w.requires_grad_(False)", 3, {}, "w.requires_grad_(False)\nw.grad = None"),
     "retain_graph": ("loss.backward()", 3, {}, "loss.backward(retain_graph=True)"),
     "allow_unused": ("torch.autograd.grad(y, x)", 3, {}, "torch.autograd.grad(y, x, allow_unused=True)"),
     "add_losses": ("a.backward()\nb.backward()", 3, {"second": 4}, "# a.backward()\n(a + b).backward()"),

@@ -24,6 +24,7 @@ QUESTIONS = ROOT.parent / "shared/questions"
 WITHOUT_FIX: dict[str, set[str]] = {
     "backward_twice": {"backward_twice_replay_stale_hidden_list"},
     "custom_function": {"custom_shape"},
+    "detached_late": {"detached_after_use"},
     "grad_none": {"argmax_step", "autograd_grad", "before_backward", "frozen", "grad_none_double_head_freeze",
                   "loss_requires_grad_true", "new_after_backward", "reset_then_zero", "wrong_module_called",
                   "zero_before_check"},

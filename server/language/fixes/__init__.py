@@ -46,6 +46,7 @@ FIXES: dict[str, Callable[[FixProgram, Hint], Iterator[Fix]]] = {
     "move_after_backward": order.move_later,
     "move_hook": order.move_later,
     "zero_grad": order.zero_grad,
+    "reset_frozen": order.reset_frozen,
     "retain_graph": order.retain_graph,
     "allow_unused": order.allow_unused,
     "add_losses": order.add_losses,

@@ -75,6 +75,32 @@ def zero_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         yield from program.with_lines(hint, program.inserted(statement.lineno, [indent + reset]), reset=reset)
 
 
+def reset_frozen(program: FixProgram, hint: Hint) -> Iterator[Fix]:
+    """The `.grad` of what the statement freezes emptied after it: of a tensor by `x.grad = None`, of a module's by `zero_grad()`."""
+    statement = program.statement(hint.line)
+    if isinstance(statement, ast.Assign):
+        frozen = [target.value for target in statement.targets if isinstance(target, ast.Attribute)]
+    elif isinstance(statement, ast.Expr):
+        calls = [call for call in program.calls(hint.line) if method(call) == "requires_grad_"]
+        frozen = [value for call in calls if (value := receiver(call)) is not None]
+    else:
+        return
+    for name in dict.fromkeys(program.text(node) for node in frozen if is_assignable(program.text(node))):
+        for reset in (f"{name}.grad = None", f"{name}.zero_grad()"):
+            yield from program.with_lines(hint, added_after(program, statement, reset), reset=reset)
+
+
+def added_after(program: FixProgram, statement: ast.stmt, text: str) -> list[str]:
+    """The lines with a simple statement after another: below it, or on its line where that has more than it."""
+    last = statement.end_lineno or statement.lineno
+    indent = program.indent(statement)
+    if indent is not None and not program.shares_lines(statement):
+        return program.inserted(last + 1, [indent + text])
+    line = program.lines[last - 1].encode()
+    end = statement.end_col_offset or len(line)
+    return [*program.lines[: last - 1], f"{line[:end].decode()}; {text}{line[end:].decode()}", *program.lines[last:]]
+
+
 def optimizers(program: FixProgram) -> list[str]:
     """The names that an optimizer is assigned to."""
     out = []

@@ -4,6 +4,7 @@ import { backwardTwice } from "./backward_twice.js";
 import { broadcastLoss } from "./broadcast_loss.js";
 import { customFunction } from "./custom_function.js";
 import { deepcopyNonleaf } from "./deepcopy_nonleaf.js";
+import { detachedLate } from "./detached_late.js";
 import { dtypeMismatch } from "./dtype_mismatch.js";
 import { expandedInplace } from "./expanded_inplace.js";
 import { inferenceTensor } from "./inference_tensor.js";
@@ -19,6 +20,7 @@ import { numpyRequiresGrad } from "./numpy_requires_grad.js";
 import { savedOverwritten } from "./saved_overwritten.js";
 import { shapeMismatch } from "./shape_mismatch.js";
 import { unusedInput } from "./unused_input.js";
+import { frozenUpdated } from "./frozen_updated.js";
 import { gradAccumulated } from "./grad_accumulated.js";
 import { gradNone } from "./grad_none.js";
 import { graphGrows } from "./graph_grows.js";
@@ -63,12 +65,14 @@ export const DIAGNOSES = [
   { kind: "wrong_gradient", severity: "warning", diagnose: wrongGradient },
   { kind: "grad_none", severity: "warning", diagnose: gradNone },
   { kind: "grad_accumulated", severity: "warning", diagnose: gradAccumulated },
+  { kind: "frozen_updated", severity: "warning", diagnose: frozenUpdated },
   { kind: "graph_grows", severity: "warning", diagnose: graphGrows },
   { kind: "parameter_detached", severity: "warning", diagnose: parameterDetached },
   { kind: "index_copy", severity: "warning", diagnose: indexCopy },
   { kind: "hook_misses", severity: "warning", diagnose: hookMisses },
   { kind: "nonfinite", severity: "warning", diagnose: nonfinite },
   { kind: "zero_gradient", severity: "warning", diagnose: zeroGradient },
+  { kind: "detached_late", severity: "note", diagnose: detachedLate },
   { kind: "shared_memory", severity: "note", diagnose: sharedMemory },
   { kind: "memory_held", severity: "note", diagnose: memoryHeld },
 ];
