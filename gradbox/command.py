@@ -1,16 +1,21 @@
 """The command `gradbox`: record a script of your own, look at it, have its backward explained; or serve the web application."""
 
 import argparse
+import ast
 import importlib
 import importlib.util
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
 from gradbox import __version__
 from gradbox.engine_loader import ENGINE_FOLDER
+from gradbox.part_recorder import MAX_RECORDINGS
+from gradbox.parts import PartOptions
 from gradbox.run import Run
+from gradbox.run_list import run_pages
 from gradbox.script_process import Recorded, Script, record
 from gradbox.viewer import show
 
@@ -19,6 +24,7 @@ NO_TORCH = (
     "gradbox: PyTorch is not installed here: `pip install torch` (see https://pytorch.org for the build that fits)"
 )
 NOTHING = "gradbox: nothing was recorded: the process ended before the script began"
+NO_PART = "gradbox: nothing was recorded: none of the parts that were asked for came"
 CANNOT_BEGIN = 2
 
 
@@ -60,12 +66,49 @@ def add_script(parser: argparse.ArgumentParser) -> None:
     """The arguments that say what is run, and how it is recorded."""
     parser.add_argument("--also", metavar="GLOB", action="append", default=[],
                         help="step the statements of these modules too, like pkg.model or 'pkg.*'; may be repeated")  # fmt: skip
+    parser.add_argument("--lines", metavar="A:B", type=lines,
+                        help="record only these lines, the first time that they run")  # fmt: skip
+    parser.add_argument("--iterations", metavar="N,…", type=iterations,
+                        help="record only these iterations, from 0, of the loop that trains, or of the one in --lines")  # fmt: skip
+    parser.add_argument("--after", metavar="EXPR", type=expression,
+                        help="once this is true at the end of an iteration, like 'loss.isnan()', record the next one")  # fmt: skip
     parser.add_argument("--steps", type=int, metavar="N", help="record up to N steps; the script runs on after them")
     parser.add_argument("--language", choices=("en", "zh"), default="en", help="of the picture and of explanations")
     parser.add_argument("--quiet", action="store_true", help="no line of progress")
     parser.add_argument("-m", dest="module", action="store_true", help="FILE is a module, as after `python -m`")
     parser.add_argument("file", metavar="FILE", help="a script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
+
+
+def lines(text: str) -> tuple[int, int]:
+    """`40:80` or `40`: the first and the last line. Raises argparse.ArgumentTypeError."""
+    first, _, last = text.partition(":")
+    try:
+        found = int(first), int(last or first)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"two line numbers are needed, like 40:80, not {text!r}") from None
+    if not 0 < found[0] <= found[1]:
+        raise argparse.ArgumentTypeError(f"the first line, from 1, and one that is not before it are needed: {text!r}")
+    return found
+
+
+def iterations(text: str) -> tuple[int, ...]:
+    """`0,1,100`: numbers from 0. Raises argparse.ArgumentTypeError."""
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise argparse.ArgumentTypeError(f"numbers from 0 are needed, like 0,1,100, not {text!r}")
+    if len(parts) > MAX_RECORDINGS:
+        raise argparse.ArgumentTypeError(f"{len(parts)} iterations: {MAX_RECORDINGS} are the most of one run")
+    return tuple(int(part) for part in parts)
+
+
+def expression(text: str) -> str:
+    """An expression of Python. Raises argparse.ArgumentTypeError."""
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except SyntaxError as error:
+        raise argparse.ArgumentTypeError(f"an expression of Python is needed, not {text!r}: {error.msg}") from None
+    return text.strip()
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -102,16 +145,18 @@ def run_recorded(args: argparse.Namespace) -> int:
         print(problem, file=sys.stderr)
         return CANNOT_BEGIN
     for_stdout = args.command == "trace" or (args.command == "explain" and args.json)
+    parts = PartOptions(args.lines, args.iterations or (), args.after)
     script = Script(
-        args.file, args.arguments, args.module, args.also, args.steps, args.quiet, stdout_to_stderr=for_stdout
-    )
+        args.file, args.arguments, args.module, args.also, args.steps, args.quiet, stdout_to_stderr=for_stdout,
+        parts=parts if parts.any else None,
+    )  # fmt: skip
     recorded = record(script, args.language)
-    if recorded.run is None:
+    if not recorded.runs:
         if not recorded.status:
-            print(NOTHING, file=sys.stderr)
+            print(NO_PART if parts.any else NOTHING, file=sys.stderr)
         return recorded.status or 1
     try:
-        return use(args, recorded, recorded.run)
+        return use(args, recorded, parts.any)
     except (OSError, RuntimeError, ValueError) as error:
         print(f"gradbox: {error}", file=sys.stderr)
         return recorded.status or 1
@@ -135,24 +180,46 @@ def problem_of(args: argparse.Namespace) -> str:
         return f"gradbox: can't open file {str(Path(args.file).absolute())!r}: [Errno {error.errno}] {error.strerror}"
 
 
-def use(args: argparse.Namespace, recorded: Recorded, run: Run) -> int:
-    """Write, print or open a run. Raises OSError, RuntimeError, ValueError."""
+def use(args: argparse.Namespace, recorded: Recorded, of_parts: bool) -> int:
+    """Write, print or open what was recorded; the script's exit status. Raises OSError, RuntimeError, ValueError.
+
+    of_parts: parts of the script were asked for, of which there may be several.
+    """
+    runs = recorded.runs
     if args.command == "trace":
-        sys.stdout.buffer.write(run.body + b"\n")
+        for run in runs.values():
+            sys.stdout.buffer.write(run.body + b"\n")
+    elif args.command == "explain" and args.json:
+        found = {name: [f.model_dump(mode="json") for f in run.findings()] for name, run in runs.items()}
+        parts = [{"recording": name, "findings": findings} for name, findings in found.items()]
+        print(json.dumps(parts if of_parts else found[""]))
     elif args.command == "explain":
-        if args.json:
-            print(json.dumps([finding.model_dump(mode="json") for finding in run.findings()]))
-        else:
-            print(run.explain())
+        print("\n\n".join(f"{run.title}\n\n{run.explain()}" if of_parts else run.explain() for run in runs.values()))
     else:
-        print(f"gradbox: {run.summary()}", file=sys.stderr)
-        if args.trace is not None:
-            Path(args.trace).write_bytes(run.body)
-        if args.out is not None:
-            run.save(args.out)
-        if args.trace is None and args.out is None:
-            show(run.page(), args.port, not args.no_browser)
+        open_or_write(args, runs)
     return recorded.status
+
+
+def open_or_write(args: argparse.Namespace, runs: dict[str, Run]) -> None:
+    """Write the pictures or traces of runs, or serve their pages. Raises OSError, RuntimeError, ValueError."""
+    for name, run in runs.items():
+        print(f"gradbox: {run.summary()}", file=sys.stderr)
+        for target in filter(None, (args.trace, args.out)):
+            path = file_of(target, name, len(runs))
+            if target is args.trace:
+                path.write_bytes(run.body)
+            else:
+                run.save(path)
+            if len(runs) > 1:
+                print(f"gradbox: written to {path}", file=sys.stderr)
+    if args.trace is None and args.out is None:
+        show(run_pages(list(runs.values()), args.language), args.port, not args.no_browser)
+
+
+def file_of(target: str, name: str, count: int) -> Path:
+    """Where one of several recordings goes: `run.html` is `run-iteration-100.html` then."""
+    path = Path(target)
+    return path if count == 1 else path.with_stem(f"{path.stem}-{re.sub(r'[^0-9a-z]+', '-', name)}")
 
 
 def export(args: argparse.Namespace) -> int:

@@ -15,34 +15,11 @@ from types import ModuleType
 from typing import Any, TextIO
 
 from gradbox.engine_loader import load
-
-HEADER, STEPS, END = "header", "steps", "end"
-"""Files of the folder that the lines of the trace are written to."""
+from gradbox.line_files import LineFiles
+from gradbox.recorded_parts import run_parts
 
 INTERRUPTED = 130
 PROGRESS_SECONDS = 0.2
-
-
-class LineFiles:
-    """Writes the lines of a trace into a folder as they come: a process that is killed leaves those it had."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._steps = (folder / STEPS).open("ab", buffering=0)
-
-    def header(self, line: bytes) -> None:
-        part = self._folder / (HEADER + ".part")
-        part.write_bytes(line)
-        part.replace(self._folder / HEADER)
-
-    def step(self, line: bytes) -> None:
-        self._steps.write(line)
-
-    def end(self, first: bytes, last: bytes) -> None:
-        """Write the first line as it is at the end, and the last."""
-        self.header(first)
-        (self._folder / END).write_bytes(last)
-        self._steps.close()
 
 
 class Progress:
@@ -102,13 +79,19 @@ def main_module(path: str, spec: Any) -> ModuleType:
 
 def run(request: dict[str, Any], target: str, arguments: list[str]) -> BaseException | None:
     """Run and record; what the script raised. request: see `gradbox.script_process.start`."""
-    files = LineFiles(Path(request["folder"]))
     sys.argv[:] = [target, *arguments]
     sys.path[0] = str(Path.cwd()) if request["module"] else str(Path(target).resolve().parent)
     path, spec = find_script(target, request["module"])
     if spec is not None:
         sys.argv[0] = path
     source = importlib.util.decode_source(Path(path).read_bytes())
+    if request["parts"] is not None:
+        module = sys.modules["__main__"] = main_module(path, spec)
+        progress = Progress(sys.stderr, request["quiet"])
+        if request["stdout_to_stderr"]:
+            sys.stdout = sys.stderr
+        return run_parts(request, path, module.__dict__, source, progress.step, progress.clear)
+    files = LineFiles(Path(request["folder"]))
     in_process, options_module = load("server.worker.in_process.session"), load("server.worker.in_process.options")
     progress = Progress(sys.stderr, request["quiet"])
     options = options_module.SessionOptions(

@@ -5,10 +5,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from gradbox.recorded_script import END, HEADER, STEPS
+from gradbox.line_files import LABEL, read_lines
+from gradbox.parts import PartOptions
 from gradbox.run import Run
 
 START = "import sys; sys.path[0] = {folder!r}; from gradbox.recorded_script import main; main()"
@@ -20,7 +21,7 @@ class Script:
     """What is to run. module: `target` is a module, as after `python -m`. steps: most of them, None for the default.
 
     also: globs of modules that are stepped too. quiet: no line of progress. stdout_to_stderr: the script prints to
-    stderr, since stdout is for the trace.
+    stderr, since stdout is for the trace. parts: which of it are recorded; None for all of it.
     """
 
     target: str
@@ -30,13 +31,14 @@ class Script:
     steps: int | None = None
     quiet: bool = False
     stdout_to_stderr: bool = False
+    parts: PartOptions | None = None
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """run: None where nothing was recorded. status: the script's exit status, as a shell gives it."""
+    """runs: what was recorded, by its name; "" for the whole script. status: the script's exit status, as a shell gives it."""
 
-    run: Run | None
+    runs: dict[str, Run]
     status: int
 
 
@@ -51,6 +53,7 @@ def record(script: Script, language: str = "en") -> Recorded:
             "folder": name, "module": script.module, "also": script.also, "quiet": script.quiet,
             "limits": {} if script.steps is None else {"steps": script.steps},
             "stdout_to_stderr": script.stdout_to_stderr,
+            "parts": None if script.parts is None else asdict(script.parts),
         }  # fmt: skip
         code = START.format(folder=str(Path(__file__).resolve().parent.parent))
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
@@ -66,16 +69,14 @@ def record(script: Script, language: str = "en") -> Recorded:
         return Recorded(collect(folder, script, returned, language), returned if returned >= 0 else 128 - returned)
 
 
-def collect(folder: Path, script: Script, returned: int, language: str) -> Run | None:
-    """The run of the lines that the process has left; None for no line. returned: as `subprocess` gives it."""
-    if not (folder / HEADER).exists():
-        return None
-    steps = (folder / STEPS).read_bytes().splitlines(keepends=True)
-    if steps and not steps[-1].endswith(b"\n"):
-        steps.pop()  # the process was killed within it
-    lines = [(folder / HEADER).read_bytes(), *steps]
-    has_end = (folder / END).exists()
-    if has_end:
-        lines.append((folder / END).read_bytes())
-    number = -returned if returned < 0 and not has_end else 0
-    return Run.from_lines(lines, Path(script.target).name, signal=number, language=language)
+def collect(folder: Path, script: Script, returned: int, language: str) -> dict[str, Run]:
+    """The runs of the lines that the process has left, in order. returned: as `subprocess` gives it."""
+    name, runs = Path(script.target).name, {}
+    for part in [folder] if script.parts is None else sorted(path for path in folder.iterdir() if path.is_dir()):
+        lines, has_end = read_lines(part)
+        if lines:
+            label = "" if script.parts is None else (part / LABEL).read_text()
+            number = -returned if returned < 0 and not has_end else 0
+            title = f"{name}: {label}" if label else name
+            runs[label] = Run.from_lines(lines, title, signal=number, language=language)
+    return runs

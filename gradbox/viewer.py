@@ -1,19 +1,24 @@
-"""Shows a recorded run in the browser: a server on this machine alone, with one page."""
+"""Shows a recorded run in the browser: a server on this machine alone, with its pages."""
 
 import secrets
 import sys
 import webbrowser
+from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 
 class Viewer:
-    """Serves one page at an address that nobody can guess, on the loopback interface, until it is closed."""
+    """Serves pages below an address that nobody can guess, on the loopback interface, until it is closed."""
 
-    def __init__(self, page: str, port: int = 0) -> None:
-        """page: the HTML. port: 0 for any that is free. Raises OSError where it is taken."""
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler_of(page.encode(), secrets.token_urlsafe(16)))
+    def __init__(self, pages: Mapping[str, str], port: int = 0) -> None:
+        """pages: HTML by the place below the address, "" for the address itself. port: 0 for any that is free. Raises
+        OSError where it is taken.
+        """
+        token = secrets.token_urlsafe(16)
+        content = {f"/{token}/{name}": page.encode() for name, page in pages.items()}
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler_of(content, f"/{token}/"))
         self._server.daemon_threads = True
 
     @property
@@ -32,11 +37,11 @@ class Viewer:
         self._server.shutdown()
 
 
-def handler_of(page: bytes, token: str) -> type[BaseHTTPRequestHandler]:
-    """What answers requests for a page: GET and HEAD of its path, nothing else."""
+def handler_of(pages: Mapping[str, bytes], path: str) -> type[BaseHTTPRequestHandler]:
+    """What answers requests for pages: GET and HEAD of their paths, nothing else. path: of the first."""
 
     class Handler(BaseHTTPRequestHandler):
-        path_served = f"/{token}/"
+        path_served = path
         protocol_version = "HTTP/1.1"
         timeout = 30
 
@@ -47,10 +52,13 @@ def handler_of(page: bytes, token: str) -> type[BaseHTTPRequestHandler]:
             self._respond(body=False)
 
         def _respond(self, body: bool) -> None:
-            found = secrets.compare_digest(self.path.partition("?")[0].encode(), self.path_served.encode())
-            content = page if found else b"not found\n"
-            self.send_response(HTTPStatus.OK if found else HTTPStatus.NOT_FOUND)
-            self.send_header("Content-Type", "text/html; charset=utf-8" if found else "text/plain; charset=utf-8")
+            asked = self.path.partition("?")[0].encode()
+            page = next((page for name, page in pages.items() if secrets.compare_digest(asked, name.encode())), None)
+            content = b"not found\n" if page is None else page
+            self.send_response(HTTPStatus.OK if page is not None else HTTPStatus.NOT_FOUND)
+            self.send_header(
+                "Content-Type", "text/html; charset=utf-8" if page is not None else "text/plain; charset=utf-8"
+            )
             self.send_header("Content-Length", str(len(content)))
             self.send_header("Cache-Control", "no-store")
             self.send_header("Referrer-Policy", "no-referrer")
@@ -66,9 +74,9 @@ def handler_of(page: bytes, token: str) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def show(page: str, port: int = 0, browser: bool = True) -> None:
-    """Serve a page until Ctrl-C, and open it in the browser unless that is not wanted. Raises OSError."""
-    viewer = Viewer(page, port)
+def show(pages: Mapping[str, str], port: int = 0, browser: bool = True) -> None:
+    """Serve pages until Ctrl-C, and open the first in the browser unless that is not wanted. Raises OSError."""
+    viewer = Viewer(pages, port)
     print(f"gradbox: {viewer.address} (press Ctrl-C to quit)", file=sys.stderr, flush=True)
     if browser:
         webbrowser.open(viewer.address)

@@ -62,8 +62,9 @@ class watch:  # noqa: N801 a context manager that is used like a function
     def _begin(self, frame: FrameType) -> None:
         path = frame.f_code.co_filename
         self._session = begin_session(
-            path, frame.f_globals, frame, title=self.title(path), also=self._also, steps=self._steps
-        )
+            path, frame.f_globals, frame, title=self.title(path), also=self._also, steps=self._steps,
+            region={"name": self.name} if self.name else None,
+        )  # fmt: skip
 
     def title(self, path: str) -> str:
         name = Path(path).name
@@ -82,12 +83,19 @@ class watch:  # noqa: N801 a context manager that is used like a function
 
 
 def begin_session(
-    path: str, namespace: dict[str, Any], frame: FrameType | None, *, title: str, also: Sequence[str], steps: int | None
+    path: str,
+    namespace: dict[str, Any],
+    frame: FrameType | None,
+    *,
+    title: str,
+    also: Sequence[str],
+    steps: int | None,
+    **options: Any,
 ) -> Any:
     """Record the code of a file from here on; the session, whose `end` has to be called in this thread.
 
-    namespace: of the module that the file is. frame: of its code, that runs; None for what is called from now on. Raises
-    RuntimeError where something else records or traces, OSError without the file's text.
+    namespace: of the module that the file is. frame: of its code, that runs; None for what is called from now on. options:
+    more of `SessionOptions`. Raises RuntimeError where something else records or traces, OSError without the file's text.
     """
     in_process, options_module = load("server.worker.in_process.session"), load("server.worker.in_process.options")
     if in_process.is_recording():
@@ -95,11 +103,11 @@ def begin_session(
     if sys.gettrace() is not None:
         raise RuntimeError("gradbox needs Python's trace function, which a debugger or a coverage tool has now")
     files = [options_module.ProgramFile(file, shown_name(file), text) for file, text in sources(path, also)]
-    options = options_module.SessionOptions(
-        limits={} if steps is None else {"steps": steps},
-        outermost=False, visible=True, title=title, hidden=hidden_names(namespace),
-    )  # fmt: skip
-    session = in_process.Session(options, files, namespace)
+    settings = options_module.SessionOptions(**{
+        "limits": {} if steps is None else {"steps": steps}, "outermost": False, "visible": True, "title": title,
+        "hidden": hidden_names(namespace), **options,
+    })  # fmt: skip
+    session = in_process.Session(settings, files, namespace)
     session.begin()
     try:
         session.trace_lines(frame)

@@ -182,11 +182,13 @@ def test_findings_and_files_of_a_recorded_run(tmp_path: Path, capsys: Any) -> No
 
 
 def test_the_viewer_answers_for_its_own_address_alone() -> None:
-    viewer = Viewer("<p>page</p>")
+    viewer = Viewer({"": "<p>page</p>", "2/": "<p>second</p>"})
     threading.Thread(target=viewer.serve, daemon=True).start()
     try:
         with urllib.request.urlopen(viewer.address) as response:
             assert response.read() == b"<p>page</p>"
+        with urllib.request.urlopen(viewer.address + "2/") as response:
+            assert response.read() == b"<p>second</p>"
         with pytest.raises(urllib.error.HTTPError) as missing:
             urllib.request.urlopen(viewer.address[:-2] + "/")
         assert missing.value.code == 404

@@ -77,7 +77,7 @@ def test_locals_iterations_and_two_statements_in_a_line() -> None:
     trace = watched()["function"]
     assert [(step["kind"], step.get("iter", [])) for step in trace["steps"]] == [
         ("begin", []), ("head", []), ("statement", []), ("statement", []), ("head", [0]), ("statement", [0]),
-        ("head", [1]), ("statement", [1]), ("statement", []), ("end", []),
+        ("head", [1]), ("statement", [1]), ("statement", []),
     ]  # fmt: skip
     frames = {facts["name"]: facts for facts in trace["steps"][0]["set"].values() if facts.get("kind") == "frame"}
     assert "scale" in frames["in_function"]["vars"]

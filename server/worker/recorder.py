@@ -317,13 +317,16 @@ class Recorder:
             position = position.tb_next
         return iterations
 
-    def record_end(self, line: int) -> None:
-        """After the program: a step of its own if anything still changed."""
+    def record_end(self, line: int, frame: FrameType | None = None) -> None:
+        """After the program: a step of its own if anything still changed. frame: in which the program goes on, unrecorded."""
         self._skipped.end()
         if self.observer.stale_views.clear_all():
             self._context.observation.everything_requested = True
         with self._guard():
-            self._record(EndStep(None, None, line))
+            if frame is not None:
+                self.frames.past_lines[id(frame)] = line
+            self._record(EndStep(None, frame, line))
+            self.frames.past_lines.clear()
 
     # Backward
 

@@ -75,6 +75,18 @@ class FrameTracer:
         """The frame runs already: the statement that is at work is the first."""
         self._statement = self._place = self._code.statements[frame.f_lasti // 2]
 
+    def leave(self, frame: FrameType, around: int) -> None:
+        """Nothing of the frame is followed any more, though it goes on: what ran in it is over. around: the statement in
+        whose block that was; NOWHERE where it was the frame's own.
+        """
+        if self._statement in (NOWHERE, ASLEEP):
+            return
+        if self._table.kind(self._statement) == "Return":
+            self._step(frame, self._statement)
+        else:
+            self._finish(frame, around)
+        self._statement = NOWHERE
+
     def wake(self) -> None:
         """The generator goes on; by an exception, if that is the next event."""
         if self._sentinel is not None and self._statement != ASLEEP:

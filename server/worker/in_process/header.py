@@ -13,7 +13,7 @@ from server import __version__
 from server.language.program_files import FileText, joined
 from server.wire.records import HeaderRecord, ProgramFileRecord, ProgramRecord, RuntimeRecord
 from server.worker.device_name import device_name
-from server.worker.in_process.options import ProgramFile
+from server.worker.in_process.options import ProgramFile, SessionOptions
 from server.worker.instrument import Statements
 from server.worker.trace_lines import statement_records
 
@@ -22,9 +22,9 @@ def header(
     program_files: Sequence[ProgramFile],
     statements: Statements,
     limits: dict[str, int | float],
-    arguments: Sequence[str],
+    options: SessionOptions,
 ) -> HeaderRecord:
-    """The header of a trace of these files, whose statements are in the table. arguments: of the command line."""
+    """The header of a trace of these files, whose statements are in the table."""
     source, files = joined(FileText(file.name, file.path, file.source) for file in program_files)
     device = "cuda" if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call]
     runtime: RuntimeRecord = {
@@ -39,8 +39,10 @@ def header(
         "threads": torch.get_num_threads(),
         "limits": limits,
     }
-    if arguments:
-        runtime["arguments"] = list(arguments)
+    if options.arguments:
+        runtime["arguments"] = list(options.arguments)
+    if options.region is not None:
+        runtime["regions"] = [options.region]
     lines = source.split("\n")
     program: ProgramRecord = {
         "source": source,

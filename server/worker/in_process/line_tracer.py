@@ -12,7 +12,7 @@ from types import FrameType, GeneratorType
 from typing import Any
 
 from server.worker.in_process.frame_tracer import FrameTracer
-from server.worker.in_process.statement_table import StatementTable
+from server.worker.in_process.statement_table import NOWHERE, StatementTable
 from server.worker.recorder import Recorder
 from server.worker.stack import has_steps
 
@@ -71,6 +71,14 @@ class LineTracer:
         self._root_trace = (None, False)
         if self._frames:
             release_suspended()
+
+    def leave(self, frame: FrameType, place: tuple[int, int] | None) -> None:
+        """What is followed of this frame is over. place: line and column of the statement in whose block it was, None for
+        the frame's own.
+        """
+        tracer: Any = frame.f_trace
+        if self.active and type(tracer) is FrameTracer:
+            tracer.leave(frame, NOWHERE if place is None else self._tables[frame.f_code.co_filename].at(*place))
 
     def _follow(self, frame: FrameType, tracer: FrameTracer) -> None:
         self._frames.add(tracer)

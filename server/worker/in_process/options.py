@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from server.wire.link import FocusRecord
+from server.wire.records import RegionRecord
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,9 @@ class SessionOptions:
     goes on. focus: see `thinning.Schedule`. outermost: the program's module is the outermost frame that it knows, as in
     a script; in a notebook it is not. visible: names of the module from before the session are shown, but for those
     that begin with `_` and `hidden` ones. also: globs of module names; modules that the program imports are stepped where
-    one matches, as `RecordedImports` says. arguments: of the command line, as the trace tells them. sink: takes the lines
-    of the trace as they come, for a process that may die. progress: called when
-    a step is recorded. before_output: called before the program's text goes on.
+    one matches, as `RecordedImports` says. arguments: of the command line, as the trace tells them. region: what part of the
+    program is recorded, if not all. sink: takes the lines of the trace as they come, for a process that may die. progress:
+    called when a step is recorded. before_output: called before the program's text goes on.
     """
 
     limits: dict[str, int | float] = field(default_factory=dict)
@@ -45,6 +46,7 @@ class SessionOptions:
     hidden: frozenset[str] = frozenset()
     also: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
+    region: RegionRecord | None = None
     sink: Sink | None = None
     progress: Callable[[], None] | None = None
     before_output: Callable[[], None] | None = None

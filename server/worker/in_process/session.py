@@ -80,6 +80,7 @@ class Session:
         self._outcome_line: bytes | None = None
         self._stack = contextlib.ExitStack()
         self._line_tracer: LineTracer | None = None
+        self._traced: FrameType | None = None  # the frame that asked for `trace_lines`
         self._muted_output = False
         self._wall = self._cpu = 0.0
 
@@ -197,7 +198,7 @@ class Session:
         recorder.close()
         self._stack.close()
         recorder.observer.node_uids.release()
-        self.recorder = self.hooks = None
+        self.recorder = self.hooks = self._traced = None
 
     def abandon(self) -> None:
         """In a forked child: record nothing, leave the trace to the parent."""
@@ -225,11 +226,20 @@ class Session:
             instrument(ast.parse(file.source, file.path), self.statements, self._offsets[file.path])
             tables[file.path] = StatementTable(ast.parse(file.source, file.path), self.statements, first)
         self.statements.passes_mutators = True
+        self._traced = frame
         self.record_begin(frame)
         self._line_tracer = LineTracer(self.recorder, tables)
         if self._outcome is None:
             self._line_tracer.start(frame)
         self._announce_files()
+
+    def leave(self, frame: FrameType, place: tuple[int, int] | None = None) -> None:
+        """The last statement of the frame that is traced is over, though the frame goes on; `end` has to follow.
+
+        place: line and column of the statement in whose block the recorded part is, None for the frame's own.
+        """
+        if self._line_tracer is not None:
+            self._line_tracer.leave(frame, place)
 
     def run(self, code: ast.Module | str, space: dict[str, Any] | None = None, flags: int = 0) -> BaseException | None:
         """Run the main file's code in `space`, every statement a step; what it raised is returned, not raised.
@@ -287,7 +297,7 @@ class Session:
             outcome = {"status": "raised", "error": {**record, "step": max(recorder.steps.count - 1, 0)}}
             line = next((line for line, name in lines_in_program(error) if name == "<module>"), line)
         if self._outcome is None:  # else a limit was reached just now
-            recorder.record_end(line)
+            recorder.record_end(line, self._traced)
         self._outcome = self._outcome or outcome
 
     def _write_step(self, step: StepRecord) -> int:
@@ -333,7 +343,7 @@ class Session:
     def _header_line(self) -> bytes:
         return encode_line(
             {
-                "header": header(self.files, self.statements, self.limits, self.options.arguments),
+                "header": header(self.files, self.statements, self.limits, self.options),
                 "deterministic": False,
             }
         )

@@ -1,0 +1,161 @@
+"""The code of a script that tells where parts of it begin and end; all else of it is as Python compiles it.
+
+What is put in has no place in the file: no line of its own in tracebacks, and none for debuggers and coverage tools.
+"""
+
+import ast
+import dis
+import warnings
+from collections.abc import Iterator, Sequence
+from types import CodeType, TracebackType
+from typing import Any, Protocol
+
+from gradbox.parts import Part
+
+_MARK = "of gradbox"
+_LONG, _NONE = 14, 15
+"""Codes of entries in CPython's table of locations; see its `Objects/locations.md`."""
+
+Location = tuple[int | None, int | None, int | None, int | None]
+
+
+class Watcher(Protocol):
+    """What a part's code calls."""
+
+    def enter(self) -> None:
+        """The part begins."""
+
+    def check(self, value: Any) -> None:
+        """The value of `--after`, at the end of the part."""
+
+    def fail(self) -> None:
+        """The expression of `--after` has raised what `sys.exc_info` says."""
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None, /
+    ) -> None: ...
+
+
+def compile_with_parts(
+    tree: ast.Module, path: str, parts: Sequence[tuple[Part, Watcher]], after: str | None
+) -> CodeType:
+    """The code of a file that calls each part's watcher. after: an expression that is evaluated where a part is over.
+
+    The tree is changed. Raises SyntaxError where blocks would be nested too deeply. Warns of nothing: who compiles the
+    plain text has heard of it.
+    """
+    nowhere = max((node.end_lineno or 0 for node in tree.body), default=0) + 2
+    watchers = [watcher for _, watcher in parts]
+    ends_first = sorted(enumerate(parts), key=lambda item: -item[1][0].start)
+    for number, (part, _) in ends_first:
+        part.block[part.start : part.stop] = [wrapped(part, number, after, nowhere)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code = compile(tree, path, "exec", dont_inherit=True)
+    return bind(code, watchers, nowhere)
+
+
+def wrapped(part: Part, number: int, after: str | None, nowhere: int) -> ast.stmt:
+    """The part's statements in a `with` of its watcher, and a `try` that evaluates `after` when they are over."""
+    inner = part.block[part.start : part.stop]
+    first = inner[0]
+    enter = ast.Expr(ast.Call(constant(number, "enter"), [], []))
+    for node in ast.walk(enter):  # a step of the first statement begins here
+        if isinstance(node, ast.expr | ast.stmt):
+            ast.copy_location(node, first)
+            node.end_lineno, node.end_col_offset = node.lineno, node.col_offset + 1
+    block: ast.stmt = placed(ast.With([ast.withitem(constant(number, ""))], []), nowhere)
+    block.body = [enter, *inner]  # type: ignore[attr-defined]
+    if after is None:
+        return block
+    value = ast.parse(after, mode="eval").body
+    check = ast.Expr(ast.Call(constant(number, "check"), [value], []))
+    fail = ast.Expr(ast.Call(constant(number, "fail"), [], []))
+    caught = ast.ExceptHandler(constant(number, "Exception"), None, [fail])
+    last = placed(ast.Try([check], [caught], [], []), nowhere)
+    whole: ast.stmt = placed(ast.Try([], [], [], [last]), nowhere)
+    whole.body = [block]  # type: ignore[attr-defined]
+    return whole
+
+
+def constant(number: int, name: str) -> Any:
+    """Stands for a watcher, or for a method of it, until the code is bound."""
+    return ast.Constant((_MARK, number, name))  # type: ignore[arg-type]
+
+
+def placed(node: Any, line: int) -> Any:
+    """The node, and all in it, on one line."""
+    for child in ast.walk(node):
+        if isinstance(child, ast.expr | ast.stmt | ast.ExceptHandler):
+            child.lineno = child.end_lineno = line
+            child.col_offset, child.end_col_offset = 0, 1
+    return node
+
+
+def bind(code: CodeType, watchers: Sequence[Watcher], nowhere: int) -> CodeType:
+    """The code with the watchers in the place of the constants that stand for them, and nothing on line `nowhere`."""
+    constants: list[Any] = []
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            constants.append(bind(value, watchers, nowhere))
+        elif type(value) is tuple and len(value) == 3 and value[0] == _MARK:
+            watcher, name = watchers[value[1]], value[2]
+            constants.append(Exception if name == "Exception" else getattr(watcher, name) if name else watcher)
+        else:
+            constants.append(value)
+    locations = list(code.co_positions())
+    if not any(line == nowhere for line, *_ in locations):
+        return code.replace(co_consts=tuple(constants))
+    table = location_table(code.co_firstlineno, entries(code, without_line(code, locations, nowhere)))
+    return code.replace(co_consts=tuple(constants), co_linetable=table)
+
+
+def without_line(code: CodeType, locations: list[Location], nowhere: int) -> list[Location]:
+    """The locations without those on a line. A jump back stays with the statement before it: Ctrl-C may strike there."""
+    out = list(locations)
+    jumps = {i.offset // 2 for i in dis.get_instructions(code) if i.opname.startswith("JUMP_BACKWARD")}
+    last: Location = (None, None, None, None)
+    for k, location in enumerate(locations):
+        if location[0] == nowhere:
+            out[k] = last if k in jumps else (None, None, None, None)
+        elif location[0] is not None:
+            last = location
+    return out
+
+
+def entries(code: CodeType, locations: list[Location]) -> Iterator[tuple[int, Location]]:
+    """The entries of a code's table of locations: how many instructions' words each is for, and where they are."""
+    at = 0
+    for byte in code.co_linetable:
+        if byte & 0x80:  # the first of an entry
+            length = (byte & 7) + 1
+            yield length, locations[at]
+            at += length
+
+
+def location_table(first_line: int, rows: Iterator[tuple[int, Location]]) -> bytes:
+    """CPython's table of locations. rows: as `entries` gives them."""
+    out, before = bytearray(), first_line
+    for length, (line, end_line, column, end_column) in rows:
+        if line is None:
+            out.append(0x80 | _NONE << 3 | length - 1)
+            continue
+        out.append(0x80 | _LONG << 3 | length - 1)
+        delta, before = line - before, line
+        out += varint(-delta << 1 | 1 if delta < 0 else delta << 1)
+        out += varint((line if end_line is None else end_line) - line)
+        out += varint(0 if column is None else column + 1)
+        out += varint(0 if end_column is None else end_column + 1)
+    return bytes(out)
+
+
+def varint(number: int) -> bytes:
+    """A number from 0, six bits a byte, the lowest first."""
+    out = bytearray()
+    while number >= 64:
+        out.append(number & 63 | 64)
+        number >>= 6
+    out.append(number)
+    return bytes(out)

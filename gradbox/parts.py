@@ -1,0 +1,213 @@
+"""Which parts of a script are recorded: what `--lines`, `--iterations` and `--after` mean in its text."""
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gradbox.training_loops import LOOPS, loops_that_train
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
+Compound = (*LOOPS, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)
+
+
+@dataclass(frozen=True)
+class PartOptions:
+    """What the command was asked for.
+
+    lines: the first and the last, both included. iterations: numbers from 0. after: an expression, and once it is true the
+    next iteration is recorded.
+    """
+
+    lines: tuple[int, int] | None = None
+    iterations: tuple[int, ...] = ()
+    after: str | None = None
+
+    @property
+    def any(self) -> bool:
+        return self.lines is not None or bool(self.iterations) or self.after is not None
+
+
+@dataclass(frozen=True)
+class Part:
+    """Statements that follow one another in one block: `block[start:stop]`.
+
+    around: the statement whose block it is; None for that of a function or of the module. loop: whose iteration it is,
+    if it is one.
+    """
+
+    block: list[ast.stmt]
+    start: int
+    stop: int
+    around: ast.stmt | None
+    loop: ast.stmt | None = None
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """Its first and last line."""
+        last = self.block[self.stop - 1]
+        return first_line(self.block[self.start]), last.end_lineno or last.lineno
+
+
+def choose_parts(tree: ast.Module, source: str, options: PartOptions, name: str) -> list[Part]:
+    """The parts of a script that its options name.
+
+    tree, source: of the script. name: its file's, for messages. Raises ValueError, which names the option and the lines,
+    where there is no such part or more than one may be meant.
+    """
+    if options.lines is None:
+        option = "--iterations" if options.iterations else "--after"
+        return [body_of(the_loop(list(loops_that_train(tree)), all_loops(tree.body), option, name))]
+    first, last = options.lines
+    option = f"--lines {first}:{last}" if last > first else f"--lines {first}"
+    count = len(source.splitlines())
+    if first > count:
+        raise ValueError(f"{option}: {name} has {count} line{'' if count == 1 else 's'}")
+    parts = sorted(parts_in(tree.body, None, first, last), key=lambda part: part.lines)
+    if not parts:
+        raise ValueError(f"{option}: there is no statement in these lines of {name}")
+    if not options.iterations and options.after is None:
+        return parts
+    loops = [loop for part in parts for loop in outermost_loops(part.block[part.start : part.stop])]
+    if not loops:
+        return parts
+    training = [loop for loop in loops_that_train(tree) if loop in loops]
+    chosen = training if len(loops) > 1 and len(training) == 1 else loops
+    return [body_of(the_loop(chosen, loops, option, name))]
+
+
+def the_loop(chosen: Sequence[ast.stmt], loops: Iterable[ast.stmt], option: str, name: str) -> ast.stmt:
+    """The only loop that may be meant. Raises ValueError, which lists them all, where it is not the only one."""
+    if len(chosen) == 1:
+        return chosen[0]
+    listed = ", ".join(f"line {loop.lineno} ({head_of(loop)})" for loop in (chosen or list(loops)))
+    if chosen:
+        raise ValueError(f"{option}: {name} has several loops: {listed}. Name the lines of one of them with --lines")
+    if listed:
+        raise ValueError(
+            f"{option}: no loop of {name} calls backward(); it has these: {listed}. Name the lines of one with --lines"
+        )
+    raise ValueError(f"{option}: there is no loop in {name}")
+
+
+def head_of(loop: ast.stmt) -> str:
+    """A loop's head as text."""
+    if isinstance(loop, ast.While):
+        return f"while {ast.unparse(loop.test)}:"
+    assert isinstance(loop, ast.For | ast.AsyncFor)
+    return f"for {ast.unparse(loop.target)} in {ast.unparse(loop.iter)}:"
+
+
+def body_of(loop: ast.stmt) -> Part:
+    """An iteration of a loop."""
+    block: list[ast.stmt] = loop.body  # type: ignore[attr-defined]
+    return Part(block, 0, len(block), loop, loop)
+
+
+def parts_in(
+    block: list[ast.stmt], around: ast.stmt | None, first: int, last: int, taken: bool = False
+) -> Iterator[Part]:
+    """The parts of a block, and of the blocks in it, that lie in these lines.
+
+    A statement is in with the first line of it, a simple one with any. What a function or a method does is a part of its
+    own. taken: the block belongs to a part already.
+    """
+    run: list[int] = []
+    for k, statement in enumerate(block):
+        inside = taken or is_in(statement, first, last)
+        if isinstance(statement, Definition):
+            yield from parts_of_definition(statement, first, last)
+        else:
+            for inner in blocks_of(statement):
+                yield from parts_in(inner, statement, first, last, inside)
+        if inside and not taken:
+            run.append(k)
+        else:
+            yield from part_of_run(block, run, around)
+            run = []
+    yield from part_of_run(block, run, around)
+
+
+def parts_of_definition(node: Definition, first: int, last: int) -> Iterator[Part]:
+    """The parts of a function's body, or of those of a class's methods."""
+    if isinstance(node, Function):
+        yield from parts_in(node.body, None, first, last)
+        return
+    for member in node.body:
+        if isinstance(member, Definition):
+            yield from parts_of_definition(member, first, last)
+
+
+def part_of_run(block: list[ast.stmt], run: list[int], around: ast.stmt | None) -> Iterator[Part]:
+    """The part that these statements are, without definitions and the like at its ends; nothing where that is all."""
+    while run and is_passive(block[run[0]], run[0] == 0):
+        run = run[1:]
+    while run and is_passive(block[run[-1]], False):
+        run = run[:-1]
+    if run:
+        yield Part(block, run[0], run[-1] + 1, around)
+
+
+def is_passive(statement: ast.stmt, is_first: bool) -> bool:
+    """Whether there is nothing to see of it, or it has to stay where it is: a definition, a docstring, `global`."""
+    if is_first and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        return True
+    is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+    return is_future or isinstance(statement, Definition | ast.Global | ast.Nonlocal)
+
+
+def is_in(statement: ast.stmt, first: int, last: int) -> bool:
+    """Whether a statement is one of these lines': by its head, if it has a body."""
+    end = statement.end_lineno or statement.lineno
+    if isinstance(statement, Compound):
+        end = head_end(statement)
+    elif isinstance(statement, Definition):
+        end = first_line(statement)
+    return first_line(statement) <= last and end >= first
+
+
+def head_end(statement: ast.stmt) -> int:
+    """The line on which the head of a compound statement ends."""
+    ends = [statement.lineno]
+    for name in ("test", "iter", "subject"):
+        expression: ast.expr | None = getattr(statement, name, None)
+        if expression is not None:
+            ends.append(expression.end_lineno or expression.lineno)
+    for item in getattr(statement, "items", ()):
+        last: ast.expr = item.optional_vars or item.context_expr
+        ends.append(last.end_lineno or last.lineno)
+    return max(ends)
+
+
+def first_line(statement: ast.stmt) -> int:
+    """The line on which a statement begins: a decorated one with its decorators."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min(statement.lineno, *(decorator.lineno for decorator in decorators), statement.lineno)
+
+
+def blocks_of(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The blocks of a compound statement, in order."""
+    for name in ("body", "handlers", "cases", "orelse", "finalbody"):
+        children = getattr(statement, name, None)
+        if not children:
+            continue
+        if name in ("handlers", "cases"):
+            yield from (child.body for child in children)
+        else:
+            yield children
+
+
+def outermost_loops(block: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The loops of a block that are in no other loop of it; those of functions are not in the block."""
+    for statement in block:
+        if isinstance(statement, LOOPS):
+            yield statement
+        elif not isinstance(statement, Definition):
+            for inner in blocks_of(statement):
+                yield from outermost_loops(inner)
+
+
+def all_loops(block: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """The loops of a file, in the order of its lines."""
+    loops = [node for statement in block for node in ast.walk(statement) if isinstance(node, LOOPS)]
+    return sorted(loops, key=lambda loop: (loop.lineno, loop.col_offset))
