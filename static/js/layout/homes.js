@@ -172,9 +172,12 @@ class Builder {
       const tag = worn.find((name) => this.isMain(name, entities)) ?? worn[0];
       return tag ? [{ uid, worn, tag }] : [];
     });
-    const known = found.filter(({ uid }) => this.homes.of.has(uid));
-    const fresh = found.filter(({ uid }) => !this.homes.of.has(uid));
-    for (const { uid, worn, tag } of [...known, ...depthFirst(fresh)]) {
+    const isAtHome = (/** @type {Found} */ { uid, tag }) => {
+      const home = this.homes.of.get(uid);
+      return home !== undefined && (home.main || !this.isMain(tag, entities));
+    };
+    const moving = found.filter((one) => !isAtHome(one));
+    for (const { uid, worn, tag } of [...found.filter(isAtHome), ...depthFirst(moving)]) {
       this.assignHome(uid, tag, entities);
       for (const name of worn) this.widenSection(name, uid);
     }

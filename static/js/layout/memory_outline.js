@@ -1,7 +1,7 @@
 /** Python's side of the memory pane: a line for each object that the program names, and for what it holds. */
 
 import { find } from "../entities.js";
-import { isOptimizer } from "./homes.js";
+import { isOptimizer, rootOf } from "./homes.js";
 import { shownNames } from "./pane_names.js";
 import { refOf } from "./names.js";
 
@@ -87,8 +87,12 @@ function keeps(at, optimizer, block) {
 function stateRows(at, heading) {
   heading.open = at.options.toggled.has(`state ${heading.uid}`);
   const kinds = new Set(heading.state.map(stateKind));
+  const roots = new Set(heading.state.map((block) => rootOf(stateOwner(block))));
+  const root = roots.size === 1 ? `${[...roots][0]}.` : ""; // the heading says of what the parameters are
   return heading.state.flatMap((block) => {
-    block.label = stateLabel(block, kinds.size > 1);
+    const kind = kinds.size > 1 ? `${stateKind(block)} ` : "";
+    const owner = stateOwner(block);
+    block.label = owner ? kind + (owner.startsWith(root) ? owner.slice(root.length) : owner) : stateText(block);
     if (!heading.open && !block.hot && !block.uids.includes(at.options.selected ?? "")) return [];
     const { section } = heading;
     return [/** @type {const} */ ({ kind: "row", key: block.key, block, indent: 1, section, small: true })];
@@ -100,12 +104,14 @@ export function stateKind(block) {
   return block.state?.text.match(/\['(\w+)'\]$/)?.[1] ?? "";
 }
 
-/** `exp_avg net.0.weight` for what an optimizer keeps of a parameter, without what where that is the same for all.
- * @param {Block} block @param {boolean} several */
-function stateLabel(block, several) {
-  const text = block.state?.text ?? block.key;
-  const owner = text.match(/\.state\[(.+)\]\['\w+'\]$/)?.[1];
-  return owner ? `${several ? `${stateKind(block)} ` : ""}${owner}` : text;
+/** Of what it keeps that, like `net.0.weight`; empty where that is of no tensor. @param {Block} block */
+function stateOwner(block) {
+  return stateText(block).match(/\.state\[(.+)\]\['\w+'\]$/)?.[1] ?? "";
+}
+
+/** @param {Block} block */
+function stateText({ state, key }) {
+  return state?.text ?? key;
 }
 
 /** What an optimizer's line says: its settings, and what it keeps.
