@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 from gradbox import __version__
@@ -34,7 +35,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
-    opened = commands.add_parser("open", help=OPEN, description=OPEN.capitalize() + ".")
+    opened = add_command(commands, "open", OPEN)
     opened.add_argument(
         "--out", metavar="FILE", help="write the picture to a file (.html, .svg, .png) instead of opening it"
     )
@@ -42,12 +43,12 @@ def build_parser() -> argparse.ArgumentParser:
     opened.add_argument("--no-browser", action="store_true", help="print the address of the picture, open no browser")
     opened.add_argument("--port", type=int, default=0, help="of the picture's server on this machine")
     add_script(opened)
-    trace = commands.add_parser("trace", help="run a script and print its trace as JSON; the script prints to stderr")
+    trace = add_command(commands, "trace", "run a script and print its trace as JSON; the script prints to stderr")
     add_script(trace)
-    explain = commands.add_parser("explain", help="run a script and print what there is to say of it, its errors first")
+    explain = add_command(commands, "explain", "run a script and print what there is to say of it, its errors first")
     explain.add_argument("--json", action="store_true", help="as JSON; the script prints to stderr")
     add_script(explain)
-    export = commands.add_parser("export", help="make a file of a recorded trace")
+    export = add_command(commands, "export", "make a file of a recorded trace")
     export.add_argument("trace", metavar="TRACE", help="what `gradbox open --trace` wrote, or a server's /s/….json")
     export.add_argument("--out", metavar="FILE", required=True, help=".html to step through; .svg or .png of one step")
     export.add_argument(
@@ -60,6 +61,12 @@ def build_parser() -> argparse.ArgumentParser:
         delegated = commands.add_parser(name, help=what, add_help=False)
         delegated.add_argument("arguments", nargs=argparse.REMAINDER)
     return parser
+
+
+def add_command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, what: str
+) -> argparse.ArgumentParser:
+    return commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
 
 
 def add_script(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +84,8 @@ def add_script(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no line of progress")
     parser.add_argument("-m", dest="module", action="store_true", help="FILE is a module, as after `python -m`")
     parser.add_argument("file", metavar="FILE", help="a script")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
+    rest = parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
+    rest.required = False  # or a missing FILE is said to be two
 
 
 def lines(text: str) -> tuple[int, int]:
@@ -134,7 +142,7 @@ def run_server(arguments: list[str]) -> int:
     if importlib.util.find_spec("torch") is None:
         print(NO_TORCH, file=sys.stderr)
         return CANNOT_BEGIN
-    status: int = importlib.import_module("server.__main__").main(arguments)
+    status: int = importlib.import_module("server.__main__").main(arguments, "gradbox")
     return status
 
 
@@ -158,7 +166,8 @@ def run_recorded(args: argparse.Namespace) -> int:
     try:
         return use(args, recorded, parts.any)
     except (OSError, RuntimeError, ValueError) as error:
-        print(f"gradbox: {error}", file=sys.stderr)
+        said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
+        print(f"gradbox: {said}", file=sys.stderr)
         return recorded.status or 1
 
 
@@ -167,8 +176,9 @@ def problem_of(args: argparse.Namespace) -> str:
     if importlib.util.find_spec("torch") is None:
         return NO_TORCH
     for name in (getattr(args, "out", None), getattr(args, "trace", None)):
-        if name is not None and not Path(name).absolute().parent.is_dir():
-            return f"gradbox: {name}: there is no folder {Path(name).parent}"
+        problem = "" if name is None else unwritable(Path(name))
+        if problem:
+            return f"gradbox: {name}: {problem}"
     if getattr(args, "out", None) is not None and Path(args.out).suffix not in (".html", ".svg", ".png"):
         return f"gradbox: {args.out}: a name that ends with .html, .svg or .png is needed"
     if args.module:
@@ -178,6 +188,16 @@ def problem_of(args: argparse.Namespace) -> str:
             return ""
     except OSError as error:
         return f"gradbox: can't open file {str(Path(args.file).absolute())!r}: [Errno {error.errno}] {error.strerror}"
+
+
+def unwritable(path: Path) -> str:
+    """Why a file can't be written, as far as that can be said before the script runs; "" where it seems that it can."""
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        return f"there is no folder {path.parent}"
+    if path.is_dir():
+        return "that is a folder"
+    return "" if os.access(path if path.exists() else folder, os.W_OK) else "it can't be written"
 
 
 def use(args: argparse.Namespace, recorded: Recorded, of_parts: bool) -> int:
@@ -203,15 +223,13 @@ def use(args: argparse.Namespace, recorded: Recorded, of_parts: bool) -> int:
 def open_or_write(args: argparse.Namespace, runs: dict[str, Run]) -> None:
     """Write the pictures or traces of runs, or serve their pages. Raises OSError, RuntimeError, ValueError."""
     for name, run in runs.items():
-        print(f"gradbox: {run.summary()}", file=sys.stderr)
+        written = []
         for target in filter(None, (args.trace, args.out)):
             path = file_of(target, name, len(runs))
-            if target is args.trace:
-                path.write_bytes(run.body)
-            else:
-                run.save(path)
-            if len(runs) > 1:
-                print(f"gradbox: written to {path}", file=sys.stderr)
+            write(run, path, as_trace=target is args.trace)
+            written.append(str(path))
+        where = f" Written to {' and '.join(written)}" if written else ""
+        print(f"gradbox: {run.summary()}{where}", file=sys.stderr)
     if args.trace is None and args.out is None:
         show(run_pages(list(runs.values()), args.language), args.port, not args.no_browser)
 
@@ -222,14 +240,33 @@ def file_of(target: str, name: str, count: int) -> Path:
     return path if count == 1 else path.with_stem(f"{path.stem}-{re.sub(r'[^0-9a-z]+', '-', name)}")
 
 
+def write(run: Run, path: Path, as_trace: bool) -> None:
+    """Write a file of a run. Raises OSError, RuntimeError, ValueError; the trace is then in another file.
+
+    as_trace: its JSON, whatever the name ends with.
+    """
+    try:
+        if as_trace:
+            path.write_bytes(run.body)
+        else:
+            run.save(path)
+    except (OSError, RuntimeError):
+        kept = Path(tempfile.mkdtemp(prefix="gradbox-")) / "run.json"
+        kept.write_bytes(run.body)
+        print(
+            f"gradbox: {path} could not be written; the trace is kept: gradbox export {kept} --out FILE",
+            file=sys.stderr,
+        )
+        raise
+
+
 def export(args: argparse.Namespace) -> int:
     """Make a file of a trace; the exit status."""
     path = Path(args.trace)
     try:
         body = path.read_bytes()
-        trace = json.loads(body)
-        if not isinstance(trace, dict) or not {"program", "steps", "outcome"} <= trace.keys():
-            raise ValueError("it is no trace")
+        if not is_trace(body):
+            raise ValueError("this is no trace; `gradbox open --trace run.json FILE` writes one")
         run = Run(body, args.title or path.stem, language=args.language)
         run.save(args.out, step=args.step, theme=args.theme)
     except OSError as error:
@@ -239,3 +276,11 @@ def export(args: argparse.Namespace) -> int:
         print(f"gradbox: {args.trace}: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def is_trace(body: bytes) -> bool:
+    try:
+        trace = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(trace, dict) and {"program", "steps", "outcome"} <= trace.keys()

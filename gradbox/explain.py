@@ -16,11 +16,17 @@ class explain(watch):  # noqa: N801 like `watch`
 
     findings: list[Any]
 
+    SHOWS = False
+
     def _begin(self, frame: FrameType) -> None:
         self.findings = []
         super()._begin(frame)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         super().__exit__(kind, error, at)
-        self.findings = self.run.findings()
-        print(self.run.explain(), file=sys.stderr)
+        try:
+            self.findings = self.run.findings()
+            said = self.run.explain()
+        except (RuntimeError, OSError) as failure:
+            said = f"gradbox: {self.run.summary()} It could not be explained: {failure}"
+        print(said, file=sys.stderr)

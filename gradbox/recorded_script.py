@@ -4,6 +4,7 @@
 """
 
 import builtins
+import contextlib
 import importlib.util
 import json
 import os
@@ -55,11 +56,13 @@ def find_script(target: str, is_module: bool) -> tuple[str, Any]:
     """
     if not is_module:
         return str(Path(target).absolute()), None
+    name, why = target, ""
     spec = importlib.util.find_spec(target)
     if spec is not None and spec.submodule_search_locations is not None:
-        spec = importlib.util.find_spec(target + ".__main__")
+        name, why = target + ".__main__", f"; {target!r} is a package and cannot be directly executed"
+        spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None:
-        raise ImportError(f"No module named {target}")
+        raise ImportError(f"No module named {name}{why}")
     return spec.origin, spec
 
 
@@ -79,12 +82,21 @@ def main_module(path: str, spec: Any) -> ModuleType:
 
 def run(request: dict[str, Any], target: str, arguments: list[str]) -> BaseException | None:
     """Run and record; what the script raised. request: see `gradbox.script_process.start`."""
+    process = os.getpid()
     sys.argv[:] = [target, *arguments]
     sys.path[0] = str(Path.cwd()) if request["module"] else str(Path(target).resolve().parent)
-    path, spec = find_script(target, request["module"])
+    try:
+        path, spec = find_script(target, request["module"])
+    except ImportError as missing:
+        raise SystemExit(f"gradbox: {missing}") from None
     if spec is not None:
         sys.argv[0] = path
-    source = importlib.util.decode_source(Path(path).read_bytes())
+    data = Path(path).read_bytes()
+    source = None
+    with contextlib.suppress(SyntaxError, UnicodeDecodeError):
+        source = importlib.util.decode_source(data)
+    if source is None:
+        return encoding_error(data, path)
     if request["parts"] is not None:
         module = sys.modules["__main__"] = main_module(path, spec)
         progress = Progress(sys.stderr, request["quiet"])
@@ -111,11 +123,23 @@ def run(request: dict[str, Any], target: str, arguments: list[str]) -> BaseExcep
     finally:
         session.end()
         progress.clear()
+    if os.getpid() != process:  # a fork, which records nothing
+        return error
     first, *_, last = session.lines
     files.end(first, last)
     if isinstance(error, SyntaxError) and error.filename == path and not session.step_count:
         error.__traceback__ = None
     return error
+
+
+def encoding_error(data: bytes, path: str) -> SyntaxError:
+    """What Python says of a script whose bytes are no text in the encoding that it declares."""
+    try:
+        compile(data, path, "exec")
+    except SyntaxError as error:
+        error.__traceback__ = None
+        return error
+    return SyntaxError(f"{path} can't be decoded")
 
 
 def main() -> None:

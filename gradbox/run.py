@@ -14,6 +14,10 @@ from gradbox import page
 from gradbox.engine_loader import ENGINE_FOLDER, load
 
 RENDERER = "server.pictures.renderer_process"
+NO_END = "it ended without Python's own end, as os._exit does"
+
+ENDINGS = (".html", ".htm", ".svg", ".png", ".json")
+
 TIMEOUT = 60.0
 """Seconds for the findings of a run."""
 
@@ -34,17 +38,23 @@ class Run:
         self._html: str | None = None
 
     @classmethod
-    def from_lines(cls, lines: Iterable[bytes], title: str, *, signal: int = 0, **options: Any) -> "Run":
+    def from_lines(
+        cls, lines: Iterable[bytes], title: str, *, signal: int = 0, complete: bool = True, **options: Any
+    ) -> "Run":
         """A run of the lines that a session of the recorder has when it has ended.
 
-        signal: that ended its process before it could say how it ended. Raises ValueError for lines of no trace.
+        signal: that ended its process before it could say how it ended. complete: whether the last line says how it
+        ended. Raises ValueError for lines of no trace.
         """
         data = list(lines)
         wire, outcome = load("server.wire.assembly"), None
         if signal:
             error = load("server.pool.machine_workers").crash_error(signal, None)
             outcome = load("server.wire.trace").Outcome(status="crashed", signal=signal, error=error)
-        cost = json.loads(data[-1]).get("cost") if data and not signal else None
+        elif not complete:
+            trace = load("server.wire.trace")
+            outcome = trace.Outcome(status="crashed", error=trace.Error(type="Exit", message=NO_END))
+        cost = json.loads(data[-1]).get("cost") if data and outcome is None else None
         usage = wire.Usage(wall_ms=cost["wall_ms"]) if cost else wire.Usage()
         job = load("server.wire.api").Job(source="")
         request = wire.AssemblyRequest(job=job, own_process=True, outcome=outcome, usage=usage)
@@ -63,6 +73,10 @@ class Run:
         """What there is to say of the run, the best first: each has `kind`, `severity`, `line`, `what`, `why`, `todo` and
         `chain`. Another process makes them. Raises RuntimeError where it can't.
         """
+        return list(self._findings)
+
+    @cached_property
+    def _findings(self) -> list[Any]:
         reply = render(self.body, kind="findings", language=self.language)
         finding = load("server.wire.findings").Finding
         return [finding.model_validate(value) for value in json.loads(reply)]
@@ -84,11 +98,9 @@ class Run:
         steps = f"{count} step{'' if count == 1 else 's'}"
         error, stopped = outcome.get("error"), outcome.get("stopped")
         if outcome["status"] == "stopped" and stopped:
-            end = f"recorded up to the limit {stopped['limit']} = {stopped['value']:,}"
+            end = f"recorded up to the limit {stopped['limit']} = {stopped['value']:,.10g}"
         elif error:
-            end = f"{outcome['status']} {error['type']}" + (
-                f" at {self._place(error['line'])}" if error.get("line") else ""
-            )
+            end = how_it_failed(outcome) + (f" at {self._place(error['line'])}" if error.get("line") else "")
         else:
             end = outcome["status"]
         return f"{self.title}: {steps}, {end}."
@@ -115,18 +127,17 @@ class Run:
         ValueError for another ending, OSError where it can't be written, RuntimeError where it can't be drawn.
         """
         target = Path(path)
+        check_target(target)
         if target.suffix == ".json":
             target.write_bytes(self.body)
         elif target.suffix in (".html", ".htm"):
             target.write_text(self.page(), "utf-8")
-        elif target.suffix in (".svg", ".png"):
+        else:
             png = target.suffix == ".png"
             drawn = render(
                 self.body, kind="still", step=step, theme=theme, language=self.language, title=self.title, png=png
             )
             target.write_bytes(drawn)
-        else:
-            raise ValueError(f"{target.name}: a name that ends with .html, .svg, .png or .json is needed")
         return target
 
     def __repr__(self) -> str:
@@ -151,6 +162,25 @@ class Run:
         return "text/html", self._repr_html_()
 
 
+def check_target(path: Path) -> None:
+    """Whether `Run.save` can write a file of this name. Raises ValueError for its ending, FileNotFoundError without its folder."""
+    if path.suffix not in ENDINGS:
+        raise ValueError(f"{path.name}: a name that ends with .html, .svg, .png or .json is needed")
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(2, "there is no such folder", str(path.parent))
+
+
+def how_it_failed(outcome: dict[str, Any]) -> str:
+    """How a run ended that did not come to its end, without the place."""
+    error = outcome["error"]
+    if outcome["status"] == "crashed":
+        message: str = error["message"]
+        return message
+    if outcome["status"] == "refused":
+        return f"not run, {error['type']}"
+    return "sys.exit" if error["type"] == "SystemExit" else f"{outcome['status']} {error['type']}"
+
+
 def render(trace: bytes, **what: Any) -> bytes:
     """What the page's own code makes of a trace, in a process with V8. what: fields of `DrawRequest`. Raises RuntimeError."""
     pictures = load("server.wire.pictures")
@@ -160,10 +190,13 @@ def render(trace: bytes, **what: Any) -> bytes:
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ENGINE_FOLDER), *([inherited] if inherited else [])])
     }
-    done = subprocess.run(
-        [sys.executable, "-m", RENDERER], input=request + b"\n" + packed, capture_output=True, timeout=TIMEOUT,
-        env=environment, cwd=ENGINE_FOLDER, check=False,
-    )  # fmt: skip
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", RENDERER], input=request + b"\n" + packed, capture_output=True, timeout=TIMEOUT,
+            env=environment, cwd=ENGINE_FOLDER, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"it took more than {TIMEOUT:.0f} seconds") from None
     _, _, rest = done.stdout.partition(b"\n")  # the first line says that it has started
     head, _, body = rest.partition(b"\n")
     if not head:

@@ -1,10 +1,12 @@
 """Runs a script in a process of its own that records it, and collects what was recorded."""
 
+import contextlib
 import json
 import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -63,10 +65,21 @@ def record(script: Script, language: str = "en") -> Recorded:
                 [sys.executable, *flags, "-c", code, json.dumps(request), script.target, *script.arguments],
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             )
-            returned = process.wait()
+            with passed_on(signal.SIGTERM, process):
+                returned = process.wait()
         finally:
             signal.signal(signal.SIGINT, before)
         return Recorded(collect(folder, script, returned, language), returned if returned >= 0 else 128 - returned)
+
+
+@contextlib.contextmanager
+def passed_on(number: signal.Signals, process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """A signal that asks this process to end ends the script, and what was recorded is kept."""
+    before = signal.signal(number, lambda *_: process.send_signal(number))
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
 
 
 def collect(folder: Path, script: Script, returned: int, language: str) -> dict[str, Run]:
@@ -78,5 +91,5 @@ def collect(folder: Path, script: Script, returned: int, language: str) -> dict[
             label = "" if script.parts is None else (part / LABEL).read_text()
             number = -returned if returned < 0 and not has_end else 0
             title = f"{name}: {label}" if label else name
-            runs[label] = Run.from_lines(lines, title, signal=number, language=language)
+            runs[label] = Run.from_lines(lines, title, signal=number, complete=has_end, language=language)
     return runs

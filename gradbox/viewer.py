@@ -1,5 +1,7 @@
 """Shows a recorded run in the browser: a server on this machine alone, with its pages."""
 
+import os
+import platform
 import secrets
 import sys
 import webbrowser
@@ -25,6 +27,10 @@ class Viewer:
     def address(self) -> str:
         path = getattr(self._server.RequestHandlerClass, "path_served")  # noqa: B009
         return f"http://127.0.0.1:{self._server.server_address[1]}{path}"
+
+    @property
+    def port(self) -> int:
+        return self._server.server_port
 
     def serve(self) -> None:
         """Answer until Ctrl-C or `close`."""
@@ -74,12 +80,38 @@ def handler_of(pages: Mapping[str, bytes], path: str) -> type[BaseHTTPRequestHan
     return Handler
 
 
+def has_browser(environment: Mapping[str, str], platform: str, *, of_file: bool = False) -> bool:
+    """Whether a window of a browser can be opened before the eyes of whoever started this process.
+
+    A browser in the terminal is none. of_file: with a file of this machine, which a browser elsewhere could not read.
+    """
+    remote = "SSH_CONNECTION" in environment
+    if environment.get("BROWSER") and not (of_file and remote):
+        return True  # over ssh that is an editor's, which passes the address on
+    if remote or environment.get("CI"):
+        return False
+    return platform in ("darwin", "win32") or bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
+
+
+def open_in_browser(address: str) -> bool:
+    """Whether a browser was started."""
+    try:
+        return webbrowser.open(address)
+    except webbrowser.Error:
+        return False
+
+
 def show(pages: Mapping[str, str], port: int = 0, browser: bool = True) -> None:
     """Serve pages until Ctrl-C, and open the first in the browser unless that is not wanted. Raises OSError."""
     viewer = Viewer(pages, port)
     print(f"gradbox: {viewer.address} (press Ctrl-C to quit)", file=sys.stderr, flush=True)
-    if browser:
-        webbrowser.open(viewer.address)
+    if browser and not (has_browser(os.environ, sys.platform) and open_in_browser(viewer.address)):
+        at = viewer.port
+        print(
+            "gradbox: no browser can be opened here. From another machine: "
+            f"ssh -L {at}:127.0.0.1:{at} {platform.node()}, then open that address there; or write a file with --out.",
+            file=sys.stderr, flush=True,
+        )  # fmt: skip
     try:
         viewer.serve()
     except KeyboardInterrupt:

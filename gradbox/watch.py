@@ -10,7 +10,8 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 from gradbox.engine_loader import load
-from gradbox.run import Run
+from gradbox.run import Run, check_target
+from gradbox.showing import show_region, write
 
 runs: list[Run] = []
 """What this process has recorded in regions, the last ones first dropped: see MAX_RUNS."""
@@ -34,19 +35,27 @@ class watch:  # noqa: N801 a context manager that is used like a function
         name: str = "",
         *,
         out: str | os.PathLike[str] | None = None,
+        show: bool | None = None,
         also: Sequence[str] = (),
         steps: int | None = None,
         language: str = "en",
         quiet: bool = False,
     ) -> None:
-        """name: of the region, in its picture's title. out: a file for the picture (.html, .svg, .png) or the trace (.json);
-        without it `run` alone has them. also: files, or modules by name, whose statements are steps too. steps: most of
-        them; after these the program goes on unrecorded. quiet: print no line when it is written.
+        """name: of the region, in its picture's title. out: a file for the picture (.html, .svg, .png) or the trace (.json).
+        show: without `out`, show the picture (`gradbox.showing` says where); False: `run` alone has it. also: files, or modules
+        by name, whose statements are steps too. steps: most of them; after these the program goes on unrecorded. quiet: print
+        no line when it is written. Raises ValueError for a name of `out` with another ending, OSError without its folder.
         """
+        if out is not None:
+            check_target(Path(out))
+        self._shows = self.SHOWS if show is None else show
         self.name, self._out, self._also, self._steps = name, out, tuple(also), steps
         self._language, self._quiet = language, quiet
         self._session: Any = None
         self._run: Run | None = None
+
+    SHOWS = True
+    """Whether the picture is shown where nothing is said."""
 
     @property
     def run(self) -> Run:
@@ -77,9 +86,9 @@ class watch:  # noqa: N801 a context manager that is used like a function
         runs.append(self._run)
         del runs[:-MAX_RUNS]
         if self._out is not None:
-            path = self._run.save(self._out)
-            if not self._quiet:
-                print(f"gradbox: {self._run.summary()} Written to {path}", file=sys.stderr)
+            write(self._run, Path(self._out), self._quiet)
+        elif self._shows:
+            show_region(self._run, self._quiet)
 
 
 def begin_session(

@@ -54,9 +54,9 @@ READ_AHEAD = 8
 """Files that are traced ahead of the one that is printed next."""
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser(program: str = "python -m server") -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        "python -m server", description="See what PyTorch does: run programs and record their memory and gradients."
+        program, description="See what PyTorch does: run programs and record their memory and gradients."
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -83,9 +83,9 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The exit status."""
-    args = build_parser().parse_args(arguments)
+def main(arguments: list[str] | None = None, program: str = "python -m server") -> int:
+    """The exit status. program: what the usage calls the command."""
+    args = build_parser(program).parse_args(arguments)
     try:
         return run_command(args, Settings())
     except SettingError as error:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from gradbox.command import main
+from gradbox.recorded_script import encoding_error, find_script
 from gradbox.run import Run
 from gradbox.viewer import Viewer
 from server.wire.trace import Trace
@@ -74,7 +75,7 @@ def test_a_script_runs_as_python_runs_it(name: str, tmp_path: Path) -> None:
     assert recorded.returncode == plain.returncode
     assert left(folders["recorded"]) == left(folders["plain"])
     assert summary.startswith("gradbox: train.py: ")
-    assert name != "uncaught" or summary.endswith("raised ValueError at train.py:8.")
+    assert name != "uncaught" or summary.endswith(f"raised ValueError at train.py:8. Written to {trace_file}")
     trace = json.loads(trace_file.read_bytes())
     Trace.model_validate(trace)
     assert trace["runtime"]["recorded"] == "own process" and trace["runtime"].get("arguments", []) == arguments
@@ -117,6 +118,46 @@ print("so far", flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
+FORKED = """
+import os, torch
+a = torch.ones(2)
+child = os.fork()
+if child:
+    _, status = os.waitpid(child, 0)
+    print("child ended with", status, flush=True)
+    os._exit(0)
+print("child", a * 2, flush=True)
+"""
+
+
+def test_a_fork_ends_as_it_would_and_os_exit_leaves_what_was_recorded(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(FORKED)
+    done = gradbox(tmp_path, "open", "--trace", "run.json", "train.py")
+    assert done.stdout == "child tensor([2., 2.])\nchild ended with 0\n"
+    assert done.stderr == (
+        "gradbox: train.py: 6 steps, it ended without Python's own end, as os._exit does. Written to run.json\n"
+    )
+
+
+def test_a_script_of_no_encoding_gives_the_error_of_python(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_bytes(b's = "caf\xe9"\n')
+    error = encoding_error(path.read_bytes(), str(path))
+    assert error.filename == str(path) and error.__traceback__ is None and "utf-8" in str(error)
+
+
+def test_a_module_that_can_not_be_run_is_named_as_python_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop/__init__.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name, message in (
+        ("nowhere", "No module named nowhere"),
+        ("shop", "'shop' is a package and cannot be directly"),
+    ):
+        with pytest.raises(ImportError, match=message):
+            find_script(name, is_module=True)
+
+
 ENDLESS = """
 import torch
 a = torch.ones(2)
@@ -158,7 +199,8 @@ def test_ctrl_c_ends_the_script_with_what_it_did(tmp_path: Path) -> None:
         (["open", "none.py"], "none.py': [Errno 2] No such file or directory"),
         (["open", "--out", "nowhere/run.html", "train.py"], "there is no folder nowhere"),
         (["open", "--out", "run.pdf", "train.py"], "a name that ends with .html, .svg or .png is needed"),
-        (["export", "train.py", "--out", "x.html"], "train.py: "),
+        (["open", "--out", "folder.html", "train.py"], "folder.html: that is a folder"),
+        (["export", "train.py", "--out", "x.html"], "train.py: this is no trace"),
     ],
 )
 def test_what_is_not_there_is_named(
@@ -166,6 +208,7 @@ def test_what_is_not_there_is_named(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text("a = 1\n")
+    (tmp_path / "folder.html").mkdir()
     assert main(arguments) in (1, 2)
     assert message in capsys.readouterr().err
 

@@ -358,7 +358,7 @@ def test_the_command_writes_a_file_for_each_recording(tmp_path: Path, monkeypatc
     Path("train.py").write_text(NAN.replace("print(late)", "import sys; print(sys.argv); sys.exit(3)"))
     assert main(["open", "--iterations", "0,1", "--trace", "run.json", "train.py", "--lr", "1"]) == 3
     out, err = capfd.readouterr()
-    assert out == "['train.py', '--lr', '1']\n" and "written to run-iteration-1.json" in err
+    assert out == "['train.py', '--lr', '1']\n" and "Written to run-iteration-1.json" in err
     traces = [json.loads(Path(f"run-iteration-{k}.json").read_text()) for k in (0, 1)]
     assert [trace["runtime"]["regions"][0]["iteration"] for trace in traces] == [0, 1]
     assert main(["open", "--lines", "9", "train.py"]) == 2
